@@ -39,7 +39,8 @@ Engine::Engine(Settings settings, Randomness& random)
       tracked_resources_(Tracked::resource, nodes_, outbox_),
       tracked_queues_(Tracked::queue, nodes_, outbox_),
       wait_queue_(settings_, nodes_, outbox_, acquisitions_, tracked_resources_, tracked_queues_,
-                  random) {
+                  random),
+      names_(settings_, now_, nodes_, outbox_) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -79,7 +80,8 @@ void Engine::handle(const Event& event) {
 }
 
 std::optional<Instant> Engine::next_deadline() const {
-  Instant next = std::min({next_clock_reading(), next_name_writing(), wait_queue_.next_tending()});
+  Instant next = wait_queue_.next_tending();
+  if (wants_something()) next = std::min({next, next_clock_reading(), names_.next_writing()});
   if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
   if (!drain_until_) {
@@ -203,7 +205,7 @@ void Engine::on(const Shutdown& shutdown) {
     const bool over = claim.phase == Claim::Phase::cleaning_up && claim.task == Claim::Task::none;
     if (claim.phase == Claim::Phase::held || (over && claim.keys.wants_undo())) clear(claim);
   });
-  forget_names();
+  names_.forget();
   const NodeSet indeterminate = to_be_delivered();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     // One that is returning may be there to be marked: see may_still_enrol().
@@ -228,7 +230,7 @@ void Engine::report_drained() {
   if (now_ < *drain_until_) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       // Nobody waits long for a node that is only to forget our name.
-      const bool late = forgetting_name_.has(static_cast<NodeIndex>(i)) && now_ >= greet_until_;
+      const bool late = names_.forgetting().has(static_cast<NodeIndex>(i)) && now_ >= greet_until_;
       if (nodes_[i].unanswered() > (late ? 1U : 0U)) return;
     }
     if (!to_be_delivered().empty()) return;

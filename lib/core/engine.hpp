@@ -14,6 +14,7 @@
 #include "core/acquisition.hpp"
 #include "core/claim.hpp"
 #include "core/commands.hpp"
+#include "core/duties/names.hpp"
 #include "core/enrolment.hpp"
 #include "core/lost_votes.hpp"
 #include "core/meter.hpp"
@@ -69,7 +70,7 @@ class Engine {
   /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
   /// For how long a node that is given the client's name now keeps it.
-  [[nodiscard]] Duration name_kept() const noexcept;
+  [[nodiscard]] Duration name_kept() const noexcept { return names_.kept(); }
   /// For how long nodes reserve a free resource for who is next in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return wait_queue_.reserved_for(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
@@ -124,6 +125,11 @@ class Engine {
   void on(const TurnEnd&);
   void on(const Shutdown&);
   void fire_due();
+  /// A client that wants nothing, or closes, reads no clocks and lets its name expire: the next
+  /// vote reads and writes them again.
+  [[nodiscard]] bool wants_something() const noexcept {
+    return !drain_until_ && (claims_.size() > 0 || acquisitions_.size() > 0);
+  }
   /// What the step recorded about this claim may decide its round, or be the last it waited for.
   void touch(Claim& claim);
   /// The same where most do neither: a request that left, an answer that said yes.
@@ -213,14 +219,6 @@ class Engine {
   void take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                            const Arrival& arrival);
   void end_connection(NodeIndex node, Vote vote, std::string_view why);
-
-  // engine_names.cpp: what people call this client
-  void write_names(NodeSet nodes);
-  void cover_by_name(Duration lease);
-  void forget_names();
-  void write_names_due();
-  [[nodiscard]] Instant next_name_writing() const;
-  void take_name_answer(const Answer& answer);
 
   // engine_enrolment.cpp: nodes that become members without an operator
   void enrol();
@@ -465,12 +463,7 @@ class Engine {
 
   std::optional<Instant> drain_until_;
   std::array<std::uint8_t, limits::nodes> drops_while_closing_{};
-  NodeSet given_up_;                    ///< while closing: nothing more is delivered there
-  Instant names_due_ = Instant::min();  ///< until then no node is to be given our name
-  Duration named_lease_{};              ///< the longest that was asked for
-  bool detached_ = false;               ///< some lease: it is ours by name when we are gone
-  bool forgets_names_ = false;          ///< while closing
-  NodeSet forgetting_name_;             ///< nodes that were asked to
+  NodeSet given_up_;  ///< while closing: nothing more is delivered there
   Instant greet_until_ = Instant::min();
   bool drained_ = false;
 
@@ -480,6 +473,7 @@ class Engine {
   TrackedKeys tracked_resources_;
   TrackedKeys tracked_queues_;
   WaitQueue wait_queue_;
+  Names names_;
 };
 
 }  // namespace redlock::core

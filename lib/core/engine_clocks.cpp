@@ -35,9 +35,7 @@ void Engine::read_clocks_before(NodeSet nodes) {
 }
 
 Instant Engine::next_clock_reading() const {
-  if (!settings_.clock_guard || drain_until_) return never;
-  if (claims_.size() == 0 && acquisitions_.size() == 0) return never;
-  return nodes_.next_clock_reading();
+  return settings_.clock_guard ? nodes_.next_clock_reading() : never;
 }
 
 void Engine::read_clocks_due() {

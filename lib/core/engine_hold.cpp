@@ -38,7 +38,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.task = Claim::Task::extend;
   claim.verb = verb;
   claim.unasked = NodeSet();
-  if (claim.phase == Claim::Phase::held) cover_by_name(ttl);
+  if (claim.phase == Claim::Phase::held) names_.cover(ttl);
   begin_round(claim, claim.round.next_number(), ttl);
   claim.work->steps = nodes_.steps();
   ask(claim);

@@ -40,8 +40,9 @@ void Engine::tend_links() {
   }
   if (!doubts && standstill_.open()) end_doubt({});
   wait_queue_.tend();
+  if (!wants_something()) return;
   read_clocks_due();
-  write_names_due();
+  names_.write_again();
 }
 
 void Engine::on(const NodeUp& event) {
@@ -49,7 +50,7 @@ void Engine::on(const NodeUp& event) {
   const Duration lost = nodes_[node].clock().stepped();
   nodes_[node].came_up(event, now_);
   if (nodes_[node].clock().stepped() > lost) lower_deadlines();
-  names_due_ = Instant::min();
+  names_.came_up(node);
   ++meter_.nodes[node].connections;
   if (nodes_.find_duplicate(node)) report_exclusion(node);
   nodes_.judge_marker(node);

@@ -125,7 +125,7 @@ void Engine::on(const Detach& event) {
   fail_requests(*claim, Errc::cancelled, &claim->round);
   claim->task = Claim::Task::none;
   end_lease(*claim);
-  detached_ = true;
+  names_.note_detached();
   claim->keys.hand_over();
   retime(*claim);
   touch(*claim);

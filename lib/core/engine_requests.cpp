@@ -87,7 +87,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   }
   note_sent(claim, verb, sent);
   outbox_.send(Send{{sent, stamp}, form});
-  if (is_set(verb)) write_names(sent);
+  if (is_set(verb)) names_.write(sent);
   return sent;
 }
 
@@ -305,7 +305,7 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
       if (answer.reply == Reply::done) take_evictions(answer.node, answer.number);
       return;
     case Verb::write_name:
-      return take_name_answer(answer);
+      return names_.answered(answer);
     case Verb::join_queue:
     case Verb::leave_queue:
       return wait_queue_.answered(answer.node, answer.stamp, answer);

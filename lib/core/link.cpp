@@ -46,7 +46,6 @@ void Link::came_up(const NodeUp& event, Instant now) {
   runs_scripts_ = event.runs_scripts;
   can_track_ = event.can_track;
   fenced_ = 0;
-  name_due_.reset();
   ineligible_.assign(event.ineligible);
   role_check_at_.reset();
   replica_ = event.replica;

@@ -231,13 +231,6 @@ class Link {
   [[nodiscard]] Instant evictions_read_at() const noexcept { return evictions_read_at_; }
   void reading_evictions(Instant now) noexcept { evictions_read_at_ = now; }
 
-  // --- the client's name ---
-  /// When the node is to be given it again; none: it was not given on this connection.
-  [[nodiscard]] std::optional<Instant> name_due() const noexcept { return name_due_; }
-  void plan_name(Instant at) noexcept { name_due_ = at; }
-  /// Whether the node was given our name, and may be given it again.
-  [[nodiscard]] bool named() const noexcept { return name_due_ && *name_due_ < Instant::max(); }
-
   // --- notifications ---
   /// Whether the node's notifications arrive here.
   struct Subscription {
@@ -402,7 +395,6 @@ class Link {
   Instant clock_read_at_ = Instant::min();
   std::uint64_t evicted_ = 0;
   Instant evictions_read_at_ = Instant::min();
-  std::optional<Instant> name_due_;
   std::vector<std::int64_t> suspects_;  // oldest first
 
   support::Ring<Sent> ring_;
