@@ -40,7 +40,9 @@ Engine::Engine(Settings settings, Randomness& random)
       tracked_queues_(Tracked::queue, nodes_, outbox_),
       wait_queue_(settings_, nodes_, outbox_, acquisitions_, tracked_resources_, tracked_queues_,
                   random),
-      names_(settings_, now_, nodes_, outbox_) {
+      names_(settings_, now_, nodes_, outbox_),
+      rest_(settings_, claims_),
+      for_space_(settings_, nodes_, acquisitions_) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -132,7 +134,7 @@ void Engine::judge_touched() {
         judge(claim);
         finish_if_clean(claim);
       }
-      if (claim.unanswered == 0) note_idle(claim);
+      if (claim.unanswered == 0) rest_.note_idle(claim);
     }
     touched_.clear();
     next = 0;
@@ -154,12 +156,12 @@ void Engine::on(const Notification& event) { wait_queue_.notified(event); }
 void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node); }
 
 void Engine::reap() {
-  if (idle_.size() > settings_.most_idle) put_idle_away();
+  rest_.begin_step();
   for (const std::uint32_t index : finished_claims_) {
     Claim& claim = claims_.at(index);
     by_token_.remove(claim);
     unsettled_.remove(index);
-    if (claim.work) put_away(claim);
+    if (claim.work) rest_.put_away(claim);
     claims_.give_back(claim);
   }
   finished_claims_.clear();

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +14,8 @@
 #include "core/claim.hpp"
 #include "core/commands.hpp"
 #include "core/duties/names.hpp"
+#include "core/duties/rest.hpp"
+#include "core/duties/space_queue.hpp"
 #include "core/enrolment.hpp"
 #include "core/lost_votes.hpp"
 #include "core/meter.hpp"
@@ -293,14 +294,12 @@ class Engine {
   void choose_permit(Acquisition& acquisition);
   [[nodiscard]] bool may_change_permit(const Acquisition& acquisition) const;
 
-  // engine_space.cpp: attempts that wait until the nodes have answered others
-  [[nodiscard]] bool has_space(const Nodes::Ballot& ballot) const;
-  void wait_for_space(Acquisition& acquisition);
-  void use_space();
-
   // engine_acquire.cpp: attempts, waiting
   [[nodiscard]] bool has_room() const;
   void try_again(Acquisition& acquisition);
+  /// Until the nodes have answered others.
+  void wait_for_space(Acquisition& acquisition);
+  void use_space();
   /// Whether nodes that are being connected to could make a quorum with the others.
   [[nodiscard]] bool may_soon_have_quorum() const;
   void start_attempt(Acquisition& acquisition);
@@ -404,15 +403,6 @@ class Engine {
   void judge_release_by_token(Claim& claim);
   void judge_inspect(Claim& claim);
 
-  // engine_rest.cpp: what only claims need of which something is under way
-  void wake(Claim& claim) {
-    if (!claim.work) take_work(claim);
-  }
-  void take_work(Claim& claim);
-  void put_away(Claim& claim);
-  void note_idle(Claim& claim);
-  void put_idle_away();
-
   // Three kinds of timers, in this order where they are due at the same instant and index.
   static constexpr std::uint32_t kinds = TimerHeap::kinds;
   static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * kinds; }
@@ -423,8 +413,6 @@ class Engine {
   Randomness* random_;
   Nodes nodes_;
   Pool<Claim> claims_;
-  std::vector<std::unique_ptr<Claim::Work>> spare_work_;
-  std::vector<std::uint32_t> idle_;  ///< claims that were at rest, and have their work
   Pool<Acquisition> acquisitions_;
   Pool<Observation> observations_;
   PoolIndex<Acquisition, &Acquisition::by_request> by_request_{acquisitions_};
@@ -433,12 +421,7 @@ class Engine {
   SlotSet unsettled_;  ///< claims but leases that only have to be kept: what nodes may be owed
   SlotSet kept_from_nodes_;  ///< acquisitions that nodes which come up may let go on
   LostVotes lost_votes_;
-  struct ForSpace {
-    std::uint32_t index = 0;
-    std::uint32_t generation = 0;
-  };
-  std::deque<ForSpace> for_space_;  ///< acquisitions, in the order in which they came
-  std::size_t held_ = 0;            ///< of the claims: leases
+  std::size_t held_ = 0;  ///< of the claims: leases
   TimerHeap timers_;
   std::vector<std::uint32_t> touched_;  ///< claims to be judged
   std::vector<std::uint32_t> finished_claims_;
@@ -474,6 +457,8 @@ class Engine {
   TrackedKeys tracked_queues_;
   WaitQueue wait_queue_;
   Names names_;
+  Rest rest_;
+  SpaceQueue for_space_;
 };
 
 }  // namespace redlock::core

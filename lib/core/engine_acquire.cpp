@@ -79,7 +79,7 @@ void Engine::try_again(Acquisition& acquisition) {
   const std::size_t usable =
       nodes_.remembering(nodes_.voters_of(ballot), acquisition.terms.hold_at_least).size();
   if (usable >= ballot.quorum) {
-    const bool waits = acquisition.give_up && !has_space(ballot);
+    const bool waits = acquisition.give_up && !for_space_.has_space(ballot);
     return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
   }
   // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
@@ -97,6 +97,19 @@ void Engine::try_again(Acquisition& acquisition) {
   ++acquisition.failed_attempts;
   acquisition.why = acquisition.last.why_lost();
   pause_or_fail(acquisition);
+}
+
+void Engine::wait_for_space(Acquisition& acquisition) {
+  enter_state(acquisition, Acquisition::State::backing_off);
+  timers_.set(timer_of(acquisition), acquisition.give_up);
+  for_space_.wait(acquisition);
+}
+
+void Engine::use_space() {
+  while (Acquisition* const next = for_space_.next()) {
+    try_again(*next);
+    drain();
+  }
 }
 
 bool Engine::may_soon_have_quorum() const {
@@ -130,7 +143,7 @@ void Engine::note_absent(Acquisition& acquisition) {
 Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
   Claim& claim = claims_.take();
   claim.reset(purpose);
-  wake(claim);
+  rest_.wake(claim);
   claim.label.assign(resource, token.view());
   claim.keys.begin_votes(lost_votes_);
   unsettled_.add(claim.index);

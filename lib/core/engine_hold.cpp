@@ -13,7 +13,7 @@ void Engine::on(const Extend& event) {
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, Errc::not_holder, nullptr);
   }
-  wake(*claim);
+  rest_.wake(*claim);
   claim->work->queued.push_back({event.request, event.ttl});
   if (claim->task == Claim::Task::none) start_queued_extend(*claim);
 }

@@ -11,7 +11,7 @@
 namespace redlock::core {
 
 void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
-  wake(claim);
+  rest_.wake(claim);
   const Nodes::Ballot& ballot = nodes_.ballot();
   if (claim.work->ballot_found_at != ballot.found_at) {
     claim.work->deployment.assign(ballot.deployment);

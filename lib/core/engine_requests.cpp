@@ -69,7 +69,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   stamp.claim = claim.id();
   stamp.round = claim.round.number();
   stamp.verb = verb;
-  wake(claim);
+  rest_.wake(claim);
   if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | sent;
   if (is_short(verb)) floor_wanted_ = floor_wanted_ | sent;
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
