@@ -39,10 +39,7 @@ Engine::Engine(Settings settings, Randomness& random)
       tracked_resources_(Tracked::resource, nodes_, outbox_),
       tracked_queues_(Tracked::queue, nodes_, outbox_),
       wait_queue_(settings_, nodes_, outbox_, acquisitions_, tracked_resources_, tracked_queues_,
-                  random),
-      names_(settings_, now_, nodes_, outbox_),
-      rest_(settings_, claims_),
-      for_space_(settings_, nodes_, acquisitions_) {
+                  random) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -252,6 +249,19 @@ void Engine::report_drained() {
     if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);
   });
   outbox_.emit(Drained{});
+}
+
+Metrics Engine::metrics(Instant now) {
+  Metrics metrics = meter_.report(now);
+  // What is over is returned to its pool by the next step.
+  metrics.acquires_in_progress = acquisitions_.size() - finished_acquisitions_.size();
+  metrics.leases_held = held_;
+  unsettled_.each([&](std::uint32_t index) {
+    const Claim& claim = claims_.at(index);
+    if (claim.finished) return;
+    claim.keys.to_release().each([&](NodeIndex node) { ++metrics.nodes[node].owed_releases; });
+  });
+  return metrics;
 }
 
 }  // namespace redlock::core

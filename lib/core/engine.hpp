@@ -13,12 +13,12 @@
 #include "core/acquisition.hpp"
 #include "core/claim.hpp"
 #include "core/commands.hpp"
+#include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
 #include "core/duties/rest.hpp"
 #include "core/duties/space_queue.hpp"
 #include "core/enrolment.hpp"
 #include "core/lost_votes.hpp"
-#include "core/meter.hpp"
 #include "core/nodes.hpp"
 #include "core/observation.hpp"
 #include "core/outbox.hpp"
@@ -266,19 +266,9 @@ class Engine {
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   void note_extend(Claim& claim, const Answer& answer);
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
-  void judge(Claim& claim);
-
-  // engine_metrics.cpp: what is counted
-  void count_grant(const Acquisition& acquisition, const Claim& claim);
-  void count_vote(const Claim& claim, const Answer& answer, Vote failure,
-                  const std::optional<Duration>& took) {
-    if (took) meter_.nodes[answer.node].round_trips.record(*took);
-    const bool granted = answer.reply == Reply::granted && claim.keys.has_vote_of(answer.node);
-    if (!granted) count_other_vote(claim, answer, failure);
-  }
-  void count_other_vote(const Claim& claim, const Answer& answer, Vote failure);
+  /// The vote of a node that is not asked.
   void record_absent(Claim& claim, NodeIndex node);
-  [[nodiscard]] NodeMetrics metrics_of(NodeIndex node, Instant now) const;
+  void judge(Claim& claim);
 
   // engine_plain.cpp: plain commands in the place of scripts
   NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
@@ -450,15 +440,17 @@ class Engine {
   Instant greet_until_ = Instant::min();
   bool drained_ = false;
 
-  Meter meter_;
   Instant now_ = Instant::min();
   Outbox outbox_;
   TrackedKeys tracked_resources_;
   TrackedKeys tracked_queues_;
   WaitQueue wait_queue_;
-  Names names_;
-  Rest rest_;
-  SpaceQueue for_space_;
+
+  // The duties
+  Meter meter_{settings_, nodes_};
+  Names names_{settings_, now_, nodes_, outbox_};
+  Rest rest_{settings_, claims_};
+  SpaceQueue for_space_{settings_, nodes_, acquisitions_};
 };
 
 }  // namespace redlock::core

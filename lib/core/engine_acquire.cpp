@@ -13,7 +13,7 @@ namespace redlock::core {
 void Engine::on(const Acquire& event) {
   if (drain_until_ || !has_room()) {
     const Errc why = drain_until_ ? Errc::closed : Errc::limit_reached;
-    meter_.failure(why);
+    meter_.refused(why);
     return fail(event.request, why, nullptr);
   }
   Acquisition& acquisition = acquisitions_.take();
@@ -192,7 +192,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
-  ++meter_.attempts;
+  meter_.attempt_began();
   acquisition.claim = claim.id();
   enter_state(acquisition, Acquisition::State::in_round);
   acquisition.for_space = false;
@@ -253,7 +253,7 @@ void Engine::grant(Claim& claim) {
   claim.task = Claim::Task::none;
   claim.granted_at = now_;
   begin_lease(claim, basis, acquisition.renewal);
-  count_grant(acquisition, claim);
+  meter_.granted(acquisition, claim, now_);
 
   outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
                         now_ - acquisition.first_round.value_or(now_), claim.valid_until});
@@ -321,7 +321,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
     return finish(acquisition, acquisition.why);
   }
   enter_state(acquisition, Acquisition::State::backing_off);
-  if (!std::exchange(acquisition.is_waiting, true)) ++meter_.waiting;
+  if (!std::exchange(acquisition.is_waiting, true)) meter_.wait_began();
   acquisition.moves = 0;
   if (wait_queue_.is_to_be_queued(acquisition)) {
     wait_queue_.join(acquisition);
@@ -361,8 +361,7 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
-  meter_.failure(code);
-  if (acquisition.is_waiting) --meter_.waiting;
+  meter_.failed(acquisition, code);
   outbox_.emit(Failed{acquisition.request, code, acquisition.has_last ? &acquisition.last : nullptr,
                       now_ - acquisition.first_round.value_or(now_),
                       resource_in_the_way(acquisition), acquisition.terms.permits});

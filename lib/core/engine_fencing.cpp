@@ -129,7 +129,7 @@ void Engine::raise_fencing_number(Claim& claim) {
   ++fencing.rounds;
   fencing.asked =
       transmit(claim, Verb::raise_fence, claim.round.granted() & nodes_.up(), ScriptForm::digest);
-  fencing.asked.each([&](NodeIndex node) { ++meter_.nodes[node].fencing_raises; });
+  meter_.fencing_raised(fencing.asked);
 }
 
 void Engine::judge_fencing(Claim& claim) {

@@ -46,7 +46,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
     // A node in first contact is given the key by a later extend; this round does not wait for it.
     claim.unasked.each([&](NodeIndex node) {
       claim.round.record(node, Vote::unreachable, {not_connected_yet});
-      meter_.vote(node, Vote::unreachable);
+      meter_.did_not_answer(node, Vote::unreachable);
     });
     claim.unasked = NodeSet();
   }
@@ -84,7 +84,7 @@ void Engine::judge_extend(Claim& claim) {
     claim.work->requests.clear();
     // Nothing is released: what was granted lasts until its deadline.
     if (!by_token) {
-      ++meter_.renewals_failed;
+      meter_.renewal_failed();
       claim.lease().renewal.failed(now_, claim.valid_until);
     }
     claim.unasked = NodeSet();
@@ -97,7 +97,7 @@ void Engine::judge_extend(Claim& claim) {
 void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline) {
   if (claim.phase == Claim::Phase::held) {
     REDLOCK_ASSERT(now_ < claim.valid_until);
-    ++meter_.renewals_done;
+    meter_.renewed();
     Claim::Lease& lease = claim.lease();
     if (deadline > claim.valid_until) {
       lease.basis = basis;
@@ -134,7 +134,7 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
 void Engine::lose(Claim& claim) {
   REDLOCK_ASSERT(claim.phase == Claim::Phase::held && now_ >= claim.valid_until);
   fail_requests(claim, Errc::not_holder, &claim.round);
-  ++meter_.lost;
+  meter_.lease_lost();
   outbox_.emit(Lost{claim.id(), &claim.round});
   // A failed extend may have raised the expiry on a minority: without this it would outlive us.
   clear(claim);

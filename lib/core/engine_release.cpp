@@ -54,7 +54,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
 void Engine::end_lease(Claim& claim) {
   if (claim.phase == Claim::Phase::held) {
     --held_;
-    meter_.holds.record(now_ - claim.granted_at);
+    meter_.lease_ended(now_ - claim.granted_at);
     stop_watching_queue(claim);
     unsettled_.add(claim.index);
   }

@@ -36,7 +36,7 @@ NodeSet Engine::ask(Claim& claim) {
       record_absent(claim, node);
     } else if (link.congested()) {
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
-      if (is_set(claim.verb) || is_extend(claim.verb)) meter_.vote(node, Vote::timeout);
+      if (is_set(claim.verb) || is_extend(claim.verb)) meter_.did_not_answer(node, Vote::timeout);
     } else {
       askable.add(node);
     }
@@ -181,7 +181,7 @@ void Engine::take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Durati
   claim.keys.set_answered(node);
   const bool counts = is_voter_for(claim, node);
   note_grant(claim, node, stamp.round, counts);
-  meter_.nodes[node].round_trips.record(took);
+  meter_.round_trip(node, took);
   if (!claim.keys.has_vote_of(node)) meter_.answered(node, Vote::excluded);
   if (stamp.round == claim.round.number()) {
     if (counts) {
@@ -248,7 +248,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
       note_set(*claim, answer);
       note_place(*claim, answer);
       give_orphan_expiry(*claim, answer);
-      count_vote(*claim, answer, failure, took);
+      meter_.count_vote(*claim, answer, failure, took);
       break;
     case Verb::raise_fence:
     case Verb::raise_plain:
@@ -263,7 +263,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
     case Verb::extend_plain:
     case Verb::repair_plain:
       note_extend(*claim, answer);
-      count_vote(*claim, answer, failure, took);
+      meter_.count_vote(*claim, answer, failure, took);
       break;
     case Verb::release:
     case Verb::break_lock:
@@ -506,6 +506,14 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::failed:
       return round.record(node, failure, {answer.text, {}, {}});
   }
+}
+
+void Engine::record_absent(Claim& claim, NodeIndex node) {
+  const bool votes = is_set(claim.verb) || is_extend(claim.verb);
+  const bool first = claim.round.pending().has(node);
+  nodes_.record_absent(claim.round, node, claim.terms().hold_at_least);
+  const Vote vote = claim.round.vote(node).vote;
+  if (votes && first && vote != Vote::pending) meter_.did_not_answer(node, vote);
 }
 
 void Engine::judge(Claim& claim) {
