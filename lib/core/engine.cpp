@@ -80,7 +80,7 @@ void Engine::handle(const Event& event) {
 
 std::optional<Instant> Engine::next_deadline() const {
   Instant next = wait_queue_.next_tending();
-  if (wants_something()) next = std::min({next, next_clock_reading(), names_.next_writing()});
+  if (wants_something()) next = std::min({next, clocks_.next_reading(), names_.next_writing()});
   if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
   if (!drain_until_) {

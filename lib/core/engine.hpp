@@ -13,6 +13,7 @@
 #include "core/acquisition.hpp"
 #include "core/claim.hpp"
 #include "core/commands.hpp"
+#include "core/duties/clocks.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
 #include "core/duties/rest.hpp"
@@ -27,7 +28,6 @@
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
 #include "core/slot_set.hpp"
-#include "core/standstill.hpp"
 #include "core/time.hpp"
 #include "core/timer_heap.hpp"
 #include "core/tracked_keys.hpp"
@@ -165,30 +165,17 @@ class Engine {
   void drop(NodeIndex node, Vote vote, std::string_view why);
   void kill_suspects(NodeIndex node);
   void serve_claims_of(NodeIndex node);
+  /// More may vote than before.
+  void serve_all_claims();
+  void take_clock(const Answer& answer, const std::optional<Arrival>& arrival);
+  void take_time(NodeIndex node, Duration time, const Arrival& arrival);
+  void judge_clocks();
+  void end_doubt(NodeSet excluded);
+  /// A clock has stepped, or keys were forgotten: leases may end sooner.
+  void lower_deadlines();
   void retry_connecting();
   void report_exclusion(NodeIndex node);
   void wake_after_outage();
-
-  // engine_clocks.cpp: how much the votes of nodes whose clocks step are worth
-  void read_clocks(NodeSet nodes);
-  void read_clocks_before(NodeSet nodes);
-  void read_clocks_due();
-  [[nodiscard]] Instant next_clock_reading() const;
-  void take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival);
-  void take_time(NodeIndex node, Duration time, const Arrival& arrival);
-  void note_step(NodeIndex node, const NodeClock::Reading& reading);
-  /// Those whose clocks tell whether ours stood still.
-  [[nodiscard]] NodeSet witnesses() const;
-  [[nodiscard]] std::size_t witnesses_needed() const;
-  void judge_standstill();
-  void end_doubt(NodeSet excluded);
-  void blame_our_clock(const Standstill::Verdict& verdict);
-  /// A round that began then may have lost votes because it was not known whose clock stepped.
-  [[nodiscard]] bool was_in_doubt_since(Instant began) const {
-    return standstill_.open() || doubt_ended_at_ >= began;
-  }
-  void take_evictions(NodeIndex node, std::uint64_t evicted);
-  void lower_deadlines();
 
   // engine_marker.cpp: what a node remembers
   [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const {
@@ -417,9 +404,6 @@ class Engine {
   std::vector<std::uint32_t> finished_claims_;
   std::vector<std::uint32_t> finished_acquisitions_;
 
-  Standstill standstill_{settings_.clock_bound};
-  Instant doubt_ended_at_ = Instant::min();  ///< last verdict on whose clock stepped
-
   FencingNumbers fencing_numbers_;
   NodeSet uncovered_;
   NodeSet floor_wanted_;  // of them: the floor is to be read as well
@@ -447,6 +431,7 @@ class Engine {
   WaitQueue wait_queue_;
 
   // The duties
+  Clocks clocks_{settings_, now_, nodes_, outbox_};
   Meter meter_{settings_, nodes_};
   Names names_{settings_, now_, nodes_, outbox_};
   Rest rest_{settings_, claims_};

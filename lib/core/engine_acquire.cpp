@@ -312,7 +312,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   // A standstill of our own clock fails no call either: while it was not recognized, nodes had no
   // vote.
   const bool in_doubt =
-      acquisition.why == Errc::excluded && was_in_doubt_since(acquisition.last.start());
+      acquisition.why == Errc::excluded && clocks_.was_in_doubt_since(acquisition.last.start());
   if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !drain_until_) {
     acquisition.reconnected = true;
     return try_again(acquisition);

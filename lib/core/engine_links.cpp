@@ -15,7 +15,6 @@ std::string in_milliseconds(Duration duration) {
 }  // namespace
 
 void Engine::tend_links() {
-  bool doubts = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
     Link& link = nodes_[i];
@@ -36,12 +35,11 @@ void Engine::tend_links() {
       outbox_.emit(Connect{node, may_mark(node)});
     }
     if (link.end_quarantine(now_)) wake_after_outage();
-    doubts = doubts || link.in_doubt();
   }
-  if (!doubts && standstill_.open()) end_doubt({});
+  if (clocks_.doubt_has_lapsed()) end_doubt({});
   wait_queue_.tend();
   if (!wants_something()) return;
-  read_clocks_due();
+  clocks_.read_again();
   names_.write_again();
 }
 
@@ -65,16 +63,13 @@ void Engine::on(const NodeUp& event) {
   }
   enrolment_due_ = true;
   kill_suspects(node);
-  read_clocks(NodeSet::of(node));
-  if (!standstill_.open()) {
-    nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
-  }
+  clocks_.came_up(node);
   serve_claims_of(node);
   settle_on_replica(node);
   tracked_resources_.came_up(node);
   tracked_queues_.came_up(node);
   mark_nodes();
-  judge_standstill();
+  judge_clocks();
   retry_connecting();
   wake_after_outage();
 }
@@ -154,9 +149,71 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   tracked_queues_.dropped(node);
   tracked_queues_.each([this](TrackedKeys::Entry& entry) { report_queue(entry); });
   wait_queue_.dropped(node);
-  judge_standstill();
+  judge_clocks();
   retry_connecting();
 }
+
+void Engine::serve_all_claims() {
+  nodes_.up().each([&](NodeIndex node) { serve_claims_of(node); });
+  retry_connecting();
+  wake_after_outage();
+}
+
+// --- clocks -------------------------------------------------------------------------------------
+
+void Engine::take_clock(const Answer& answer, const std::optional<Arrival>& arrival) {
+  if (answer.reply == Reply::clock) return take_time(answer.node, answer.time, *arrival);
+  if (answer.reply == Reply::failed || !clocks_.refused(answer.node, answer.text)) return;
+  serve_claims_of(answer.node);
+  retry_connecting();
+}
+
+void Engine::take_time(NodeIndex node, Duration time, const Arrival& arrival) {
+  switch (clocks_.showed(node, time, arrival)) {
+    case Clocks::Shown::as_before:
+      return;
+    case Clocks::Shown::first:
+      return serve_all_claims();
+    case Clocks::Shown::in_doubt:
+      return judge_clocks();
+    case Clocks::Shown::stepped:
+      lower_deadlines();
+      return judge_clocks();
+    case Clocks::Shown::opened:
+      lower_deadlines();
+      clocks_.ask_witnesses();
+      return judge_clocks();
+  }
+}
+
+void Engine::judge_clocks() {
+  const std::optional<Clocks::Verdict> verdict = clocks_.judge();
+  if (!verdict) return;
+  if (verdict->ours) lower_deadlines();
+  end_doubt(verdict->excluded);
+}
+
+void Engine::end_doubt(NodeSet excluded) {
+  clocks_.end_doubt(excluded);
+  serve_all_claims();
+}
+
+void Engine::lower_deadlines() {
+  nodes_.note_step();
+  const SharedMarks& marks = nodes_.steps();
+  claims_.each([&](Claim& claim) {
+    if (claim.finished || claim.phase != Claim::Phase::held) return;
+    Claim::Lease& lease = claim.lease();
+    const Instant until = lease.basis.deadline(marks, lease.basis.votes_needed);
+    if (until >= claim.valid_until) return;
+    claim.move_deadline(until);
+    lease.renewal.hurry(now_);
+    outbox_.emit(Extended{CallId::none, claim.id(), &claim.round, Duration::zero(), until});
+    retime(claim);
+  });
+}
+
+// --- acquisitions that wait for nodes -----------------------------------------------------------
 
 void Engine::retry_connecting() {
   kept_from_nodes_.each([&](std::uint32_t index) {

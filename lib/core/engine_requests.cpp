@@ -60,7 +60,7 @@ NodeSet Engine::transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptFo
 }
 
 NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
-  if (is_set(verb)) read_clocks_before(nodes);
+  if (is_set(verb)) clocks_.read_before_votes(nodes);
   // A replica would refuse it, and end the connection.
   if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;
   const NodeSet sent = nodes_.open(nodes);
@@ -299,10 +299,11 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
       nodes_[answer.node].killed();
       return settle_on_replica(answer.node);
     case Verb::read_clock:
-      if (answered) take_clock(answer.node, answer, *arrival);
-      return;
+      return take_clock(answer, arrival);
     case Verb::read_evictions:
-      if (answer.reply == Reply::done) take_evictions(answer.node, answer.number);
+      if (answer.reply == Reply::done && clocks_.evicted(answer.node, answer.number)) {
+        lower_deadlines();
+      }
       return;
     case Verb::write_name:
       return names_.answered(answer);
