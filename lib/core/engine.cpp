@@ -185,6 +185,8 @@ void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
 
 void Engine::on(const TimePassed&) { tend_links(); }
 
+void Engine::on(const TurnEnd&) { cover_.end_turn(); }
+
 void Engine::on(const Shutdown& shutdown) {
   if (drain_until_) return;
   drain_until_ = later(now_, shutdown.grace);

@@ -14,6 +14,7 @@
 #include "core/claim.hpp"
 #include "core/commands.hpp"
 #include "core/duties/clocks.hpp"
+#include "core/duties/marker_cover.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
 #include "core/duties/rest.hpp"
@@ -67,7 +68,7 @@ class Engine {
   /// Why a node that is up has no vote for new leases; empty where it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
   /// Nodes that were asked for a vote since the last TurnEnd.
-  [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
+  [[nodiscard]] NodeSet uncovered() const noexcept { return cover_.uncovered(); }
   /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
   /// For how long a node that is given the client's name now keeps it.
@@ -198,7 +199,6 @@ class Engine {
     return claim.is_special ? nodes_.remembering(nodes, claim.terms().hold_at_least) : nodes;
   }
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
-  void look_at_marker(NodeIndex node);
   void take_marker_reading(const Answer& answer);
   /// `floor` is what was read with the marker; 0: none.
   void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
@@ -233,7 +233,6 @@ class Engine {
   NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
-  [[nodiscard]] std::size_t confirmed_by_marker(const Assents& event) const;
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// The same for one that says yes and nothing else, as most do.
   void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);
@@ -405,8 +404,6 @@ class Engine {
   std::vector<std::uint32_t> finished_acquisitions_;
 
   FencingNumbers fencing_numbers_;
-  NodeSet uncovered_;
-  NodeSet floor_wanted_;  // of them: the floor is to be read as well
   Enrolment enrolment_;
   bool enrolment_due_ = false;
   bool wants_votes_ = false;  ///< a lock was asked for: what is to vote is marked, and taken back
@@ -432,6 +429,7 @@ class Engine {
 
   // The duties
   Clocks clocks_{settings_, now_, nodes_, outbox_};
+  MarkerCover cover_{settings_, nodes_, outbox_};
   Meter meter_{settings_, nodes_};
   Names names_{settings_, now_, nodes_, outbox_};
   Rest rest_{settings_, claims_};

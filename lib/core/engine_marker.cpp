@@ -21,26 +21,6 @@ void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
   claim.round.leave_out(nodes_.aliases());
 }
 
-void Engine::on(const TurnEnd&) {
-  uncovered_ = uncovered_ & nodes_.up();
-  if (uncovered_.empty()) return;
-  // Sent to congested nodes too: there is one of these for many votes, and they wait for it.
-  const NodeSet with_floor = uncovered_ & floor_wanted_;
-  const NodeSet others = uncovered_ - with_floor;
-  if (!others.empty()) outbox_.send(SendUpkeep{{others, upkeep(Verb::read_marker)}});
-  if (!with_floor.empty()) {
-    outbox_.send(SendUpkeep{{with_floor, upkeep(Verb::read_floor_and_marker)}});
-  }
-  uncovered_ = floor_wanted_ = NodeSet();
-}
-
-void Engine::look_at_marker(NodeIndex node) {
-  if (drain_until_) return;
-  // It covers the votes of this turn that were sent already.
-  const Verb reading = floor_wanted_.has(node) ? Verb::read_floor_and_marker : Verb::read_marker;
-  outbox_.send(SendUpkeep{{NodeSet::of(node), upkeep(reading)}});
-}
-
 void Engine::take_marker_reading(const Answer& answer) {
   if (answer.reply != Reply::marker) {
     return end_connection(answer.node, Vote::error,

@@ -70,8 +70,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   stamp.round = claim.round.number();
   stamp.verb = verb;
   rest_.wake(claim);
-  if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | sent;
-  if (is_short(verb)) floor_wanted_ = floor_wanted_ | sent;
+  cover_.sent(verb, sent);
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || is_extend(verb)) {
     const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
@@ -100,15 +99,13 @@ void Engine::on(const Answer& answer) {
   if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);
   if (answer.reply == Reply::marker) return take_marker_written(answer);
   Link& link = nodes_[answer.node];
-  if (link.holds_back() || (settings_.restart_guard && is_vote(answer.stamp.verb))) {
-    return link.hold_back(answer, now_);
-  }
+  if (cover_.holds_back(answer.node, answer.stamp.verb)) return link.hold_back(answer, now_);
   take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
 }
 
 void Engine::on(const Assents& event) {
   Link& link = nodes_[event.node];
-  const std::size_t confirmed = confirmed_by_marker(event);
+  const std::size_t confirmed = cover_.confirmed(event);
   for (const Assent& assent : event.answers.first(confirmed)) {
     if (assent.reply == Reply::marker) {
       take_marker(event.node, assent.stamp, event.marker, 0);
@@ -121,7 +118,7 @@ void Engine::on(const Assents& event) {
       take_marker(event.node, assent.stamp, event.marker, 0);
       // Else it has another one, and nothing more that it said counts.
       if (!link.up()) return;
-    } else if (link.holds_back() || (settings_.restart_guard && is_vote(assent.stamp.verb))) {
+    } else if (cover_.holds_back(event.node, assent.stamp.verb)) {
       link.hold_back(assent, now_);
     } else if (assent.reply == Reply::clock) {
       take_time(event.node, assent.time, link.answered(assent.stamp, now_));
@@ -129,16 +126,6 @@ void Engine::on(const Assents& event) {
       take_assent(event.node, assent, link.answered(assent.stamp, now_));
     }
   }
-}
-
-/// So many of the answers, the first ones, need not be held back: the marker that was read behind
-/// them has come with them, and is the known one.
-std::size_t Engine::confirmed_by_marker(const Assents& event) const {
-  const Link& link = nodes_[event.node];
-  if (!settings_.restart_guard || link.holds_back()) return 0;
-  std::size_t count = event.answers.size();
-  while (count > 0 && event.answers[count - 1].reply != Reply::marker) --count;
-  return count > 0 && event.marker == link.marker_text() ? count : 0;
 }
 
 void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
