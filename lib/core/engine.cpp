@@ -11,15 +11,6 @@
 namespace redlock::core {
 namespace {
 
-constexpr Duration longest_greeting = std::chrono::milliseconds(100);
-
-/// So many connections of one node may end while the client closes. One that refuses them all, or
-/// answers with nonsense, is not worth waiting for until the end of its limit.
-constexpr std::uint8_t most_connections_while_closing = 5;
-
-}  // namespace
-namespace {
-
 /// Events that are not postponed to what is due: the loss of a lease that was given away is not
 /// reported any more, even where the deadline has passed, and nothing may be sent to a node that is
 /// down.
@@ -70,7 +61,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   if (enrolment_due_ || enrol_again_at_ || enrolment_waits_until_) enrol();
   tracked_resources_.end_step();
   tracked_queues_.end_step();
-  if (drain_until_) report_drained();
+  if (closing_.has_begun()) report_drained();
   outbox_.close();
 }
 
@@ -79,16 +70,13 @@ void Engine::handle(const Event& event) {
 }
 
 std::optional<Instant> Engine::next_deadline() const {
-  Instant next = wait_queue_.next_tending();
+  Instant next = std::min(wait_queue_.next_tending(), closing_.deadline());
   if (wants_something()) next = std::min({next, clocks_.next_reading(), names_.next_writing()});
   if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
-  if (!drain_until_) {
+  if (!closing_.has_begun()) {
     next =
         std::min({next, enrol_again_at_.value_or(never), enrolment_waits_until_.value_or(never)});
-  }
-  if (!drained_) {
-    next = std::min(next, now_ < greet_until_ ? greet_until_ : drain_until_.value_or(never));
   }
   return next == never ? std::nullopt : std::optional(next);
 }
@@ -188,9 +176,8 @@ void Engine::on(const TimePassed&) { tend_links(); }
 void Engine::on(const TurnEnd&) { cover_.end_turn(); }
 
 void Engine::on(const Shutdown& shutdown) {
-  if (drain_until_) return;
-  drain_until_ = later(now_, shutdown.grace);
-  greet_until_ = std::min(*drain_until_, later(now_, longest_greeting));
+  if (closing_.has_begun()) return;
+  closing_.begin(shutdown.grace);
   acquisitions_.each([this](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
@@ -207,45 +194,21 @@ void Engine::on(const Shutdown& shutdown) {
     if (claim.phase == Claim::Phase::held || (over && claim.keys.wants_undo())) clear(claim);
   });
   names_.forget();
-  const NodeSet indeterminate = to_be_delivered();
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    // One that is returning may be there to be marked: see may_still_enrol().
-    const bool needed =
-        nodes_[i].up() || nodes_[i].returning() || indeterminate.has(static_cast<NodeIndex>(i));
-    if (needed) {
-      nodes_[i].retry_now(now_);
-    } else {
-      nodes_[i].stop_retrying();
-    }
-  }
+  closing_.keep_connections(to_be_delivered());
 }
 
-void Engine::note_drop_while_closing(NodeIndex node) {
-  if (!drain_until_ || ++drops_while_closing_[node] < most_connections_while_closing) return;
-  given_up_.add(node);
-  nodes_[node].stop_retrying();
+bool Engine::must_wait_to_close() {
+  if (closing_.is_late()) return false;
+  if (closing_.awaits_answers(names_.forgetting()) || !to_be_delivered().empty()) return true;
+  if (!closing_.may_meet_nodes()) return false;
+  bool waiting = may_still_enrol();
+  claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
+  return waiting;
 }
 
 void Engine::report_drained() {
-  if (drained_) return;
-  if (now_ < *drain_until_) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      // Nobody waits long for a node that is only to forget our name.
-      const bool late = names_.forgetting().has(static_cast<NodeIndex>(i)) && now_ >= greet_until_;
-      if (nodes_[i].unanswered() > (late ? 1U : 0U)) return;
-    }
-    if (!to_be_delivered().empty()) return;
-    // A detached lease still goes to nodes whose first contact is a moment away; a hung one is not
-    // waited for.
-    bool waiting = false;
-    if (now_ < greet_until_) {
-      waiting = may_still_enrol();
-      claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
-    }
-    if (waiting) return;
-  }
-  drained_ = true;
-  for (Link& link : nodes_) link.stop_retrying();
+  if (closing_.is_over() || must_wait_to_close()) return;
+  closing_.end();
   report_undelivered();
   claims_.each([this](Claim& claim) {
     if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);

@@ -14,6 +14,7 @@
 #include "core/claim.hpp"
 #include "core/commands.hpp"
 #include "core/duties/clocks.hpp"
+#include "core/duties/closing.hpp"
 #include "core/duties/marker_cover.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
@@ -130,7 +131,7 @@ class Engine {
   /// A client that wants nothing, or closes, reads no clocks and lets its name expire: the next
   /// vote reads and writes them again.
   [[nodiscard]] bool wants_something() const noexcept {
-    return !drain_until_ && (claims_.size() > 0 || acquisitions_.size() > 0);
+    return !closing_.has_begun() && (claims_.size() > 0 || acquisitions_.size() > 0);
   }
   /// What the step recorded about this claim may decide its round, or be the last it waited for.
   void touch(Claim& claim);
@@ -156,8 +157,8 @@ class Engine {
   }
   void judge_touched();
   void reap();
+  [[nodiscard]] bool must_wait_to_close();
   void report_drained();
-  void note_drop_while_closing(NodeIndex node);
   void fail(CallId request, Errc code, const Round* round);
   void fail_requests(Claim& claim, Errc code, const Round* round);
 
@@ -211,7 +212,8 @@ class Engine {
   // engine_enrolment.cpp: nodes that become members without an operator
   void enrol();
   [[nodiscard]] bool may_mark(NodeIndex node) const {
-    return settings_.restart_guard && wants_votes_ && !drain_until_ && nodes_.may_mark(node);
+    return settings_.restart_guard && wants_votes_ && !closing_.has_begun() &&
+           nodes_.may_mark(node);
   }
   void mark_nodes();
   void watch_markers();
@@ -415,12 +417,6 @@ class Engine {
   std::optional<Instant> enrolment_waits_until_;
   std::uint16_t enrolment_wait_ = 0;
 
-  std::optional<Instant> drain_until_;
-  std::array<std::uint8_t, limits::nodes> drops_while_closing_{};
-  NodeSet given_up_;  ///< while closing: nothing more is delivered there
-  Instant greet_until_ = Instant::min();
-  bool drained_ = false;
-
   Instant now_ = Instant::min();
   Outbox outbox_;
   TrackedKeys tracked_resources_;
@@ -429,6 +425,7 @@ class Engine {
 
   // The duties
   Clocks clocks_{settings_, now_, nodes_, outbox_};
+  Closing closing_{now_, nodes_};
   MarkerCover cover_{settings_, nodes_, outbox_};
   Meter meter_{settings_, nodes_};
   Names names_{settings_, now_, nodes_, outbox_};

@@ -11,8 +11,8 @@
 namespace redlock::core {
 
 void Engine::on(const Acquire& event) {
-  if (drain_until_ || !has_room()) {
-    const Errc why = drain_until_ ? Errc::closed : Errc::limit_reached;
+  if (closing_.has_begun() || !has_room()) {
+    const Errc why = closing_.has_begun() ? Errc::closed : Errc::limit_reached;
     meter_.refused(why);
     return fail(event.request, why, nullptr);
   }
@@ -303,7 +303,7 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
 void Engine::pause_or_fail(Acquisition& acquisition) {
   // Connections that had died unnoticed do not fail a call: once, it waits for new ones.
   const bool lost_touch = acquisition.why == Errc::unavailable && !nodes_.returning().empty();
-  if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !drain_until_ &&
+  if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !closing_.has_begun() &&
       may_soon_have_quorum()) {
     acquisition.reconnected = true;
     enter_state(acquisition, Acquisition::State::connecting);
@@ -313,7 +313,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   // vote.
   const bool in_doubt =
       acquisition.why == Errc::excluded && clocks_.was_in_doubt_since(acquisition.last.start());
-  if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !drain_until_) {
+  if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !closing_.has_begun()) {
     acquisition.reconnected = true;
     return try_again(acquisition);
   }

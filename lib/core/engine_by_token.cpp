@@ -16,7 +16,7 @@ Claim& Engine::new_claim_by_token(Claim::Purpose purpose, CallId request, std::s
 }
 
 void Engine::on(const ExtendToken& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   Claim& claim = new_claim_by_token(Claim::Purpose::extend, event.request, event.resource,
                                     event.token, event.ttl);
   claim.set_more_resources(event.more_resources);
@@ -26,7 +26,7 @@ void Engine::on(const ExtendToken& event) {
 }
 
 void Engine::on(const Adopt& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   if (!has_room()) return fail(event.request, Errc::limit_reached, nullptr);
   Claim& claim = new_claim_by_token(Claim::Purpose::extend, event.request, event.resource,
                                     event.token, event.ttl);
@@ -58,7 +58,7 @@ void Engine::adopt(Claim& claim, const ValidityBasis& basis) {
 }
 
 void Engine::on(const ReleaseToken& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   const auto overlaps = [&event](const Claim& other) {
     return other.names(event.resource) ||
            std::any_of(event.more_resources.begin(), event.more_resources.end(),
@@ -85,7 +85,7 @@ void Engine::on(const ReleaseToken& event) {
 }
 
 void Engine::on(const Inspect& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   begin_when_known(new_claim_by_token(Claim::Purpose::inspect, event.request, event.resource,
                                       event.token, Duration::zero()));
 }

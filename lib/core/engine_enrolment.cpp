@@ -25,8 +25,8 @@ void Engine::enrol() {
     enrolment_.waited(enrolment_wait_);
     enrolment_due_ = true;
   }
-  if (!enrolment_due_ || drained_) return;
-  if (!drain_until_) {
+  if (!enrolment_due_ || closing_.is_over()) return;
+  if (!closing_.has_begun()) {
     watch_markers();
     learn_members();
   }

@@ -29,7 +29,7 @@ void Engine::tend_links() {
     }
     if (link.role_check_due(now_)) end_connection(node, Vote::error, link.ineligible());
     if (link.name_look_due(now_)) end_connection(node, Vote::error, nodes_.why_not_counted(node));
-    if (link.marker_look_due(now_) && !drain_until_) cover_.read(node);
+    if (link.marker_look_due(now_) && !closing_.has_begun()) cover_.read(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);
       outbox_.emit(Connect{node, may_mark(node)});
@@ -116,7 +116,7 @@ void Engine::serve_claims_of(NodeIndex node) {
 void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   Link& link = nodes_[node];
   link.went_down(now_, vote, why, *random_);
-  note_drop_while_closing(node);
+  closing_.dropped(node);
   cover_.dropped(node);
   forget_enrolment(node);
   // Its server may be reached by another address of the list, which has the vote from now on.

@@ -21,7 +21,7 @@ KeyLedger::Release outcome_of_release(Reply reply) {
 void Engine::on(const Release& event) {
   Claim* claim = claims_.find(event.claim.index, event.claim.generation);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
-    return fail(event.request, drain_until_ ? Errc::closed : Errc::not_holder, nullptr);
+    return fail(event.request, closing_.has_begun() ? Errc::closed : Errc::not_holder, nullptr);
   }
   // Without their round: the release's begins in its place.
   fail_requests(*claim, Errc::cancelled, nullptr);
@@ -83,7 +83,7 @@ void Engine::clear(Claim& claim, NodeSet unanswered) {
 
 Duration Engine::owed_pause() const {
   // A client that closes does not wait longer than that.
-  return drain_until_ ? settings_.longest_limit / 16 : settings_.longest_limit;
+  return closing_.has_begun() ? settings_.longest_limit / 16 : settings_.longest_limit;
 }
 
 void Engine::send_owed(Claim& claim) {
@@ -220,7 +220,7 @@ NodeSet Engine::to_be_delivered() {
       nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
   });
   const NodeSet replicas = nodes_.up() - nodes_.able().to_write;
-  return nodes - given_up_ - replicas;
+  return nodes - closing_.given_up() - replicas;
 }
 
 void Engine::report_undelivered() {

@@ -68,7 +68,7 @@ void Engine::on(const Changed& event) {
 // --- observers of a resource ------------------------------------------------------------------
 
 void Engine::on(const Observe& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   TrackedKeys::Key& key = tracked_resources_.use(event.resource).second;
   if (!key.observation) {
     Observation& observation = observations_.take();
