@@ -25,7 +25,6 @@ Engine::Engine(Settings settings, Randomness& random)
     : settings_(std::move(settings)),
       random_(&random),
       nodes_(settings_),
-      enrolment_(settings_.max_ttl, settings_.quarantine),
       outbox_(nodes_),
       tracked_resources_(Tracked::resource, nodes_, outbox_),
       tracked_queues_(Tracked::queue, nodes_, outbox_),
@@ -58,7 +57,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
     drain();
   }
   if (!for_space_.empty()) use_space();
-  if (enrolment_due_ || enrol_again_at_ || enrolment_waits_until_) enrol();
+  enroller_.end_step();
   tracked_resources_.end_step();
   tracked_queues_.end_step();
   if (closing_.has_begun()) report_drained();
@@ -70,14 +69,10 @@ void Engine::handle(const Event& event) {
 }
 
 std::optional<Instant> Engine::next_deadline() const {
-  Instant next = std::min(wait_queue_.next_tending(), closing_.deadline());
+  Instant next = std::min({wait_queue_.next_tending(), closing_.deadline(), enroller_.deadline()});
   if (wants_something()) next = std::min({next, clocks_.next_reading(), names_.next_writing()});
   if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
-  if (!closing_.has_begun()) {
-    next =
-        std::min({next, enrol_again_at_.value_or(never), enrolment_waits_until_.value_or(never)});
-  }
   return next == never ? std::nullopt : std::optional(next);
 }
 
@@ -201,7 +196,7 @@ bool Engine::must_wait_to_close() {
   if (closing_.is_late()) return false;
   if (closing_.awaits_answers(names_.forgetting()) || !to_be_delivered().empty()) return true;
   if (!closing_.may_meet_nodes()) return false;
-  bool waiting = may_still_enrol();
+  bool waiting = enroller_.may_still_enrol();
   claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
   return waiting;
 }

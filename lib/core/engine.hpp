@@ -15,12 +15,12 @@
 #include "core/commands.hpp"
 #include "core/duties/clocks.hpp"
 #include "core/duties/closing.hpp"
+#include "core/duties/enroller.hpp"
 #include "core/duties/marker_cover.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
 #include "core/duties/rest.hpp"
 #include "core/duties/space_queue.hpp"
-#include "core/enrolment.hpp"
 #include "core/lost_votes.hpp"
 #include "core/nodes.hpp"
 #include "core/observation.hpp"
@@ -207,28 +207,10 @@ class Engine {
   /// One that was held back, or need not be.
   void take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                            const Arrival& arrival);
-  void end_connection(NodeIndex node, Vote vote, std::string_view why);
-
-  // engine_enrolment.cpp: nodes that become members without an operator
-  void enrol();
-  [[nodiscard]] bool may_mark(NodeIndex node) const {
-    return settings_.restart_guard && wants_votes_ && !closing_.has_begun() &&
-           nodes_.may_mark(node);
-  }
-  void mark_nodes();
-  void watch_markers();
-  void learn_members();
-  void write_marker(const Enrolment::Write& write);
-  void confirm_markers(const Enrolment::Confirm& confirm);
-  void await_opening(const Enrolment::Wait& wait);
-  void take_confirmation(NodeIndex node, const Stamp& stamp);
   void take_marker_written(const Answer& answer);
-  void note_marker_refused(NodeIndex node);
-  /// That a node has no vote is reported once nothing is done about it.
-  void note_enrolment(NodeIndex node);
-  [[nodiscard]] bool may_still_enrol() const;
-  void forget_enrolment(NodeIndex node);
-  void report_unenrolled();
+  /// Those that nobody has met.
+  void mark_nodes();
+  void end_connection(NodeIndex node, Vote vote, std::string_view why);
 
   // engine_requests.cpp: what is sent for a claim, and what is made of the answers
   NodeSet ask(Claim& claim);
@@ -406,16 +388,6 @@ class Engine {
   std::vector<std::uint32_t> finished_acquisitions_;
 
   FencingNumbers fencing_numbers_;
-  Enrolment enrolment_;
-  bool enrolment_due_ = false;
-  bool wants_votes_ = false;  ///< a lock was asked for: what is to vote is marked, and taken back
-  std::optional<MarkerWrite> writing_marker_;
-  NodeSet confirming_;  ///< read again, and not answered
-  std::uint16_t confirming_pass_ = 0;
-  NodeSet unenrolled_;
-  std::optional<Instant> enrol_again_at_;
-  std::optional<Instant> enrolment_waits_until_;
-  std::uint16_t enrolment_wait_ = 0;
 
   Instant now_ = Instant::min();
   Outbox outbox_;
@@ -426,6 +398,7 @@ class Engine {
   // The duties
   Clocks clocks_{settings_, now_, nodes_, outbox_};
   Closing closing_{now_, nodes_};
+  Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, *random_};
   MarkerCover cover_{settings_, nodes_, outbox_};
   Meter meter_{settings_, nodes_};
   Names names_{settings_, now_, nodes_, outbox_};

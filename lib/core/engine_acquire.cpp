@@ -45,10 +45,7 @@ void Engine::on(const Acquire& event) {
   acquisition.why = Errc::unavailable;
   acquisition.state = Acquisition::State::backing_off;
   acquisition.for_space = false;
-  if (!std::exchange(wants_votes_, true)) {
-    enrolment_due_ = true;
-    mark_nodes();
-  }
+  if (enroller_.want_votes()) mark_nodes();
   try_again(acquisition);
 }
 

@@ -32,7 +32,7 @@ void Engine::tend_links() {
     if (link.marker_look_due(now_) && !closing_.has_begun()) cover_.read(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);
-      outbox_.emit(Connect{node, may_mark(node)});
+      outbox_.emit(Connect{node, enroller_.may_mark(node)});
     }
     if (link.end_quarantine(now_)) wake_after_outage();
   }
@@ -57,11 +57,11 @@ void Engine::on(const NodeUp& event) {
                        (link.quarantined_until() && !link.only_in_doubt()) ||
                        !nodes_.why_not_counted(node).empty();
   if (!link.vote_denied().empty()) {
-    note_enrolment(node);
+    enroller_.note_denied(node);
   } else if (no_vote) {
     report_exclusion(node);
   }
-  enrolment_due_ = true;
+  enroller_.came_up();
   kill_suspects(node);
   clocks_.came_up(node);
   serve_claims_of(node);
@@ -118,7 +118,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   link.went_down(now_, vote, why, *random_);
   closing_.dropped(node);
   cover_.dropped(node);
-  forget_enrolment(node);
+  enroller_.dropped(node);
   // Its server may be reached by another address of the list, which has the vote from now on.
   // Of several, one: the first becomes the others' duplicate.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

@@ -40,7 +40,7 @@ void Engine::take_marker(NodeIndex node, const Stamp& stamp, std::string_view te
   }
   count_held_back(node, floor);
   static_cast<void>(link.answered(stamp, now_));
-  take_confirmation(node, stamp);
+  enroller_.read(node, stamp);
 }
 
 void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
@@ -60,6 +60,26 @@ void Engine::take_counted_assent(NodeIndex node, const Assent& assent, std::uint
   if (is_short(assent.stamp.verb)) return take_fenced_assent(node, assent, floor, arrival);
   if (assent.reply == Reply::clock) return take_time(node, assent.time, arrival);
   take_assent(node, assent, arrival);
+}
+
+void Engine::take_marker_written(const Answer& answer) {
+  const NodeIndex node = answer.node;
+  const Enroller::Written what = enroller_.written(answer);
+  if (what.changed) return end_connection(node, Vote::error, "its membership record changed");
+  count_held_back(node, 0);
+  enroller_.take_marker(answer, what);
+  serve_claims_of(node);
+  enroller_.report(node);
+  wake_after_outage();
+}
+
+void Engine::mark_nodes() {
+  // One after the other: a node that goes may take along what the next one needs for its mark.
+  nodes_.all().each([&](NodeIndex node) {
+    if (!enroller_.is_to_be_marked(node)) return;
+    nodes_[node].return_once_more();
+    end_connection(node, Vote::error, nobody_met_it);
+  });
 }
 
 void Engine::end_connection(NodeIndex node, Vote vote, std::string_view why) {

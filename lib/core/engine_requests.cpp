@@ -301,7 +301,7 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
       return take_tracked(answer);
     case Verb::write_marker:
     case Verb::mark_plain:
-      return note_marker_refused(answer.node);
+      return enroller_.refused(answer.node);
     default:
       return;
   }

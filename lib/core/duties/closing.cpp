@@ -22,7 +22,7 @@ void Closing::begin(Duration grace) {
 void Closing::keep_connections(NodeSet indeterminate) {
   nodes_.all().each([&](NodeIndex node) {
     Link& link = nodes_[node];
-    // One that is returning may be there to be marked: see Engine::may_still_enrol().
+    // One that is returning may be there to be marked: see Enroller::may_still_enrol().
     if (link.up() || link.returning() || indeterminate.has(node)) {
       link.retry_now(now_);
     } else {
