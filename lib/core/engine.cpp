@@ -22,14 +22,7 @@ bool only_takes_away(const Event& event) {
 }  // namespace
 
 Engine::Engine(Settings settings, Randomness& random)
-    : settings_(std::move(settings)),
-      random_(&random),
-      nodes_(settings_),
-      outbox_(nodes_),
-      tracked_resources_(Tracked::resource, nodes_, outbox_),
-      tracked_queues_(Tracked::queue, nodes_, outbox_),
-      wait_queue_(settings_, nodes_, outbox_, acquisitions_, tracked_resources_, tracked_queues_,
-                  random) {
+    : settings_(std::move(settings)), random_(random), nodes_(settings_), outbox_(nodes_) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -41,8 +34,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   nodes_.set_now(now);
   outbox_.open(now, out);
   wait_queue_.begin_step(now);
-  tracked_resources_.begin_step();
-  tracked_queues_.begin_step();
+  tracking_.begin_step();
   reap();
   // What is due comes first: an answer that arrives after the deadline must find the lease lost.
   const bool takes_away = only_takes_away(event);
@@ -58,8 +50,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   }
   if (!for_space_.empty()) use_space();
   enroller_.end_step();
-  tracked_resources_.end_step();
-  tracked_queues_.end_step();
+  tracking_.end_step();
   if (closing_.has_begun()) report_drained();
   outbox_.close();
 }
@@ -81,15 +72,16 @@ void Engine::fire_due() {
     if (top->at > now_) return;
     const std::uint32_t key = top->key;
     timers_.set(key, std::nullopt);
-    switch (key % kinds) {
-      case 0:
-        fire(claims_.at(key / kinds));
+    switch (TimerHeap::kind_of(key)) {
+      case TimerHeap::Kind::claim:
+        fire(claims_.at(TimerHeap::index_of(key)));
         break;
-      case 1:
-        fire(acquisitions_.at(key / kinds));
+      case TimerHeap::Kind::acquisition:
+        fire(acquisitions_.at(TimerHeap::index_of(key)));
         break;
-      default:
-        fire(observations_.at(key / kinds));
+      case TimerHeap::Kind::observation:
+        inspect(observers_.due(TimerHeap::index_of(key)));
+        break;
     }
   }
 }
@@ -132,6 +124,28 @@ void Engine::judge_touched() {
 void Engine::on(const Subscribed& event) { wait_queue_.subscribed(event.node); }
 
 void Engine::on(const Notification& event) { wait_queue_.notified(event); }
+
+void Engine::on(const Changed& event) {
+  if (event.kind == Tracked::queue) return queue_watch_.changed(event);
+  const TrackedKeys::Entry* const entry = tracking_.resources().changed(event);
+  if (entry == nullptr) return;
+  wait_queue_.changed(entry->first, event.node);
+  inspect(observers_.changed(*entry, event.node));
+}
+
+void Engine::take_tracked(const Answer& answer) {
+  const bool of_queue = answer.stamp.round == static_cast<std::uint16_t>(Tracked::queue);
+  if (of_queue) return queue_watch_.answered(answer);
+  const auto [entry, is_news] = tracking_.resources().answered(answer);
+  if (entry == nullptr) return;
+  wait_queue_.tracked(entry->first, answer.node, answer.reply == Reply::gone);
+  if (is_news) inspect(observers_.changed(*entry, answer.node));
+}
+
+void Engine::on(const WatchQueue& event) {
+  Claim* const claim = claims_.find(event.claim.index, event.claim.generation);
+  if (claim != nullptr && claim->phase == Claim::Phase::held) queue_watch_.begin(*claim);
+}
 
 void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node); }
 
@@ -180,7 +194,7 @@ void Engine::on(const Shutdown& shutdown) {
     }
     finish(acquisition, Errc::closed);
   });
-  observations_.each([this](Observation& observation) { end(observation, Errc::closed); });
+  observers_.stop_all(Errc::closed);
   claims_.each([this](Claim& claim) {
     if (claim.finished) return;
     if (claim.phase == Claim::Phase::held) fail_requests(claim, Errc::closed, &claim.round);

@@ -19,11 +19,13 @@
 #include "core/duties/marker_cover.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
+#include "core/duties/observers.hpp"
+#include "core/duties/queue_watch.hpp"
 #include "core/duties/rest.hpp"
 #include "core/duties/space_queue.hpp"
+#include "core/duties/tracking.hpp"
 #include "core/lost_votes.hpp"
 #include "core/nodes.hpp"
-#include "core/observation.hpp"
 #include "core/outbox.hpp"
 #include "core/pool.hpp"
 #include "core/pool_index.hpp"
@@ -32,7 +34,6 @@
 #include "core/slot_set.hpp"
 #include "core/time.hpp"
 #include "core/timer_heap.hpp"
-#include "core/tracked_keys.hpp"
 #include "core/wait_queue.hpp"
 
 namespace redlock::core {
@@ -127,6 +128,7 @@ class Engine {
   void on(const TimePassed&);
   void on(const TurnEnd&);
   void on(const Shutdown&);
+  void take_tracked(const Answer& answer);
   void fire_due();
   /// A client that wants nothing, or closes, reads no clocks and lets its name expire: the next
   /// vote reads and writes them again.
@@ -318,25 +320,6 @@ class Engine {
   [[nodiscard]] NodeSet to_be_delivered();
   void report_undelivered();
 
-  // engine_tracking.cpp: keys whose changes somebody wants to know of
-  void take_tracked(const Answer& answer);
-  /// What a request may change, or an answer says of it, without a notification.
-  void note_sent(const Claim& claim, Verb verb, NodeSet nodes);
-  void note_seen(const Claim& claim, const Answer& answer);
-  void begin_inspection(Observation& observation);
-  void plan_inspection(Observation& observation, Instant at);
-  void note_inspected(const Claim& claim);
-  void note_changed(const TrackedKeys::Entry& entry, std::optional<NodeIndex> node);
-  /// A node does not notify us of what we do ourselves.
-  void note_own_change(const Claim& claim);
-  void end(Observation& observation, Errc why);
-  /// One of its callers wants to know no more.
-  void stop(Observation& observation, CallId request);
-  bool forget_observer(Observation& observation, CallId request);
-  void fire(Observation& observation);
-  void report_queue(TrackedKeys::Entry& entry);
-  void stop_watching_queue(Claim& claim);
-
   // engine_hold.cpp: a lease's life after it was granted
   Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
   [[nodiscard]] Token new_token();
@@ -362,19 +345,21 @@ class Engine {
   void begin_inspect(Claim& claim);
   void judge_release_by_token(Claim& claim);
   void judge_inspect(Claim& claim);
+  /// What is observed; null: nothing is.
+  void inspect(Observation* observation);
 
-  // Three kinds of timers, in this order where they are due at the same instant and index.
-  static constexpr std::uint32_t kinds = TimerHeap::kinds;
-  static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * kinds; }
-  static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * kinds + 1; }
-  static std::uint32_t timer_of(const Observation& o) noexcept { return o.index * kinds + 2; }
+  [[nodiscard]] static std::uint32_t timer_of(const Claim& claim) noexcept {
+    return TimerHeap::key(TimerHeap::Kind::claim, claim.index);
+  }
+  [[nodiscard]] static std::uint32_t timer_of(const Acquisition& acquisition) noexcept {
+    return TimerHeap::key(TimerHeap::Kind::acquisition, acquisition.index);
+  }
 
   Settings settings_;
-  Randomness* random_;
+  Randomness& random_;
   Nodes nodes_;
   Pool<Claim> claims_;
   Pool<Acquisition> acquisitions_;
-  Pool<Observation> observations_;
   PoolIndex<Acquisition, &Acquisition::by_request> by_request_{acquisitions_};
   /// Extends, and what may have to be asked for yet on a node in first contact.
   PoolIndex<Claim, &Claim::by_token> by_token_{claims_};
@@ -391,17 +376,19 @@ class Engine {
 
   Instant now_ = Instant::min();
   Outbox outbox_;
-  TrackedKeys tracked_resources_;
-  TrackedKeys tracked_queues_;
-  WaitQueue wait_queue_;
 
   // The duties
+  Tracking tracking_{nodes_, outbox_};
+  WaitQueue wait_queue_{settings_,          nodes_, outbox_, acquisitions_, tracking_.resources(),
+                        tracking_.queues(), random_};
   Clocks clocks_{settings_, now_, nodes_, outbox_};
   Closing closing_{now_, nodes_};
-  Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, *random_};
+  Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, random_};
   MarkerCover cover_{settings_, nodes_, outbox_};
   Meter meter_{settings_, nodes_};
   Names names_{settings_, now_, nodes_, outbox_};
+  Observers observers_{settings_, now_, nodes_, claims_, tracking_.resources(), timers_, outbox_};
+  QueueWatch queue_watch_{settings_, tracking_.queues(), wait_queue_, outbox_};
   Rest rest_{settings_, claims_};
   SpaceQueue for_space_{settings_, nodes_, acquisitions_};
 };

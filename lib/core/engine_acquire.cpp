@@ -66,7 +66,7 @@ void Engine::on(const Cancel& event) {
     }
     finish(acquisition, Errc::cancelled);
   });
-  observations_.each([&](Observation& each) { stop(each, event.request); });
+  observers_.stop(event.request);
 }
 
 void Engine::try_again(Acquisition& acquisition) {
@@ -148,7 +148,7 @@ Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, cons
 }
 
 Token Engine::new_token() {
-  const Token drawn = random_->token();
+  const Token drawn = random_.token();
   const std::string_view id = settings_.client_id;
   std::array<char, Token::digits> digits{};
   if (id.empty() || drawn.view().size() != digits.size()) return drawn;
@@ -255,7 +255,7 @@ void Engine::grant(Claim& claim) {
   outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
                         now_ - acquisition.first_round.value_or(now_), claim.valid_until});
 
-  note_own_change(claim);
+  inspect(observers_.changed_by_us(claim));
   enter_state(acquisition, Acquisition::State::over);
   // Most nodes that have not answered yet grant it as well, and one that does not is left then.
   QueuePlace& place = claim.work->place;
@@ -322,9 +322,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   acquisition.moves = 0;
   if (wait_queue_.is_to_be_queued(acquisition)) {
     wait_queue_.join(acquisition);
-    if (TrackedKeys::Entry* const queue = tracked_queues_.find(acquisition.terms.resource)) {
-      report_queue(*queue);
-    }
+    queue_watch_.joined(acquisition.terms.resource);
   }
   plan_next_try(acquisition);
 }
@@ -345,12 +343,12 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   acquisition.next_try =
       next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,
                nodes_.quorum_round_trip(), sleeps ? Notified::yes : Notified::no,
-               is_asker || sits_out, *random_);
+               is_asker || sits_out, random_);
   if (sits_out) acquisition.next_try = later(acquisition.next_try, wait_queue_.reserved_for());
   acquisition.next_try =
       std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
   if (wait_queue_.is_eager(acquisition)) {
-    const Instant soon = later(now_, random_->between(eager_pause, 2 * eager_pause));
+    const Instant soon = later(now_, random_.between(eager_pause, 2 * eager_pause));
     acquisition.next_try = std::min(acquisition.next_try, soon);
   }
   wait_queue_.note_plan(acquisition, sleeps && !acquisition.waiting.retry_at);

@@ -90,6 +90,19 @@ void Engine::on(const Inspect& event) {
                                       event.token, Duration::zero()));
 }
 
+void Engine::on(const Observe& event) {
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
+  inspect(observers_.add(event));
+}
+
+void Engine::inspect(Observation* observation) {
+  if (observation == nullptr) return;
+  Claim& claim = new_claim_by_token(Claim::Purpose::inspect, observation->observers.front().request,
+                                    observation->resource, Token(), Duration::zero());
+  observers_.begin(*observation, claim);
+  begin_when_known(claim);
+}
+
 void Engine::begin_when_known(Claim& claim) {
   if (!nodes_.knows_deployment()) {
     claim.task = Claim::Task::meet_nodes;
@@ -158,7 +171,7 @@ void Engine::judge_inspect(Claim& claim) {
     outbox_.emit(Inspected{request, claim.id(), &claim.round});
   }
   claim.work->requests.clear();
-  if (claim.work->observation) note_inspected(claim);
+  if (claim.work->observation) observers_.inspected(claim);
 }
 
 }  // namespace redlock::core

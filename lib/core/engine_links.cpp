@@ -66,8 +66,7 @@ void Engine::on(const NodeUp& event) {
   clocks_.came_up(node);
   serve_claims_of(node);
   settle_on_replica(node);
-  tracked_resources_.came_up(node);
-  tracked_queues_.came_up(node);
+  tracking_.came_up(node);
   mark_nodes();
   judge_clocks();
   retry_connecting();
@@ -115,7 +114,7 @@ void Engine::serve_claims_of(NodeIndex node) {
 
 void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   Link& link = nodes_[node];
-  link.went_down(now_, vote, why, *random_);
+  link.went_down(now_, vote, why, random_);
   closing_.dropped(node);
   cover_.dropped(node);
   enroller_.dropped(node);
@@ -144,9 +143,8 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     record_absent(claim, node);
     touch(claim);
   });
-  tracked_resources_.dropped(node);
-  tracked_queues_.dropped(node);
-  tracked_queues_.each([this](TrackedKeys::Entry& entry) { report_queue(entry); });
+  tracking_.dropped(node);
+  queue_watch_.node_dropped();
   wait_queue_.dropped(node);
   judge_clocks();
   retry_connecting();

@@ -16,7 +16,7 @@ void Engine::choose_permit(Acquisition& acquisition) {
   const std::uint8_t most = *std::max_element(free.begin(), free.end());
   // Any of the best: contenders that all took the first would divide its nodes among them.
   const auto best = std::count(free.begin(), free.end(), most);
-  auto skip = random_->between(Duration::zero(), Duration(best - 1)).count();
+  auto skip = random_.between(Duration::zero(), Duration(best - 1)).count();
   for (std::uint32_t permit = 0; permit < free.size(); ++permit) {
     if (free[permit] != most || skip-- > 0) continue;
     acquisition.permit = permit;

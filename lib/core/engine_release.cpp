@@ -55,7 +55,7 @@ void Engine::end_lease(Claim& claim) {
   if (claim.phase == Claim::Phase::held) {
     --held_;
     meter_.lease_ended(now_ - claim.granted_at);
-    stop_watching_queue(claim);
+    queue_watch_.end(claim);
     unsettled_.add(claim.index);
   }
   // Renewal ends before a release is sent, so that a late one cannot revive the key.
@@ -76,7 +76,7 @@ void Engine::clear(Claim& claim, NodeSet unanswered) {
   claim.keys.owe_release_but_for(unanswered);
   wait_queue_.measure_reservation();
   send_owed(claim);
-  note_own_change(claim);
+  inspect(observers_.changed_by_us(claim));
   retime(claim);
   touch_if_decided(claim);
 }

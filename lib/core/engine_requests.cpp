@@ -84,7 +84,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.work->place.nodes = claim.work->place.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
-  note_sent(claim, verb, sent);
+  tracking_.sent(claim, verb, sent);
   outbox_.send(Send{{sent, stamp}, form});
   if (is_set(verb)) names_.write(sent);
   return sent;
@@ -258,7 +258,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
       note_release(*claim, answer);
       break;
     case Verb::inspect:
-      note_seen(*claim, answer);
+      tracking_.inspected(*claim, answer);
       break;
     case Verb::kill_old:
     case Verb::read_clock:
@@ -355,12 +355,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
 }
 
 void Engine::note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter) {
-  if (!tracked_resources_.empty()) {
-    tracked_resources_.written(claim.resource(), NodeSet::of(node));
-    for (const std::string& more : claim.terms().more_resources) {
-      tracked_resources_.written(more, NodeSet::of(node));
-    }
-  }
+  tracking_.granted(claim, node);
   claim.keys.forget_lost(lost_votes_);
   if (is_voter) claim.keys.voted(node);
   // It may have been set only now, and a release of it may be refused.
