@@ -16,6 +16,7 @@
 #include "core/duties/clocks.hpp"
 #include "core/duties/closing.hpp"
 #include "core/duties/enroller.hpp"
+#include "core/duties/fencing_tokens.hpp"
 #include "core/duties/marker_cover.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
@@ -266,6 +267,9 @@ class Engine {
   [[nodiscard]] bool may_soon_have_quorum() const;
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
+  void judge_fencing(Claim& claim);
+  void raise_fencing_number(Claim& claim);
+  void note_fencing_number(Claim& claim, const Answer& answer);
   void grant(Claim& claim);
   void begin_lease(Claim& claim, const ValidityBasis& basis,
                    const std::optional<RenewalLimits>& limits);
@@ -278,25 +282,6 @@ class Engine {
   void finish(Acquisition& acquisition, Errc code);
   void enter_state(Acquisition& acquisition, Acquisition::State state);
   void fire(Acquisition& acquisition);
-
-  // engine_fencing.cpp: how an attempt comes to its fencing token
-  void prune_fencing_numbers(NodeSet asked);
-  /// In which form of set_fenced the number is asked for.
-  [[nodiscard]] Verb short_form(const Claim& claim, Verb verb) const;
-  /// With what was read behind it, as if it had named the number that there was.
-  void complete_short_answer(Answer& answer, std::uint64_t floor) const;
-  [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
-  /// Of a node that granted, raised its number to ours, and has this floor. False: there is more to
-  /// it.
-  [[nodiscard]] static bool acknowledges_at_once(const Claim& claim, std::uint64_t floor);
-  [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer);
-  [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
-  void note_fencing_number(Claim& claim, const Answer& answer);
-  void propose_fencing_number(Claim& claim, Duration wall_clock);
-  void remember_fencing_number(const Claim& claim, std::uint64_t number);
-  void forget_fencing_number(const Claim& claim);
-  void raise_fencing_number(Claim& claim);
-  void judge_fencing(Claim& claim);
 
   // engine_release.cpp: how a lease ends, and its key leaves the nodes
   void begin_release(Claim& claim, CallId request);
@@ -372,8 +357,6 @@ class Engine {
   std::vector<std::uint32_t> finished_claims_;
   std::vector<std::uint32_t> finished_acquisitions_;
 
-  FencingNumbers fencing_numbers_;
-
   Instant now_ = Instant::min();
   Outbox outbox_;
 
@@ -386,6 +369,7 @@ class Engine {
   Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, random_};
   MarkerCover cover_{settings_, nodes_, outbox_};
   Meter meter_{settings_, nodes_};
+  FencingTokens fencing_{settings_, nodes_, meter_, outbox_};
   Names names_{settings_, now_, nodes_, outbox_};
   Observers observers_{settings_, now_, nodes_, claims_, tracking_.resources(), timers_, outbox_};
   QueueWatch queue_watch_{settings_, tracking_.queues(), wait_queue_, outbox_};

@@ -206,7 +206,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
     claim.work->writer_reservation = std::min(next_attempt, *acquisition.give_up - now_);
   }
   if (acquisition.fencing) {
-    propose_fencing_number(claim, now_.time_since_epoch() + *acquisition.fencing);
+    fencing_.propose(claim, now_.time_since_epoch() + *acquisition.fencing);
   }
   claim.work->steps = nodes_.steps();
   begin_round(claim, 1, acquisition.terms.ttl);
@@ -231,6 +231,42 @@ void Engine::judge_attempt(Claim& claim) {
     case Verdict::lost:
       return lose_attempt(claim, claim.round.why_lost());
   }
+}
+
+void Engine::judge_fencing(Claim& claim) {
+  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+  switch (FencingTokens::judge(claim)) {
+    case FencingTokens::Verdict::acknowledged:
+      return grant(claim);
+    case FencingTokens::Verdict::exhausted:
+      return lose_attempt(claim, Errc::excluded);
+    case FencingTokens::Verdict::first_round:
+      raise_fencing_number(claim);
+      break;
+    case FencingTokens::Verdict::later_round:
+      break;
+  }
+  switch (fencing_.prospect(claim)) {
+    case FencingTokens::Prospect::open:
+      return;
+    case FencingTokens::Prospect::raise:
+      return raise_fencing_number(claim);
+    case FencingTokens::Prospect::none:
+      return lose_attempt(claim, Errc::unavailable);
+  }
+}
+
+void Engine::raise_fencing_number(Claim& claim) {
+  fencing_.raise(claim);
+  const NodeSet granted = claim.round.granted() & nodes_.up();
+  fencing_.asked(claim, transmit(claim, Verb::raise_fence, granted, ScriptForm::digest));
+}
+
+void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
+  if (!fencing_.answered(claim, answer)) return;
+  NodeSet& asked = claim.fencing()->asked;
+  const NodeSet node = NodeSet::of(answer.node);
+  asked = asked | transmit(claim, Verb::raise_fence, node, ScriptForm::digest);
 }
 
 void Engine::grant(Claim& claim) {

@@ -49,6 +49,7 @@ void Engine::on(const NodeUp& event) {
   nodes_[node].came_up(event, now_);
   if (nodes_[node].clock().stepped() > lost) lower_deadlines();
   names_.came_up(node);
+  fencing_.came_up(node);
   meter_.connected(node);
   if (nodes_.find_duplicate(node)) report_exclusion(node);
   nodes_.judge_marker(node);

@@ -50,7 +50,10 @@ void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
       continue;
     }
     Answer answer = nodes_[node].take_held_words();
-    if (is_short(answer.stamp.verb)) complete_short_answer(answer, floor);
+    if (is_short(answer.stamp.verb)) {
+      const ClaimId id = answer.stamp.claim;
+      FencingTokens::complete(*claims_.find(id.index, id.generation), answer, floor);
+    }
     take_answer(answer, Vote::unreachable, held->arrival);
   }
 }

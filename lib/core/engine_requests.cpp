@@ -48,14 +48,14 @@ NodeSet Engine::ask(Claim& claim) {
 NodeSet Engine::transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (!is_set_fenced(verb)) {
     const NodeSet asked = transmit_same(claim, verb, nodes, form);
-    if (verb == Verb::take && claim.fencing()) prune_fencing_numbers(asked);
+    if (verb == Verb::take && claim.fencing()) fencing_.prune(asked);
     return asked;
   }
   const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing()->first);
   const NodeSet others = nodes - numbering;
-  const NodeSet sent = transmit_same(claim, short_form(claim, verb), numbering, form) |
+  const NodeSet sent = transmit_same(claim, fencing_.short_form(claim, verb), numbering, form) |
                        transmit_same(claim, Verb::take, others, form);
-  prune_fencing_numbers(sent);
+  fencing_.prune(sent);
   return sent;
 }
 
@@ -132,8 +132,7 @@ void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint6
                                 const Arrival& arrival) {
   Claim* const claim = claims_.find(assent.stamp.claim.index, assent.stamp.claim.generation);
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
-  if (acknowledges_at_once(*claim, floor)) {
-    claim->fencing()->acknowledged.add(node);
+  if (FencingTokens::acknowledge_at_once(*claim, node, floor)) {
     return take_grant(*claim, node, assent.stamp, arrival.took);
   }
   Answer answer;
@@ -141,7 +140,7 @@ void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint6
   answer.stamp = assent.stamp;
   answer.reply = assent.reply;
   answer.text = claim->token();
-  complete_short_answer(answer, floor);
+  FencingTokens::complete(*claim, answer, floor);
   take_answer(answer, Vote::unreachable, arrival);
 }
 
@@ -336,7 +335,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       forget_key(claim, answer);
       break;
     case Reply::error:
-      if (claim.fencing() && answer.text.starts_with("FENCE")) forget_fencing_number(claim);
+      if (claim.fencing() && answer.text.starts_with("FENCE")) fencing_.refused(claim);
       forget_key(claim, answer);
       break;
     case Reply::clock:
@@ -448,7 +447,8 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
       if (!is_voter_for(claim, node))
         return nodes_.record_absent(round, node, claim.terms().hold_at_least);
       if (claim.fencing() && claim.fencing()->left_out.has(node)) {
-        return round.record(node, Vote::excluded, {why_left_out(claim, answer.number), took, {}});
+        return round.record(node, Vote::excluded,
+                            {FencingTokens::why_left_out(claim, answer.number), took, {}});
       }
       return round.record_grant(node, took);
     case Reply::extended:

@@ -45,7 +45,6 @@ void Link::came_up(const NodeUp& event, Instant now) {
   can_set_all_ = event.can_set_all;
   runs_scripts_ = event.runs_scripts;
   can_track_ = event.can_track;
-  fenced_ = 0;
   ineligible_.assign(event.ineligible);
   role_check_at_.reset();
   replica_ = event.replica;

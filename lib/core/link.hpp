@@ -125,9 +125,6 @@ class Link {
   [[nodiscard]] bool runs_scripts() const noexcept { return runs_scripts_; }
   /// Whether it notifies us of the change of a key.
   [[nodiscard]] bool can_track() const noexcept { return can_track_; }
-  /// To be asked after each number that was asked for here: true for the first of a connection and
-  /// every thousandth, so that what leaves is not less than what comes.
-  [[nodiscard]] bool pruning_due() noexcept { return fenced_++ % 1000 == 0; }
 
   // --- guards ---
   /// Why it has no vote while this connection lasts; empty where it has one.
@@ -374,7 +371,6 @@ class Link {
   bool can_set_all_ = false;
   bool runs_scripts_ = true;
   bool can_track_ = false;
-  std::uint64_t fenced_ = 0;
   std::string ineligible_;
   bool replica_ = false;
   std::optional<Instant> role_check_at_;
