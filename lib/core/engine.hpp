@@ -25,6 +25,7 @@
 #include "core/duties/rest.hpp"
 #include "core/duties/space_queue.hpp"
 #include "core/duties/tracking.hpp"
+#include "core/duties/voters.hpp"
 #include "core/lost_votes.hpp"
 #include "core/nodes.hpp"
 #include "core/outbox.hpp"
@@ -183,26 +184,6 @@ class Engine {
   void wake_after_outage();
 
   // engine_marker.cpp: what a node remembers
-  [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const {
-    const Nodes::Ballot& ballot = nodes_.ballot();
-    if (claim.work->ballot_found_at == ballot.found_at) return ballot.members.has(node);
-    return nodes_.belongs_to(node, claim.work->deployment);
-  }
-  /// Whose votes its round counts now.
-  [[nodiscard]] bool is_voter_for(const Claim& claim, NodeIndex node) const {
-    return nodes_.may_vote(node) && counts_for(claim, node) &&
-           !remembering(claim, NodeSet::of(node)).empty();
-  }
-  [[nodiscard]] NodeSet voters_for(const Claim& claim) const {
-    const Nodes::Ballot& ballot = nodes_.ballot();
-    const bool known = claim.work->ballot_found_at == ballot.found_at;
-    return remembering(
-        claim, known ? nodes_.voters() & ballot.members : nodes_.voters_of(claim.work->deployment));
-  }
-  [[nodiscard]] NodeSet remembering(const Claim& claim, NodeSet nodes) const {
-    return claim.is_special ? nodes_.remembering(nodes, claim.terms().hold_at_least) : nodes;
-  }
-  void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
   void take_marker_reading(const Answer& answer);
   /// `floor` is what was read with the marker; 0: none.
   void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
@@ -219,7 +200,6 @@ class Engine {
   NodeSet ask(Claim& claim);
   NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
-  [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// The same for one that says yes and nothing else, as most do.
   void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);
@@ -239,8 +219,6 @@ class Engine {
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   void note_extend(Claim& claim, const Answer& answer);
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
-  /// The vote of a node that is not asked.
-  void record_absent(Claim& claim, NodeIndex node);
   void judge(Claim& claim);
 
   // engine_plain.cpp: plain commands in the place of scripts
@@ -251,11 +229,6 @@ class Engine {
                                                                  const Answer& answer);
   bool send_as_script(Claim& claim, const Answer& answer);
   void notify_queued(Claim& claim, NodeIndex node);
-
-  // engine_permits.cpp: one of several permits
-  static void note_free_permits(Acquisition& acquisition, std::string_view free);
-  void choose_permit(Acquisition& acquisition);
-  [[nodiscard]] bool may_change_permit(const Acquisition& acquisition) const;
 
   // engine_acquire.cpp: attempts, waiting
   [[nodiscard]] bool has_room() const;
@@ -275,8 +248,6 @@ class Engine {
                    const std::optional<RenewalLimits>& limits);
   [[nodiscard]] static Verb verb_for(const Acquisition& acquisition);
   void lose_attempt(Claim& claim, Errc why);
-  static void keep_votes(Acquisition& acquisition, const Round& round);
-  void note_absent(Acquisition& acquisition);
   void pause_or_fail(Acquisition& acquisition);
   void plan_next_try(Acquisition& acquisition, Instant at_latest = Instant::max());
   void finish(Acquisition& acquisition, Errc code);
@@ -374,6 +345,7 @@ class Engine {
   Observers observers_{settings_, now_, nodes_, claims_, tracking_.resources(), timers_, outbox_};
   QueueWatch queue_watch_{settings_, tracking_.queues(), wait_queue_, outbox_};
   Rest rest_{settings_, claims_};
+  Voters voters_{now_, nodes_, lost_votes_, rest_, meter_};
   SpaceQueue for_space_{settings_, nodes_, acquisitions_};
 };
 

@@ -61,7 +61,7 @@ void Engine::on(const Cancel& event) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
       Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
-      keep_votes(acquisition, claim.round);
+      acquisition.keep_votes(claim.round);
       clear(claim);
     }
     finish(acquisition, Errc::cancelled);
@@ -89,7 +89,7 @@ void Engine::try_again(Acquisition& acquisition) {
   // Too few could vote: nothing is sent, so nothing has to be released. The attempt under which
   // connections were lost says more of it.
   if (acquisition.reconnected) return finish(acquisition, acquisition.why);
-  note_absent(acquisition);
+  voters_.record_all_absent(acquisition);
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
   acquisition.why = acquisition.last.why_lost();
@@ -115,26 +115,6 @@ bool Engine::may_soon_have_quorum() const {
   // One node that says alone how many make a quorum may not be of the deployment that counts.
   const std::size_t needed = nodes_.knows_deployment() ? nodes_.ballot().quorum : settings_.quorum;
   return (nodes_.candidates() | returning).size() >= needed;
-}
-
-void Engine::keep_votes(Acquisition& acquisition, const Round& round) {
-  acquisition.last = round;
-  acquisition.has_last = true;
-}
-
-void Engine::note_absent(Acquisition& acquisition) {
-  const Nodes::Ballot ballot = nodes_.ballot();
-  const Duration interval = acquisition.terms.hold_at_least;
-  const NodeSet remembering = nodes_.remembering(nodes_.all(), interval);
-  acquisition.last.begin(0, nodes_.size(), ballot.quorum, now_, acquisition.terms.ttl);
-  acquisition.has_last = true;
-  nodes_.all().each([&](NodeIndex node) {
-    // Nothing speaks against one whose clock could only not be compared: it was not asked.
-    const bool counts = nodes_.belongs_to(node, ballot.deployment) &&
-                        ballot.quorum <= nodes_.size() && remembering.has(node);
-    if (nodes_.may_vote_but_for_clock(node) && !nodes_[node].clock_far() && counts) return;
-    nodes_.record_absent(acquisition.last, node, interval);
-  });
 }
 
 Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
@@ -177,7 +157,7 @@ Verb Engine::verb_for(const Acquisition& acquisition) {
 }
 
 void Engine::start_attempt(Acquisition& acquisition) {
-  if (acquisition.terms.permits > 0) choose_permit(acquisition);
+  if (acquisition.terms.permits > 0) acquisition.choose_permit(random_);
   const LockTerms& terms = acquisition.terms;
   Token token = new_token();
   if (!terms.name.empty()) token = named(token, terms.name);
@@ -209,7 +189,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
     fencing_.propose(claim, now_.time_since_epoch() + *acquisition.fencing);
   }
   claim.work->steps = nodes_.steps();
-  begin_round(claim, 1, acquisition.terms.ttl);
+  voters_.begin_round(claim, 1, acquisition.terms.ttl);
   claim.valid_until = valid_until(now_, acquisition.terms.ttl);
   timers_.set(timer_of(acquisition), acquisition.give_up);
   ask(claim);
@@ -272,7 +252,7 @@ void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
 void Engine::grant(Claim& claim) {
   REDLOCK_ASSERT(claim.round.grants() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);
-  const NodeSet granted = claim.round.granted() & voters_for(claim);
+  const NodeSet granted = claim.round.granted() & voters_.of(claim);
   const ValidityBasis basis{claim.round.number(), granted,
                             static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
                             claim.valid_until};
@@ -317,7 +297,7 @@ void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
 
 void Engine::lose_attempt(Claim& claim, Errc why) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  keep_votes(acquisition, claim.round);
+  acquisition.keep_votes(claim.round);
   acquisition.why = why;
   // Where a quorum names the holder, the others will refuse as well, and need no release.
   const NodeSet unanswered = claim.round.is_named_by_quorum() ? claim.round.pending() : NodeSet();
@@ -326,7 +306,7 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
     claim.work->place.quiet = claim.round.will_be_passed_on();
   }
   clear(claim, unanswered);
-  if (may_change_permit(acquisition)) {
+  if (acquisition.may_change_permit(now_, settings_.quorum)) {
     ++acquisition.moves;
     return try_again(acquisition);
   }
@@ -420,7 +400,7 @@ void Engine::fire(Acquisition& acquisition) {
     case Acquisition::State::over:
       return;
     case Acquisition::State::connecting:
-      note_absent(acquisition);
+      voters_.record_all_absent(acquisition);
       return finish(acquisition, Errc::unavailable);
     case Acquisition::State::backing_off:
       return out_of_time ? finish(acquisition, acquisition.why) : try_again(acquisition);
@@ -428,7 +408,7 @@ void Engine::fire(Acquisition& acquisition) {
       Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
       // An earlier attempt knew more than one that was cut short.
       if (!acquisition.has_last) {
-        keep_votes(acquisition, claim.round);
+        acquisition.keep_votes(claim.round);
         // Who refused says more than who was not waited for.
         if (!claim.round.with(Vote::refused).empty()) acquisition.why = claim.round.why_lost();
       }

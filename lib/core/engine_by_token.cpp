@@ -11,7 +11,7 @@ Claim& Engine::new_claim_by_token(Claim::Purpose purpose, CallId request, std::s
                                   const Token& token, Duration ttl) {
   Claim& claim = new_claim(purpose, resource, token);
   claim.work->requests.push_back(request);
-  begin_round(claim, 0, ttl);
+  voters_.begin_round(claim, 0, ttl);
   return claim;
 }
 
@@ -130,7 +130,7 @@ bool Engine::begins_now(Claim& claim) {
 void Engine::begin_release_by_token(Claim& claim) {
   claim.task = Claim::Task::release_by_token;
   claim.verb = claim.release_verb();
-  begin_round(claim, 1, settings_.max_ttl);
+  voters_.begin_round(claim, 1, settings_.max_ttl);
   claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
   claim.keys.assume_present(nodes_.all());
   claim.unasked = NodeSet();
@@ -142,7 +142,7 @@ void Engine::begin_release_by_token(Claim& claim) {
 void Engine::begin_inspect(Claim& claim) {
   claim.task = Claim::Task::inspect;
   claim.verb = Verb::inspect;
-  begin_round(claim, 1, Duration::zero());
+  voters_.begin_round(claim, 1, Duration::zero());
   claim.unasked = NodeSet();
   ask(claim);
   touch(claim);

@@ -39,7 +39,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.verb = verb;
   claim.unasked = NodeSet();
   if (claim.phase == Claim::Phase::held) names_.cover(ttl);
-  begin_round(claim, claim.round.next_number(), ttl);
+  voters_.begin_round(claim, claim.round.next_number(), ttl);
   claim.work->steps = nodes_.steps();
   ask(claim);
   if (claim.phase == Claim::Phase::held) {

@@ -103,9 +103,9 @@ void Engine::serve_claims_of(NodeIndex node) {
     const bool votes = is_set(claim.verb);
     if (votes && nodes_.undetermined().has(node)) return;  // asked again when its clock is known
     claim.unasked.remove(node);
-    const bool has_vote = is_voter_for(claim, node);
+    const bool has_vote = voters_.has_vote(claim, node);
     if (votes ? !has_vote : nodes_[node].duplicate_of().has_value()) {
-      record_absent(claim, node);
+      voters_.record_absent(claim, node);
     } else {
       transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);
     }
@@ -141,7 +141,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     if (claim.finished || begins_now(claim) || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
-    record_absent(claim, node);
+    voters_.record_absent(claim, node);
     touch(claim);
   });
   tracking_.dropped(node);

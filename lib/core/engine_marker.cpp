@@ -10,17 +10,6 @@
 /// What a node remembers: its membership record, and votes that count only with it.
 namespace redlock::core {
 
-void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
-  rest_.wake(claim);
-  const Nodes::Ballot& ballot = nodes_.ballot();
-  if (claim.work->ballot_found_at != ballot.found_at) {
-    claim.work->deployment.assign(ballot.deployment);
-    claim.work->ballot_found_at = ballot.found_at;
-  }
-  claim.round.begin(number, nodes_.size(), ballot.quorum, now_, ttl);
-  claim.round.leave_out(nodes_.aliases());
-}
-
 void Engine::take_marker_reading(const Answer& answer) {
   if (answer.reply != Reply::marker) {
     return end_connection(answer.node, Vote::error,

@@ -29,7 +29,7 @@ void Engine::on(const Release& event) {
 }
 
 void Engine::begin_release(Claim& claim, CallId request) {
-  begin_round(claim, claim.round.next_number(), claim.round.ttl());
+  voters_.begin_round(claim, claim.round.next_number(), claim.round.ttl());
   if (request != CallId::none) {
     claim.work->requests.push_back(request);
     claim.task = Claim::Task::release;

@@ -22,18 +22,18 @@ bool says_no_master(std::string_view error) {
 
 NodeSet Engine::ask(Claim& claim) {
   // Nearly always all of them.
-  NodeSet askable = is_set(claim.verb) ? nodes_.open(voters_for(claim)) : NodeSet();
+  NodeSet askable = is_set(claim.verb) ? nodes_.open(voters_.of(claim)) : NodeSet();
   (nodes_.all() - askable).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
     if (link.fresh()) {
       claim.unasked.add(node);
     } else if (!link.up() || link.duplicate_of() ||
-               (is_set(claim.verb) && !is_voter_for(claim, node))) {
+               (is_set(claim.verb) && !voters_.has_vote(claim, node))) {
       if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
-      record_absent(claim, node);
+      voters_.record_absent(claim, node);
     } else if ((claim.task == Claim::Task::extend && !link.ineligible().empty()) ||
                (link.read_only() && claim.verb != Verb::inspect)) {
-      record_absent(claim, node);
+      voters_.record_absent(claim, node);
     } else if (link.congested()) {
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
       if (is_set(claim.verb) || is_extend(claim.verb)) meter_.did_not_answer(node, Vote::timeout);
@@ -165,7 +165,7 @@ void Engine::take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Durati
   --claim.unanswered;
   claim.work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
   claim.keys.set_answered(node);
-  const bool counts = is_voter_for(claim, node);
+  const bool counts = voters_.has_vote(claim, node);
   note_grant(claim, node, stamp.round, counts);
   meter_.round_trip(node, took);
   if (!claim.keys.has_vote_of(node)) meter_.answered(node, Vote::excluded);
@@ -185,13 +185,6 @@ void Engine::take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Dura
   claim.keys.release_answered(node, KeyLedger::Release::done);
   if (stamp.round == claim.round.number()) claim.round.record_grant(node, took);
   touch_if_decided(claim);
-}
-
-bool Engine::extend_counts(Claim& claim, NodeIndex node) const {
-  claim.keys.forget_lost(lost_votes_);
-  // What a node has forgotten may be somebody's vote, and counted yet: a key that was set there in
-  // its quarantine, by a repair or a late SET, is a new vote and no old one.
-  return counts_for(claim, node) && (!nodes_.is_quarantined(node) || claim.keys.has_vote_of(node));
 }
 
 void Engine::take_answer(const Answer& answer, Vote failure,
@@ -328,7 +321,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
     case Reply::granted:
     case Reply::behind:
       if (claim.fencing()) note_fencing_number(claim, answer);
-      note_grant(claim, answer.node, answer.stamp.round, is_voter_for(claim, answer.node));
+      note_grant(claim, answer.node, answer.stamp.round, voters_.has_vote(claim, answer.node));
       break;
     case Reply::taken:
       if (claim.phase == Claim::Phase::acquiring) note_obstacle(claim, answer);
@@ -392,7 +385,7 @@ void Engine::note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round) {
 
 void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  if (claim.terms().permits > 0) return note_free_permits(acquisition, answer.text);
+  if (claim.terms().permits > 0) return acquisition.note_free_permits(answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
   // can keep new ones out. Where nodes differ, some are asked by a script before others.
   const bool holds = is_group(answer.text);
@@ -412,7 +405,7 @@ void Engine::forget_key(Claim& claim, const Answer& answer) {
 void Engine::note_extend(Claim& claim, const Answer& answer) {
   claim.keys.extend_answered(answer.node);
   if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
-  if (answer.reply == Reply::extended && extend_counts(claim, answer.node)) {
+  if (answer.reply == Reply::extended && voters_.extends(claim, answer.node)) {
     claim.keys.voted(answer.node);
     note_in_basis(claim, answer.node, answer.stamp.round);
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing &&
@@ -444,7 +437,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::granted:
     case Reply::behind:
       // A guard may have spoken since it was asked.
-      if (!is_voter_for(claim, node))
+      if (!voters_.has_vote(claim, node))
         return nodes_.record_absent(round, node, claim.terms().hold_at_least);
       if (claim.fencing() && claim.fencing()->left_out.has(node)) {
         return round.record(node, Vote::excluded,
@@ -452,7 +445,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
       }
       return round.record_grant(node, took);
     case Reply::extended:
-      if (!extend_counts(claim, node))
+      if (!voters_.extends(claim, node))
         return nodes_.record_absent(round, node, claim.terms().hold_at_least);
       return round.record_grant(node, took);
     case Reply::released:
@@ -489,14 +482,6 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::failed:
       return round.record(node, failure, {answer.text, {}, {}});
   }
-}
-
-void Engine::record_absent(Claim& claim, NodeIndex node) {
-  const bool votes = is_set(claim.verb) || is_extend(claim.verb);
-  const bool first = claim.round.pending().has(node);
-  nodes_.record_absent(claim.round, node, claim.terms().hold_at_least);
-  const Vote vote = claim.round.vote(node).vote;
-  if (votes && first && vote != Vote::pending) meter_.did_not_answer(node, vote);
 }
 
 void Engine::judge(Claim& claim) {
