@@ -151,19 +151,10 @@ void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node
 
 void Engine::reap() {
   rest_.begin_step();
-  for (const std::uint32_t index : finished_claims_) {
-    Claim& claim = claims_.at(index);
-    by_token_.remove(claim);
-    unsettled_.remove(index);
+  claims_.reap([this](Claim& claim) {
     if (claim.work) rest_.put_away(claim);
-    claims_.give_back(claim);
-  }
-  finished_claims_.clear();
-  for (const std::uint32_t index : finished_acquisitions_) {
-    by_request_.remove(acquisitions_.at(index));
-    acquisitions_.give_back(acquisitions_.at(index));
-  }
-  finished_acquisitions_.clear();
+  });
+  acquisitions_.reap();
 }
 
 void Engine::fail(CallId request, Errc code, const Round* round) {
@@ -227,12 +218,9 @@ void Engine::report_drained() {
 
 Metrics Engine::metrics(Instant now) {
   Metrics metrics = meter_.report(now);
-  // What is over is returned to its pool by the next step.
-  metrics.acquires_in_progress = acquisitions_.size() - finished_acquisitions_.size();
-  metrics.leases_held = held_;
-  unsettled_.each([&](std::uint32_t index) {
-    const Claim& claim = claims_.at(index);
-    if (claim.finished) return;
+  metrics.acquires_in_progress = acquisitions_.in_progress();
+  metrics.leases_held = claims_.leases();
+  claims_.each_unsettled([&](const Claim& claim) {
     claim.keys.to_release().each([&](NodeIndex node) { ++metrics.nodes[node].owed_releases; });
   });
   return metrics;

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "core/acquisition.hpp"
+#include "core/acquisitions.hpp"
 #include "core/claim.hpp"
+#include "core/claims.hpp"
 #include "core/commands.hpp"
 #include "core/duties/clocks.hpp"
 #include "core/duties/closing.hpp"
@@ -29,11 +31,8 @@
 #include "core/lost_votes.hpp"
 #include "core/nodes.hpp"
 #include "core/outbox.hpp"
-#include "core/pool.hpp"
-#include "core/pool_index.hpp"
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
-#include "core/slot_set.hpp"
 #include "core/time.hpp"
 #include "core/timer_heap.hpp"
 #include "core/wait_queue.hpp"
@@ -80,7 +79,7 @@ class Engine {
   /// For how long nodes reserve a free resource for who is next in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return wait_queue_.reserved_for(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
-  [[nodiscard]] std::size_t held() const noexcept { return held_; }
+  [[nodiscard]] std::size_t held() const noexcept { return claims_.leases(); }
   /// Nodes whose votes for that claim are not forgotten.
   [[nodiscard]] NodeSet votes(const Claim& claim) const noexcept {
     KeyLedger keys = claim.keys;
@@ -97,8 +96,7 @@ class Engine {
   [[nodiscard]] Metrics metrics(Instant now);
   /// Claims, acquisitions and keys that were visited one by one.
   [[nodiscard]] std::uint64_t walked() const noexcept {
-    return claims_.walked() + acquisitions_.walked() + unsettled_.walked() +
-           kept_from_nodes_.walked() + wait_queue_.walked();
+    return claims_.walked() + acquisitions_.walked() + wait_queue_.walked();
   }
   template <typename Visit>
   void each_acquisition(Visit&& visit) const {
@@ -251,7 +249,6 @@ class Engine {
   void pause_or_fail(Acquisition& acquisition);
   void plan_next_try(Acquisition& acquisition, Instant at_latest = Instant::max());
   void finish(Acquisition& acquisition, Errc code);
-  void enter_state(Acquisition& acquisition, Acquisition::State state);
   void fire(Acquisition& acquisition);
 
   // engine_release.cpp: how a lease ends, and its key leaves the nodes
@@ -314,27 +311,20 @@ class Engine {
   Settings settings_;
   Randomness& random_;
   Nodes nodes_;
-  Pool<Claim> claims_;
-  Pool<Acquisition> acquisitions_;
-  PoolIndex<Acquisition, &Acquisition::by_request> by_request_{acquisitions_};
-  /// Extends, and what may have to be asked for yet on a node in first contact.
-  PoolIndex<Claim, &Claim::by_token> by_token_{claims_};
-  SlotSet unsettled_;  ///< claims but leases that only have to be kept: what nodes may be owed
-  SlotSet kept_from_nodes_;  ///< acquisitions that nodes which come up may let go on
+  Claims claims_;
+  Acquisitions acquisitions_;
   LostVotes lost_votes_;
-  std::size_t held_ = 0;  ///< of the claims: leases
   TimerHeap timers_;
   std::vector<std::uint32_t> touched_;  ///< claims to be judged
-  std::vector<std::uint32_t> finished_claims_;
-  std::vector<std::uint32_t> finished_acquisitions_;
 
   Instant now_ = Instant::min();
   Outbox outbox_;
 
   // The duties
   Tracking tracking_{nodes_, outbox_};
-  WaitQueue wait_queue_{settings_,          nodes_, outbox_, acquisitions_, tracking_.resources(),
-                        tracking_.queues(), random_};
+  WaitQueue wait_queue_{
+      settings_,          nodes_, outbox_, acquisitions_.pool(), tracking_.resources(),
+      tracking_.queues(), random_};
   Clocks clocks_{settings_, now_, nodes_, outbox_};
   Closing closing_{now_, nodes_};
   Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, random_};
@@ -346,7 +336,7 @@ class Engine {
   QueueWatch queue_watch_{settings_, tracking_.queues(), wait_queue_, outbox_};
   Rest rest_{settings_, claims_};
   Voters voters_{now_, nodes_, lost_votes_, rest_, meter_};
-  SpaceQueue for_space_{settings_, nodes_, acquisitions_};
+  SpaceQueue for_space_{settings_, nodes_, acquisitions_.pool()};
 };
 
 }  // namespace redlock::core

@@ -16,9 +16,7 @@ void Engine::on(const Acquire& event) {
     meter_.refused(why);
     return fail(event.request, why, nullptr);
   }
-  Acquisition& acquisition = acquisitions_.take();
-  acquisition.request = event.request;
-  by_request_.add(acquisition, static_cast<std::uint64_t>(event.request));
+  Acquisition& acquisition = acquisitions_.make(event.request);
   acquisition.terms.assign(event);
   acquisition.renewal = event.renewal;
   // A lease that may not be held longer than this is not asked for longer either.
@@ -53,11 +51,11 @@ bool Engine::has_room() const {
   // An attempt is its acquisition's, and what is only being cleaned up is no lease any more: that
   // has as much room again.
   const std::size_t most = settings_.max_operations;
-  return acquisitions_.size() + held_ < most && claims_.size() < 2 * most;
+  return acquisitions_.size() + claims_.leases() < most && claims_.size() < 2 * most;
 }
 
 void Engine::on(const Cancel& event) {
-  by_request_.each(static_cast<std::uint64_t>(event.request), [&](Acquisition& acquisition) {
+  acquisitions_.each_of(event.request, [&](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
       Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
@@ -82,7 +80,7 @@ void Engine::try_again(Acquisition& acquisition) {
   // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
   // or one that seems far off may turn out to be the right one.
   if (may_soon_have_quorum()) {
-    enter_state(acquisition, Acquisition::State::connecting);
+    acquisitions_.enter(acquisition, Acquisition::State::connecting);
     timers_.set(timer_of(acquisition), acquisition.give_up);
     return;
   }
@@ -97,7 +95,7 @@ void Engine::try_again(Acquisition& acquisition) {
 }
 
 void Engine::wait_for_space(Acquisition& acquisition) {
-  enter_state(acquisition, Acquisition::State::backing_off);
+  acquisitions_.enter(acquisition, Acquisition::State::backing_off);
   timers_.set(timer_of(acquisition), acquisition.give_up);
   for_space_.wait(acquisition);
 }
@@ -118,12 +116,9 @@ bool Engine::may_soon_have_quorum() const {
 }
 
 Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
-  Claim& claim = claims_.take();
-  claim.reset(purpose);
+  Claim& claim = claims_.make(purpose, resource, token);
   rest_.wake(claim);
-  claim.label.assign(resource, token.view());
   claim.keys.begin_votes(lost_votes_);
-  unsettled_.add(claim.index);
   return claim;
 }
 
@@ -171,7 +166,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   ++acquisition.failed_attempts;
   meter_.attempt_began();
   acquisition.claim = claim.id();
-  enter_state(acquisition, Acquisition::State::in_round);
+  acquisitions_.enter(acquisition, Acquisition::State::in_round);
   acquisition.for_space = false;
   claim.acquisition = acquisition.index;
   claim.contended = acquisition.failed_attempts > 1;
@@ -261,8 +256,7 @@ void Engine::grant(Claim& claim) {
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   claim.phase = Claim::Phase::held;
-  ++held_;
-  if (claim.unasked.empty()) unsettled_.remove(claim.index);
+  claims_.lease_began(claim);
   claim.task = Claim::Task::none;
   claim.granted_at = now_;
   begin_lease(claim, basis, acquisition.renewal);
@@ -272,14 +266,14 @@ void Engine::grant(Claim& claim) {
                         now_ - acquisition.first_round.value_or(now_), claim.valid_until});
 
   inspect(observers_.changed_by_us(claim));
-  enter_state(acquisition, Acquisition::State::over);
+  acquisitions_.enter(acquisition, Acquisition::State::over);
   // Most nodes that have not answered yet grant it as well, and one that does not is left then.
   QueuePlace& place = claim.work->place;
   if (place.ticket) place.unanswered = place.nodes & claim.round.pending();
   wait_queue_.leave(acquisition, WaitQueue::Left::granted,
                     claim.round.granted() | place.unanswered);
   timers_.set(timer_of(acquisition), std::nullopt);
-  finished_acquisitions_.push_back(acquisition.index);
+  acquisitions_.finish(acquisition);
 }
 
 void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
@@ -287,7 +281,7 @@ void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
   Claim::Lease& lease = claim.lease();
   lease.basis = basis;
   lease.renewal.begin(limits, claim.round.start(), claim.round.ttl());
-  if (held_ > settings_.most_in_step) {
+  if (claims_.leases() > settings_.most_in_step) {
     // The digits of a token are random.
     lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
   }
@@ -319,7 +313,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !closing_.has_begun() &&
       may_soon_have_quorum()) {
     acquisition.reconnected = true;
-    enter_state(acquisition, Acquisition::State::connecting);
+    acquisitions_.enter(acquisition, Acquisition::State::connecting);
     return timers_.set(timer_of(acquisition), std::nullopt);
   }
   // A standstill of our own clock fails no call either: while it was not recognized, nodes had no
@@ -333,7 +327,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   if (!acquisition.give_up || now_ >= *acquisition.give_up) {
     return finish(acquisition, acquisition.why);
   }
-  enter_state(acquisition, Acquisition::State::backing_off);
+  acquisitions_.enter(acquisition, Acquisition::State::backing_off);
   if (!std::exchange(acquisition.is_waiting, true)) meter_.wait_began();
   acquisition.moves = 0;
   if (wait_queue_.is_to_be_queued(acquisition)) {
@@ -377,21 +371,9 @@ void Engine::finish(Acquisition& acquisition, Errc code) {
                       now_ - acquisition.first_round.value_or(now_),
                       resource_in_the_way(acquisition), acquisition.terms.permits});
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
-  enter_state(acquisition, Acquisition::State::over);
+  acquisitions_.enter(acquisition, Acquisition::State::over);
   timers_.set(timer_of(acquisition), std::nullopt);
-  finished_acquisitions_.push_back(acquisition.index);
-}
-
-void Engine::enter_state(Acquisition& acquisition, Acquisition::State state) {
-  using State = Acquisition::State;
-  acquisition.state = state;
-  const Errc why = acquisition.why;
-  const bool no_quorum = why == Errc::unavailable || why == Errc::excluded;
-  if (state == State::connecting || (state == State::backing_off && no_quorum)) {
-    kept_from_nodes_.add(acquisition.index);
-  } else {
-    kept_from_nodes_.remove(acquisition.index);
-  }
+  acquisitions_.finish(acquisition);
 }
 
 void Engine::fire(Acquisition& acquisition) {

@@ -21,7 +21,7 @@ void Engine::on(const ExtendToken& event) {
                                     event.token, event.ttl);
   claim.set_more_resources(event.more_resources);
   claim.valid_until = valid_until(now_, event.ttl);
-  by_token_.add(claim, hash_of(event.token.view()));
+  claims_.index_by_token(claim);
   begin_when_known(claim);
 }
 
@@ -34,7 +34,7 @@ void Engine::on(const Adopt& event) {
   claim.valid_until = valid_until(now_, event.ttl);
   claim.work->adopted = event.renewal;
   if (event.fencing_number != 0) claim.begin_fencing().number = event.fencing_number;
-  by_token_.add(claim, hash_of(event.token.view()));
+  claims_.index_by_token(claim);
   begin_when_known(claim);
 }
 
@@ -42,9 +42,8 @@ void Engine::on(const Adopt& event) {
 void Engine::adopt(Claim& claim, const ValidityBasis& basis) {
   claim.purpose = Claim::Purpose::acquire;
   claim.phase = Claim::Phase::held;
-  ++held_;
   claim.unasked = NodeSet();
-  unsettled_.remove(claim.index);
+  claims_.lease_began(claim);
   claim.granted_at = now_;
   // Any node may have the key, and its previous owner may have asked for a longer expiry.
   claim.keys.assume_present(nodes_.all());
@@ -64,8 +63,8 @@ void Engine::on(const ReleaseToken& event) {
            std::any_of(event.more_resources.begin(), event.more_resources.end(),
                        [&other](const std::string& more) { return other.names(more); });
   };
-  by_token_.each(hash_of(event.token.view()), [&](Claim& other) {
-    if (other.finished || other.token() != event.token.view() || !overlaps(other)) return;
+  claims_.each_of_token(event.token.view(), [&](Claim& other) {
+    if (!overlaps(other)) return;
     // Otherwise an extend that is under way would repair nodes after their release, and a node in
     // first contact would get the SET of a lease that was handed on.
     if (other.purpose == Claim::Purpose::extend) {

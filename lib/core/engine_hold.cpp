@@ -205,8 +205,7 @@ void Engine::finish_if_clean(Claim& claim) {
   if (!claim.keys.clean()) return retime(claim);
   if (!claim.unasked.empty()) return;
   timers_.set(timer_of(claim), std::nullopt);
-  claim.finished = true;
-  finished_claims_.push_back(claim.index);
+  claims_.finish(claim);
 }
 
 }  // namespace redlock::core

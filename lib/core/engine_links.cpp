@@ -88,9 +88,8 @@ void Engine::kill_suspects(NodeIndex node) {
 }
 
 void Engine::serve_claims_of(NodeIndex node) {
-  unsettled_.each([&](std::uint32_t index) {
-    Claim& claim = claims_.at(index);
-    if (claim.finished || begins_now(claim)) return;
+  claims_.each_unsettled([&](Claim& claim) {
+    if (begins_now(claim)) return;
     if (claim.keys.to_release().has(node)) {
       claim.queue_no_more();
       send_owed(claim);
@@ -136,9 +135,8 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     take_answer(answer, vote, std::nullopt);
   }
   lost_votes_.lose(node);
-  unsettled_.each([&](std::uint32_t index) {
-    Claim& claim = claims_.at(index);
-    if (claim.finished || begins_now(claim) || !claim.unasked.has(node)) return;
+  claims_.each_unsettled([&](Claim& claim) {
+    if (begins_now(claim) || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
     voters_.record_absent(claim, node);
@@ -214,8 +212,7 @@ void Engine::lower_deadlines() {
 // --- acquisitions that wait for nodes -----------------------------------------------------------
 
 void Engine::retry_connecting() {
-  kept_from_nodes_.each([&](std::uint32_t index) {
-    Acquisition& acquisition = acquisitions_.at(index);
+  acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::connecting) try_again(acquisition);
   });
 }
@@ -223,8 +220,7 @@ void Engine::retry_connecting() {
 void Engine::wake_after_outage() {
   const Nodes::Ballot ballot = nodes_.ballot();
   if (nodes_.voters_of(ballot).size() < ballot.quorum) return;
-  kept_from_nodes_.each([&](std::uint32_t index) {
-    Acquisition& acquisition = acquisitions_.at(index);
+  acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
     if (acquisition.state != Acquisition::State::backing_off) return;
     const Errc why = acquisition.why;
     if (why == Errc::unavailable || why == Errc::excluded) try_again(acquisition);

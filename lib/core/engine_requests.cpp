@@ -41,7 +41,7 @@ NodeSet Engine::ask(Claim& claim) {
       askable.add(node);
     }
   });
-  if (!claim.unasked.empty()) by_token_.add(claim, hash_of(claim.token()));
+  if (!claim.unasked.empty()) claims_.index_by_token(claim);
   return transmit(claim, claim.verb, askable, ScriptForm::digest);
 }
 

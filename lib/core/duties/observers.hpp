@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/claim.hpp"
+#include "core/claims.hpp"
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
 #include "core/nodes.hpp"
@@ -23,7 +24,7 @@ namespace redlock::core {
 /// observation, an inspection of it is to begin now.
 class Observers {
  public:
-  Observers(const Settings& settings, const Instant& now, const Nodes& nodes, Pool<Claim>& claims,
+  Observers(const Settings& settings, const Instant& now, const Nodes& nodes, Claims& claims,
             TrackedKeys& resources, TimerHeap& timers, Outbox& outbox)
       : settings_(settings),
         now_(now),
@@ -61,7 +62,7 @@ class Observers {
   const Settings& settings_;
   const Instant& now_;
   const Nodes& nodes_;
-  Pool<Claim>& claims_;
+  Claims& claims_;
   TrackedKeys& resources_;
   TimerHeap& timers_;
   Outbox& outbox_;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/claim.hpp"
-#include "core/pool.hpp"
+#include "core/claims.hpp"
 #include "core/settings.hpp"
 
 namespace redlock::core {
@@ -15,7 +15,7 @@ namespace redlock::core {
 /// of whatever claim.
 class Rest {
  public:
-  Rest(const Settings& settings, Pool<Claim>& claims) : settings_(settings), claims_(claims) {}
+  Rest(const Settings& settings, Claims& claims) : settings_(settings), claims_(claims) {}
 
   /// Something of the claim is under way from now on.
   void wake(Claim& claim) {
@@ -34,7 +34,7 @@ class Rest {
   void put_idle_away();
 
   const Settings& settings_;
-  Pool<Claim>& claims_;
+  Claims& claims_;
   std::vector<std::unique_ptr<Claim::Work>> spare_work_;
   std::vector<std::uint32_t> idle_;  ///< claims that were at rest, and have their work
 };

@@ -13,9 +13,7 @@ using Prospect = FencingTokens::Prospect;
 
 struct FencingTokensDuty : testing::Test {
   FencingTokensDuty() {
-    claim.reset(Claim::Purpose::acquire);
     rest.wake(claim);
-    claim.label.assign("resource", "token");
     tokens.propose(claim, 1000s);
     claim.round.begin(1, 3, 2, borrowed.now, 10s);
   }
@@ -32,11 +30,11 @@ struct FencingTokensDuty : testing::Test {
   [[nodiscard]] std::uint64_t number() { return claim.fencing()->number; }
 
   Borrowed borrowed{3};
-  Pool<Claim> claims;
+  Claims claims;
   Rest rest{borrowed.settings, claims};
   Meter meter{borrowed.settings, borrowed.nodes};
   FencingTokens tokens{borrowed.settings, borrowed.nodes, meter, borrowed.outbox};
-  Claim& claim = claims.take();
+  Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
 };
 
 TEST_F(FencingTokensDuty, are_numbers_that_a_quorum_acknowledged) {

@@ -14,8 +14,7 @@ struct ObserversDuty : testing::Test {
     return observers.add({CallId{request}, "resource", 100ms});
   }
   Claim& inspection() {
-    Claim& claim = claims.take();
-    claim.reset(Claim::Purpose::inspect);
+    Claim& claim = claims.make(Claim::Purpose::inspect, "resource", Token());
     rest.wake(claim);
     return claim;
   }
@@ -24,7 +23,7 @@ struct ObserversDuty : testing::Test {
   }
 
   Borrowed borrowed{3};
-  Pool<Claim> claims;
+  Claims claims;
   Rest rest{borrowed.settings, claims};
   Tracking tracking{borrowed.nodes, borrowed.outbox};
   TimerHeap timers;
