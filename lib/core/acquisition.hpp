@@ -1,13 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/lock_terms.hpp"
 #include "core/messages.hpp"
 #include "core/pool_index.hpp"
+#include "core/randomness.hpp"
 #include "core/round.hpp"
 #include "core/time.hpp"
 
@@ -83,6 +86,17 @@ struct Acquisition {
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;
   Round last;  ///< its votes
+
+  void keep_votes(const Round& round) {
+    last = round;
+    has_last = true;
+  }
+  /// A node refused a permit, and said which ones it would give: each of them is '1' in `free`.
+  void note_free_permits(std::string_view free);
+  /// The next attempt asks for one that most nodes would give.
+  void choose_permit(Randomness& random);
+  /// Whether another one is worth an attempt at once.
+  [[nodiscard]] bool may_change_permit(Instant now, std::size_t quorum) const;
 };
 
 /// The order in which everybody asks for several resources, by their names: `resource` is 1, the

@@ -84,7 +84,7 @@ struct Claim {
     Duration ttl;
   };
   /// What only a claim needs of which something is under way: a lease that nothing is asked for has
-  /// none (`Engine::put_away`), and there may be a million of those.
+  /// none (`Rest::put_away`), and there may be a million of those.
   struct Work {
     /// By verb: the script was sent in full, the node did not know its digest. Several may be
     /// unanswered at once: a release is sent behind whatever is.

@@ -12,15 +12,6 @@
 namespace redlock::core {
 namespace {
 
-constexpr Duration longest_greeting = std::chrono::milliseconds(100);
-
-/// So many connections of one node may end while the client closes. One that refuses them all, or
-/// answers with nonsense, is not worth waiting for until the end of its limit.
-constexpr std::uint8_t most_connections_while_closing = 5;
-
-}  // namespace
-namespace {
-
 /// Events that are not postponed to what is due: the loss of a lease that was given away is not
 /// reported any more, even where the deadline has passed, and nothing may be sent to a node that is
 /// down.
@@ -34,14 +25,9 @@ bool only_takes_away(const Event& event) {
 Engine::Engine(Settings settings, Randomness& random)
     : settings_(std::move(settings)),
       keeper_(delay_token(settings_.client_id, settings_.name)),
-      random_(&random),
+      random_(random),
       nodes_(settings_),
-      enrolment_(settings_.max_ttl, settings_.quarantine),
-      outbox_(nodes_),
-      tracked_resources_(Tracked::resource, nodes_, outbox_),
-      tracked_queues_(Tracked::queue, nodes_, outbox_),
-      wait_queue_(settings_, nodes_, outbox_, acquisitions_, tracked_resources_, tracked_queues_,
-                  random) {
+      outbox_(nodes_) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -53,8 +39,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   nodes_.set_now(now);
   outbox_.open(now, out);
   wait_queue_.begin_step(now);
-  tracked_resources_.begin_step();
-  tracked_queues_.begin_step();
+  tracking_.begin_step();
   reap();
   // What is due comes first: an answer that arrives after the deadline must find the lease lost.
   const bool takes_away = only_takes_away(event);
@@ -69,10 +54,9 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
     drain();
   }
   if (!for_space_.empty()) use_space();
-  if (enrolment_due_ || enrol_again_at_ || enrolment_waits_until_) enrol();
-  tracked_resources_.end_step();
-  tracked_queues_.end_step();
-  if (drain_until_) report_drained();
+  enroller_.end_step();
+  tracking_.end_step();
+  if (closing_.has_begun()) report_drained();
   outbox_.close();
 }
 
@@ -81,16 +65,10 @@ void Engine::handle(const Event& event) {
 }
 
 std::optional<Instant> Engine::next_deadline() const {
-  Instant next = std::min({next_clock_reading(), next_name_writing(), wait_queue_.next_tending()});
+  Instant next = std::min({wait_queue_.next_tending(), closing_.deadline(), enroller_.deadline()});
+  if (wants_something()) next = std::min({next, clocks_.next_reading(), names_.next_writing()});
   if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
-  if (!drain_until_) {
-    next =
-        std::min({next, enrol_again_at_.value_or(never), enrolment_waits_until_.value_or(never)});
-  }
-  if (!drained_) {
-    next = std::min(next, now_ < greet_until_ ? greet_until_ : drain_until_.value_or(never));
-  }
   return next == never ? std::nullopt : std::optional(next);
 }
 
@@ -99,15 +77,16 @@ void Engine::fire_due() {
     if (top->at > now_) return;
     const std::uint32_t key = top->key;
     timers_.set(key, std::nullopt);
-    switch (key % kinds) {
-      case 0:
-        fire(claims_.at(key / kinds));
+    switch (TimerHeap::kind_of(key)) {
+      case TimerHeap::Kind::claim:
+        fire(claims_.at(TimerHeap::index_of(key)));
         break;
-      case 1:
-        fire(acquisitions_.at(key / kinds));
+      case TimerHeap::Kind::acquisition:
+        fire(acquisitions_.at(TimerHeap::index_of(key)));
         break;
-      default:
-        fire(observations_.at(key / kinds));
+      case TimerHeap::Kind::observation:
+        inspect(observers_.due(TimerHeap::index_of(key)));
+        break;
     }
   }
 }
@@ -132,7 +111,7 @@ void Engine::judge_touched() {
         judge(claim);
         finish_if_clean(claim);
       }
-      if (claim.unanswered == 0) note_idle(claim);
+      if (claim.unanswered == 0) rest_.note_idle(claim);
     }
     touched_.clear();
     next = 0;
@@ -151,23 +130,36 @@ void Engine::on(const Subscribed& event) { wait_queue_.subscribed(event.node); }
 
 void Engine::on(const Notification& event) { wait_queue_.notified(event); }
 
+void Engine::on(const Changed& event) {
+  if (event.kind == Tracked::queue) return queue_watch_.changed(event);
+  const TrackedKeys::Entry* const entry = tracking_.resources().changed(event);
+  if (entry == nullptr) return;
+  wait_queue_.changed(entry->first, event.node);
+  inspect(observers_.changed(*entry, event.node));
+}
+
+void Engine::take_tracked(const Answer& answer) {
+  const bool of_queue = answer.stamp.round == static_cast<std::uint16_t>(Tracked::queue);
+  if (of_queue) return queue_watch_.answered(answer);
+  const auto [entry, is_news] = tracking_.resources().answered(answer);
+  if (entry == nullptr) return;
+  wait_queue_.tracked(entry->first, answer.node, answer.reply == Reply::gone);
+  if (is_news) inspect(observers_.changed(*entry, answer.node));
+}
+
+void Engine::on(const WatchQueue& event) {
+  Claim* const claim = claims_.find(event.claim.index, event.claim.generation);
+  if (claim != nullptr && claim->phase == Claim::Phase::held) queue_watch_.begin(*claim);
+}
+
 void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node); }
 
 void Engine::reap() {
-  if (idle_.size() > settings_.most_idle) put_idle_away();
-  for (const std::uint32_t index : finished_claims_) {
-    Claim& claim = claims_.at(index);
-    by_token_.remove(claim);
-    unsettled_.remove(index);
-    if (claim.work) put_away(claim);
-    claims_.give_back(claim);
-  }
-  finished_claims_.clear();
-  for (const std::uint32_t index : finished_acquisitions_) {
-    by_request_.remove(acquisitions_.at(index));
-    acquisitions_.give_back(acquisitions_.at(index));
-  }
-  finished_acquisitions_.clear();
+  rest_.begin_step();
+  claims_.reap([this](Claim& claim) {
+    if (claim.work) rest_.put_away(claim);
+  });
+  acquisitions_.reap();
 }
 
 void Engine::fail(CallId request, Errc code, const Round* round) {
@@ -186,10 +178,11 @@ void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
 
 void Engine::on(const TimePassed&) { tend_links(); }
 
+void Engine::on(const TurnEnd&) { cover_.end_turn(); }
+
 void Engine::on(const Shutdown& shutdown) {
-  if (drain_until_) return;
-  drain_until_ = later(now_, shutdown.grace);
-  greet_until_ = std::min(*drain_until_, later(now_, longest_greeting));
+  if (closing_.has_begun()) return;
+  closing_.begin(shutdown.grace);
   acquisitions_.each([this](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
@@ -197,7 +190,7 @@ void Engine::on(const Shutdown& shutdown) {
     }
     finish(acquisition, Errc::closed);
   });
-  observations_.each([this](Observation& observation) { end(observation, Errc::closed); });
+  observers_.stop_all(Errc::closed);
   claims_.each([this](Claim& claim) {
     if (claim.finished) return;
     if (claim.phase == Claim::Phase::held) fail_requests(claim, Errc::closed, &claim.round);
@@ -205,51 +198,37 @@ void Engine::on(const Shutdown& shutdown) {
     const bool over = claim.phase == Claim::Phase::cleaning_up && claim.task == Claim::Task::none;
     if (claim.phase == Claim::Phase::held || (over && claim.keys.wants_undo())) clear(claim);
   });
-  forget_names();
-  const NodeSet indeterminate = to_be_delivered();
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    // One that is returning may be there to be marked: see may_still_enrol().
-    const bool needed =
-        nodes_[i].up() || nodes_[i].returning() || indeterminate.has(static_cast<NodeIndex>(i));
-    if (needed) {
-      nodes_[i].retry_now(now_);
-    } else {
-      nodes_[i].stop_retrying();
-    }
-  }
+  names_.forget();
+  closing_.keep_connections(to_be_delivered());
 }
 
-void Engine::note_drop_while_closing(NodeIndex node) {
-  if (!drain_until_ || ++drops_while_closing_[node] < most_connections_while_closing) return;
-  given_up_.add(node);
-  nodes_[node].stop_retrying();
+bool Engine::must_wait_to_close() {
+  if (closing_.is_late()) return false;
+  if (closing_.awaits_answers(names_.forgetting()) || !to_be_delivered().empty()) return true;
+  if (!closing_.may_meet_nodes()) return false;
+  bool waiting = enroller_.may_still_enrol();
+  claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
+  return waiting;
 }
 
 void Engine::report_drained() {
-  if (drained_) return;
-  if (now_ < *drain_until_) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      // Nobody waits long for a node that is only to forget our name.
-      const bool late = forgetting_name_.has(static_cast<NodeIndex>(i)) && now_ >= greet_until_;
-      if (nodes_[i].unanswered() > (late ? 1U : 0U)) return;
-    }
-    if (!to_be_delivered().empty()) return;
-    // A detached lease still goes to nodes whose first contact is a moment away; a hung one is not
-    // waited for.
-    bool waiting = false;
-    if (now_ < greet_until_) {
-      waiting = may_still_enrol();
-      claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
-    }
-    if (waiting) return;
-  }
-  drained_ = true;
-  for (Link& link : nodes_) link.stop_retrying();
+  if (closing_.is_over() || must_wait_to_close()) return;
+  closing_.end();
   report_undelivered();
   claims_.each([this](Claim& claim) {
     if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);
   });
   outbox_.emit(Drained{});
+}
+
+Metrics Engine::metrics(Instant now) {
+  Metrics metrics = meter_.report(now);
+  metrics.acquires_in_progress = acquisitions_.in_progress();
+  metrics.leases_held = claims_.leases();
+  claims_.each_unsettled([&](const Claim& claim) {
+    claim.keys.to_release().each([&](NodeIndex node) { ++metrics.nodes[node].owed_releases; });
+  });
+  return metrics;
 }
 
 }  // namespace redlock::core

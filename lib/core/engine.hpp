@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,23 +11,30 @@
 #include <vector>
 
 #include "core/acquisition.hpp"
+#include "core/acquisitions.hpp"
 #include "core/claim.hpp"
+#include "core/claims.hpp"
 #include "core/commands.hpp"
-#include "core/enrolment.hpp"
+#include "core/duties/clocks.hpp"
+#include "core/duties/closing.hpp"
+#include "core/duties/enroller.hpp"
+#include "core/duties/fencing_tokens.hpp"
+#include "core/duties/marker_cover.hpp"
+#include "core/duties/meter.hpp"
+#include "core/duties/names.hpp"
+#include "core/duties/observers.hpp"
+#include "core/duties/queue_watch.hpp"
+#include "core/duties/rest.hpp"
+#include "core/duties/space_queue.hpp"
+#include "core/duties/tracking.hpp"
+#include "core/duties/voters.hpp"
 #include "core/lost_votes.hpp"
-#include "core/meter.hpp"
 #include "core/nodes.hpp"
-#include "core/observation.hpp"
 #include "core/outbox.hpp"
-#include "core/pool.hpp"
-#include "core/pool_index.hpp"
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
-#include "core/slot_set.hpp"
-#include "core/standstill.hpp"
 #include "core/time.hpp"
 #include "core/timer_heap.hpp"
-#include "core/tracked_keys.hpp"
 #include "core/wait_queue.hpp"
 
 namespace redlock::core {
@@ -65,13 +71,13 @@ class Engine {
   /// Why a node that is up has no vote for new leases; empty where it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
   /// Nodes that were asked for a vote since the last TurnEnd.
-  [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
+  [[nodiscard]] NodeSet uncovered() const noexcept { return cover_.uncovered(); }
   /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
   /// For how long nodes reserve a free resource for who is next in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return wait_queue_.reserved_for(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
-  [[nodiscard]] std::size_t held() const noexcept { return held_; }
+  [[nodiscard]] std::size_t held() const noexcept { return claims_.leases(); }
   /// Nodes whose votes for that claim are not forgotten.
   [[nodiscard]] NodeSet votes(const Claim& claim) const noexcept {
     KeyLedger keys = claim.keys;
@@ -88,8 +94,7 @@ class Engine {
   [[nodiscard]] Metrics metrics(Instant now);
   /// Claims, acquisitions and keys that were visited one by one.
   [[nodiscard]] std::uint64_t walked() const noexcept {
-    return claims_.walked() + acquisitions_.walked() + unsettled_.walked() +
-           kept_from_nodes_.walked() + wait_queue_.walked();
+    return claims_.walked() + acquisitions_.walked() + wait_queue_.walked();
   }
   template <typename Visit>
   void each_acquisition(Visit&& visit) const {
@@ -121,7 +126,13 @@ class Engine {
   void on(const TimePassed&);
   void on(const TurnEnd&);
   void on(const Shutdown&);
+  void take_tracked(const Answer& answer);
   void fire_due();
+  /// A client that wants nothing, or closes, reads no clocks and lets its name expire: the next
+  /// vote reads and writes them again.
+  [[nodiscard]] bool wants_something() const noexcept {
+    return !closing_.has_begun() && (claims_.size() > 0 || acquisitions_.size() > 0);
+  }
   /// What the step recorded about this claim may decide its round, or be the last it waited for.
   void touch(Claim& claim);
   /// The same where most do neither: a request that left, an answer that said yes.
@@ -146,8 +157,8 @@ class Engine {
   }
   void judge_touched();
   void reap();
+  [[nodiscard]] bool must_wait_to_close();
   void report_drained();
-  void note_drop_while_closing(NodeIndex node);
   void fail(CallId request, Errc code, const Round* round);
   void fail_requests(Claim& claim, Errc code, const Round* round);
 
@@ -156,53 +167,19 @@ class Engine {
   void drop(NodeIndex node, Vote vote, std::string_view why);
   void kill_suspects(NodeIndex node);
   void serve_claims_of(NodeIndex node);
+  /// More may vote than before.
+  void serve_all_claims();
+  void take_clock(const Answer& answer, const std::optional<Arrival>& arrival);
+  void take_time(NodeIndex node, Duration time, const Arrival& arrival);
+  void judge_clocks();
+  void end_doubt(NodeSet excluded);
+  /// A clock has stepped, or keys were forgotten: leases may end sooner.
+  void lower_deadlines();
   void retry_connecting();
   void report_exclusion(NodeIndex node);
   void wake_after_outage();
 
-  // engine_clocks.cpp: how much the votes of nodes whose clocks step are worth
-  void read_clocks(NodeSet nodes);
-  void read_clocks_before(NodeSet nodes);
-  void read_clocks_due();
-  [[nodiscard]] Instant next_clock_reading() const;
-  void take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival);
-  void take_time(NodeIndex node, Duration time, const Arrival& arrival);
-  void note_step(NodeIndex node, const NodeClock::Reading& reading);
-  /// Those whose clocks tell whether ours stood still.
-  [[nodiscard]] NodeSet witnesses() const;
-  [[nodiscard]] std::size_t witnesses_needed() const;
-  void judge_standstill();
-  void end_doubt(NodeSet excluded);
-  void blame_our_clock(const Standstill::Verdict& verdict);
-  /// A round that began then may have lost votes because it was not known whose clock stepped.
-  [[nodiscard]] bool was_in_doubt_since(Instant began) const {
-    return standstill_.open() || doubt_ended_at_ >= began;
-  }
-  void take_evictions(NodeIndex node, std::uint64_t evicted);
-  void lower_deadlines();
-
   // engine_marker.cpp: what a node remembers
-  [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const {
-    const Nodes::Ballot& ballot = nodes_.ballot();
-    if (claim.work->ballot_found_at == ballot.found_at) return ballot.members.has(node);
-    return nodes_.belongs_to(node, claim.work->deployment);
-  }
-  /// Whose votes its round counts now.
-  [[nodiscard]] bool is_voter_for(const Claim& claim, NodeIndex node) const {
-    return nodes_.may_vote(node) && counts_for(claim, node) &&
-           !remembering(claim, NodeSet::of(node)).empty();
-  }
-  [[nodiscard]] NodeSet voters_for(const Claim& claim) const {
-    const Nodes::Ballot& ballot = nodes_.ballot();
-    const bool known = claim.work->ballot_found_at == ballot.found_at;
-    return remembering(
-        claim, known ? nodes_.voters() & ballot.members : nodes_.voters_of(claim.work->deployment));
-  }
-  [[nodiscard]] NodeSet remembering(const Claim& claim, NodeSet nodes) const {
-    return claim.is_special ? nodes_.remembering(nodes, claim.terms().hold_at_least) : nodes;
-  }
-  void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
-  void look_at_marker(NodeIndex node);
   void take_marker_reading(const Answer& answer);
   /// `floor` is what was read with the marker; 0: none.
   void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
@@ -210,38 +187,10 @@ class Engine {
   /// One that was held back, or need not be.
   void take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                            const Arrival& arrival);
-  void end_connection(NodeIndex node, Vote vote, std::string_view why);
-
-  // engine_names.cpp: what people call this client
-  void write_names(NodeSet nodes);
-  void send_name(NodeSet nodes);
-  /// For how long a node that is given the client's name now keeps it.
-  [[nodiscard]] Duration name_kept() const noexcept;
-  void cover_by_name(Duration lease);
-  void forget_names();
-  void write_names_due();
-  [[nodiscard]] Instant next_name_writing() const;
-  void take_name_answer(const Answer& answer);
-
-  // engine_enrolment.cpp: nodes that become members without an operator
-  void enrol();
-  [[nodiscard]] bool may_mark(NodeIndex node) const {
-    return settings_.restart_guard && wants_votes_ && !drain_until_ && nodes_.may_mark(node);
-  }
-  void mark_nodes();
-  void watch_markers();
-  void learn_members();
-  void write_marker(const Enrolment::Write& write);
-  void confirm_markers(const Enrolment::Confirm& confirm);
-  void await_opening(const Enrolment::Wait& wait);
-  void take_confirmation(NodeIndex node, const Stamp& stamp);
   void take_marker_written(const Answer& answer);
-  void note_marker_refused(NodeIndex node);
-  /// That a node has no vote is reported once nothing is done about it.
-  void note_enrolment(NodeIndex node);
-  [[nodiscard]] bool may_still_enrol() const;
-  void forget_enrolment(NodeIndex node);
-  void report_unenrolled();
+  /// Those that nobody has met.
+  void mark_nodes();
+  void end_connection(NodeIndex node, Vote vote, std::string_view why);
 
   // engine_requests.cpp: what is sent for a claim, and what is made of the answers
   NodeSet ask(Claim& claim);
@@ -249,8 +198,6 @@ class Engine {
   /// What a request for the claim says.
   [[nodiscard]] Terms terms_of(const Claim& claim, Verb verb) const;
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
-  [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
-  [[nodiscard]] std::size_t confirmed_by_marker(const Assents& event) const;
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// The same for one that says yes and nothing else, as most do.
   void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);
@@ -272,18 +219,6 @@ class Engine {
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
   void judge(Claim& claim);
 
-  // engine_metrics.cpp: what is counted
-  void count_grant(const Acquisition& acquisition, const Claim& claim);
-  void count_vote(const Claim& claim, const Answer& answer, Vote failure,
-                  const std::optional<Duration>& took) {
-    if (took) meter_.nodes[answer.node].round_trips.record(*took);
-    const bool granted = answer.reply == Reply::granted && claim.keys.has_vote_of(answer.node);
-    if (!granted) count_other_vote(claim, answer, failure);
-  }
-  void count_other_vote(const Claim& claim, const Answer& answer, Vote failure);
-  void record_absent(Claim& claim, NodeIndex node);
-  [[nodiscard]] NodeMetrics metrics_of(NodeIndex node, Instant now) const;
-
   // engine_plain.cpp: plain commands in the place of scripts
   NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   [[nodiscard]] static std::optional<Verb> plain_form(const Claim& claim, Verb verb, Instant now);
@@ -293,54 +228,28 @@ class Engine {
   bool send_as_script(Claim& claim, const Answer& answer);
   void notify_queued(Claim& claim, NodeIndex node);
 
-  // engine_permits.cpp: one of several permits
-  static void note_free_permits(Acquisition& acquisition, std::string_view free);
-  void choose_permit(Acquisition& acquisition);
-  [[nodiscard]] bool may_change_permit(const Acquisition& acquisition) const;
-
-  // engine_space.cpp: attempts that wait until the nodes have answered others
-  [[nodiscard]] bool has_space(const Nodes::Ballot& ballot) const;
-  void wait_for_space(Acquisition& acquisition);
-  void use_space();
-
   // engine_acquire.cpp: attempts, waiting
   [[nodiscard]] bool has_room() const;
   void try_again(Acquisition& acquisition);
+  /// Until the nodes have answered others.
+  void wait_for_space(Acquisition& acquisition);
+  void use_space();
   /// Whether nodes that are being connected to could make a quorum with the others.
   [[nodiscard]] bool may_soon_have_quorum() const;
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
+  void judge_fencing(Claim& claim);
+  void raise_fencing_number(Claim& claim);
+  void note_fencing_number(Claim& claim, const Answer& answer);
   void grant(Claim& claim);
   void begin_lease(Claim& claim, const ValidityBasis& basis,
                    const std::optional<RenewalLimits>& limits);
   [[nodiscard]] static Verb verb_for(const Acquisition& acquisition);
   void lose_attempt(Claim& claim, Errc why);
-  static void keep_votes(Acquisition& acquisition, const Round& round);
-  void note_absent(Acquisition& acquisition);
   void pause_or_fail(Acquisition& acquisition);
   void plan_next_try(Acquisition& acquisition, Instant at_latest = Instant::max());
   void finish(Acquisition& acquisition, Errc code);
-  void enter_state(Acquisition& acquisition, Acquisition::State state);
   void fire(Acquisition& acquisition);
-
-  // engine_fencing.cpp: how an attempt comes to its fencing token
-  void prune_fencing_numbers(NodeSet asked);
-  /// In which form of set_fenced the number is asked for.
-  [[nodiscard]] Verb short_form(const Claim& claim, Verb verb) const;
-  /// With what was read behind it, as if it had named the number that there was.
-  void complete_short_answer(Answer& answer, std::uint64_t floor) const;
-  [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
-  /// Of a node that granted, raised its number to ours, and has this floor. False: there is more to
-  /// it.
-  [[nodiscard]] static bool acknowledges_at_once(const Claim& claim, std::uint64_t floor);
-  [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer);
-  [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
-  void note_fencing_number(Claim& claim, const Answer& answer);
-  void propose_fencing_number(Claim& claim, Duration wall_clock);
-  void remember_fencing_number(const Claim& claim, std::uint64_t number);
-  void forget_fencing_number(const Claim& claim);
-  void raise_fencing_number(Claim& claim);
-  void judge_fencing(Claim& claim);
 
   // engine_release.cpp: how a lease ends, and its key leaves the nodes
   void begin_release(Claim& claim, CallId request);
@@ -363,25 +272,6 @@ class Engine {
   /// Nodes that a closing client waits for.
   [[nodiscard]] NodeSet to_be_delivered();
   void report_undelivered();
-
-  // engine_tracking.cpp: keys whose changes somebody wants to know of
-  void take_tracked(const Answer& answer);
-  /// What a request may change, or an answer says of it, without a notification.
-  void note_sent(const Claim& claim, Verb verb, NodeSet nodes);
-  void note_seen(const Claim& claim, const Answer& answer);
-  void begin_inspection(Observation& observation);
-  void plan_inspection(Observation& observation, Instant at);
-  void note_inspected(const Claim& claim);
-  void note_changed(const TrackedKeys::Entry& entry, std::optional<NodeIndex> node);
-  /// A node does not notify us of what we do ourselves.
-  void note_own_change(const Claim& claim);
-  void end(Observation& observation, Errc why);
-  /// One of its callers wants to know no more.
-  void stop(Observation& observation, CallId request);
-  bool forget_observer(Observation& observation, CallId request);
-  void fire(Observation& observation);
-  void report_queue(TrackedKeys::Entry& entry);
-  void stop_watching_queue(Claim& claim);
 
   // engine_hold.cpp: a lease's life after it was granted
   Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
@@ -408,82 +298,46 @@ class Engine {
   void begin_inspect(Claim& claim);
   void judge_release_by_token(Claim& claim);
   void judge_inspect(Claim& claim);
+  /// What is observed; null: nothing is.
+  void inspect(Observation* observation);
 
-  // engine_rest.cpp: what only claims need of which something is under way
-  void wake(Claim& claim) {
-    if (!claim.work) take_work(claim);
+  [[nodiscard]] static std::uint32_t timer_of(const Claim& claim) noexcept {
+    return TimerHeap::key(TimerHeap::Kind::claim, claim.index);
   }
-  void take_work(Claim& claim);
-  void put_away(Claim& claim);
-  void note_idle(Claim& claim);
-  void put_idle_away();
-
-  // Three kinds of timers, in this order where they are due at the same instant and index.
-  static constexpr std::uint32_t kinds = TimerHeap::kinds;
-  static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * kinds; }
-  static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * kinds + 1; }
-  static std::uint32_t timer_of(const Observation& o) noexcept { return o.index * kinds + 2; }
+  [[nodiscard]] static std::uint32_t timer_of(const Acquisition& acquisition) noexcept {
+    return TimerHeap::key(TimerHeap::Kind::acquisition, acquisition.index);
+  }
 
   Settings settings_;
   const Token keeper_;  ///< keeps everybody out of a lock that this client has broken
-  Randomness* random_;
+  Randomness& random_;
   Nodes nodes_;
-  Pool<Claim> claims_;
-  std::vector<std::unique_ptr<Claim::Work>> spare_work_;
-  std::vector<std::uint32_t> idle_;  ///< claims that were at rest, and have their work
-  Pool<Acquisition> acquisitions_;
-  Pool<Observation> observations_;
-  PoolIndex<Acquisition, &Acquisition::by_request> by_request_{acquisitions_};
-  /// Extends, and what may have to be asked for yet on a node in first contact.
-  PoolIndex<Claim, &Claim::by_token> by_token_{claims_};
-  SlotSet unsettled_;  ///< claims but leases that only have to be kept: what nodes may be owed
-  SlotSet kept_from_nodes_;  ///< acquisitions that nodes which come up may let go on
+  Claims claims_;
+  Acquisitions acquisitions_;
   LostVotes lost_votes_;
-  struct ForSpace {
-    std::uint32_t index = 0;
-    std::uint32_t generation = 0;
-  };
-  std::deque<ForSpace> for_space_;  ///< acquisitions, in the order in which they came
-  std::size_t held_ = 0;            ///< of the claims: leases
   TimerHeap timers_;
   std::vector<std::uint32_t> touched_;  ///< claims to be judged
-  std::vector<std::uint32_t> finished_claims_;
-  std::vector<std::uint32_t> finished_acquisitions_;
 
-  Standstill standstill_{settings_.clock_bound};
-  Instant doubt_ended_at_ = Instant::min();  ///< last verdict on whose clock stepped
-
-  FencingNumbers fencing_numbers_;
-  NodeSet uncovered_;
-  NodeSet floor_wanted_;  // of them: the floor is to be read as well
-  Enrolment enrolment_;
-  bool enrolment_due_ = false;
-  bool wants_votes_ = false;  ///< a lock was asked for: what is to vote is marked, and taken back
-  std::optional<MarkerWrite> writing_marker_;
-  NodeSet confirming_;  ///< read again, and not answered
-  std::uint16_t confirming_pass_ = 0;
-  NodeSet unenrolled_;
-  std::optional<Instant> enrol_again_at_;
-  std::optional<Instant> enrolment_waits_until_;
-  std::uint16_t enrolment_wait_ = 0;
-
-  std::optional<Instant> drain_until_;
-  std::array<std::uint8_t, limits::nodes> drops_while_closing_{};
-  NodeSet given_up_;                    ///< while closing: nothing more is delivered there
-  Instant names_due_ = Instant::min();  ///< until then no node is to be given our name
-  Duration named_lease_{};              ///< the longest that was asked for
-  bool detached_ = false;               ///< some lease: it is ours by name when we are gone
-  bool forgets_names_ = false;          ///< while closing
-  NodeSet forgetting_name_;             ///< nodes that were asked to
-  Instant greet_until_ = Instant::min();
-  bool drained_ = false;
-
-  Meter meter_;
   Instant now_ = Instant::min();
   Outbox outbox_;
-  TrackedKeys tracked_resources_;
-  TrackedKeys tracked_queues_;
-  WaitQueue wait_queue_;
+
+  // The duties
+  Tracking tracking_{nodes_, outbox_};
+  WaitQueue wait_queue_{
+      settings_,          nodes_, outbox_, acquisitions_.pool(), tracking_.resources(),
+      tracking_.queues(), random_};
+  Clocks clocks_{settings_, now_, nodes_, outbox_};
+  Closing closing_{now_, nodes_};
+  Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, random_};
+  MarkerCover cover_{settings_, nodes_, outbox_};
+  Meter meter_{settings_, nodes_};
+  FencingTokens fencing_{settings_, nodes_, meter_, outbox_};
+  Names names_{settings_, now_, nodes_, outbox_};
+  Observers observers_{settings_, now_, nodes_, claims_, tracking_.resources(), timers_, outbox_};
+  QueueWatch queue_watch_{settings_, tracking_.queues(), wait_queue_, outbox_};
+  Rest rest_{settings_, claims_};
+  Voters voters_{now_, nodes_, lost_votes_, rest_, meter_};
+  SpaceQueue for_space_{settings_, nodes_, acquisitions_.pool()};
 };
 
 }  // namespace redlock::core

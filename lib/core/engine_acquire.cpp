@@ -11,21 +11,19 @@
 namespace redlock::core {
 
 void Engine::on(const Acquire& event) {
-  if (drain_until_ || !has_room()) {
-    const Errc why = drain_until_ ? Errc::closed : Errc::limit_reached;
-    meter_.failure(why);
+  if (closing_.has_begun() || !has_room()) {
+    const Errc why = closing_.has_begun() ? Errc::closed : Errc::limit_reached;
+    meter_.refused(why);
     return fail(event.request, why, nullptr);
   }
-  Acquisition& acquisition = acquisitions_.take();
-  acquisition.request = event.request;
-  by_request_.add(acquisition, static_cast<std::uint64_t>(event.request));
+  Acquisition& acquisition = acquisitions_.make(event.request);
   acquisition.terms.assign(event);
   acquisition.renewal = event.renewal;
   // A lease that may not be held longer than this is not asked for longer either.
   if (event.renewal && event.renewal->max_hold < event.ttl) {
     acquisition.terms.ttl = std::chrono::floor<std::chrono::milliseconds>(event.renewal->max_hold);
   }
-  cover_by_name(std::max(acquisition.terms.ttl, event.hold_at_least));
+  names_.cover(std::max(acquisition.terms.ttl, event.hold_at_least));
   acquisition.tell_remaining =
       event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
   acquisition.free_permits.assign(event.permits, 0);
@@ -45,10 +43,7 @@ void Engine::on(const Acquire& event) {
   acquisition.why = Errc::unavailable;
   acquisition.state = Acquisition::State::backing_off;
   acquisition.for_space = false;
-  if (!std::exchange(wants_votes_, true)) {
-    enrolment_due_ = true;
-    mark_nodes();
-  }
+  if (enroller_.want_votes()) mark_nodes();
   try_again(acquisition);
 }
 
@@ -56,20 +51,20 @@ bool Engine::has_room() const {
   // An attempt is its acquisition's, and what is only being cleaned up is no lease any more: that
   // has as much room again.
   const std::size_t most = settings_.max_operations;
-  return acquisitions_.size() + held_ < most && claims_.size() < 2 * most;
+  return acquisitions_.size() + claims_.leases() < most && claims_.size() < 2 * most;
 }
 
 void Engine::on(const Cancel& event) {
-  by_request_.each(static_cast<std::uint64_t>(event.request), [&](Acquisition& acquisition) {
+  acquisitions_.each_of(event.request, [&](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
       Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
-      keep_votes(acquisition, claim.round);
+      acquisition.keep_votes(claim.round);
       clear(claim);
     }
     finish(acquisition, Errc::cancelled);
   });
-  observations_.each([&](Observation& each) { stop(each, event.request); });
+  observers_.stop(event.request);
 }
 
 void Engine::try_again(Acquisition& acquisition) {
@@ -79,24 +74,37 @@ void Engine::try_again(Acquisition& acquisition) {
   const std::size_t usable =
       nodes_.remembering(nodes_.voters_of(ballot), acquisition.terms.hold_at_least).size();
   if (usable >= ballot.quorum) {
-    const bool waits = acquisition.give_up && !has_space(ballot);
+    const bool waits = acquisition.give_up && !for_space_.has_space(ballot);
     return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
   }
   // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
   // or one that seems far off may turn out to be the right one.
   if (may_soon_have_quorum()) {
-    enter_state(acquisition, Acquisition::State::connecting);
+    acquisitions_.enter(acquisition, Acquisition::State::connecting);
     timers_.set(timer_of(acquisition), acquisition.give_up);
     return;
   }
   // Too few could vote: nothing is sent, so nothing has to be released. The attempt under which
   // connections were lost says more of it.
   if (acquisition.reconnected) return finish(acquisition, acquisition.why);
-  note_absent(acquisition);
+  voters_.record_all_absent(acquisition);
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
   acquisition.why = acquisition.last.why_lost();
   pause_or_fail(acquisition);
+}
+
+void Engine::wait_for_space(Acquisition& acquisition) {
+  acquisitions_.enter(acquisition, Acquisition::State::backing_off);
+  timers_.set(timer_of(acquisition), acquisition.give_up);
+  for_space_.wait(acquisition);
+}
+
+void Engine::use_space() {
+  while (Acquisition* const next = for_space_.next()) {
+    try_again(*next);
+    drain();
+  }
 }
 
 bool Engine::may_soon_have_quorum() const {
@@ -107,38 +115,15 @@ bool Engine::may_soon_have_quorum() const {
   return (nodes_.candidates() | returning).size() >= needed;
 }
 
-void Engine::keep_votes(Acquisition& acquisition, const Round& round) {
-  acquisition.last = round;
-  acquisition.has_last = true;
-}
-
-void Engine::note_absent(Acquisition& acquisition) {
-  const Nodes::Ballot ballot = nodes_.ballot();
-  const Duration interval = acquisition.terms.hold_at_least;
-  const NodeSet remembering = nodes_.remembering(nodes_.all(), interval);
-  acquisition.last.begin(0, nodes_.size(), ballot.quorum, now_, acquisition.terms.ttl);
-  acquisition.has_last = true;
-  nodes_.all().each([&](NodeIndex node) {
-    // Nothing speaks against one whose clock could only not be compared: it was not asked.
-    const bool counts = nodes_.belongs_to(node, ballot.deployment) &&
-                        ballot.quorum <= nodes_.size() && remembering.has(node);
-    if (nodes_.may_vote_but_for_clock(node) && !nodes_[node].clock_far() && counts) return;
-    nodes_.record_absent(acquisition.last, node, interval);
-  });
-}
-
 Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
-  Claim& claim = claims_.take();
-  claim.reset(purpose);
-  wake(claim);
-  claim.label.assign(resource, token.view());
+  Claim& claim = claims_.make(purpose, resource, token);
+  rest_.wake(claim);
   claim.keys.begin_votes(lost_votes_);
-  unsettled_.add(claim.index);
   return claim;
 }
 
 Token Engine::new_token() {
-  const Token drawn = random_->token();
+  const Token drawn = random_.token();
   const std::string_view id = settings_.client_id;
   std::array<char, Token::digits> digits{};
   if (id.empty() || drawn.view().size() != digits.size()) return drawn;
@@ -167,7 +152,7 @@ Verb Engine::verb_for(const Acquisition& acquisition) {
 }
 
 void Engine::start_attempt(Acquisition& acquisition) {
-  if (acquisition.terms.permits > 0) choose_permit(acquisition);
+  if (acquisition.terms.permits > 0) acquisition.choose_permit(random_);
   const LockTerms& terms = acquisition.terms;
   Token token = new_token();
   if (!terms.name.empty()) token = named(token, terms.name);
@@ -179,9 +164,9 @@ void Engine::start_attempt(Acquisition& acquisition) {
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
-  ++meter_.attempts;
+  meter_.attempt_began();
   acquisition.claim = claim.id();
-  enter_state(acquisition, Acquisition::State::in_round);
+  acquisitions_.enter(acquisition, Acquisition::State::in_round);
   acquisition.for_space = false;
   claim.acquisition = acquisition.index;
   claim.contended = acquisition.failed_attempts > 1;
@@ -196,10 +181,10 @@ void Engine::start_attempt(Acquisition& acquisition) {
     claim.work->writer_reservation = std::min(next_attempt, *acquisition.give_up - now_);
   }
   if (acquisition.fencing) {
-    propose_fencing_number(claim, now_.time_since_epoch() + *acquisition.fencing);
+    fencing_.propose(claim, now_.time_since_epoch() + *acquisition.fencing);
   }
   claim.work->steps = nodes_.steps();
-  begin_round(claim, 1, acquisition.terms.ttl);
+  voters_.begin_round(claim, 1, acquisition.terms.ttl);
   claim.valid_until = valid_until(now_, acquisition.terms.ttl);
   timers_.set(timer_of(acquisition), acquisition.give_up);
   ask(claim);
@@ -223,10 +208,46 @@ void Engine::judge_attempt(Claim& claim) {
   }
 }
 
+void Engine::judge_fencing(Claim& claim) {
+  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+  switch (FencingTokens::judge(claim)) {
+    case FencingTokens::Verdict::acknowledged:
+      return grant(claim);
+    case FencingTokens::Verdict::exhausted:
+      return lose_attempt(claim, Errc::excluded);
+    case FencingTokens::Verdict::first_round:
+      raise_fencing_number(claim);
+      break;
+    case FencingTokens::Verdict::later_round:
+      break;
+  }
+  switch (fencing_.prospect(claim)) {
+    case FencingTokens::Prospect::open:
+      return;
+    case FencingTokens::Prospect::raise:
+      return raise_fencing_number(claim);
+    case FencingTokens::Prospect::none:
+      return lose_attempt(claim, Errc::unavailable);
+  }
+}
+
+void Engine::raise_fencing_number(Claim& claim) {
+  fencing_.raise(claim);
+  const NodeSet granted = claim.round.granted() & nodes_.up();
+  fencing_.asked(claim, transmit(claim, Verb::raise_fence, granted, ScriptForm::digest));
+}
+
+void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
+  if (!fencing_.answered(claim, answer)) return;
+  NodeSet& asked = claim.fencing()->asked;
+  const NodeSet node = NodeSet::of(answer.node);
+  asked = asked | transmit(claim, Verb::raise_fence, node, ScriptForm::digest);
+}
+
 void Engine::grant(Claim& claim) {
   REDLOCK_ASSERT(claim.round.grants() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);
-  const NodeSet granted = claim.round.granted() & voters_for(claim);
+  const NodeSet granted = claim.round.granted() & voters_.of(claim);
   const ValidityBasis basis{claim.round.number(), granted,
                             static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
                             claim.valid_until};
@@ -235,25 +256,24 @@ void Engine::grant(Claim& claim) {
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   claim.phase = Claim::Phase::held;
-  ++held_;
-  if (claim.unasked.empty()) unsettled_.remove(claim.index);
+  claims_.lease_began(claim);
   claim.task = Claim::Task::none;
   claim.granted_at = now_;
   begin_lease(claim, basis, acquisition.renewal);
-  count_grant(acquisition, claim);
+  meter_.granted(acquisition, claim, now_);
 
   outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
                         now_ - acquisition.first_round.value_or(now_), claim.valid_until});
 
-  note_own_change(claim);
-  enter_state(acquisition, Acquisition::State::over);
+  inspect(observers_.changed_by_us(claim));
+  acquisitions_.enter(acquisition, Acquisition::State::over);
   // Most nodes that have not answered yet grant it as well, and one that does not is left then.
   QueuePlace& place = claim.work->place;
   if (place.ticket) place.unanswered = place.nodes & claim.round.pending();
   wait_queue_.leave(acquisition, WaitQueue::Left::granted,
                     claim.round.granted() | place.unanswered);
   timers_.set(timer_of(acquisition), std::nullopt);
-  finished_acquisitions_.push_back(acquisition.index);
+  acquisitions_.finish(acquisition);
 }
 
 void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
@@ -261,7 +281,7 @@ void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
   Claim::Lease& lease = claim.lease();
   lease.basis = basis;
   lease.renewal.begin(limits, claim.round.start(), claim.round.ttl());
-  if (held_ > settings_.most_in_step) {
+  if (claims_.leases() > settings_.most_in_step) {
     // The digits of a token are random.
     lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
   }
@@ -271,7 +291,7 @@ void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
 
 void Engine::lose_attempt(Claim& claim, Errc why) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  keep_votes(acquisition, claim.round);
+  acquisition.keep_votes(claim.round);
   acquisition.why = why;
   // Where a quorum names the holder, the others will refuse as well, and need no release.
   const NodeSet unanswered = claim.round.is_named_by_quorum() ? claim.round.pending() : NodeSet();
@@ -280,7 +300,7 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
     claim.work->place.quiet = claim.round.will_be_passed_on();
   }
   clear(claim, unanswered);
-  if (may_change_permit(acquisition)) {
+  if (acquisition.may_change_permit(now_, settings_.quorum)) {
     ++acquisition.moves;
     return try_again(acquisition);
   }
@@ -290,31 +310,29 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
 void Engine::pause_or_fail(Acquisition& acquisition) {
   // Connections that had died unnoticed do not fail a call: once, it waits for new ones.
   const bool lost_touch = acquisition.why == Errc::unavailable && !nodes_.returning().empty();
-  if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !drain_until_ &&
+  if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !closing_.has_begun() &&
       may_soon_have_quorum()) {
     acquisition.reconnected = true;
-    enter_state(acquisition, Acquisition::State::connecting);
+    acquisitions_.enter(acquisition, Acquisition::State::connecting);
     return timers_.set(timer_of(acquisition), std::nullopt);
   }
   // A standstill of our own clock fails no call either: while it was not recognized, nodes had no
   // vote.
   const bool in_doubt =
-      acquisition.why == Errc::excluded && was_in_doubt_since(acquisition.last.start());
-  if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !drain_until_) {
+      acquisition.why == Errc::excluded && clocks_.was_in_doubt_since(acquisition.last.start());
+  if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !closing_.has_begun()) {
     acquisition.reconnected = true;
     return try_again(acquisition);
   }
   if (!acquisition.give_up || now_ >= *acquisition.give_up) {
     return finish(acquisition, acquisition.why);
   }
-  enter_state(acquisition, Acquisition::State::backing_off);
-  if (!std::exchange(acquisition.is_waiting, true)) ++meter_.waiting;
+  acquisitions_.enter(acquisition, Acquisition::State::backing_off);
+  if (!std::exchange(acquisition.is_waiting, true)) meter_.wait_began();
   acquisition.moves = 0;
   if (wait_queue_.is_to_be_queued(acquisition)) {
     wait_queue_.join(acquisition);
-    if (TrackedKeys::Entry* const queue = tracked_queues_.find(acquisition.terms.resource)) {
-      report_queue(*queue);
-    }
+    queue_watch_.joined(acquisition.terms.resource);
   }
   plan_next_try(acquisition);
 }
@@ -335,12 +353,12 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   acquisition.next_try =
       next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,
                nodes_.quorum_round_trip(), sleeps ? Notified::yes : Notified::no,
-               is_asker || sits_out, *random_);
+               is_asker || sits_out, random_);
   if (sits_out) acquisition.next_try = later(acquisition.next_try, wait_queue_.reserved_for());
   acquisition.next_try =
       std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
   if (wait_queue_.is_eager(acquisition)) {
-    const Instant soon = later(now_, random_->between(eager_pause, 2 * eager_pause));
+    const Instant soon = later(now_, random_.between(eager_pause, 2 * eager_pause));
     acquisition.next_try = std::min(acquisition.next_try, soon);
   }
   wait_queue_.note_plan(acquisition, sleeps && !acquisition.waiting.retry_at);
@@ -348,27 +366,14 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
-  meter_.failure(code);
-  if (acquisition.is_waiting) --meter_.waiting;
+  meter_.failed(acquisition, code);
   outbox_.emit(Failed{acquisition.request, code, acquisition.has_last ? &acquisition.last : nullptr,
                       now_ - acquisition.first_round.value_or(now_),
                       resource_in_the_way(acquisition), acquisition.terms.permits});
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
-  enter_state(acquisition, Acquisition::State::over);
+  acquisitions_.enter(acquisition, Acquisition::State::over);
   timers_.set(timer_of(acquisition), std::nullopt);
-  finished_acquisitions_.push_back(acquisition.index);
-}
-
-void Engine::enter_state(Acquisition& acquisition, Acquisition::State state) {
-  using State = Acquisition::State;
-  acquisition.state = state;
-  const Errc why = acquisition.why;
-  const bool no_quorum = why == Errc::unavailable || why == Errc::excluded;
-  if (state == State::connecting || (state == State::backing_off && no_quorum)) {
-    kept_from_nodes_.add(acquisition.index);
-  } else {
-    kept_from_nodes_.remove(acquisition.index);
-  }
+  acquisitions_.finish(acquisition);
 }
 
 void Engine::fire(Acquisition& acquisition) {
@@ -377,7 +382,7 @@ void Engine::fire(Acquisition& acquisition) {
     case Acquisition::State::over:
       return;
     case Acquisition::State::connecting:
-      note_absent(acquisition);
+      voters_.record_all_absent(acquisition);
       return finish(acquisition, Errc::unavailable);
     case Acquisition::State::backing_off:
       return out_of_time ? finish(acquisition, acquisition.why) : try_again(acquisition);
@@ -385,7 +390,7 @@ void Engine::fire(Acquisition& acquisition) {
       Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
       // An earlier attempt knew more than one that was cut short.
       if (!acquisition.has_last) {
-        keep_votes(acquisition, claim.round);
+        acquisition.keep_votes(claim.round);
         // Who refused says more than who was not waited for.
         if (!claim.round.with(Vote::refused).empty()) acquisition.why = claim.round.why_lost();
       }

@@ -11,22 +11,22 @@ Claim& Engine::new_claim_by_token(Claim::Purpose purpose, CallId request, std::s
                                   const Token& token, Duration ttl) {
   Claim& claim = new_claim(purpose, resource, token);
   claim.work->requests.push_back(request);
-  begin_round(claim, 0, ttl);
+  voters_.begin_round(claim, 0, ttl);
   return claim;
 }
 
 void Engine::on(const ExtendToken& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   Claim& claim = new_claim_by_token(Claim::Purpose::extend, event.request, event.resource,
                                     event.token, event.ttl);
   claim.set_more_resources(event.more_resources);
   claim.valid_until = valid_until(now_, event.ttl);
-  by_token_.add(claim, hash_of(event.token.view()));
+  claims_.index_by_token(claim);
   begin_when_known(claim);
 }
 
 void Engine::on(const Adopt& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   if (!has_room()) return fail(event.request, Errc::limit_reached, nullptr);
   Claim& claim = new_claim_by_token(Claim::Purpose::extend, event.request, event.resource,
                                     event.token, event.ttl);
@@ -34,7 +34,7 @@ void Engine::on(const Adopt& event) {
   claim.valid_until = valid_until(now_, event.ttl);
   claim.work->adopted = event.renewal;
   if (event.fencing_number != 0) claim.begin_fencing().number = event.fencing_number;
-  by_token_.add(claim, hash_of(event.token.view()));
+  claims_.index_by_token(claim);
   begin_when_known(claim);
 }
 
@@ -42,15 +42,14 @@ void Engine::on(const Adopt& event) {
 void Engine::adopt(Claim& claim, const ValidityBasis& basis) {
   claim.purpose = Claim::Purpose::acquire;
   claim.phase = Claim::Phase::held;
-  ++held_;
   claim.unasked = NodeSet();
-  unsettled_.remove(claim.index);
+  claims_.lease_began(claim);
   claim.granted_at = now_;
   // Any node may have the key, and its previous owner may have asked for a longer expiry.
   claim.keys.assume_present(nodes_.all());
   claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
   begin_lease(claim, basis, *claim.work->adopted);
-  cover_by_name(claim.round.ttl());
+  names_.cover(claim.round.ttl());
   const CallId request = claim.work->requests.front();
   claim.work->requests.clear();
   outbox_.emit(
@@ -58,14 +57,14 @@ void Engine::adopt(Claim& claim, const ValidityBasis& basis) {
 }
 
 void Engine::on(const ReleaseToken& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   const auto overlaps = [&event](const Claim& other) {
     return other.names(event.resource) ||
            std::any_of(event.more_resources.begin(), event.more_resources.end(),
                        [&other](const std::string& more) { return other.names(more); });
   };
-  by_token_.each(hash_of(event.token.view()), [&](Claim& other) {
-    if (other.finished || other.token() != event.token.view() || !overlaps(other)) return;
+  claims_.each_of_token(event.token.view(), [&](Claim& other) {
+    if (!overlaps(other)) return;
     // Otherwise an extend that is under way would repair nodes after their release, and a node in
     // first contact would get the SET of a lease that was handed on.
     if (other.purpose == Claim::Purpose::extend) {
@@ -85,9 +84,22 @@ void Engine::on(const ReleaseToken& event) {
 }
 
 void Engine::on(const Inspect& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   begin_when_known(new_claim_by_token(Claim::Purpose::inspect, event.request, event.resource,
                                       event.token, Duration::zero()));
+}
+
+void Engine::on(const Observe& event) {
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
+  inspect(observers_.add(event));
+}
+
+void Engine::inspect(Observation* observation) {
+  if (observation == nullptr) return;
+  Claim& claim = new_claim_by_token(Claim::Purpose::inspect, observation->observers.front().request,
+                                    observation->resource, Token(), Duration::zero());
+  observers_.begin(*observation, claim);
+  begin_when_known(claim);
 }
 
 void Engine::begin_when_known(Claim& claim) {
@@ -117,7 +129,7 @@ bool Engine::begins_now(Claim& claim) {
 void Engine::begin_release_by_token(Claim& claim) {
   claim.task = Claim::Task::release_by_token;
   claim.verb = claim.release_verb();
-  begin_round(claim, 1, settings_.max_ttl);
+  voters_.begin_round(claim, 1, settings_.max_ttl);
   claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
   claim.keys.assume_present(nodes_.all());
   claim.unasked = NodeSet();
@@ -129,7 +141,7 @@ void Engine::begin_release_by_token(Claim& claim) {
 void Engine::begin_inspect(Claim& claim) {
   claim.task = Claim::Task::inspect;
   claim.verb = Verb::inspect;
-  begin_round(claim, 1, Duration::zero());
+  voters_.begin_round(claim, 1, Duration::zero());
   claim.unasked = NodeSet();
   ask(claim);
   touch(claim);
@@ -158,7 +170,7 @@ void Engine::judge_inspect(Claim& claim) {
     outbox_.emit(Inspected{request, claim.id(), &claim.round});
   }
   claim.work->requests.clear();
-  if (claim.work->observation) note_inspected(claim);
+  if (claim.work->observation) observers_.inspected(claim);
 }
 
 }  // namespace redlock::core

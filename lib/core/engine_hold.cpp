@@ -9,11 +9,11 @@ namespace redlock::core {
 
 void Engine::on(const Extend& event) {
   Claim* claim = claims_.find(event.claim.index, event.claim.generation);
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, Errc::not_holder, nullptr);
   }
-  wake(*claim);
+  rest_.wake(*claim);
   claim->work->queued.push_back({event.request, event.ttl});
   if (claim->task == Claim::Task::none) start_queued_extend(*claim);
 }
@@ -38,15 +38,15 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.task = Claim::Task::extend;
   claim.verb = verb;
   claim.unasked = NodeSet();
-  if (claim.phase == Claim::Phase::held) cover_by_name(ttl);
-  begin_round(claim, claim.round.next_number(), ttl);
+  if (claim.phase == Claim::Phase::held) names_.cover(ttl);
+  voters_.begin_round(claim, claim.round.next_number(), ttl);
   claim.work->steps = nodes_.steps();
   ask(claim);
   if (claim.phase == Claim::Phase::held) {
     // A node in first contact is given the key by a later extend; this round does not wait for it.
     claim.unasked.each([&](NodeIndex node) {
       claim.round.record(node, Vote::unreachable, {not_connected_yet});
-      meter_.vote(node, Vote::unreachable);
+      meter_.did_not_answer(node, Vote::unreachable);
     });
     claim.unasked = NodeSet();
   }
@@ -84,7 +84,7 @@ void Engine::judge_extend(Claim& claim) {
     claim.work->requests.clear();
     // Nothing is released: what was granted lasts until its deadline.
     if (!by_token) {
-      ++meter_.renewals_failed;
+      meter_.renewal_failed();
       claim.lease().renewal.failed(now_, claim.valid_until);
     }
     claim.unasked = NodeSet();
@@ -97,7 +97,7 @@ void Engine::judge_extend(Claim& claim) {
 void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline) {
   if (claim.phase == Claim::Phase::held) {
     REDLOCK_ASSERT(now_ < claim.valid_until);
-    ++meter_.renewals_done;
+    meter_.renewed();
     Claim::Lease& lease = claim.lease();
     if (deadline > claim.valid_until) {
       lease.basis = basis;
@@ -134,7 +134,7 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
 void Engine::lose(Claim& claim) {
   REDLOCK_ASSERT(claim.phase == Claim::Phase::held && now_ >= claim.valid_until);
   fail_requests(claim, Errc::not_holder, &claim.round);
-  ++meter_.lost;
+  meter_.lease_lost();
   outbox_.emit(Lost{claim.id(), &claim.round});
   // A failed extend may have raised the expiry on a minority: without this it would outlive us.
   clear(claim);
@@ -205,8 +205,7 @@ void Engine::finish_if_clean(Claim& claim) {
   if (!claim.keys.clean()) return retime(claim);
   if (!claim.unasked.empty()) return;
   timers_.set(timer_of(claim), std::nullopt);
-  claim.finished = true;
-  finished_claims_.push_back(claim.index);
+  claims_.finish(claim);
 }
 
 }  // namespace redlock::core

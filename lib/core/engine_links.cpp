@@ -15,7 +15,6 @@ std::string in_milliseconds(Duration duration) {
 }  // namespace
 
 void Engine::tend_links() {
-  bool doubts = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
     Link& link = nodes_[i];
@@ -30,18 +29,18 @@ void Engine::tend_links() {
     }
     if (link.role_check_due(now_)) end_connection(node, Vote::error, link.ineligible());
     if (link.name_look_due(now_)) end_connection(node, Vote::error, nodes_.why_not_counted(node));
-    if (link.marker_look_due(now_)) look_at_marker(node);
+    if (link.marker_look_due(now_) && !closing_.has_begun()) cover_.read(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);
-      outbox_.emit(Connect{node, may_mark(node)});
+      outbox_.emit(Connect{node, enroller_.may_mark(node)});
     }
     if (link.end_quarantine(now_)) wake_after_outage();
-    doubts = doubts || link.in_doubt();
   }
-  if (!doubts && standstill_.open()) end_doubt({});
+  if (clocks_.doubt_has_lapsed()) end_doubt({});
   wait_queue_.tend();
-  read_clocks_due();
-  write_names_due();
+  if (!wants_something()) return;
+  clocks_.read_again();
+  names_.write_again();
 }
 
 void Engine::on(const NodeUp& event) {
@@ -49,8 +48,9 @@ void Engine::on(const NodeUp& event) {
   const Duration lost = nodes_[node].clock().stepped();
   nodes_[node].came_up(event, now_);
   if (nodes_[node].clock().stepped() > lost) lower_deadlines();
-  names_due_ = Instant::min();
-  ++meter_.nodes[node].connections;
+  names_.came_up(node);
+  fencing_.came_up(node);
+  meter_.connected(node);
   if (nodes_.find_duplicate(node)) report_exclusion(node);
   nodes_.judge_marker(node);
   const Link& link = nodes_[node];
@@ -58,22 +58,18 @@ void Engine::on(const NodeUp& event) {
                        (link.quarantined_until() && !link.only_in_doubt()) ||
                        !nodes_.why_not_counted(node).empty();
   if (!link.vote_denied().empty()) {
-    note_enrolment(node);
+    enroller_.note_denied(node);
   } else if (no_vote) {
     report_exclusion(node);
   }
-  enrolment_due_ = true;
+  enroller_.came_up();
   kill_suspects(node);
-  read_clocks(NodeSet::of(node));
-  if (!standstill_.open()) {
-    nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
-  }
+  clocks_.came_up(node);
   serve_claims_of(node);
   settle_on_replica(node);
-  tracked_resources_.came_up(node);
-  tracked_queues_.came_up(node);
+  tracking_.came_up(node);
   mark_nodes();
-  judge_standstill();
+  judge_clocks();
   retry_connecting();
   wake_after_outage();
 }
@@ -94,9 +90,8 @@ void Engine::kill_suspects(NodeIndex node) {
 }
 
 void Engine::serve_claims_of(NodeIndex node) {
-  unsettled_.each([&](std::uint32_t index) {
-    Claim& claim = claims_.at(index);
-    if (claim.finished || begins_now(claim)) return;
+  claims_.each_unsettled([&](Claim& claim) {
+    if (begins_now(claim)) return;
     if (claim.keys.to_release().has(node)) {
       claim.queue_no_more();
       send_owed(claim);
@@ -109,9 +104,9 @@ void Engine::serve_claims_of(NodeIndex node) {
     const bool votes = is_set(claim.verb);
     if (votes && nodes_.undetermined().has(node)) return;  // asked again when its clock is known
     claim.unasked.remove(node);
-    const bool has_vote = is_voter_for(claim, node);
+    const bool has_vote = voters_.has_vote(claim, node);
     if (votes ? !has_vote : nodes_[node].duplicate_of().has_value()) {
-      record_absent(claim, node);
+      voters_.record_absent(claim, node);
     } else {
       transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);
     }
@@ -121,11 +116,10 @@ void Engine::serve_claims_of(NodeIndex node) {
 
 void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   Link& link = nodes_[node];
-  link.went_down(now_, vote, why, *random_);
-  note_drop_while_closing(node);
-  uncovered_.remove(node);
-  floor_wanted_.remove(node);
-  forget_enrolment(node);
+  link.went_down(now_, vote, why, random_);
+  closing_.dropped(node);
+  cover_.dropped(node);
+  enroller_.dropped(node);
   // Its server may be reached by another address of the list, which has the vote from now on.
   // Of several, one: the first becomes the others' duplicate.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -143,25 +137,84 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     take_answer(answer, vote, std::nullopt);
   }
   lost_votes_.lose(node);
-  unsettled_.each([&](std::uint32_t index) {
-    Claim& claim = claims_.at(index);
-    if (claim.finished || begins_now(claim) || !claim.unasked.has(node)) return;
+  claims_.each_unsettled([&](Claim& claim) {
+    if (begins_now(claim) || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
-    record_absent(claim, node);
+    voters_.record_absent(claim, node);
     touch(claim);
   });
-  tracked_resources_.dropped(node);
-  tracked_queues_.dropped(node);
-  tracked_queues_.each([this](TrackedKeys::Entry& entry) { report_queue(entry); });
+  tracking_.dropped(node);
+  queue_watch_.node_dropped();
   wait_queue_.dropped(node);
-  judge_standstill();
+  judge_clocks();
   retry_connecting();
 }
 
+void Engine::serve_all_claims() {
+  nodes_.up().each([&](NodeIndex node) { serve_claims_of(node); });
+  retry_connecting();
+  wake_after_outage();
+}
+
+// --- clocks -------------------------------------------------------------------------------------
+
+void Engine::take_clock(const Answer& answer, const std::optional<Arrival>& arrival) {
+  if (answer.reply == Reply::clock) return take_time(answer.node, answer.time, *arrival);
+  if (answer.reply == Reply::failed || !clocks_.refused(answer.node, answer.text)) return;
+  serve_claims_of(answer.node);
+  retry_connecting();
+}
+
+void Engine::take_time(NodeIndex node, Duration time, const Arrival& arrival) {
+  switch (clocks_.showed(node, time, arrival)) {
+    case Clocks::Shown::as_before:
+      return;
+    case Clocks::Shown::first:
+      return serve_all_claims();
+    case Clocks::Shown::in_doubt:
+      return judge_clocks();
+    case Clocks::Shown::stepped:
+      lower_deadlines();
+      return judge_clocks();
+    case Clocks::Shown::opened:
+      lower_deadlines();
+      clocks_.ask_witnesses();
+      return judge_clocks();
+  }
+}
+
+void Engine::judge_clocks() {
+  const std::optional<Clocks::Verdict> verdict = clocks_.judge();
+  if (!verdict) return;
+  if (verdict->ours) lower_deadlines();
+  end_doubt(verdict->excluded);
+}
+
+void Engine::end_doubt(NodeSet excluded) {
+  clocks_.end_doubt(excluded);
+  serve_all_claims();
+}
+
+void Engine::lower_deadlines() {
+  nodes_.note_step();
+  const SharedMarks& marks = nodes_.steps();
+  claims_.each([&](Claim& claim) {
+    if (claim.finished || claim.phase != Claim::Phase::held) return;
+    Claim::Lease& lease = claim.lease();
+    const Instant until = lease.basis.deadline(marks, lease.basis.votes_needed);
+    if (until >= claim.valid_until) return;
+    claim.move_deadline(until);
+    lease.renewal.hurry(now_);
+    outbox_.emit(Extended{CallId::none, claim.id(), &claim.round, Duration::zero(), until});
+    retime(claim);
+  });
+}
+
+// --- acquisitions that wait for nodes -----------------------------------------------------------
+
 void Engine::retry_connecting() {
-  kept_from_nodes_.each([&](std::uint32_t index) {
-    Acquisition& acquisition = acquisitions_.at(index);
+  acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::connecting) try_again(acquisition);
   });
 }
@@ -169,8 +222,7 @@ void Engine::retry_connecting() {
 void Engine::wake_after_outage() {
   const Nodes::Ballot ballot = nodes_.ballot();
   if (nodes_.voters_of(ballot).size() < ballot.quorum) return;
-  kept_from_nodes_.each([&](std::uint32_t index) {
-    Acquisition& acquisition = acquisitions_.at(index);
+  acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
     if (acquisition.state != Acquisition::State::backing_off) return;
     const Errc why = acquisition.why;
     if (why == Errc::unavailable || why == Errc::excluded) try_again(acquisition);

@@ -10,37 +10,6 @@
 /// What a node remembers: its membership record, and votes that count only with it.
 namespace redlock::core {
 
-void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
-  wake(claim);
-  const Nodes::Ballot& ballot = nodes_.ballot();
-  if (claim.work->ballot_found_at != ballot.found_at) {
-    claim.work->deployment.assign(ballot.deployment);
-    claim.work->ballot_found_at = ballot.found_at;
-  }
-  claim.round.begin(number, nodes_.size(), ballot.quorum, now_, ttl);
-  claim.round.leave_out(nodes_.aliases());
-}
-
-void Engine::on(const TurnEnd&) {
-  uncovered_ = uncovered_ & nodes_.up();
-  if (uncovered_.empty()) return;
-  // Sent to congested nodes too: there is one of these for many votes, and they wait for it.
-  const NodeSet with_floor = uncovered_ & floor_wanted_;
-  const NodeSet others = uncovered_ - with_floor;
-  if (!others.empty()) outbox_.send(Request{others, upkeep(Verb::read_marker)});
-  if (!with_floor.empty()) {
-    outbox_.send(Request{with_floor, upkeep(Verb::read_floor_and_marker)});
-  }
-  uncovered_ = floor_wanted_ = NodeSet();
-}
-
-void Engine::look_at_marker(NodeIndex node) {
-  if (drain_until_) return;
-  // It covers the votes of this turn that were sent already.
-  const Verb reading = floor_wanted_.has(node) ? Verb::read_floor_and_marker : Verb::read_marker;
-  outbox_.send(Request{NodeSet::of(node), upkeep(reading)});
-}
-
 void Engine::take_marker_reading(const Answer& answer) {
   if (answer.reply != Reply::marker) {
     return end_connection(answer.node, Vote::error,
@@ -60,7 +29,7 @@ void Engine::take_marker(NodeIndex node, const Stamp& stamp, std::string_view te
   }
   count_held_back(node, floor);
   static_cast<void>(link.answered(stamp, now_));
-  take_confirmation(node, stamp);
+  enroller_.read(node, stamp);
 }
 
 void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
@@ -70,7 +39,10 @@ void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
       continue;
     }
     Answer answer = nodes_[node].take_held_words();
-    if (is_short(answer.stamp.verb)) complete_short_answer(answer, floor);
+    if (is_short(answer.stamp.verb)) {
+      const ClaimId id = answer.stamp.claim;
+      FencingTokens::complete(*claims_.find(id.index, id.generation), answer, floor);
+    }
     take_answer(answer, Vote::unreachable, held->arrival);
   }
 }
@@ -80,6 +52,26 @@ void Engine::take_counted_assent(NodeIndex node, const Assent& assent, std::uint
   if (is_short(assent.stamp.verb)) return take_fenced_assent(node, assent, floor, arrival);
   if (assent.reply == Reply::clock) return take_time(node, assent.time, arrival);
   take_assent(node, assent, arrival);
+}
+
+void Engine::take_marker_written(const Answer& answer) {
+  const NodeIndex node = answer.node;
+  const Enroller::Written what = enroller_.written(answer);
+  if (what.changed) return end_connection(node, Vote::error, "its membership record changed");
+  count_held_back(node, 0);
+  enroller_.take_marker(answer, what);
+  serve_claims_of(node);
+  enroller_.report(node);
+  wake_after_outage();
+}
+
+void Engine::mark_nodes() {
+  // One after the other: a node that goes may take along what the next one needs for its mark.
+  nodes_.all().each([&](NodeIndex node) {
+    if (!enroller_.is_to_be_marked(node)) return;
+    nodes_[node].return_once_more();
+    end_connection(node, Vote::error, nobody_met_it);
+  });
 }
 
 void Engine::end_connection(NodeIndex node, Vote vote, std::string_view why) {

@@ -86,7 +86,7 @@ NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form
   NodeSet able = nodes & take_plain(claim, *plain);
   if (is_set_fenced(*plain)) able = able & nodes_.can_set_fenced(claim.fencing()->first);
   if (able.empty()) return transmit_script(claim, verb, nodes, form);
-  const NodeSet sent = transmit_same(claim, short_form(claim, *plain), able, form);
+  const NodeSet sent = transmit_same(claim, fencing_.short_form(claim, *plain), able, form);
   return sent | transmit_script(claim, verb, nodes - able, form);
 }
 

@@ -21,7 +21,7 @@ KeyLedger::Release outcome_of_release(Reply reply) {
 void Engine::on(const Release& event) {
   Claim* claim = claims_.find(event.claim.index, event.claim.generation);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
-    return fail(event.request, drain_until_ ? Errc::closed : Errc::not_holder, nullptr);
+    return fail(event.request, closing_.has_begun() ? Errc::closed : Errc::not_holder, nullptr);
   }
   // Without their round: the release's begins in its place.
   fail_requests(*claim, Errc::cancelled, nullptr);
@@ -29,7 +29,7 @@ void Engine::on(const Release& event) {
 }
 
 void Engine::begin_release(Claim& claim, CallId request) {
-  begin_round(claim, claim.round.next_number(), claim.round.ttl());
+  voters_.begin_round(claim, claim.round.next_number(), claim.round.ttl());
   if (request != CallId::none) {
     claim.work->requests.push_back(request);
     claim.task = Claim::Task::release;
@@ -53,10 +53,9 @@ void Engine::begin_release(Claim& claim, CallId request) {
 
 void Engine::end_lease(Claim& claim) {
   if (claim.phase == Claim::Phase::held) {
-    --held_;
-    meter_.holds.record(now_ - claim.granted_at);
-    stop_watching_queue(claim);
-    unsettled_.add(claim.index);
+    meter_.lease_ended(now_ - claim.granted_at);
+    queue_watch_.end(claim);
+    claims_.lease_ended(claim);
   }
   // Renewal ends before a release is sent, so that a late one cannot revive the key.
   claim.phase = Claim::Phase::cleaning_up;
@@ -76,14 +75,14 @@ void Engine::clear(Claim& claim, NodeSet unanswered) {
   claim.keys.owe_release_but_for(unanswered);
   wait_queue_.measure_reservation();
   send_owed(claim);
-  note_own_change(claim);
+  inspect(observers_.changed_by_us(claim));
   retime(claim);
   touch_if_decided(claim);
 }
 
 Duration Engine::owed_pause() const {
   // A client that closes does not wait longer than that.
-  return drain_until_ ? settings_.longest_limit / 16 : settings_.longest_limit;
+  return closing_.has_begun() ? settings_.longest_limit / 16 : settings_.longest_limit;
 }
 
 void Engine::send_owed(Claim& claim) {
@@ -125,7 +124,7 @@ void Engine::on(const Detach& event) {
   fail_requests(*claim, Errc::cancelled, &claim->round);
   claim->task = Claim::Task::none;
   end_lease(*claim);
-  detached_ = true;
+  names_.note_detached();
   claim->keys.hand_over();
   retime(*claim);
   touch(*claim);
@@ -181,9 +180,8 @@ void Engine::settle_on_replica(NodeIndex node) {
   // Nothing of an earlier connection is executed there any more, and what was expires; or its role
   // changes first, and it gets the release.
   if (!nodes_[node].read_only() || !nodes_[node].suspects().empty()) return;
-  unsettled_.each([&](std::uint32_t index) {
-    Claim& claim = claims_.at(index);
-    if (claim.finished || !(claim.keys.to_release() & claim.keys.indeterminate()).has(node)) return;
+  claims_.each_unsettled([&](Claim& claim) {
+    if (!(claim.keys.to_release() & claim.keys.indeterminate()).has(node)) return;
     claim.keys.release_again(node, KeyLedger::Release::refused, gone_by(now_, settings_.max_ttl));
     retime(claim);
     touch(claim);
@@ -194,9 +192,8 @@ void Engine::undo_behind_sets(NodeIndex node) {
   // A reset throws away what this machine has not delivered yet. What the server's kernel has
   // already taken is executed when a stopped server goes on, whether we are still there then or
   // not: so the release goes behind each SET that nobody will count.
-  unsettled_.each([&](std::uint32_t index) {
-    Claim& claim = claims_.at(index);
-    if (claim.finished || !claim.keys.wants_undo(node)) return;
+  claims_.each_unsettled([&](Claim& claim) {
+    if (!claim.keys.wants_undo(node)) return;
     // A lease that is held, or was handed on, may be given the key there again by an extend:
     // nothing that deletes it may be on its way.
     if (claim.phase == Claim::Phase::held) return;
@@ -214,13 +211,11 @@ NodeSet Engine::to_be_delivered() {
   // What a node has that went away expires. A request that may be executed yet, long after we are
   // gone, is worth another connection.
   NodeSet nodes;
-  unsettled_.each([&](std::uint32_t index) {
-    const Claim& claim = claims_.at(index);
-    if (!claim.finished)
-      nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
+  claims_.each_unsettled([&](const Claim& claim) {
+    nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
   });
   const NodeSet replicas = nodes_.up() - nodes_.able().to_write;
-  return nodes - given_up_ - replicas;
+  return nodes - closing_.given_up() - replicas;
 }
 
 void Engine::report_undelivered() {

@@ -22,45 +22,45 @@ bool says_no_master(std::string_view error) {
 
 NodeSet Engine::ask(Claim& claim) {
   // Nearly always all of them.
-  NodeSet askable = is_set(claim.verb) ? nodes_.open(voters_for(claim)) : NodeSet();
+  NodeSet askable = is_set(claim.verb) ? nodes_.open(voters_.of(claim)) : NodeSet();
   (nodes_.all() - askable).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
     if (link.fresh()) {
       claim.unasked.add(node);
     } else if (!link.up() || link.duplicate_of() ||
-               (is_set(claim.verb) && !is_voter_for(claim, node))) {
+               (is_set(claim.verb) && !voters_.has_vote(claim, node))) {
       if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
-      record_absent(claim, node);
+      voters_.record_absent(claim, node);
     } else if ((claim.task == Claim::Task::extend && !link.ineligible().empty()) ||
                (link.read_only() && claim.verb != Verb::inspect)) {
-      record_absent(claim, node);
+      voters_.record_absent(claim, node);
     } else if (link.congested()) {
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
-      if (is_set(claim.verb) || is_extend(claim.verb)) meter_.vote(node, Vote::timeout);
+      if (is_set(claim.verb) || is_extend(claim.verb)) meter_.did_not_answer(node, Vote::timeout);
     } else {
       askable.add(node);
     }
   });
-  if (!claim.unasked.empty()) by_token_.add(claim, hash_of(claim.token()));
+  if (!claim.unasked.empty()) claims_.index_by_token(claim);
   return transmit(claim, claim.verb, askable, ScriptForm::digest);
 }
 
 NodeSet Engine::transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (!is_set_fenced(verb)) {
     const NodeSet asked = transmit_same(claim, verb, nodes, form);
-    if (verb == Verb::take && claim.fencing()) prune_fencing_numbers(asked);
+    if (verb == Verb::take && claim.fencing()) fencing_.prune(asked);
     return asked;
   }
   const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing()->first);
   const NodeSet others = nodes - numbering;
-  const NodeSet sent = transmit_same(claim, short_form(claim, verb), numbering, form) |
+  const NodeSet sent = transmit_same(claim, fencing_.short_form(claim, verb), numbering, form) |
                        transmit_same(claim, Verb::take, others, form);
-  prune_fencing_numbers(sent);
+  fencing_.prune(sent);
   return sent;
 }
 
 NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
-  if (is_set(verb)) read_clocks_before(nodes);
+  if (is_set(verb)) clocks_.read_before_votes(nodes);
   // A replica would refuse it, and end the connection.
   if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;
   const NodeSet sent = nodes_.open(nodes);
@@ -69,9 +69,8 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   stamp.claim = claim.id();
   stamp.round = claim.round.number();
   stamp.verb = verb;
-  wake(claim);
-  if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | sent;
-  if (is_short(verb)) floor_wanted_ = floor_wanted_ | sent;
+  rest_.wake(claim);
+  cover_.sent(verb, sent);
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || is_extend(verb)) {
     const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
@@ -85,9 +84,9 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.work->place.nodes = claim.work->place.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
-  note_sent(claim, verb, sent);
+  tracking_.sent(claim, verb, sent);
   outbox_.send(Request{sent, stamp, form, terms_of(claim, verb)});
-  if (is_set(verb)) write_names(sent);
+  if (is_set(verb)) names_.write(sent);
   return sent;
 }
 
@@ -126,15 +125,13 @@ void Engine::on(const Answer& answer) {
   if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);
   if (answer.reply == Reply::marker) return take_marker_written(answer);
   Link& link = nodes_[answer.node];
-  if (link.holds_back() || (settings_.restart_guard && is_vote(answer.stamp.verb))) {
-    return link.hold_back(answer, now_);
-  }
+  if (cover_.holds_back(answer.node, answer.stamp.verb)) return link.hold_back(answer, now_);
   take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
 }
 
 void Engine::on(const Assents& event) {
   Link& link = nodes_[event.node];
-  const std::size_t confirmed = confirmed_by_marker(event);
+  const std::size_t confirmed = cover_.confirmed(event);
   for (const Assent& assent : event.answers.first(confirmed)) {
     if (assent.reply == Reply::marker) {
       take_marker(event.node, assent.stamp, event.marker, 0);
@@ -147,7 +144,7 @@ void Engine::on(const Assents& event) {
       take_marker(event.node, assent.stamp, event.marker, 0);
       // Else it has another one, and nothing more that it said counts.
       if (!link.up()) return;
-    } else if (link.holds_back() || (settings_.restart_guard && is_vote(assent.stamp.verb))) {
+    } else if (cover_.holds_back(event.node, assent.stamp.verb)) {
       link.hold_back(assent, now_);
     } else if (assent.reply == Reply::clock) {
       take_time(event.node, assent.time, link.answered(assent.stamp, now_));
@@ -157,22 +154,11 @@ void Engine::on(const Assents& event) {
   }
 }
 
-/// So many of the answers, the first ones, need not be held back: the marker that was read behind
-/// them has come with them, and is the known one.
-std::size_t Engine::confirmed_by_marker(const Assents& event) const {
-  const Link& link = nodes_[event.node];
-  if (!settings_.restart_guard || link.holds_back()) return 0;
-  std::size_t count = event.answers.size();
-  while (count > 0 && event.answers[count - 1].reply != Reply::marker) --count;
-  return count > 0 && event.marker == link.marker_text() ? count : 0;
-}
-
 void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                                 const Arrival& arrival) {
   Claim* const claim = claims_.find(assent.stamp.claim.index, assent.stamp.claim.generation);
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
-  if (acknowledges_at_once(*claim, floor)) {
-    claim->fencing()->acknowledged.add(node);
+  if (FencingTokens::acknowledge_at_once(*claim, node, floor)) {
     return take_grant(*claim, node, assent.stamp, arrival.took);
   }
   Answer answer;
@@ -180,7 +166,7 @@ void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint6
   answer.stamp = assent.stamp;
   answer.reply = assent.reply;
   answer.text = claim->token();
-  complete_short_answer(answer, floor);
+  FencingTokens::complete(*claim, answer, floor);
   take_answer(answer, Vote::unreachable, arrival);
 }
 
@@ -205,9 +191,9 @@ void Engine::take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Durati
   --claim.unanswered;
   claim.work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
   claim.keys.set_answered(node);
-  const bool counts = is_voter_for(claim, node);
+  const bool counts = voters_.has_vote(claim, node);
   note_grant(claim, node, stamp.round, counts);
-  meter_.nodes[node].round_trips.record(took);
+  meter_.round_trip(node, took);
   if (!claim.keys.has_vote_of(node)) meter_.answered(node, Vote::excluded);
   if (stamp.round == claim.round.number()) {
     if (counts) {
@@ -225,13 +211,6 @@ void Engine::take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Dura
   claim.keys.release_answered(node, KeyLedger::Release::done);
   if (stamp.round == claim.round.number()) claim.round.record_grant(node, took);
   touch_if_decided(claim);
-}
-
-bool Engine::extend_counts(Claim& claim, NodeIndex node) const {
-  claim.keys.forget_lost(lost_votes_);
-  // What a node has forgotten may be somebody's vote, and counted yet: a key that was set there in
-  // its quarantine, by a repair or a late SET, is a new vote and no old one.
-  return counts_for(claim, node) && (!nodes_.is_quarantined(node) || claim.keys.has_vote_of(node));
 }
 
 void Engine::take_answer(const Answer& answer, Vote failure,
@@ -274,7 +253,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
       note_set(*claim, answer);
       note_place(*claim, answer);
       give_orphan_expiry(*claim, answer);
-      count_vote(*claim, answer, failure, took);
+      meter_.count_vote(*claim, answer, failure, took);
       break;
     case Verb::raise_fence:
     case Verb::raise_plain:
@@ -289,7 +268,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
     case Verb::extend_plain:
     case Verb::repair_plain:
       note_extend(*claim, answer);
-      count_vote(*claim, answer, failure, took);
+      meter_.count_vote(*claim, answer, failure, took);
       break;
     case Verb::release:
     case Verb::break_lock:
@@ -297,7 +276,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
       note_release(*claim, answer);
       break;
     case Verb::inspect:
-      note_seen(*claim, answer);
+      tracking_.inspected(*claim, answer);
       break;
     case Verb::kill_old:
     case Verb::read_clock:
@@ -325,13 +304,14 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
       nodes_[answer.node].killed();
       return settle_on_replica(answer.node);
     case Verb::read_clock:
-      if (answered) take_clock(answer.node, answer, *arrival);
-      return;
+      return take_clock(answer, arrival);
     case Verb::read_evictions:
-      if (answer.reply == Reply::done) take_evictions(answer.node, answer.number);
+      if (answer.reply == Reply::done && clocks_.evicted(answer.node, answer.number)) {
+        lower_deadlines();
+      }
       return;
     case Verb::write_name:
-      return take_name_answer(answer);
+      return names_.answered(answer);
     case Verb::join_queue:
     case Verb::leave_queue:
       return wait_queue_.answered(answer.node, answer.stamp, answer);
@@ -339,7 +319,7 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
       return take_tracked(answer);
     case Verb::write_marker:
     case Verb::mark_plain:
-      return note_marker_refused(answer.node);
+      return enroller_.refused(answer.node);
     default:
       return;
   }
@@ -367,14 +347,14 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
     case Reply::granted:
     case Reply::behind:
       if (claim.fencing()) note_fencing_number(claim, answer);
-      note_grant(claim, answer.node, answer.stamp.round, is_voter_for(claim, answer.node));
+      note_grant(claim, answer.node, answer.stamp.round, voters_.has_vote(claim, answer.node));
       break;
     case Reply::taken:
       if (claim.phase == Claim::Phase::acquiring) note_obstacle(claim, answer);
       forget_key(claim, answer);
       break;
     case Reply::error:
-      if (claim.fencing() && answer.text.starts_with("FENCE")) forget_fencing_number(claim);
+      if (claim.fencing() && answer.text.starts_with("FENCE")) fencing_.refused(claim);
       forget_key(claim, answer);
       break;
     case Reply::clock:
@@ -393,12 +373,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
 }
 
 void Engine::note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter) {
-  if (!tracked_resources_.empty()) {
-    tracked_resources_.written(claim.resource(), NodeSet::of(node));
-    for (const std::string& more : claim.terms().more_resources) {
-      tracked_resources_.written(more, NodeSet::of(node));
-    }
-  }
+  tracking_.granted(claim, node);
   claim.keys.forget_lost(lost_votes_);
   if (is_voter) claim.keys.voted(node);
   // It may have been set only now, and a release of it may be refused.
@@ -436,7 +411,7 @@ void Engine::note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round) {
 
 void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  if (claim.terms().permits > 0) return note_free_permits(acquisition, answer.text);
+  if (claim.terms().permits > 0) return acquisition.note_free_permits(answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
   // can keep new ones out. Where nodes differ, some are asked by a script before others.
   const bool holds = is_group(answer.text);
@@ -456,7 +431,7 @@ void Engine::forget_key(Claim& claim, const Answer& answer) {
 void Engine::note_extend(Claim& claim, const Answer& answer) {
   claim.keys.extend_answered(answer.node);
   if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
-  if (answer.reply == Reply::extended && extend_counts(claim, answer.node)) {
+  if (answer.reply == Reply::extended && voters_.extends(claim, answer.node)) {
     claim.keys.voted(answer.node);
     note_in_basis(claim, answer.node, answer.stamp.round);
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing &&
@@ -488,14 +463,15 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::granted:
     case Reply::behind:
       // A guard may have spoken since it was asked.
-      if (!is_voter_for(claim, node))
+      if (!voters_.has_vote(claim, node))
         return nodes_.record_absent(round, node, claim.terms().hold_at_least);
       if (claim.fencing() && claim.fencing()->left_out.has(node)) {
-        return round.record(node, Vote::excluded, {why_left_out(claim, answer.number), took, {}});
+        return round.record(node, Vote::excluded,
+                            {FencingTokens::why_left_out(claim, answer.number), took, {}});
       }
       return round.record_grant(node, took);
     case Reply::extended:
-      if (!extend_counts(claim, node))
+      if (!voters_.extends(claim, node))
         return nodes_.record_absent(round, node, claim.terms().hold_at_least);
       return round.record_grant(node, took);
     case Reply::released:

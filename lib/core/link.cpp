@@ -41,8 +41,6 @@ void Link::came_up(const NodeUp& event, Instant now) {
   server_.assign(event.server);
   connection_ = event.connection;
   capabilities_ = event.capabilities;
-  fenced_ = 0;
-  name_due_.reset();
   ineligible_.assign(event.ineligible);
   role_check_at_.reset();
   replica_ = event.replica;

@@ -122,9 +122,6 @@ class Link {
     capabilities_ = capabilities_.without({sets_all ? Capability::set_all : Capability::compare});
     standing_->changed();
   }
-  /// To be asked after each number that was asked for here: true for the first of a connection and
-  /// every thousandth, so that what leaves is not less than what comes.
-  [[nodiscard]] bool pruning_due() noexcept { return fenced_++ % 1000 == 0; }
 
   // --- guards ---
   /// Why it has no vote while this connection lasts; empty where it has one.
@@ -227,13 +224,6 @@ class Link {
   }
   [[nodiscard]] Instant evictions_read_at() const noexcept { return evictions_read_at_; }
   void reading_evictions(Instant now) noexcept { evictions_read_at_ = now; }
-
-  // --- the client's name ---
-  /// When the node is to be given it again; none: it was not given on this connection.
-  [[nodiscard]] std::optional<Instant> name_due() const noexcept { return name_due_; }
-  void plan_name(Instant at) noexcept { name_due_ = at; }
-  /// Whether the node was given our name, and may be given it again.
-  [[nodiscard]] bool named() const noexcept { return name_due_ && *name_due_ < Instant::max(); }
 
   // --- notifications ---
   /// Whether the node's notifications arrive here.
@@ -374,7 +364,6 @@ class Link {
   std::string server_;
   std::int64_t connection_ = 0;
   Capabilities capabilities_;
-  std::uint64_t fenced_ = 0;
   std::string ineligible_;
   bool replica_ = false;
   std::optional<Instant> role_check_at_;
@@ -395,7 +384,6 @@ class Link {
   Instant clock_read_at_ = Instant::min();
   std::uint64_t evicted_ = 0;
   Instant evictions_read_at_ = Instant::min();
-  std::optional<Instant> name_due_;
   std::vector<std::int64_t> suspects_;  // oldest first
 
   support::Ring<Sent> ring_;

@@ -16,6 +16,17 @@ namespace redlock::core {
 class TimerHeap {
  public:
   static constexpr std::uint32_t kinds = 4;  // a power of two: no division
+  /// Whose instants they are, in this order if several are due at once with the same index.
+  enum class Kind : std::uint8_t { claim, acquisition, observation };
+  [[nodiscard]] static constexpr std::uint32_t key(Kind kind, std::uint32_t index) noexcept {
+    return index * kinds + static_cast<std::uint32_t>(kind);
+  }
+  [[nodiscard]] static constexpr Kind kind_of(std::uint32_t key) noexcept {
+    return static_cast<Kind>(key % kinds);
+  }
+  [[nodiscard]] static constexpr std::uint32_t index_of(std::uint32_t key) noexcept {
+    return key / kinds;
+  }
   struct Entry {
     Instant at;
     std::uint32_t key;

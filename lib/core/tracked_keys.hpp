@@ -36,7 +36,7 @@ class TrackedKeys {
   using Keys = std::map<std::string, Key, std::less<>>;
   using Entry = Keys::value_type;
 
-  TrackedKeys(Tracked kind, Nodes& nodes, Outbox& outbox)
+  TrackedKeys(Tracked kind, const Nodes& nodes, Outbox& outbox)
       : kind_(kind), nodes_(nodes), outbox_(outbox) {}
 
   /// A step begins. What nobody uses any more is forgotten: the last step's commands named the
@@ -100,7 +100,7 @@ class TrackedKeys {
   void ask_what_is_due();
 
   Tracked kind_;
-  Nodes& nodes_;
+  const Nodes& nodes_;
   Outbox& outbox_;
   Keys keys_;
   std::unordered_map<std::uint32_t, Entry*> by_id_;

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "core/meter.hpp"
+#include "core/duties/meter.hpp"
 #include "redlock/metrics.hpp"
 #include "support/programs.hpp"
 

@@ -1,13 +1,10 @@
+#include "core/duties/rest.hpp"
+
 #include <utility>
 
-#include "core/engine.hpp"
-
-/// A million leases may be held at once, and only a few of them are asked for anything at a time.
-/// What a round needs is put away where none is under way, and taken by the next one that begins,
-/// of whatever claim.
 namespace redlock::core {
 
-void Engine::take_work(Claim& claim) {
+void Rest::take_work(Claim& claim) {
   if (spare_work_.empty()) {
     claim.work = std::make_unique<Claim::Work>();
   } else {
@@ -18,7 +15,7 @@ void Engine::take_work(Claim& claim) {
   claim.round.take_out(std::move(claim.work->votes));
 }
 
-void Engine::put_away(Claim& claim) {
+void Rest::put_away(Claim& claim) {
   claim.work->votes = claim.round.put_away();
   // More than that cannot be under way at once where each node is to answer.
   if (spare_work_.size() < settings_.max_unanswered) {
@@ -28,13 +25,13 @@ void Engine::put_away(Claim& claim) {
   }
 }
 
-void Engine::note_idle(Claim& claim) {
+void Rest::note_idle(Claim& claim) {
   if (claim.idle || !claim.is_at_rest()) return;
   claim.idle = true;
   idle_.push_back(claim.index);
 }
 
-void Engine::put_idle_away() {
+void Rest::put_idle_away() {
   for (const std::uint32_t index : idle_) {
     Claim& claim = claims_.at(index);
     claim.idle = false;

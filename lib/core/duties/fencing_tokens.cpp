@@ -1,58 +1,61 @@
+#include "core/duties/fencing_tokens.hpp"
+
 #include <algorithm>
 #include <chrono>
-#include <string>
 
-#include "core/engine.hpp"
 #include "support/assert.hpp"
 
-/// How an attempt comes to its fencing token: see Fencing.
 namespace redlock::core {
+namespace {
 
-void Engine::propose_fencing_number(Claim& claim, Duration wall_clock) {
+/// The first number of a connection, and every thousandth.
+constexpr std::uint64_t numbers_per_pruning = 1000;
+
+}  // namespace
+
+void FencingTokens::propose(Claim& claim, Duration wall_clock) {
   Fencing& fencing = claim.begin_fencing();
   // One number for all of several resources, so above what was seen of each.
-  fencing.number = fencing_numbers_.propose(claim.resource(), wall_clock);
+  fencing.number = numbers_.propose(claim.resource(), wall_clock);
   for (const std::string& other : claim.terms().more_resources) {
-    fencing.number = std::max(fencing.number, fencing_numbers_.propose(other, wall_clock));
+    fencing.number = std::max(fencing.number, numbers_.propose(other, wall_clock));
   }
   fencing.first = fencing.number;
   fencing.reach = fencing_number_at(wall_clock + fence_reach);
-  remember_fencing_number(claim, fencing.number);
+  remember(claim, fencing.number);
 }
 
-void Engine::remember_fencing_number(const Claim& claim, std::uint64_t number) {
+void FencingTokens::remember(const Claim& claim, std::uint64_t number) {
   // What is beyond reach is not proposed, and must not hide what is within.
   if (number > claim.fencing()->reach) return;
-  fencing_numbers_.note(claim.resource(), number);
-  for (const std::string& other : claim.terms().more_resources)
-    fencing_numbers_.note(other, number);
+  numbers_.note(claim.resource(), number);
+  for (const std::string& other : claim.terms().more_resources) numbers_.note(other, number);
 }
 
-void Engine::forget_fencing_number(const Claim& claim) {
-  fencing_numbers_.forget(claim.resource());
-  for (const std::string& other : claim.terms().more_resources) fencing_numbers_.forget(other);
+void FencingTokens::refused(const Claim& claim) {
+  numbers_.forget(claim.resource());
+  for (const std::string& other : claim.terms().more_resources) numbers_.forget(other);
 }
 
-Verb Engine::short_form(const Claim& claim, Verb verb) const {
+Verb FencingTokens::short_form(const Claim& claim, Verb verb) const {
   // A vote that counts without a marker behind it would count without the floor. And who is often
   // behind has to know by how much.
   const bool fits =
-      settings_.restart_guard && !claim.contended && !fencing_numbers_.was_behind(claim.resource());
+      settings_.restart_guard && !claim.contended && !numbers_.was_behind(claim.resource());
   if (verb == Verb::set_fenced && fits) return Verb::set_fenced_short;
   if (verb == Verb::set_fenced_and_ttl && fits) return Verb::set_fenced_short_and_ttl;
   return verb;
 }
 
-void Engine::complete_short_answer(Answer& answer, std::uint64_t floor) const {
-  const Claim* claim = claims_.find(answer.stamp.claim.index, answer.stamp.claim.generation);
-  REDLOCK_ASSERT(claim != nullptr && claim->fencing());
+void FencingTokens::complete(const Claim& claim, Answer& answer, std::uint64_t floor) {
+  REDLOCK_ASSERT(claim.fencing());
   if (answer.reply == Reply::granted && floor == 0) answer.reply = Reply::behind;
   if (answer.reply == Reply::granted) answer.number = floor;
   // It is not below ours, and more is not known.
-  if (answer.reply == Reply::behind) answer.number = std::max(floor, claim->fencing()->first);
+  if (answer.reply == Reply::behind) answer.number = std::max(floor, claim.fencing()->first);
 }
 
-bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
+bool FencingTokens::acknowledges(const Claim& claim, const Answer& answer) {
   const Fencing& fencing = *claim.fencing();
   if (answer.reply != Reply::granted) return false;
   if (!is_divided(answer.stamp.verb)) return answer.number == fencing.number;
@@ -63,14 +66,16 @@ bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
   return undivided && answer.number < fencing.first && fencing.first == fencing.number;
 }
 
-bool Engine::acknowledges_at_once(const Claim& claim, std::uint64_t floor) {
-  const Fencing& fencing = *claim.fencing();
+bool FencingTokens::acknowledge_at_once(Claim& claim, NodeIndex node, std::uint64_t floor) {
+  Fencing& fencing = *claim.fencing();
   const bool is_of_first_number = fencing.rounds == 1 || claim.phase != Claim::Phase::acquiring;
-  return is_of_first_number && fencing.left_out.empty() && 0 < floor && floor < fencing.first &&
-         floor <= fencing.reach;
+  const bool acknowledged = is_of_first_number && fencing.left_out.empty() && 0 < floor &&
+                            floor < fencing.first && floor <= fencing.reach;
+  if (acknowledged) fencing.acknowledged.add(node);
+  return acknowledged;
 }
 
-bool Engine::is_left_out(Claim& claim, const Answer& answer) {
+bool FencingTokens::is_left_out(Claim& claim, const Answer& answer) {
   Fencing& fencing = *claim.fencing();
   const bool has_number = answer.reply == Reply::behind || is_divided(answer.stamp.verb);
   if (!has_number || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
@@ -88,74 +93,71 @@ bool Engine::is_left_out(Claim& claim, const Answer& answer) {
   return fencing.left_out.has(answer.node);
 }
 
-std::string Engine::why_left_out(const Claim& claim, std::uint64_t number) {
+std::string FencingTokens::why_left_out(const Claim& claim, std::uint64_t number) {
   if (number + 1 >= fence_limit) return "its fencing numbers have come to their end";
   const auto ahead = std::chrono::microseconds(number - claim.fencing()->reach) + fence_reach;
   const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
   return "its fencing numbers are " + std::to_string(hours) + " hours ahead of our clock";
 }
 
-void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
+bool FencingTokens::answered(Claim& claim, const Answer& answer) {
   Fencing& fencing = *claim.fencing();
   const NodeIndex node = answer.node;
   const bool raise = is_raise(answer.stamp.verb);
   if (raise) fencing.asked.remove(node);
-  if (is_left_out(claim, answer)) return;
+  if (is_left_out(claim, answer)) return false;
   if (answer.reply == Reply::behind || is_divided(answer.stamp.verb)) {
     fencing.highest = std::max(fencing.highest, answer.number);
-    remember_fencing_number(claim, answer.number);
+    remember(claim, answer.number);
   }
-  if (claim.phase != Claim::Phase::acquiring) return;
+  if (claim.phase != Claim::Phase::acquiring) return false;
   if (is_short(answer.stamp.verb) && answer.reply == Reply::behind) {
-    fencing_numbers_.note_behind(claim.resource(), true);
+    numbers_.note_behind(claim.resource(), true);
   }
-  if (acknowledges(claim, answer)) {
-    if (!raise && !is_short(answer.stamp.verb)) {
-      fencing_numbers_.note_behind(claim.resource(), false);
-    }
-    fencing.acknowledged.add(node);
-  } else if (!raise && fencing.rounds > 1) {
-    // It granted when the others had been asked for more already.
-    fencing.asked =
-        fencing.asked | transmit(claim, Verb::raise_fence, NodeSet::of(node), ScriptForm::digest);
-  }
+  if (!acknowledges(claim, answer)) return !raise && fencing.rounds > 1;
+  if (!raise && !is_short(answer.stamp.verb)) numbers_.note_behind(claim.resource(), false);
+  fencing.acknowledged.add(node);
+  return false;
 }
 
-void Engine::raise_fencing_number(Claim& claim) {
+void FencingTokens::raise(Claim& claim) {
   Fencing& fencing = *claim.fencing();
   fencing.number = std::max(fencing.highest, fencing.number) + 1;
-  remember_fencing_number(claim, fencing.number);
+  remember(claim, fencing.number);
   fencing.acknowledged = NodeSet();
   ++fencing.rounds;
-  fencing.asked =
-      transmit(claim, Verb::raise_fence, claim.round.granted() & nodes_.up(), ScriptForm::digest);
-  fencing.asked.each([&](NodeIndex node) { ++meter_.nodes[node].fencing_raises; });
 }
 
-void Engine::judge_fencing(Claim& claim) {
-  Fencing& fencing = *claim.fencing();
-  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
-  if (fencing.acknowledged.size() >= claim.round.quorum()) return grant(claim);
-  const std::uint64_t next = std::max(fencing.highest, fencing.number) + 1;
-  if (next >= fence_limit) return lose_attempt(claim, Errc::excluded);
-  // The first round is over when the lock is ours; a later one when it cannot win any more and
-  // nothing of it is under way, so that no answer to it can be taken for one to the next.
-  if (fencing.rounds == 1) raise_fencing_number(claim);
+void FencingTokens::asked(Claim& claim, NodeSet nodes) {
+  claim.fencing()->asked = nodes;
+  meter_.fencing_raised(nodes);
+}
+
+FencingTokens::Verdict FencingTokens::judge(const Claim& claim) {
+  const Fencing& fencing = *claim.fencing();
+  if (fencing.acknowledged.size() >= claim.round.quorum()) return Verdict::acknowledged;
+  if (std::max(fencing.highest, fencing.number) + 1 >= fence_limit) return Verdict::exhausted;
+  return fencing.rounds == 1 ? Verdict::first_round : Verdict::later_round;
+}
+
+FencingTokens::Prospect FencingTokens::prospect(const Claim& claim) const {
+  // A later round is over when it cannot win any more and nothing of it is under way, so that no
+  // answer to it can be taken for one to the next.
+  const Fencing& fencing = *claim.fencing();
   const std::size_t possible =
       fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();
-  if (possible >= claim.round.quorum()) return;
+  if (possible >= claim.round.quorum()) return Prospect::open;
   const NodeSet reachable = claim.round.granted() & nodes_.up();
-  if (reachable.size() >= claim.round.quorum()) {
-    if (!fencing.asked.empty()) return;
-    if (fencing.highest >= fencing.number) return raise_fencing_number(claim);
-  }
-  lose_attempt(claim, Errc::unavailable);
+  if (reachable.size() < claim.round.quorum()) return Prospect::none;
+  if (!fencing.asked.empty()) return Prospect::open;
+  return fencing.highest >= fencing.number ? Prospect::raise : Prospect::none;
 }
 
-void Engine::prune_fencing_numbers(NodeSet asked) {
+void FencingTokens::prune(NodeSet nodes) {
   NodeSet due;
-  asked.each([&](NodeIndex node) {
-    if (!nodes_[node].congested() && nodes_[node].pruning_due()) due.add(node);
+  nodes.each([&](NodeIndex node) {
+    if (nodes_[node].congested()) return;
+    if (asked_of_[node]++ % numbers_per_pruning == 0) due.add(node);
   });
   if (due.empty()) return;
   // So seldom that it is not worth another round trip where the digest is not known.

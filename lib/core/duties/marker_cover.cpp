@@ -1,0 +1,32 @@
+#include "core/duties/marker_cover.hpp"
+
+namespace redlock::core {
+
+void MarkerCover::end_turn() {
+  uncovered_ = uncovered_ & nodes_.up();
+  if (uncovered_.empty()) return;
+  // Sent to congested nodes too: there is one of these for many votes, and they wait for it.
+  const NodeSet with_floor = uncovered_ & floor_wanted_;
+  const NodeSet others = uncovered_ - with_floor;
+  if (!others.empty()) outbox_.send(Request{others, upkeep(Verb::read_marker)});
+  if (!with_floor.empty()) {
+    outbox_.send(Request{with_floor, upkeep(Verb::read_floor_and_marker)});
+  }
+  uncovered_ = floor_wanted_ = NodeSet();
+}
+
+void MarkerCover::read(NodeIndex node) {
+  // It covers the votes of this turn that were sent already.
+  const Verb reading = floor_wanted_.has(node) ? Verb::read_floor_and_marker : Verb::read_marker;
+  outbox_.send(Request{NodeSet::of(node), upkeep(reading)});
+}
+
+std::size_t MarkerCover::confirmed(const Assents& event) const {
+  const Link& link = nodes_[event.node];
+  if (!settings_.restart_guard || link.holds_back()) return 0;
+  std::size_t count = event.answers.size();
+  while (count > 0 && event.answers[count - 1].reply != Reply::marker) --count;
+  return count > 0 && event.marker == link.marker_text() ? count : 0;
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "core/acquisition.hpp"
+#include "core/claim.hpp"
+#include "core/messages.hpp"
+#include "core/node_set.hpp"
+#include "core/nodes.hpp"
+#include "core/settings.hpp"
+#include "core/time.hpp"
+#include "redlock/error.hpp"
+#include "redlock/limits.hpp"
+#include "redlock/metrics.hpp"
+#include "redlock/report.hpp"
+
+namespace redlock::core {
+
+/// A histogram that is being made.
+struct RecordedDurations : DurationHistogram {
+  void record(Duration duration) noexcept {
+    const auto length = static_cast<std::uint64_t>(duration.count());
+    // A bound itself belongs to the bucket below it.
+    const std::uint64_t below = (length + (length == 0 ? 1U : 0U) - 1) | 1023U;
+    ++counts[std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(below)) - 10, bounds)];
+    sum += decltype(sum)(length);
+  }
+};
+
+/// What an engine counts as it goes, for operators: a few instructions each, and nothing is
+/// allocated. Decides nothing. See Metrics for what each count means.
+class Meter {
+ public:
+  Meter(const Settings& settings, const Nodes& nodes) : settings_(settings), nodes_(nodes) {}
+
+  // --- calls ------------------------------------------------------------------------------------
+  void attempt_began() noexcept { ++attempts_; }
+  /// An acquisition was refused, and waits.
+  void wait_began() noexcept { ++waiting_; }
+  void granted(const Acquisition& acquisition, const Claim& claim, Instant now);
+  void failed(const Acquisition& acquisition, Errc code) noexcept {
+    refused(code);
+    if (acquisition.is_waiting) --waiting_;
+  }
+  /// A call that never became an acquisition.
+  void refused(Errc code) noexcept { ++failed_[static_cast<std::size_t>(code)]; }
+
+  // --- leases -----------------------------------------------------------------------------------
+  void renewed() noexcept { ++renewals_done_; }
+  void renewal_failed() noexcept { ++renewals_failed_; }
+  void lease_lost() noexcept { ++lost_; }
+  void lease_ended(Duration held) noexcept { holds_.record(held); }
+
+  // --- nodes ------------------------------------------------------------------------------------
+  void connected(NodeIndex node) noexcept { ++counted_[node].connections; }
+  void fencing_raised(NodeSet nodes) noexcept {
+    nodes.each([&](NodeIndex node) { ++counted_[node].fencing_raises; });
+  }
+  /// A request for a vote was answered.
+  void round_trip(NodeIndex node, Duration took) noexcept {
+    counted_[node].round_trips.record(took);
+  }
+  /// By a node that did not grant.
+  void answered(NodeIndex node, Vote vote) noexcept {
+    did_not_answer(node, vote);
+    ++counted_[node].answered_otherwise;
+  }
+  void did_not_answer(NodeIndex node, Vote vote) noexcept {
+    ++counted_[node].votes[static_cast<std::size_t>(vote)];
+  }
+  /// What the answer to a request for a vote was worth; `failure`: if there is none.
+  void count_vote(const Claim& claim, const Answer& answer, Vote failure,
+                  const std::optional<Duration>& took) {
+    if (took) round_trip(answer.node, *took);
+    const bool granted = answer.reply == Reply::granted && claim.keys.has_vote_of(answer.node);
+    if (!granted) count_other_vote(claim, answer, failure);
+  }
+
+  /// All but what only the engine knows: acquisitions in progress, leases, and owed releases.
+  [[nodiscard]] Metrics report(Instant now) const;
+
+ private:
+  struct Node {
+    RecordedDurations round_trips;  ///< of all requests for a vote that were answered
+    /// Of those that were answered and counted as none of the others.
+    [[nodiscard]] std::uint64_t granted() const noexcept {
+      return round_trips.count() - answered_otherwise;
+    }
+    std::uint64_t answered_otherwise = 0;  ///< what is granted, most of all, costs nothing to count
+    std::array<std::uint64_t, static_cast<std::size_t>(Vote::excluded) + 1> votes{};
+    std::uint64_t connections = 0;
+    std::uint64_t fencing_raises = 0;
+  };
+
+  void count_other_vote(const Claim& claim, const Answer& answer, Vote failure);
+  [[nodiscard]] NodeMetrics report(NodeIndex node, Instant now) const;
+
+  const Settings& settings_;
+  const Nodes& nodes_;
+  std::array<std::uint64_t, static_cast<std::size_t>(Errc::limit_reached) + 1> failed_{};
+  std::uint64_t granted_ = 0;
+  std::uint64_t attempts_ = 0;
+  std::uint64_t handovers_ = 0;
+  RecordedDurations waits_;
+  RecordedDurations holds_;
+  std::uint64_t renewals_done_ = 0;
+  std::uint64_t renewals_failed_ = 0;
+  std::uint64_t lost_ = 0;
+  std::uint64_t fenced_in_one_round_ = 0;
+  std::uint64_t fenced_in_more_rounds_ = 0;
+  std::uint64_t waiting_ = 0;
+  std::array<Node, limits::nodes> counted_{};
+};
+
+}  // namespace redlock::core

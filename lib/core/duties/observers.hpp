@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "core/claim.hpp"
+#include "core/claims.hpp"
+#include "core/messages.hpp"
+#include "core/node_set.hpp"
+#include "core/nodes.hpp"
+#include "core/observation.hpp"
+#include "core/outbox.hpp"
+#include "core/pool.hpp"
+#include "core/settings.hpp"
+#include "core/time.hpp"
+#include "core/timer_heap.hpp"
+#include "core/tracked_keys.hpp"
+#include "redlock/error.hpp"
+
+namespace redlock::core {
+
+/// Observers of a resource: when each resource is inspected next. Where a function returns an
+/// observation, an inspection of it is to begin now.
+class Observers {
+ public:
+  Observers(const Settings& settings, const Instant& now, const Nodes& nodes, Claims& claims,
+            TrackedKeys& resources, TimerHeap& timers, Outbox& outbox)
+      : settings_(settings),
+        now_(now),
+        nodes_(nodes),
+        claims_(claims),
+        resources_(resources),
+        timers_(timers),
+        outbox_(outbox) {}
+
+  [[nodiscard]] Observation* add(const Observe& event);
+  /// One of the callers wants to know no more.
+  void stop(CallId request);
+  void stop_all(Errc why);
+
+  /// An inspection for all of its observers begins, with a new claim for the first of them.
+  void begin(Observation& observation, Claim& claim);
+  /// It has ended. The claim has its outcome.
+  void inspected(const Claim& claim);
+
+  // --- events -----------------------------------------------------------------------------------
+  /// Of a key that somebody observes, on this node, or, if none, by ourselves.
+  [[nodiscard]] Observation* changed(const TrackedKeys::Entry& entry,
+                                     std::optional<NodeIndex> node);
+  /// A node does not notify us of what we do ourselves.
+  [[nodiscard]] Observation* changed_by_us(const Claim& claim);
+  /// Its timer.
+  [[nodiscard]] Observation* due(std::uint32_t index);
+
+ private:
+  void plan(Observation& observation, Instant at);
+  /// False: it is none of its observers.
+  bool forget(Observation& observation, CallId request);
+  void fail(CallId request, Errc why);
+
+  const Settings& settings_;
+  const Instant& now_;
+  const Nodes& nodes_;
+  Claims& claims_;
+  TrackedKeys& resources_;
+  TimerHeap& timers_;
+  Outbox& outbox_;
+  Pool<Observation> observations_;
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,36 @@
+#include "core/duties/space_queue.hpp"
+
+namespace redlock::core {
+
+bool SpaceQueue::has_space(const Nodes::Ballot& ballot) const {
+  // Half of it: what follows from the answers has to be sent too.
+  std::size_t nodes = 0;
+  nodes_.voters_of(ballot).each([&](NodeIndex node) {
+    nodes += 2 * nodes_[node].unanswered() < settings_.max_unanswered ? 1U : 0U;
+  });
+  return nodes >= ballot.quorum;
+}
+
+void SpaceQueue::wait(Acquisition& acquisition) {
+  if (acquisition.for_space) return;
+  acquisition.for_space = true;
+  waiting_.push_back({acquisition.index, acquisition.generation});
+}
+
+Acquisition* SpaceQueue::next() {
+  while (!waiting_.empty()) {
+    const Nodes::Ballot ballot = nodes_.ballot();
+    const bool reachable = nodes_.voters_of(ballot).size() >= ballot.quorum;
+    // Where too few nodes may vote, nothing is sent, and each waits for them by itself.
+    if (reachable && !has_space(ballot)) return nullptr;
+    const Waiting first = waiting_.front();
+    waiting_.pop_front();
+    Acquisition* const acquisition = acquisitions_.find(first.index, first.generation);
+    if (acquisition == nullptr || !acquisition->for_space) continue;
+    acquisition->for_space = false;
+    if (acquisition->state == Acquisition::State::backing_off) return acquisition;
+  }
+  return nullptr;
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "core/acquisition.hpp"
+#include "core/nodes.hpp"
+#include "core/pool.hpp"
+#include "core/settings.hpp"
+
+namespace redlock::core {
+
+/// A hundred thousand callers may wait at once, and a connection takes so many requests and no
+/// more. An attempt that meets it full would be lost at once, and try again a moment later:
+/// together they would keep the loop busy with that, and the answers that make room waiting. So
+/// attempts wait here until the nodes have answered others.
+class SpaceQueue {
+ public:
+  SpaceQueue(const Settings& settings, const Nodes& nodes, Pool<Acquisition>& acquisitions)
+      : settings_(settings), nodes_(nodes), acquisitions_(acquisitions) {}
+
+  /// Whether a quorum of the voters takes more requests.
+  [[nodiscard]] bool has_space(const Nodes::Ballot& ballot) const;
+  void wait(Acquisition& acquisition);
+  [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
+  /// Who is to try now, and waits here no more; null: nobody.
+  [[nodiscard]] Acquisition* next();
+
+ private:
+  struct Waiting {
+    std::uint32_t index = 0;
+    std::uint32_t generation = 0;
+  };
+
+  const Settings& settings_;
+  const Nodes& nodes_;
+  Pool<Acquisition>& acquisitions_;
+  std::deque<Waiting> waiting_;  ///< in the order in which they came
+};
+
+}  // namespace redlock::core

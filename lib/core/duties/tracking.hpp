@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/claim.hpp"
+#include "core/messages.hpp"
+#include "core/node_set.hpp"
+#include "core/nodes.hpp"
+#include "core/outbox.hpp"
+#include "core/tracked_keys.hpp"
+
+namespace redlock::core {
+
+/// Keys whose changes somebody wants to know of: resources, for observers and for callers that wait
+/// for a lock of another library; queues, for holders that other clients wait for. Nodes do not
+/// notify us of what we write ourselves.
+class Tracking {
+ public:
+  Tracking(const Nodes& nodes, Outbox& outbox)
+      : resources_(Tracked::resource, nodes, outbox), queues_(Tracked::queue, nodes, outbox) {}
+
+  [[nodiscard]] TrackedKeys& resources() noexcept { return resources_; }
+  [[nodiscard]] TrackedKeys& queues() noexcept { return queues_; }
+
+  void begin_step() {
+    resources_.begin_step();
+    queues_.begin_step();
+  }
+  void end_step() {
+    resources_.end_step();
+    queues_.end_step();
+  }
+  void came_up(NodeIndex node) {
+    resources_.came_up(node);
+    queues_.came_up(node);
+  }
+  void dropped(NodeIndex node) {
+    resources_.dropped(node);
+    queues_.dropped(node);
+  }
+
+  /// A request left for these nodes: it may change the keys, without a notification.
+  void sent(const Claim& claim, Verb verb, NodeSet nodes);
+  /// The node's key is ours.
+  void granted(const Claim& claim, NodeIndex node) {
+    if (!resources_.empty()) written(claim, node);
+  }
+  /// An inspection was answered, which may say of a change what no notification does.
+  void inspected(const Claim& claim, const Answer& answer);
+
+ private:
+  void written(const Claim& claim, NodeIndex node);
+
+  TrackedKeys resources_;
+  TrackedKeys queues_;
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/acquisition.hpp"
+#include "core/claim.hpp"
+#include "core/duties/meter.hpp"
+#include "core/duties/rest.hpp"
+#include "core/lost_votes.hpp"
+#include "core/node_set.hpp"
+#include "core/nodes.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// Whose votes a round of a claim counts: those of one deployment, and of its nodes those that may
+/// vote and remember for long enough.
+class Voters {
+ public:
+  Voters(const Instant& now, const Nodes& nodes, const LostVotes& lost_votes, Rest& rest,
+         Meter& meter)
+      : now_(now), nodes_(nodes), lost_votes_(lost_votes), rest_(rest), meter_(meter) {}
+
+  /// It counts the votes of the deployment that counts now.
+  void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
+
+  [[nodiscard]] NodeSet of(const Claim& claim) const {
+    const Nodes::Ballot& ballot = nodes_.ballot();
+    const bool known = claim.work->ballot_found_at == ballot.found_at;
+    return remembering(
+        claim, known ? nodes_.voters() & ballot.members : nodes_.voters_of(claim.work->deployment));
+  }
+  /// Whether the node's vote for new leases counts now.
+  [[nodiscard]] bool has_vote(const Claim& claim, NodeIndex node) const {
+    return nodes_.may_vote(node) && is_member(claim, node) &&
+           !remembering(claim, NodeSet::of(node)).empty();
+  }
+  /// Whether the node's extend counts: that of a vote which it has not forgotten.
+  [[nodiscard]] bool extends(Claim& claim, NodeIndex node) const;
+
+  /// The vote of a node that is not asked.
+  void record_absent(Claim& claim, NodeIndex node);
+  /// Those of all nodes that could not be asked, where too few could.
+  void record_all_absent(Acquisition& acquisition) const;
+
+ private:
+  [[nodiscard]] bool is_member(const Claim& claim, NodeIndex node) const {
+    const Nodes::Ballot& ballot = nodes_.ballot();
+    if (claim.work->ballot_found_at == ballot.found_at) return ballot.members.has(node);
+    return nodes_.belongs_to(node, claim.work->deployment);
+  }
+  [[nodiscard]] NodeSet remembering(const Claim& claim, NodeSet nodes) const {
+    return claim.is_special ? nodes_.remembering(nodes, claim.terms().hold_at_least) : nodes;
+  }
+
+  const Instant& now_;
+  const Nodes& nodes_;
+  const LostVotes& lost_votes_;
+  Rest& rest_;
+  Meter& meter_;
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,74 @@
+#include "core/duties/fencing_tokens.hpp"
+
+#include <gtest/gtest.h>
+
+#include "borrowed.hpp"
+#include "core/duties/rest.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using Verdict = FencingTokens::Verdict;
+using Prospect = FencingTokens::Prospect;
+
+struct FencingTokensDuty : testing::Test {
+  FencingTokensDuty() {
+    rest.wake(claim);
+    tokens.propose(claim, 1000s);
+    claim.round.begin(1, 3, 2, borrowed.now, 10s);
+  }
+  /// To a SET by a script: its number is ours where it granted, or else as high as it says.
+  bool answered(NodeIndex node, Reply reply, std::uint64_t number, Verb verb = Verb::take) {
+    Answer answer;
+    answer.node = node;
+    answer.stamp.verb = verb;
+    answer.reply = reply;
+    answer.number = number;
+    if (!is_raise(verb)) claim.round.record_grant(node, 1ms);
+    return tokens.answered(claim, answer);
+  }
+  [[nodiscard]] std::uint64_t number() { return claim.fencing()->number; }
+
+  Borrowed borrowed{3};
+  Claims claims;
+  Rest rest{borrowed.settings, claims};
+  Meter meter{borrowed.settings, borrowed.nodes};
+  FencingTokens tokens{borrowed.settings, borrowed.nodes, meter, borrowed.outbox};
+  Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
+};
+
+TEST_F(FencingTokensDuty, are_numbers_that_a_quorum_acknowledged) {
+  EXPECT_EQ(number(), 1'000'000'000U);
+  EXPECT_FALSE(answered(0, Reply::granted, number()));
+  EXPECT_EQ(FencingTokens::judge(claim), Verdict::first_round);
+  EXPECT_FALSE(answered(1, Reply::granted, number()));
+  EXPECT_EQ(FencingTokens::judge(claim), Verdict::acknowledged);
+}
+
+TEST_F(FencingTokensDuty, are_raised_above_all_that_nodes_have) {
+  const std::uint64_t first = number();
+  answered(0, Reply::granted, first);
+  answered(1, Reply::behind, first + 5);
+  tokens.raise(claim);
+  EXPECT_EQ(number(), first + 6);
+  tokens.asked(claim, NodeSet::first(2));
+  EXPECT_EQ(meter.report(borrowed.now).nodes[0].fencing_raises, 1U);
+  EXPECT_EQ(FencingTokens::judge(claim), Verdict::later_round);
+  EXPECT_EQ(tokens.prospect(claim), Prospect::open);
+  EXPECT_TRUE(answered(2, Reply::granted, first)) << "it is to be asked for more, too";
+  EXPECT_FALSE(answered(0, Reply::granted, first + 6, Verb::raise_fence));
+  EXPECT_FALSE(answered(1, Reply::granted, first + 6, Verb::raise_fence));
+  EXPECT_EQ(FencingTokens::judge(claim), Verdict::acknowledged);
+}
+
+TEST_F(FencingTokensDuty, prune_with_the_first_number_of_a_connection) {
+  tokens.prune(NodeSet::first(2));
+  EXPECT_EQ(borrowed.asked(Verb::prune_fencing_numbers), NodeSet::first(2));
+  borrowed.begin_step();
+  tokens.came_up(1);
+  tokens.prune(NodeSet::first(2));
+  EXPECT_EQ(borrowed.asked(Verb::prune_fencing_numbers), NodeSet::of(1));
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,76 @@
+#include "core/duties/observers.hpp"
+
+#include <gtest/gtest.h>
+
+#include "borrowed.hpp"
+#include "core/duties/rest.hpp"
+#include "core/duties/tracking.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+struct ObserversDuty : testing::Test {
+  Observation* add(std::uint64_t request) {
+    return observers.add({CallId{request}, "resource", 100ms});
+  }
+  Claim& inspection() {
+    Claim& claim = claims.make(Claim::Purpose::inspect, "resource", Token());
+    rest.wake(claim);
+    return claim;
+  }
+  Observation* changed(NodeIndex node) {
+    return observers.changed(*tracking.resources().find("resource"), node);
+  }
+
+  Borrowed borrowed{3};
+  Claims claims;
+  Rest rest{borrowed.settings, claims};
+  Tracking tracking{borrowed.nodes, borrowed.outbox};
+  TimerHeap timers;
+  Observers observers{borrowed.settings,    borrowed.now, borrowed.nodes, claims,
+                      tracking.resources(), timers,       borrowed.outbox};
+};
+
+TEST_F(ObserversDuty, share_one_inspection) {
+  Observation* const observation = add(1);
+  ASSERT_NE(observation, nullptr);
+  Claim& claim = inspection();
+  claim.work->requests.push_back(CallId{1});
+  observers.begin(*observation, claim);
+  EXPECT_EQ(add(2), nullptr) << "one is under way";
+  EXPECT_EQ(claim.work->requests.size(), 1U) << "which may be older than the second call";
+  claim.round.begin(1, 3, 2, borrowed.now, 0s);
+  observers.inspected(claim);
+  ASSERT_NE(timers.top(), nullptr) << "so another one is due";
+  EXPECT_EQ(observers.due(TimerHeap::index_of(timers.top()->key)), observation);
+}
+
+TEST_F(ObserversDuty, inspect_when_a_quorum_has_changed) {
+  Observation* const observation = add(1);
+  Claim& claim = inspection();
+  observers.begin(*observation, claim);
+  EXPECT_EQ(changed(0), nullptr) << "an inspection is under way";
+  claim.round.begin(1, 3, 2, borrowed.now, 0s);
+  observers.inspected(claim);
+  EXPECT_EQ(changed(0), nullptr);
+  EXPECT_EQ(changed(1), observation);
+}
+
+TEST_F(ObserversDuty, that_stop_are_told_so_and_their_timer_goes) {
+  Observation* const observation = add(1);
+  Claim& claim = inspection();
+  claim.work->requests.push_back(CallId{1});
+  observers.begin(*observation, claim);
+  observers.stop(CallId{7});
+  EXPECT_EQ(borrowed.count<Failed>(), 0U);
+  observers.stop(CallId{1});
+  EXPECT_EQ(borrowed.count<Failed>(), 1U);
+  EXPECT_TRUE(claim.work->requests.empty());
+  EXPECT_EQ(timers.top(), nullptr);
+  claim.round.begin(1, 3, 2, borrowed.now, 0s);
+  observers.inspected(claim);
+  EXPECT_EQ(timers.top(), nullptr) << "nobody waits for it";
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,61 @@
+#include "core/duties/space_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include "borrowed.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+struct SpaceQueueDuty : testing::Test {
+  static Settings few_requests() {
+    Settings settings = settings_of(3);
+    settings.max_unanswered = 2;
+    return settings;
+  }
+  Acquisition& waits() {
+    Acquisition& acquisition = acquisitions.take();
+    acquisition.state = Acquisition::State::backing_off;
+    acquisition.for_space = false;
+    queue.wait(acquisition);
+    return acquisition;
+  }
+
+  Borrowed borrowed{few_requests()};
+  Pool<Acquisition> acquisitions;
+  SpaceQueue queue{borrowed.settings, borrowed.nodes, acquisitions};
+};
+
+TEST_F(SpaceQueueDuty, has_space_while_a_quorum_takes_more_requests) {
+  EXPECT_TRUE(queue.has_space(borrowed.nodes.ballot()));
+  borrowed.outbox.send(Request{NodeSet::of(0), upkeep(Verb::read_clock)});
+  EXPECT_TRUE(queue.has_space(borrowed.nodes.ballot()));
+  borrowed.outbox.send(Request{NodeSet::of(1), upkeep(Verb::read_clock)});
+  EXPECT_FALSE(queue.has_space(borrowed.nodes.ballot()));
+}
+
+TEST_F(SpaceQueueDuty, serves_in_the_order_of_coming_as_soon_as_nodes_have_answered) {
+  Acquisition& first = waits();
+  Acquisition& second = waits();
+  borrowed.outbox.send(Request{NodeSet::first(2), upkeep(Verb::read_clock)});
+  EXPECT_EQ(queue.next(), nullptr);
+  static_cast<void>(borrowed.answered(0, Verb::read_clock));
+  EXPECT_EQ(queue.next(), &first);
+  EXPECT_EQ(queue.next(), &second);
+  EXPECT_EQ(queue.next(), nullptr);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST_F(SpaceQueueDuty, passes_over_those_that_are_over_or_wait_twice) {
+  Acquisition& gone = waits();
+  Acquisition& over = waits();
+  Acquisition& stays = waits();
+  queue.wait(stays);
+  acquisitions.give_back(gone);
+  over.state = Acquisition::State::over;
+  EXPECT_EQ(queue.next(), &stays);
+  EXPECT_EQ(queue.next(), nullptr);
+}
+
+}  // namespace
+}  // namespace redlock::core::test
