@@ -177,7 +177,6 @@ class Engine {
   /// A clock has stepped, or keys were forgotten: leases may end sooner.
   void lower_deadlines();
   void retry_connecting();
-  void report_exclusion(NodeIndex node);
   void wake_after_outage();
 
   // engine_marker.cpp: what a node remembers
@@ -233,8 +232,6 @@ class Engine {
   /// Until the nodes have answered others.
   void wait_for_space(Acquisition& acquisition);
   void use_space();
-  /// Whether nodes that are being connected to could make a quorum with the others.
-  [[nodiscard]] bool may_soon_have_quorum() const;
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
   void judge_fencing(Claim& claim);
@@ -269,7 +266,6 @@ class Engine {
 
   // engine_hold.cpp: a lease's life after it was granted
   Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
-  [[nodiscard]] Token new_token();
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
