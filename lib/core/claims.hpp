@@ -77,6 +77,12 @@ class Claims {
       if (Claim& claim = at(index); !claim.finished) visit(claim);
     });
   }
+  template <typename Visit>
+  void each_unsettled(Visit&& visit) const {
+    unsettled_.each([&](std::uint32_t index) {
+      if (const Claim& claim = pool_.at(index); !claim.finished) visit(claim);
+    });
+  }
   /// It is one to be found by its token: an extend, and what may have to be asked for yet on a node
   /// in first contact.
   void index_by_token(Claim& claim) { by_token_.add(claim, hash_of(claim.token())); }

@@ -199,29 +199,20 @@ void Engine::on(const Shutdown& shutdown) {
     if (claim.phase == Claim::Phase::held || (over && claim.keys.wants_undo())) clear(claim);
   });
   names_.forget();
-  closing_.keep_connections(to_be_delivered());
-}
-
-bool Engine::must_wait_to_close() {
-  if (closing_.is_late()) return false;
-  if (closing_.awaits_answers(names_.forgetting()) || !to_be_delivered().empty()) return true;
-  if (!closing_.may_meet_nodes()) return false;
-  bool waiting = enroller_.may_still_enrol();
-  claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
-  return waiting;
+  closing_.keep_connections();
 }
 
 void Engine::report_drained() {
-  if (closing_.is_over() || must_wait_to_close()) return;
+  if (closing_.is_over()) return;
+  if (closing_.must_wait(names_.forgetting(), enroller_.may_still_enrol())) return;
   closing_.end();
-  report_undelivered();
   claims_.each([this](Claim& claim) {
     if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);
   });
   outbox_.emit(Drained{});
 }
 
-Metrics Engine::metrics(Instant now) {
+Metrics Engine::metrics(Instant now) const {
   Metrics metrics = meter_.report(now);
   metrics.acquires_in_progress = acquisitions_.in_progress();
   metrics.leases_held = claims_.leases();

@@ -91,7 +91,7 @@ class Engine {
   }
   /// What it has counted, and its state at `now`. Not within a step. Visits every claim that may be
   /// owed something.
-  [[nodiscard]] Metrics metrics(Instant now);
+  [[nodiscard]] Metrics metrics(Instant now) const;
   /// Claims, acquisitions and keys that were visited one by one.
   [[nodiscard]] std::uint64_t walked() const noexcept {
     return claims_.walked() + acquisitions_.walked() + wait_queue_.walked();
@@ -157,7 +157,6 @@ class Engine {
   }
   void judge_touched();
   void reap();
-  [[nodiscard]] bool must_wait_to_close();
   void report_drained();
   void fail(CallId request, Errc code, const Round* round);
   void fail_requests(Claim& claim, Errc code, const Round* round);
@@ -176,7 +175,6 @@ class Engine {
   /// A clock has stepped, or keys were forgotten: leases may end sooner.
   void lower_deadlines();
   void retry_connecting();
-  void report_exclusion(NodeIndex node);
   void wake_after_outage();
 
   // engine_marker.cpp: what a node remembers
@@ -234,8 +232,6 @@ class Engine {
   /// Until the nodes have answered others.
   void wait_for_space(Acquisition& acquisition);
   void use_space();
-  /// Whether nodes that are being connected to could make a quorum with the others.
-  [[nodiscard]] bool may_soon_have_quorum() const;
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
   void judge_fencing(Claim& claim);
@@ -267,15 +263,9 @@ class Engine {
   /// What is owed to a replica waits for a change of its role, or for the expiry.
   void settle_on_replica(NodeIndex node);
   void undo_behind_sets(NodeIndex node);
-  /// Where something of it may be left that a release is to remove.
-  [[nodiscard]] static NodeSet undelivered(const Claim& claim);
-  /// Nodes that a closing client waits for.
-  [[nodiscard]] NodeSet to_be_delivered();
-  void report_undelivered();
 
   // engine_hold.cpp: a lease's life after it was granted
   Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
-  [[nodiscard]] Token new_token();
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
@@ -327,7 +317,7 @@ class Engine {
       settings_,          nodes_, outbox_, acquisitions_.pool(), tracking_.resources(),
       tracking_.queues(), random_};
   Clocks clocks_{settings_, now_, nodes_, outbox_};
-  Closing closing_{now_, nodes_};
+  Closing closing_{now_, claims_, nodes_, outbox_};
   Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, random_};
   MarkerCover cover_{settings_, nodes_, outbox_};
   Meter meter_{settings_, nodes_};

@@ -9,6 +9,24 @@
 #include "support/assert.hpp"
 
 namespace redlock::core {
+namespace {
+
+/// It begins with the client's id.
+Token new_token(std::string_view client_id, Randomness& random) {
+  const Token drawn = random.token();
+  std::array<char, Token::digits> digits{};
+  if (client_id.empty() || drawn.view().size() != digits.size()) return drawn;
+  std::copy(drawn.view().begin(), drawn.view().end(), digits.begin());
+  std::copy(client_id.begin(), client_id.end(), digits.begin());
+  const auto token = Token::parse({digits.data(), digits.size()});
+  return token ? *token : drawn;
+}
+
+Token named(const Token& token, std::string_view name) {
+  return Token::parse(token.str() + ':' + std::string(name)).value_or(token);
+}
+
+}  // namespace
 
 void Engine::on(const Acquire& event) {
   if (closing_.has_begun() || !has_room()) {
@@ -79,7 +97,7 @@ void Engine::try_again(Acquisition& acquisition) {
   }
   // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
   // or one that seems far off may turn out to be the right one.
-  if (may_soon_have_quorum()) {
+  if (nodes_.may_soon_have_quorum()) {
     acquisitions_.enter(acquisition, Acquisition::State::connecting);
     timers_.set(timer_of(acquisition), acquisition.give_up);
     return;
@@ -107,39 +125,12 @@ void Engine::use_space() {
   }
 }
 
-bool Engine::may_soon_have_quorum() const {
-  const NodeSet returning = nodes_.returning();
-  if (nodes_.undetermined().empty() && returning.empty()) return false;
-  // One node that says alone how many make a quorum may not be of the deployment that counts.
-  const std::size_t needed = nodes_.knows_deployment() ? nodes_.ballot().quorum : settings_.quorum;
-  return (nodes_.candidates() | returning).size() >= needed;
-}
-
 Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
   Claim& claim = claims_.make(purpose, resource, token);
   rest_.wake(claim);
   claim.keys.begin_votes(lost_votes_);
   return claim;
 }
-
-Token Engine::new_token() {
-  const Token drawn = random_.token();
-  const std::string_view id = settings_.client_id;
-  std::array<char, Token::digits> digits{};
-  if (id.empty() || drawn.view().size() != digits.size()) return drawn;
-  std::copy(drawn.view().begin(), drawn.view().end(), digits.begin());
-  std::copy(id.begin(), id.end(), digits.begin());
-  const auto token = Token::parse({digits.data(), digits.size()});
-  return token ? *token : drawn;
-}
-
-namespace {
-
-Token named(const Token& token, std::string_view name) {
-  return Token::parse(token.str() + ':' + std::string(name)).value_or(token);
-}
-
-}  // namespace
 
 Verb Engine::verb_for(const Acquisition& acquisition) {
   if (!acquisition.terms.group.empty()) return Verb::enter;
@@ -154,7 +145,7 @@ Verb Engine::verb_for(const Acquisition& acquisition) {
 void Engine::start_attempt(Acquisition& acquisition) {
   if (acquisition.terms.permits > 0) acquisition.choose_permit(random_);
   const LockTerms& terms = acquisition.terms;
-  Token token = new_token();
+  Token token = new_token(settings_.client_id, random_);
   if (!terms.name.empty()) token = named(token, terms.name);
   Claim& claim = terms.permits > 0
                      ? new_claim(Claim::Purpose::acquire,
@@ -311,7 +302,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   // Connections that had died unnoticed do not fail a call: once, it waits for new ones.
   const bool lost_touch = acquisition.why == Errc::unavailable && !nodes_.returning().empty();
   if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !closing_.has_begun() &&
-      may_soon_have_quorum()) {
+      nodes_.may_soon_have_quorum()) {
     acquisition.reconnected = true;
     acquisitions_.enter(acquisition, Acquisition::State::connecting);
     return timers_.set(timer_of(acquisition), std::nullopt);

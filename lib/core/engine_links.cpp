@@ -51,7 +51,7 @@ void Engine::on(const NodeUp& event) {
   names_.came_up(node);
   fencing_.came_up(node);
   meter_.connected(node);
-  if (nodes_.find_duplicate(node)) report_exclusion(node);
+  if (nodes_.find_duplicate(node)) outbox_.emit(NodeExcluded{node});
   nodes_.judge_marker(node);
   const Link& link = nodes_[node];
   const bool no_vote = !link.ineligible().empty() || !link.vote_denied().empty() ||
@@ -60,7 +60,7 @@ void Engine::on(const NodeUp& event) {
   if (!link.vote_denied().empty()) {
     enroller_.note_denied(node);
   } else if (no_vote) {
-    report_exclusion(node);
+    outbox_.emit(NodeExcluded{node});
   }
   enroller_.came_up();
   kill_suspects(node);
@@ -78,8 +78,6 @@ void Engine::on(const NodeDown& event) {
   drop(event.node, event.cause == NodeDown::Cause::error ? Vote::error : Vote::unreachable,
        event.why);
 }
-
-void Engine::report_exclusion(NodeIndex node) { outbox_.emit(NodeExcluded{node}); }
 
 void Engine::kill_suspects(NodeIndex node) {
   for (const std::int64_t suspect : nodes_[node].suspects()) {
@@ -126,7 +124,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     if (nodes_[i].duplicate_of() != node) continue;
     nodes_[i].set_duplicate_of(std::nullopt);
     const auto other = static_cast<NodeIndex>(i);
-    if (nodes_.find_duplicate(other)) report_exclusion(other);
+    if (nodes_.find_duplicate(other)) outbox_.emit(NodeExcluded{other});
   }
   while (const std::optional<Stamp> stamp = link.take_unanswered()) {
     Answer answer;

@@ -201,38 +201,4 @@ void Engine::undo_behind_sets(NodeIndex node) {
   });
 }
 
-NodeSet Engine::undelivered(const Claim& claim) {
-  if (claim.finished) return {};
-  const NodeSet ours = claim.keys.undelivered();
-  return claim.purpose == Claim::Purpose::release ? ours | claim.keys.present() : ours;
-}
-
-NodeSet Engine::to_be_delivered() {
-  // What a node has that went away expires. A request that may be executed yet, long after we are
-  // gone, is worth another connection.
-  NodeSet nodes;
-  claims_.each_unsettled([&](const Claim& claim) {
-    nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
-  });
-  const NodeSet replicas = nodes_.up() - nodes_.able().to_write;
-  return nodes - closing_.given_up() - replicas;
-}
-
-void Engine::report_undelivered() {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const auto node = static_cast<NodeIndex>(i);
-    Undelivered report;
-    report.node = node;
-    claims_.each([&](const Claim& claim) {
-      if (!undelivered(claim).has(node)) return;
-      const bool late = claim.keys.may_be_written(node);
-      const Duration left = claim.keys.left(now_);
-      ++report.releases;
-      report.left = std::max({report.left, left, late ? claim.keys.left_once_written() : left});
-      report.may_write_late = report.may_write_late || late;
-    });
-    if (report.releases != 0) outbox_.emit(report);
-  }
-}
-
 }  // namespace redlock::core

@@ -68,6 +68,14 @@ NodeSet Nodes::candidates() const {
   });
 }
 
+bool Nodes::may_soon_have_quorum() const {
+  const NodeSet back_soon = returning();
+  if (undetermined().empty() && back_soon.empty()) return false;
+  // One node that says alone how many make a quorum may not be of the deployment that counts.
+  const std::size_t needed = knows_deployment() ? ballot().quorum : settings_.quorum;
+  return (candidates() | back_soon).size() >= needed;
+}
+
 bool Nodes::may_vote_but_for_doubt(NodeIndex node) const {
   const Link& link = links_[node];
   return link.up() && link.only_in_doubt() && !link.duplicate_of() && link.ineligible().empty() &&

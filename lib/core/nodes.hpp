@@ -75,6 +75,8 @@ class Nodes {
   [[nodiscard]] NodeSet returning() const;
   /// May vote, or are undetermined.
   [[nodiscard]] NodeSet candidates() const;
+  /// Whether nodes that are being connected to could make a quorum with the others.
+  [[nodiscard]] bool may_soon_have_quorum() const;
   /// In which a quorum answers: that of the q-th fastest node. One that is far away, or that does
   /// not answer at all, is not what a round waits for.
   [[nodiscard]] Duration quorum_round_trip() const;

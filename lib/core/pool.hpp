@@ -45,6 +45,9 @@ class Pool {
   [[nodiscard]] T& at(std::size_t index) noexcept {
     return chunks_[index / per_chunk][index % per_chunk];
   }
+  [[nodiscard]] const T& at(std::size_t index) const noexcept {
+    return chunks_[index / per_chunk][index % per_chunk];
+  }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Slots that were visited one by one: what a test counts where a clock would be in its way.
   [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
@@ -61,8 +64,8 @@ class Pool {
   template <typename Visit>
   void each(Visit&& visit) const {
     for (std::size_t i = 0; i < made_; ++i) {
-      const T& slot = chunks_[i / per_chunk][i % per_chunk];
-      if (slot.live) visit(slot);
+      ++walked_;
+      if (at(i).live) visit(at(i));
     }
   }
 
@@ -73,7 +76,7 @@ class Pool {
   std::size_t made_ = 0;
   std::vector<std::uint32_t> free_;
   std::size_t size_ = 0;
-  std::uint64_t walked_ = 0;
+  mutable std::uint64_t walked_ = 0;
 };
 
 }  // namespace redlock::core

@@ -29,7 +29,7 @@ class SlotSet {
 
   /// `visit` may add and remove slots: those behind the one that it is given count at once.
   template <typename Visit>
-  void each(Visit&& visit) {
+  void each(Visit&& visit) const {
     for (std::size_t slot = next(0); slot != none; slot = next(slot + 1)) {
       ++walked_;
       visit(static_cast<std::uint32_t>(slot));
@@ -66,7 +66,7 @@ class SlotSet {
 
   std::vector<std::uint64_t> words_;
   std::vector<std::uint64_t> summary_;  ///< which words are not empty
-  std::uint64_t walked_ = 0;
+  mutable std::uint64_t walked_ = 0;
 };
 
 }  // namespace redlock::core

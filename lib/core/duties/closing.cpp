@@ -12,6 +12,13 @@ constexpr Duration longest_greeting = std::chrono::milliseconds(100);
 /// answers with nonsense, is not worth waiting for until the end of its limit.
 constexpr std::uint8_t most_connections = 5;
 
+/// Where something of it may be left that a release is to remove.
+NodeSet undelivered(const Claim& claim) {
+  if (claim.finished) return {};
+  const NodeSet ours = claim.keys.undelivered();
+  return claim.purpose == Claim::Purpose::release ? ours | claim.keys.present() : ours;
+}
+
 }  // namespace
 
 void Closing::begin(Duration grace) {
@@ -19,7 +26,8 @@ void Closing::begin(Duration grace) {
   greet_until_ = std::min(*until_, later(now_, longest_greeting));
 }
 
-void Closing::keep_connections(NodeSet indeterminate) {
+void Closing::keep_connections() {
+  const NodeSet indeterminate = to_be_delivered();
   nodes_.all().each([&](NodeIndex node) {
     Link& link = nodes_[node];
     // One that is returning may be there to be marked: see Enroller::may_still_enrol().
@@ -37,6 +45,15 @@ void Closing::dropped(NodeIndex node) {
   nodes_[node].stop_retrying();
 }
 
+bool Closing::must_wait(NodeSet forgetting, bool may_enrol) const {
+  if (is_late()) return false;
+  if (awaits_answers(forgetting) || !to_be_delivered().empty()) return true;
+  if (!may_meet_nodes()) return false;
+  bool unasked = false;
+  claims_.each([&](const Claim& claim) { unasked = unasked || !claim.unasked.empty(); });
+  return may_enrol || unasked;
+}
+
 bool Closing::awaits_answers(NodeSet forgetting) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     // Nobody waits long for a node that is only to forget our name.
@@ -46,9 +63,37 @@ bool Closing::awaits_answers(NodeSet forgetting) const {
   return false;
 }
 
+NodeSet Closing::to_be_delivered() const {
+  // What a node has that went away expires. A request that may be executed yet, long after we are
+  // gone, is worth another connection.
+  NodeSet nodes;
+  claims_.each_unsettled([&](const Claim& claim) {
+    nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
+  });
+  const NodeSet replicas = nodes_.up() - nodes_.able().to_write;
+  return nodes - given_up_ - replicas;
+}
+
 void Closing::end() {
   over_ = true;
   for (Link& link : nodes_) link.stop_retrying();
+  report_undelivered();
+}
+
+void Closing::report_undelivered() const {
+  nodes_.all().each([&](NodeIndex node) {
+    Undelivered report;
+    report.node = node;
+    claims_.each([&](const Claim& claim) {
+      if (!undelivered(claim).has(node)) return;
+      const bool late = claim.keys.may_be_written(node);
+      const Duration left = claim.keys.left(now_);
+      ++report.releases;
+      report.left = std::max({report.left, left, late ? claim.keys.left_once_written() : left});
+      report.may_write_late = report.may_write_late || late;
+    });
+    if (report.releases != 0) outbox_.emit(report);
+  });
 }
 
 }  // namespace redlock::core

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/claims.hpp"
 #include "core/node_set.hpp"
 #include "core/nodes.hpp"
+#include "core/outbox.hpp"
 #include "core/time.hpp"
 #include "redlock/limits.hpp"
 
@@ -15,17 +17,16 @@ namespace redlock::core {
 /// A client that closes delivers what it owes, and how long it waits for that.
 class Closing {
  public:
-  Closing(const Instant& now, Nodes& nodes) : now_(now), nodes_(nodes) {}
+  Closing(const Instant& now, const Claims& claims, Nodes& nodes, Outbox& outbox)
+      : now_(now), claims_(claims), nodes_(nodes), outbox_(outbox) {}
 
   void begin(Duration grace);
   /// Nothing new is asked for.
   [[nodiscard]] bool has_begun() const noexcept { return until_.has_value(); }
-  /// Of the connections, only those that are of use yet are kept: to these nodes, to those that are
-  /// up, and to those that may still be there in a moment.
-  void keep_connections(NodeSet indeterminate);
+  /// Of the connections, only those that are of use yet are kept: to nodes to which something may
+  /// be delivered, that are up, or that may be there in a moment.
+  void keep_connections();
   void dropped(NodeIndex node);
-  /// Nodes to which nothing more is delivered.
-  [[nodiscard]] NodeSet given_up() const noexcept { return given_up_; }
 
   /// When it waits no more for something.
   [[nodiscard]] Instant deadline() const noexcept {
@@ -33,22 +34,30 @@ class Closing {
     return now_ < greet_until_ ? greet_until_ : until_.value_or(never);
   }
   [[nodiscard]] bool is_late() const noexcept { return until_ && now_ >= *until_; }
-  /// A detached lease still goes to nodes whose first contact is a moment away. A hung one is not
-  /// waited for.
-  [[nodiscard]] bool may_meet_nodes() const noexcept { return now_ < greet_until_; }
-  /// `forgetting`: nodes that were asked to forget the client's name.
-  [[nodiscard]] bool awaits_answers(NodeSet forgetting) const;
-  /// Nothing is left to wait for.
+  /// `forgetting`: nodes that were asked to forget the client's name. `may_enrol`: some node may
+  /// become a member yet.
+  [[nodiscard]] bool must_wait(NodeSet forgetting, bool may_enrol) const;
+  /// It waits for nothing more. Reports what was not delivered.
   void end();
   [[nodiscard]] bool is_over() const noexcept { return over_; }
 
  private:
+  /// A detached lease still goes to nodes whose first contact is a moment away. A hung one is not
+  /// waited for.
+  [[nodiscard]] bool may_meet_nodes() const noexcept { return now_ < greet_until_; }
+  [[nodiscard]] bool awaits_answers(NodeSet forgetting) const;
+  /// Nodes that are to get a release yet.
+  [[nodiscard]] NodeSet to_be_delivered() const;
+  void report_undelivered() const;
+
   const Instant& now_;
+  const Claims& claims_;
   Nodes& nodes_;
+  Outbox& outbox_;
   std::optional<Instant> until_;
   Instant greet_until_ = Instant::min();
   std::array<std::uint8_t, limits::nodes> drops_{};
-  NodeSet given_up_;
+  NodeSet given_up_;  ///< nothing more is delivered there
   bool over_ = false;
 };
 

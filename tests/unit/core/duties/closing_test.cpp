@@ -2,52 +2,82 @@
 
 #include <gtest/gtest.h>
 
+#include <variant>
+
 #include "borrowed.hpp"
 
 namespace redlock::core::test {
 namespace {
 
 struct ClosingDuty : testing::Test {
+  [[nodiscard]] bool must_wait(NodeSet forgetting = {}) const {
+    return closing.must_wait(forgetting, false);
+  }
+  /// Of a request that the node has not answered.
+  Claim& owed_to(NodeIndex node) {
+    Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
+    claim.keys.assume_present(NodeSet::of(node));
+    claim.keys.expires_by(later(borrowed.now, 10s));
+    claim.keys.owe_release(NodeSet::of(node));
+    return claim;
+  }
+
   Borrowed borrowed{3};
-  Closing closing{borrowed.now, borrowed.nodes};
+  Claims claims;
+  Closing closing{borrowed.now, claims, borrowed.nodes, borrowed.outbox};
 };
 
-TEST_F(ClosingDuty, waits_for_nothing_before_it_has_begun) {
+TEST_F(ClosingDuty, has_no_deadline_before_it_has_begun) {
   EXPECT_FALSE(closing.has_begun());
   EXPECT_EQ(closing.deadline(), never);
-  for (int drop = 0; drop < 10; ++drop) closing.dropped(0);
-  EXPECT_TRUE(closing.given_up().empty());
 }
 
 TEST_F(ClosingDuty, waits_shortly_for_nodes_and_until_its_limit_for_answers) {
   closing.begin(10s);
   EXPECT_EQ(closing.deadline() - borrowed.now, 100ms);
-  EXPECT_TRUE(closing.may_meet_nodes());
+  EXPECT_TRUE(closing.must_wait({}, true)) << "a node may become a member yet";
+  borrowed.outbox.send(SendUpkeep{{NodeSet::of(1), upkeep(Verb::read_clock)}});
   borrowed.begin_step(100ms);
-  EXPECT_FALSE(closing.may_meet_nodes());
   EXPECT_EQ(closing.deadline() - borrowed.now, 9900ms);
-  EXPECT_FALSE(closing.is_late());
+  EXPECT_TRUE(must_wait());
   borrowed.begin_step(9900ms);
-  EXPECT_TRUE(closing.is_late());
+  EXPECT_FALSE(must_wait());
   closing.end();
+  EXPECT_TRUE(closing.is_over());
   EXPECT_EQ(closing.deadline(), never);
 }
 
 TEST_F(ClosingDuty, does_not_wait_long_for_a_node_that_is_only_to_forget_the_name) {
   borrowed.outbox.send(Request{NodeSet::of(1), upkeep(Verb::write_name)});
   closing.begin(10s);
-  EXPECT_TRUE(closing.awaits_answers(NodeSet::of(1)));
+  EXPECT_TRUE(must_wait(NodeSet::of(1)));
   borrowed.begin_step(100ms);
-  EXPECT_FALSE(closing.awaits_answers(NodeSet::of(1)));
-  EXPECT_TRUE(closing.awaits_answers({})) << "it is something else";
+  EXPECT_FALSE(must_wait(NodeSet::of(1)));
+  EXPECT_TRUE(must_wait()) << "it is something else";
+}
+
+TEST_F(ClosingDuty, waits_for_what_is_owed_and_reports_what_was_not_delivered) {
+  owed_to(2);
+  closing.begin(10s);
+  EXPECT_TRUE(must_wait());
+  borrowed.begin_step(1s);
+  closing.end();
+  ASSERT_EQ(borrowed.count<Undelivered>(), 1U);
+  const auto& report = std::get<Undelivered>(borrowed.commands.front());
+  EXPECT_EQ(report.node, 2);
+  EXPECT_EQ(report.releases, 1);
+  EXPECT_EQ(report.left, 9s);
 }
 
 TEST_F(ClosingDuty, gives_up_a_node_that_ends_one_connection_after_the_other) {
+  owed_to(2);
+  closing.dropped(2);
   closing.begin(10s);
   for (int drop = 0; drop < 4; ++drop) closing.dropped(2);
-  EXPECT_TRUE(closing.given_up().empty());
+  EXPECT_TRUE(must_wait()) << "those of before do not count";
   closing.dropped(2);
-  EXPECT_EQ(closing.given_up(), NodeSet::of(2));
+  borrowed.begin_step(100ms);
+  EXPECT_FALSE(must_wait());
 }
 
 }  // namespace
