@@ -36,7 +36,7 @@ TEST_F(ClosingDuty, waits_shortly_for_nodes_and_until_its_limit_for_answers) {
   closing.begin(10s);
   EXPECT_EQ(closing.deadline() - borrowed.now, 100ms);
   EXPECT_TRUE(closing.must_wait({}, true)) << "a node may become a member yet";
-  borrowed.outbox.send(SendUpkeep{{NodeSet::of(1), upkeep(Verb::read_clock)}});
+  borrowed.outbox.send(Request{NodeSet::of(1), upkeep(Verb::read_clock)});
   borrowed.begin_step(100ms);
   EXPECT_EQ(closing.deadline() - borrowed.now, 9900ms);
   EXPECT_TRUE(must_wait());
