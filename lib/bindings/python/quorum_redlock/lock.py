@@ -28,8 +28,8 @@ class Lock:
 
     Any number of threads may share it. Each holds for itself: for another thread's lease it waits
     as for that of another machine, and it releases only its own. A thread that holds an exclusive
-    lock, a permit or a hold by this object cannot acquire it again before it has released. Dropped,
-    it is released in the background."""
+    lock, a permit or a hold by this object cannot acquire it again before it has released. Keep the
+    object: dropped, it is released in the background, and a ResourceWarning says so."""
 
     def __init__(self, acquire: Callable[[Request, int], Lease], request: Request,
                  wait_ns: int) -> None:

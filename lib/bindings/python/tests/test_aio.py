@@ -140,6 +140,12 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
             gc.collect()
         await eventually(self.is_free)
 
+    async def test_a_dropped_lock_is_released_with_a_warning(self) -> None:
+        with self.assertWarns(ResourceWarning) as caught:
+            if await self.client.lock(self.resource, ttl=30).acquire():
+                await eventually(self.is_free)
+        self.assertEqual(caught.filename, __file__)
+
     async def test_a_lost_lease(self) -> None:
         lost: asyncio.Future = asyncio.get_running_loop().create_future()
         with self.assertRaises(quorum_redlock.LeaseLostError):

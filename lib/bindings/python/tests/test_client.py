@@ -446,10 +446,11 @@ class LockObjects(ClientCase):
                 raise KeyError
 
     def test_a_dropped_lock_is_released_with_a_warning(self) -> None:
-        with self.assertWarns(ResourceWarning):
-            self.client.lock(self.resource, ttl=30).acquire()
-            gc.collect()
-        eventually(lambda: self.free(self.resource))
+        with self.assertWarns(ResourceWarning) as caught:
+            if self.client.lock(self.resource, ttl=30).acquire():
+                eventually(lambda: self.free(self.resource))
+        self.assertIn("keep the Lock or Lease", str(caught.warning))
+        self.assertEqual(caught.filename, __file__)  # the line that drops it
 
     def test_an_outage_is_no_refusal(self) -> None:
         with Nodes(3) as nodes, quorum_redlock.Client(nodes.urls) as client:
