@@ -398,6 +398,29 @@ class LockObjects(ClientCase):
                                     first.resource)
                 pool.submit(permits.release).result()
 
+    def test_any_thread_releases_what_a_thread_that_has_ended_left(self) -> None:
+        lock = self.client.lock(self.resource)
+        thread = threading.Thread(target=lock.acquire)
+        thread.start()
+        thread.join()
+        self.assertTrue(lock.locked())
+        self.assertTrue(lock.lease.valid)
+        self.in_another_thread(lock.release)
+        self.assertFalse(lock.locked())
+        self.assertTrue(self.free(self.resource))
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            lock.release()
+        lease = self.in_another_thread(lock.__enter__)
+        lock.__exit__(None, None, None)
+        self.assertFalse(lease.valid)
+
+    def test_what_was_released_by_its_lease_is_left_by_nobody(self) -> None:
+        lock = self.client.lock(self.resource)
+        self.in_another_thread(lambda: (lock.acquire(), lock.lease.release()))
+        self.assertIsNone(lock.lease)
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            lock.release()
+
     def test_a_thread_does_not_wait_for_itself(self) -> None:
         lock = self.client.lock(self.resource)
         with lock:
