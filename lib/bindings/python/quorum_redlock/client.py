@@ -60,7 +60,8 @@ class Client:
     def acquire(self, target: TargetLike, *, wait: Duration | None = None,
                 ttl: Duration | None = None, renew: bool = True, fencing: bool = False,
                 stop: Stop | None = None, **more: Unpack[AcquireOptions]) -> Lease:
-        """Waits until the lock is granted: for `wait`, None: as long as it takes, 0: asks once.
+        """Waits until the lock is granted: for `wait`, None: as long as it takes, also while no
+        node answers, 0: asks once. The logger `quorum_redlock` says which nodes are down.
 
         The lease is renewed in the background, unless `renew` is False, and is a context manager
         that releases it. `ttl`: how long the nodes keep the lock if this process dies; 10 seconds
