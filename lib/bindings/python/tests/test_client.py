@@ -241,6 +241,11 @@ class Locks(ClientCase):
                      lambda: quorum_redlock.permit("jobs", "4"),
                      lambda: self.client.acquire(self.resource, tll=1),
                      lambda: self.client.acquire(3), lambda: self.client.lock(3),
+                     lambda: self.client.lock(self.resource, on_lost=3),
+                     lambda: self.client.lock(self.resource, on_at_risk="print"),
+                     lambda: quorum_redlock.Client(self.nodes.urls, on_node_event=3),
+                     lambda: quorum_redlock.Client(self.nodes.urls, on_observation=[]),
+                     lambda: quorum_redlock.Client(self.nodes.urls, logger=print),
                      lambda: self.client.lock(self.resource, tll=1),
                      lambda: quorum_redlock.Client("10.0.0.1"),
                      lambda: quorum_redlock.Client(self.nodes.urls, quorom=2)):
