@@ -13,6 +13,7 @@ from ._waiting import Stop, blocking
 from .client import Client
 from .errors import HeldError, SplitError, RedlockError, call
 from .lease import Lease
+from .options import AcquireOptions
 from .watching import Leader, Watch, leader_from
 
 
@@ -46,6 +47,8 @@ class Election:
                  poll_interval: Duration | None) -> None:
         self._client = client
         self._name = name
+        more: AcquireOptions = {"name": candidate} if candidate else {}
+        client._request(name, ttl, True, True, more)  # what is wrong is said here
         self._terms: dict[str, Any] = {"name": candidate or None, "ttl": ttl, "renew": True,
                                        "fencing": True}
         options = s.ElectionOptions()

@@ -345,6 +345,11 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
     async def test_arguments_that_are_wrong(self) -> None:
         with self.assertRaises(quorum_redlock.InvalidArgumentError):
             await self.client.acquire("")
+        for call in (lambda: self.client.lock(""), lambda: self.client.lock("r", ttl=10_000),
+                     lambda: self.client.election(""),
+                     lambda: self.client.election("r", ttl=10_000)):
+            with self.assertRaises(quorum_redlock.InvalidArgumentError):
+                call()
         with self.assertRaises(TypeError):
             await self.client.acquire(self.resource, tll=1)
 

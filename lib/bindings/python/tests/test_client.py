@@ -13,6 +13,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Callable
+from unittest import mock
 
 import quorum_redlock
 from case import ClientCase, PATIENT, fresh_resource
@@ -250,6 +251,54 @@ class Locks(ClientCase):
                      lambda: quorum_redlock.Client("10.0.0.1"),
                      lambda: quorum_redlock.Client(self.nodes.urls, quorom=2)):
             with self.assertRaises(TypeError):
+                call()
+
+    def test_terms_are_refused_where_they_are_given(self) -> None:
+        targets = [f(n) for f, numbers in (
+            (lambda n: n * "x", (0, 1, 8192, 8193)),
+            (lambda n: "redlock:node:"[:n], (12, 13)),
+            (lambda n: quorum_redlock.owned("r", n * "é"), (0, 1, 40, 41)),
+            (lambda n: quorum_redlock.permit("r", n), (1, 256, 257)),
+            (lambda n: quorum_redlock.all_of(map(str, range(n))), (1, 64, 65)),
+            (lambda n: quorum_redlock.all_of("r", n * "x"), (0, 1)),
+            (lambda n: quorum_redlock.interval("r", timedelta(days=365) + n * timedelta(0, 0, 1)),
+             (0, 1))) for n in numbers]
+        two = quorum_redlock.all_of("a", "b")
+        cases = [(target, {}) for target in targets]
+        for target in ("r", quorum_redlock.shared("r"), quorum_redlock.owned("r", "me"),
+                       quorum_redlock.permit("r", 2), two):
+            cases += [(target, {"fencing": True}), (target, {"orphan_ttl": 1})]
+        for name in ("ttl", "orphan_ttl", "max_hold"):
+            cases += [("r", {name: timedelta(0, 0, us)}) for us in (
+                1, 2999, 3000, 20_000_000, 20_000_001)]
+        cases += [("r", {"ttl": 10_000}), ("r", {"max_hold": 1e300}), ("r", {"max_hold": 0}),
+                  ("r", {"name": 80 * "x"}), ("r", {"name": 81 * "x"})]
+        client = quorum_redlock.Client(["127.0.0.1:1"], max_ttl=20)
+        self.addCleanup(client.close)
+        refused = 0
+        for target, terms in cases:
+            with self.subTest(target=str(target)[:60], terms=terms):
+                here = there = None
+                try:
+                    client.lock(target, **terms)
+                except quorum_redlock.InvalidArgumentError as error:
+                    here = error
+                    refused += 1
+                with mock.patch("quorum_redlock._admission.check"):
+                    try:
+                        client.acquire(target, wait=0, **terms)
+                    except quorum_redlock.InvalidArgumentError as error:
+                        there = error
+                    except quorum_redlock.UnavailableError:
+                        pass
+                self.assertEqual(here is None, there is None, here or there)
+        self.assertGreater(refused, 15)
+        with self.assertRaisesRegex(ValueError, r"^ttl: 10000 s; 0\.003 s to the max TTL of 20 s "
+                                                "is allowed$"):
+            client.lock("r", ttl=10_000)
+        for call in (lambda: client.election(""), lambda: client.election("r", ttl=10_000),
+                     lambda: client.election("r", candidate=81 * "x")):
+            with self.assertRaises(quorum_redlock.InvalidArgumentError):
                 call()
 
     def test_a_stop_ends_waits(self) -> None:
