@@ -74,6 +74,8 @@ class Election:
     def try_campaign(self, **more: Any) -> Leadership | None:
         """Asks once. None: there is another leader, or candidates contend. Takes `on_lost`,
         `on_at_risk` and `raise_on_release_error`, and raises for everything else, as `campaign`."""
+        if "wait" in more:
+            raise TypeError("there is no option wait of try_campaign: it asks once; campaign waits")
         try:
             return self.campaign(wait=0, **more)
         except (HeldError, SplitError):

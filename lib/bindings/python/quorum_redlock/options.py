@@ -95,6 +95,13 @@ _CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "connect_timeo
                      "quarantine", "clock_bound")
 _CLIENT_PLAIN = ("quorum", "guard_restart", "guard_clock", "trust_durable", "name_holders",
                  "plain_commands")
+#: Of what people give to calls that do not have it.
+_HINTS = {
+    "wait": ": acquire and lock wait, and have it; the others ask once",
+    "stop": ": acquire and lock of the blocking client have it",
+    "timeout": ": that of acquire and lock is wait, and lock(…).acquire has timeout",
+    "fencing": ": a lease that is adopted keeps its fencing token",
+}
 _CLIENT_CALLBACKS = ("on_node_event", "on_observation")
 _OF_PYTHON = {*_CLIENT_CALLBACKS, "logger"}
 
@@ -172,6 +179,7 @@ def native_acquire_options(given: AcquireOptions, *, ttl: Duration | None,
     options.pop("on_lost", None)
     options.pop("raise_on_release_error", None)
     if options:
-        raise TypeError(f"there is no option {', '.join(sorted(options))} of a lock")
+        name = min(options)
+        raise TypeError(f"there is no option {name} of this call{_HINTS.get(name, '')}")
     native.context = context
     return native

@@ -301,6 +301,22 @@ class Locks(ClientCase):
             with self.assertRaises(quorum_redlock.InvalidArgumentError):
                 call()
 
+    def test_an_option_of_another_call_is_refused_by_the_name_of_that(self) -> None:
+        detached = self.client.acquire(self.resource).detach()
+        election = self.client.election(self.resource)
+        for call, hint in ((lambda: self.client.try_acquire("r", wait=1), "acquire and lock wait"),
+                           (lambda: self.client.adopt(detached, wait=1), "acquire and lock wait"),
+                           (lambda: self.client.try_acquire("r", stop=quorum_redlock.Stop()),
+                            "acquire and lock"),
+                           (lambda: self.client.acquire("r", timeout=1), "wait"),
+                           (lambda: self.client.lock("r", timeout=1), "wait"),
+                           (lambda: self.client.adopt(detached, fencing=True),
+                            "keeps its fencing token"),
+                           (lambda: election.try_campaign(wait=1), "campaign waits")):
+            with self.assertRaisesRegex(TypeError, f"there is no option .*: .*{hint}"):
+                call()
+        self.client.adopt(detached).release()
+
     def test_a_stop_ends_waits(self) -> None:
         with self.client.lock(self.resource):
             stop = quorum_redlock.Stop()

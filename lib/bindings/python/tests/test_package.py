@@ -73,7 +73,8 @@ class Pages(unittest.TestCase):
         words = "|".join(re.findall(r"(\w+):", _PARAMETERS))
         names = set(re.findall(rf"\b(?:(?:{words})\.|quorum_redlock\.(?:aio\.|deployment\.)?)\w+",
                                " ".join(spans)))
-        names |= {f"quorum_redlock.{name}" for span in spans
+        names |= {f"quorum_redlock.{'errors.' * name.endswith('TimeoutError')}{name}"
+                  for span in spans
                   for name in re.findall(r"\b(?<!\.)\w+Error\b", span)
                   if not hasattr(builtins, name)}
         table = re.search(r"^\| of a lease \|.*?\n\n", self.text, re.S | re.M)[0]

@@ -39,6 +39,8 @@ class Election:
     async def try_campaign(self, **more: Any) -> Leadership | None:
         """Asks once. None: there is another leader, or candidates contend. See
         quorum_redlock.Election.try_campaign."""
+        if "wait" in more:
+            raise TypeError("there is no option wait of try_campaign: it asks once; campaign waits")
         try:
             return await self.campaign(wait=0, **more)
         except (HeldError, SplitError):
