@@ -219,6 +219,13 @@ export class Lease {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** The lease of a call with `fencing: true`. */
+export interface FencedLease extends Lease {
+  /** To send along with every write that the lock protects. It grows with every lease. A bigint:
+   *  JSON.stringify needs its text, `String(lease.fencingToken)`. */
+  readonly fencingToken: bigint;
+}
+
 export interface NodeInspection {
   readonly url: string;
   readonly kind: LockKind;
@@ -340,7 +347,7 @@ export interface Leader {
 /** Being the leader: a lease that is renewed in the background. */
 export class Leadership {
   private constructor();
-  readonly lease: Lease;
+  readonly lease: FencedLease;
   /** Larger than that of every leader elected before: send it along with every write. */
   readonly term: bigint;
   readonly valid: boolean;
@@ -378,7 +385,7 @@ export class DetachedLease {
   toJSON(): string;
 }
 
-export type Work<T> = (lease: Lease, signal: AbortSignal) => T | Promise<T>;
+export type Work<T, L extends Lease = Lease> = (lease: L, signal: AbortSignal) => T | Promise<T>;
 
 /** Of one deployment. Any number of calls may be in flight. */
 export class Client {
@@ -386,13 +393,18 @@ export class Client {
   /** Connects in the background. */
   static create(options: ClientOptions): Promise<Client>;
   /** Waits until the lock is granted, for as long as `wait` allows. */
+  acquire(resource: Target, options: AcquireOptions & { fencing: true }): Promise<FencedLease>;
   acquire(resource: Target, options?: AcquireOptions): Promise<Lease>;
   /** Asks once. null: it is held, or contenders divided the nodes. */
+  tryAcquire(
+    resource: Target, options: TryOptions & { fencing: true }): Promise<FencedLease | null>;
   tryAcquire(resource: Target, options?: TryOptions): Promise<Lease | null>;
   /** Acquires, works, and releases. The lease is renewed meanwhile, unless `renew` is false.
    *  `signal` is aborted when the lease is lost, and by the signal of the options. Fails if the
    *  lease was lost before the work had ended, even if the work succeeded. */
   using<T>(resource: Target, work: Work<T>): Promise<T>;
+  using<T>(resource: Target, options: AcquireOptions & { fencing: true },
+    work: Work<T, FencedLease>): Promise<T>;
   using<T>(resource: Target, options: AcquireOptions | undefined, work: Work<T>): Promise<T>;
   /** Makes a lease of what `detach` returned, here or in another process: asks for the TTL from now
    *  on, and fails with `not_holder` unless a quorum still had the lock. It keeps its fencing

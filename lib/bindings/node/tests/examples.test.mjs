@@ -6,6 +6,8 @@ import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { Client } from 'quorum-redlock';
+
 import { eventually, startNodes } from './nodes.mjs';
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url));
@@ -39,6 +41,26 @@ test('the first program of the documentation', async () => {
   const child = run('--input-type=module', '--eval', program, '--');
   assert.equal(await child.ended, 0, child.errors);
   assert.match(child.output, /^write with the number \d+\n$/);
+});
+
+test('a signal ends the work that the documentation shows, and its lease', async () => {
+  const page = fs.readFileSync(`${packageFolder}/README.md`, 'utf8');
+  const [, program] = page.match(/```js\n(const stop = new AbortController[^]*?)```/);
+  const begin = `
+    import { Client, RedlockError } from 'quorum-redlock';
+    import { setTimeout as pause } from 'node:timers/promises';
+    const client = await Client.create({ nodes: process.argv.slice(1) });
+    async function work(signal) {
+      console.log('works');
+      await pause(3_600_000, undefined, { signal }).catch(() => {});
+    }`;
+  const child = run('--input-type=module', '--eval', begin + program, '--');
+  await eventually('it works', () => child.output === 'works\n');
+  child.kill('SIGTERM');
+  assert.equal(await child.ended, 0, child.errors);
+  const client = await Client.create({ nodes: servers.urls });
+  assert.equal((await client.inspect('invoice/42')).state, 'free');
+  await client.close();
 });
 
 test('jobs run once at a time', async () => {

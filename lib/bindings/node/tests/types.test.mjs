@@ -63,9 +63,10 @@ function samplesOf(page, language) {
   return blocks.filter(([, written]) => written === language).map(([, , code], i) => {
     const file = path.join(folder, `${path.basename(page, '.md')}_${language}_${i}.mts`);
     const known = `
-      declare const process: { argv: string[] };
+      declare const process: { argv: string[]; once(name: string, done: () => void): void };
       declare const storage: { write(what: string, token: bigint | null): Promise<void> };
-      declare const invoice: string;`;
+      declare const invoice: string;
+      declare function work(signal: AbortSignal): Promise<void>;`;
     fs.writeFileSync(file, code.startsWith('import ') ? `${code}${known}` : `
       import {
         Client, RedlockError, allOf, interval, now, owned, permit, shared,
@@ -93,6 +94,24 @@ for (const page of pages.filter((name) => name !== '')) {
     if (samples.length > 0) compile(samples, { disposables: true });
   });
 }
+
+test('what README.md names in its text exists', needsCompiler, () => {
+  const text = fs.readFileSync(`${packageFolder}/README.md`, 'utf8').replace(/^```[^]*?^```/gm, '');
+  const spans = [...text.matchAll(/`([^`]+)`/g)].map(([, span]) => span).join(' ');
+  const [table] = /^\| lease \|[^]*?\n\n/m.exec(text);
+  const names = new Set([
+    ...spans.match(/\b(?:client|lease|leadership|election)\.\w+/g),
+    ...table.split('\n|').slice(2).flatMap((row) =>
+      [...row.split('|')[0].matchAll(/`(\w+)/g)].map(([, name]) => `lease.${name}`)),
+  ]);
+  assert.ok(names.size > 12);
+  const file = path.join(folder, 'names.mts');
+  fs.writeFileSync(file, `
+    import type { Client, Election, Leadership, Lease } from 'quorum-redlock';
+    declare const client: Client, lease: Lease, leadership: Leadership, election: Election;
+    export const all: unknown[] = [${[...names].join(', ')}];`);
+  compile([file]);
+});
 
 test('the declarations name what there is', () => {
   const declared = [...declarations.matchAll(/^export (?:class|function|const) (\w+)/gm)];

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from . import _callbacks
+from . import _admission, _callbacks
 from . import _structs as s
 from ._arguments import Duration, wait_to_ns
 from .errors import InvalidArgumentError
@@ -15,14 +15,15 @@ from .targets import TargetLike, native_target
 class Request:
     """A target and terms, checked; they may be asked for again and again."""
 
-    def __init__(self, target: TargetLike, ttl: Duration | None, renew: bool, fencing: bool,
-                 more: AcquireOptions) -> None:
+    def __init__(self, max_ttl_ns: int, target: TargetLike, ttl: Duration | None, renew: bool,
+                 fencing: bool, more: AcquireOptions) -> None:
         self.target: s.Target = native_target(target)
         self.resource: str = target if isinstance(target, str) else target.resources[0]
         self.raise_on_release_error: bool = more.get("raise_on_release_error", True)
         self._terms: dict[str, Any] = {"ttl": ttl, "renew": renew, "fencing": fencing}
         self._more = more
-        self.options(0)  # what is wrong is said before anything is asked for
+        # What is wrong is said before anything is asked for.
+        _admission.check(self.target, self.options(0), max_ttl_ns)
 
     def options(self, context: int) -> s.AcquireOptions:
         return native_acquire_options(self._more, context=context, **self._terms)

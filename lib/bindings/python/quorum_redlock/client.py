@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from ctypes import POINTER, byref, c_bool, c_char_p, c_void_p, string_at
+from functools import partial
 from typing import Any, Iterable, Mapping, TYPE_CHECKING
 
 from . import _callbacks, deployment
@@ -41,6 +42,7 @@ class Client:
         self._nodes = list(nodes) if not isinstance(nodes, str) else nodes
         self._options = options
         native = native_client_options(self._nodes, options)
+        self._request = partial(Request, native.max_ttl_ns)
         self._handle = ClientHandle(native, client_signals(options, _callbacks.dispatcher.deliver))
 
     def _call(self, function: Any, *arguments: Any) -> None:
@@ -53,14 +55,15 @@ class Client:
         """A lock to be acquired later, again and again: `with client.lock("x") as lease:`. Asks no
         node. `wait`: how long each attempt waits, None: as long as it takes, 0: asks once. The rest
         as in `acquire`. Raises InvalidArgumentError."""
-        request = Request(target, ttl, renew, fencing, more)
+        request = self._request(target, ttl, renew, fencing, more)
         return Lock(lambda request, wait_ns: self._acquire(request, wait_ns, stop), request,
                     wait_to_ns(wait))
 
     def acquire(self, target: TargetLike, *, wait: Duration | None = None,
                 ttl: Duration | None = None, renew: bool = True, fencing: bool = False,
                 stop: Stop | None = None, **more: Unpack[AcquireOptions]) -> Lease:
-        """Waits until the lock is granted: for `wait`, None: as long as it takes, 0: asks once.
+        """Waits until the lock is granted: for `wait`, None: as long as it takes, also while no
+        node answers, 0: asks once. The logger `quorum_redlock` says which nodes are down.
 
         The lease is renewed in the background, unless `renew` is False, and is a context manager
         that releases it. `ttl`: how long the nodes keep the lock if this process dies; 10 seconds
@@ -70,7 +73,7 @@ class Client:
         Raises HeldError, SplitError, UnavailableError, ExpiredError, ExcludedError, whose base is
         NotGrantedError, and which are TimeoutErrors, too, if `wait` is given; CancelledError,
         ClosedError, ForkedError, InvalidArgumentError, LimitReachedError."""
-        request = Request(target, ttl, renew, fencing, more)
+        request = self._request(target, ttl, renew, fencing, more)
         return self._acquire(request, wait_to_ns(wait), stop)
 
     def try_acquire(self, target: TargetLike, *, ttl: Duration | None = None, renew: bool = True,
@@ -78,7 +81,7 @@ class Client:
         """Asks once and does not wait. None: somebody else has the lock, or contends for it. Raises
         as `acquire` for everything else."""
         try:
-            return self._acquire(Request(target, ttl, renew, fencing, more), 0, None)
+            return self._acquire(self._request(target, ttl, renew, fencing, more), 0, None)
         except (HeldError, SplitError):
             return None
 
@@ -113,7 +116,7 @@ class Client:
         token. Raises NotHolderError (it had expired or was released), UnavailableError,
         ExpiredError, ClosedError, ForkedError, InvalidArgumentError, LimitReachedError."""
         text = DetachedLease(detached)
-        request = Request(text.resource, ttl, renew, False, more)
+        request = self._request(text.resource, ttl, renew, False, more)
         lost = threading.Event()
         dispatcher = _callbacks.dispatcher
         signals = request.signals(dispatcher.deliver, lambda: dispatcher.soon(lost.set))

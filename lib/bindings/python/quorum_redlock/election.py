@@ -13,6 +13,7 @@ from ._waiting import Stop, blocking
 from .client import Client
 from .errors import HeldError, SplitError, RedlockError, call
 from .lease import Lease
+from .options import AcquireOptions
 from .watching import Leader, Watch, leader_from
 
 
@@ -46,6 +47,8 @@ class Election:
                  poll_interval: Duration | None) -> None:
         self._client = client
         self._name = name
+        more: AcquireOptions = {"name": candidate} if candidate else {}
+        client._request(name, ttl, True, True, more)  # what is wrong is said here
         self._terms: dict[str, Any] = {"name": candidate or None, "ttl": ttl, "renew": True,
                                        "fencing": True}
         options = s.ElectionOptions()
@@ -71,6 +74,8 @@ class Election:
     def try_campaign(self, **more: Any) -> Leadership | None:
         """Asks once. None: there is another leader, or candidates contend. Takes `on_lost`,
         `on_at_risk` and `raise_on_release_error`, and raises for everything else, as `campaign`."""
+        if "wait" in more:
+            raise TypeError("there is no option wait of try_campaign: it asks once; campaign waits")
         try:
             return self.campaign(wait=0, **more)
         except (HeldError, SplitError):

@@ -114,8 +114,8 @@ class LeaseState:
     def __del__(self, _warn: Callable[..., Any] = warnings.warn) -> None:
         if getattr(self, "_handle", None) is not None and self.valid:
             self._take()  # the warning may be kept, and what it refers to
-            _warn(f"the lease on '{self.resource}' was dropped, and so released", ResourceWarning,
-                  source=self)
+            _warn(f"the lease on '{self.resource}' was dropped, and so released: keep the Lock or "
+                  "Lease while you need it", ResourceWarning, stacklevel=2, source=self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__module__}.{type(self).__qualname__} {self.resource!r} " \

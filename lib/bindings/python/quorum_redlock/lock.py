@@ -6,6 +6,7 @@ import threading
 from typing import Any, Callable
 
 from ._arguments import Duration
+from ._holds import Holds
 from ._request import Request, lock_wait_to_ns
 from .errors import HeldError, NotHolderError, SplitError, WouldBlockError
 from .lease import Lease
@@ -13,12 +14,16 @@ from .lease import Lease
 _here = threading.local()
 
 
+class _Thread:
+    """Lives as long as a thread."""
+
+
 def _this_thread() -> object:
     """As an ident, but never that of another thread which has ended."""
     try:
         return _here.thread
     except AttributeError:
-        _here.thread = object()
+        _here.thread = _Thread()
         return _here.thread
 
 
@@ -27,17 +32,17 @@ class Lock:
     context manager: `with lock as lease:` waits as long as the lock's `wait` allows.
 
     Any number of threads may share it. Each holds for itself: for another thread's lease it waits
-    as for that of another machine, and it releases only its own. A thread that holds an exclusive
-    lock, a permit or a hold by this object cannot acquire it again before it has released. Dropped,
-    it is released in the background."""
+    as for that of another machine, and it releases only its own, or what a thread left that has
+    ended. A thread that holds an exclusive lock, a permit or a hold by this object cannot acquire
+    it again before it has released. Keep the object: dropped, it is released in the background, and
+    a ResourceWarning says so."""
 
     def __init__(self, acquire: Callable[[Request, int], Lease], request: Request,
                  wait_ns: int) -> None:
         self._ask = acquire
         self._request = request
         self._wait_ns = wait_ns
-        # By threads, whose end ends no lease: a block may go on in another one.
-        self._leases: dict[object, Lease] = {}
+        self._holds: Holds[Lease] = Holds()
 
     def acquire(self, blocking: bool = True, timeout: Duration | None = None) -> bool:
         """As that of threading.Lock. False: somebody else has the lock, or contends for it.
@@ -45,7 +50,7 @@ class Lock:
         ExpiredError, ExcludedError, WouldBlockError (this thread holds it), CancelledError,
         ClosedError, ForkedError, InvalidArgumentError, LimitReachedError."""
         wait_ns = lock_wait_to_ns(blocking, timeout, self._wait_ns)
-        if not blocking and self._holds():
+        if not blocking and self._holds.holds(_this_thread()):
             return False
         try:
             self._acquire(wait_ns)
@@ -54,33 +59,28 @@ class Lock:
         return True
 
     def _acquire(self, wait_ns: int) -> Lease:
-        if self._holds():
+        if self._holds.holds(_this_thread()):
             raise WouldBlockError(f"this thread holds '{self._request.resource}' already, and "
                                   "would wait for itself")
         lease = self._ask(self._request, wait_ns)
-        self._leases[_this_thread()] = lease
+        self._holds.add(_this_thread(), lease)
         return lease
-
-    def _holds(self) -> bool:
-        """A lease that was lost is in nobody's way."""
-        lease = self._leases.get(_this_thread())
-        return lease is not None and lease.valid
 
     @property
     def lease(self) -> Lease | None:
-        """That of this thread, until it is released; it may have been lost."""
-        lease = self._leases.get(_this_thread())
+        """What `release` would release: it may have been lost."""
+        lease = self._holds.find(_this_thread())
         return None if lease is None or lease._ended else lease
 
     def locked(self) -> bool:
         """Whether a thread of this process holds the lock now, by this object. Asks no node:
         Client.inspect does."""
-        return any(lease.valid for lease in list(self._leases.values()))
+        return self._holds.any_valid()
 
     def release(self) -> None:
-        """Releases what this thread holds. Raises as Lease.release, and NotHolderError if this
-        thread does not hold it."""
-        lease = self._leases.pop(_this_thread(), None)
+        """Releases what this thread holds, or else what a thread left that has ended. Raises as
+        Lease.release, and NotHolderError if there is nothing of these."""
+        lease = self._holds.take(_this_thread())
         if lease is None:
             raise NotHolderError(f"this thread does not hold '{self._request.resource}'; a lease "
                                  "of Client.acquire may be released by any thread")
@@ -91,7 +91,7 @@ class Lock:
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         """As that of Lease. A thread that does not hold the lock raises as in `release`."""
-        lease = self._leases.pop(_this_thread(), None)
+        lease = self._holds.take(_this_thread())
         if lease is not None:
             lease.__exit__(kind, error, traceback)
         elif error is None:

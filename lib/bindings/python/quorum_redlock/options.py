@@ -15,46 +15,78 @@ from .events import NodeEvent, Observation
 
 
 class ClientOptions(TypedDict, total=False):
-    """What `Client(nodes, **options)` takes. The library has a default for each."""
+    """What `Client(nodes, **options)` takes. A Duration is seconds, or a timedelta. An option that
+    is None has its default.
 
-    quorum: int  #: votes that make a lock; a majority unless given
-    name: str  #: what people call this client; default: user@host:pid program
-    user: str  #: ACL user for URLs without one
-    password: str  #: for URLs without one
-    tls_ca_file: str  #: PEM; default: the system's certificate store
+    quorum: votes that make a lock. Default: a majority.
+    name: what people call this client. Default: "user@host:pid program".
+    user: the ACL user for URLs without one. Default: none.
+    password: for URLs without one. Default: none.
+    tls_ca_file: path of a PEM file. Default: the system's certificate store.
+    tls_certificate_file: path of a PEM file, the client's own. Default: none.
+    tls_key_file: path of a PEM file, of that certificate's key. Default: none.
+    shortest_node_limit: one node may take this long to answer at least. Default: 0.25 seconds.
+    longest_node_limit: and this long at most. Default: 1 second.
+    connect_timeout: of the first attempt to connect. Default: longest_node_limit.
+    max_ttl: the longest TTL of this deployment, for all of its clients. Default: 30 seconds.
+    quarantine: of a node that restarted without its data. Default: max_ttl, and a margin.
+    clock_bound: how far a node's clock may be from the median of all. Default: 1 second.
+    guard_restart: whether nodes that may have forgotten have no vote. Default: True.
+    guard_clock: whether nodes whose clock jumped have no vote. Default: True.
+    trust_durable: whether a restarted node that had everything on disk votes. Default: False.
+    name_holders: whether errors name the holder, for one more round trip. Default: False.
+    plain_commands: whether nodes that can compare without a script do. Default: True.
+    on_node_event: is called with a NodeEvent. Default: nothing is.
+    on_observation: is called with an Observation of acquire calls and leases. Default: nothing is.
+    logger: gets the node events; None: nobody does. Default: the logger "quorum_redlock"."""
+
+    quorum: int
+    name: str
+    user: str
+    password: str
+    tls_ca_file: str
     tls_certificate_file: str
     tls_key_file: str
-    shortest_node_limit: Duration  #: bounds of how long one node may take to answer
+    shortest_node_limit: Duration
     longest_node_limit: Duration
-    connect_timeout: Duration  #: of the first attempt; default: longest_node_limit
-    max_ttl: Duration  #: the longest TTL of this deployment
-    quarantine: Duration  #: of a node that restarted; default: from max_ttl
-    clock_bound: Duration  #: how far a node's clock may be from the median of all
+    connect_timeout: Duration
+    max_ttl: Duration
+    quarantine: Duration
+    clock_bound: Duration
     guard_restart: bool
     guard_clock: bool
     trust_durable: bool
-    name_holders: bool  #: errors name the holder, for one more round trip
+    name_holders: bool
     plain_commands: bool
     on_node_event: Callable[[NodeEvent], Any] | None
-    on_observation: Callable[[Observation], Any] | None  #: is told of acquire calls and leases
-    logger: logging.Logger | None  #: gets the node events; default: the logger "quorum_redlock"
+    on_observation: Callable[[Observation], Any] | None
+    logger: logging.Logger | None
 
 
 class AcquireOptions(TypedDict, total=False):
-    """What `acquire`, `try_acquire` and `lock` take besides their own arguments."""
+    """What `acquire`, `try_acquire`, `adopt` and `lock` take besides their own arguments, which are
+    `ttl`, `wait`, `renew`, `fencing` and `stop`: see Client.acquire. A Duration is seconds, or a
+    timedelta. An option that is None has its default. A lease that is adopted keeps its name, and
+    has no `orphan_ttl`.
 
-    name: str  #: of this lease's holder, for people; default: the client's
-    max_renewals: int  #: after that many the lease expires
-    max_hold: Duration  #: never valid longer than this after it was granted
-    #: Gives this expiry to a key that blocks and has none: as a TTL, from 0.003 to max_ttl.
+    name: of this lease's holder, for people. Default: the client's.
+    max_renewals: after that many the lease expires. Default: no limit.
+    max_hold: the lease is never valid for longer after it was granted. Default: no limit.
+    orphan_ttl: gives this expiry, from 0.003 seconds to max_ttl, to a key that blocks and has none.
+        Default: such a key blocks until somebody deletes it.
+    on_at_risk: is called with the remaining seconds when only a third of the TTL is left, because
+        renewals fail or have reached their limit. Default: nothing is.
+    on_lost: is called once, with a RedlockError, when the deadline passes without a renewal: from
+        then on the lock may have another holder. Never after a release. Default: nothing is.
+    raise_on_release_error: whether the end of a with block raises LeaseLostError if its lease was
+        lost. Default: True."""
+
+    name: str
+    max_renewals: int
+    max_hold: Duration
     orphan_ttl: Duration
-    #: Called with the remaining seconds when only a third of the TTL is left, because renewals
-    #: fail or have reached their limit.
     on_at_risk: Callable[[float], Any] | None
-    #: Called once when the deadline passes without a renewal: from then on the lock may have
-    #: another holder. Never after a release.
     on_lost: Callable[[RedlockError], Any] | None
-    #: Whether the end of a with block raises if its lease was lost; True unless given.
     raise_on_release_error: bool
 
 
@@ -63,7 +95,15 @@ _CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "connect_timeo
                      "quarantine", "clock_bound")
 _CLIENT_PLAIN = ("quorum", "guard_restart", "guard_clock", "trust_durable", "name_holders",
                  "plain_commands")
-_CALLBACKS = {"on_node_event", "on_observation", "logger"}
+#: Of what people give to calls that do not have it.
+_HINTS = {
+    "wait": ": acquire and lock wait, and have it; the others ask once",
+    "stop": ": acquire and lock of the blocking client have it",
+    "timeout": ": that of acquire and lock is wait, and lock(…).acquire has timeout",
+    "fencing": ": a lease that is adopted keeps its fencing token",
+}
+_CLIENT_CALLBACKS = ("on_node_event", "on_observation")
+_OF_PYTHON = {*_CLIENT_CALLBACKS, "logger"}
 
 
 def _set(native: Any, options: dict[str, Any], texts: Iterable[str], durations: Iterable[str],
@@ -80,11 +120,18 @@ def _set(native: Any, options: dict[str, Any], texts: Iterable[str], durations: 
             setattr(native, name, to_count(value, name))
 
 
+def _check_callbacks(given: Any, names: Iterable[str]) -> None:
+    for name in names:
+        value = given.get(name)
+        if value is not None and not callable(value):
+            raise TypeError(f"{name} is {value!r}; a callable is needed")
+
+
 def native_client_options(nodes: Iterable[str], given: ClientOptions) -> s.ClientOptions:
     """The struct without callbacks. It refers to its texts, which live as long as it."""
     if isinstance(nodes, str):
         raise TypeError("nodes is a str; a list of URLs is needed")
-    options = {name: value for name, value in given.items() if name not in _CALLBACKS}
+    options = {name: value for name, value in given.items() if name not in _OF_PYTHON}
     urls = [encoded(node, "node") for node in nodes]
     native = s.ClientOptions()
     lib.redlock_client_options_init(byref(native), sizeof(native))
@@ -93,6 +140,10 @@ def native_client_options(nodes: Iterable[str], given: ClientOptions) -> s.Clien
     _set(native, options, _CLIENT_TEXTS, _CLIENT_DURATIONS, _CLIENT_PLAIN)
     if options:
         raise TypeError(f"there is no option {', '.join(sorted(options))} of a client")
+    _check_callbacks(given, _CLIENT_CALLBACKS)
+    logger = given.get("logger")
+    if not isinstance(logger, (logging.Logger, logging.LoggerAdapter, type(None))):
+        raise TypeError(f"logger is {logger!r}; a logging.Logger or None is needed")
     return native
 
 
@@ -115,6 +166,7 @@ def set_client_callbacks(native: s.ClientOptions, signals: _callbacks.ClientSign
 def native_acquire_options(given: AcquireOptions, *, ttl: Duration | None,
                            renew: bool, fencing: bool, context: int) -> s.AcquireOptions:
     options: dict[str, Any] = dict(given)
+    _check_callbacks(given, ("on_lost", "on_at_risk"))
     native = s.AcquireOptions()
     lib.redlock_acquire_options_init(byref(native), sizeof(native))
     if ttl is not None:
@@ -127,6 +179,7 @@ def native_acquire_options(given: AcquireOptions, *, ttl: Duration | None,
     options.pop("on_lost", None)
     options.pop("raise_on_release_error", None)
     if options:
-        raise TypeError(f"there is no option {', '.join(sorted(options))} of a lock")
+        name = min(options)
+        raise TypeError(f"there is no option {name} of this call{_HINTS.get(name, '')}")
     native.context = context
     return native

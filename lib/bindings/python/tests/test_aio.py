@@ -140,6 +140,12 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
             gc.collect()
         await eventually(self.is_free)
 
+    async def test_a_dropped_lock_is_released_with_a_warning(self) -> None:
+        with self.assertWarns(ResourceWarning) as caught:
+            if await self.client.lock(self.resource, ttl=30).acquire():
+                await eventually(self.is_free)
+        self.assertEqual(caught.filename, __file__)
+
     async def test_a_lost_lease(self) -> None:
         lost: asyncio.Future = asyncio.get_running_loop().create_future()
         with self.assertRaises(quorum_redlock.LeaseLostError):
@@ -203,6 +209,58 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 
         await asyncio.gather(*(work() for _ in range(5)))
         self.assertEqual((inside, most), (0, 1))
+
+    async def test_a_call_in_a_task_of_its_own_is_its_callers(self) -> None:
+        lock = self.client.lock(self.resource)
+
+        async def shielded() -> bool:
+            return await asyncio.shield(lock.acquire())
+
+        # wait_for makes a task of it before Python 3.12.
+        for acquire in (lambda: asyncio.wait_for(lock.acquire(), 30),
+                        lambda: asyncio.create_task(lock.acquire()),
+                        lambda: asyncio.gather(lock.acquire()), shielded):
+            self.assertTrue(await acquire())
+            self.assertTrue(lock.lease.valid)
+            with self.assertRaises(quorum_redlock.WouldBlockError):
+                await asyncio.wait_for(lock.acquire(), 30)
+            await asyncio.wait_for(lock.release(), 30)
+            self.assertFalse(lock.locked())
+        jobs = self.client.lock(quorum_redlock.permit(fresh_resource(), 2))
+        await asyncio.gather(jobs.acquire(), jobs.acquire())
+        await jobs.release()
+        self.assertTrue(jobs.locked())
+        await jobs.release()
+        self.assertFalse(jobs.locked())
+
+    async def test_any_task_releases_what_a_task_that_has_ended_left(self) -> None:
+        lock = self.client.lock(self.resource)
+
+        async def take() -> quorum_redlock.aio.Lease:
+            self.assertTrue(await lock.acquire())
+            return lock.lease
+
+        lease = await asyncio.create_task(take())
+        self.assertIs(lock.lease, lease)
+        await lock.release()
+        self.assertTrue(await self.is_free())
+        await asyncio.create_task(lock.__aenter__())  # as a fixture does
+        await asyncio.create_task(lock.__aexit__(None, None, None))
+        self.assertTrue(await self.is_free())
+
+    async def test_whoever_lost_a_lease_releases_none_of_another_task(self) -> None:
+        short = self.client.lock(self.resource, ttl=0.2, renew=False)
+
+        async def take() -> None:
+            await short.acquire()
+
+        await asyncio.create_task(take())
+        await asyncio.wait_for(short.lease.lost.wait(), 30)
+        later = asyncio.create_task(take())
+        await later
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            await short.release()  # of the first one
+        self.assertIsNotNone(short.lease)  # that of the second one
 
     async def test_a_lease_is_handed_on_and_adopted(self):
         detached = (await self.client.acquire(self.resource, ttl=5)).detach()
@@ -287,6 +345,11 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
     async def test_arguments_that_are_wrong(self) -> None:
         with self.assertRaises(quorum_redlock.InvalidArgumentError):
             await self.client.acquire("")
+        for call in (lambda: self.client.lock(""), lambda: self.client.lock("r", ttl=10_000),
+                     lambda: self.client.election(""),
+                     lambda: self.client.election("r", ttl=10_000)):
+            with self.assertRaises(quorum_redlock.InvalidArgumentError):
+                call()
         with self.assertRaises(TypeError):
             await self.client.acquire(self.resource, tll=1)
 

@@ -13,6 +13,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Callable
+from unittest import mock
 
 import quorum_redlock
 from case import ClientCase, PATIENT, fresh_resource
@@ -241,11 +242,80 @@ class Locks(ClientCase):
                      lambda: quorum_redlock.permit("jobs", "4"),
                      lambda: self.client.acquire(self.resource, tll=1),
                      lambda: self.client.acquire(3), lambda: self.client.lock(3),
+                     lambda: self.client.lock(self.resource, on_lost=3),
+                     lambda: self.client.lock(self.resource, on_at_risk="print"),
+                     lambda: quorum_redlock.Client(self.nodes.urls, on_node_event=3),
+                     lambda: quorum_redlock.Client(self.nodes.urls, on_observation=[]),
+                     lambda: quorum_redlock.Client(self.nodes.urls, logger=print),
                      lambda: self.client.lock(self.resource, tll=1),
                      lambda: quorum_redlock.Client("10.0.0.1"),
                      lambda: quorum_redlock.Client(self.nodes.urls, quorom=2)):
             with self.assertRaises(TypeError):
                 call()
+
+    def test_terms_are_refused_where_they_are_given(self) -> None:
+        targets = [f(n) for f, numbers in (
+            (lambda n: n * "x", (0, 1, 8192, 8193)),
+            (lambda n: "redlock:node:"[:n], (12, 13)),
+            (lambda n: quorum_redlock.owned("r", n * "é"), (0, 1, 40, 41)),
+            (lambda n: quorum_redlock.permit("r", n), (1, 256, 257)),
+            (lambda n: quorum_redlock.all_of(map(str, range(n))), (1, 64, 65)),
+            (lambda n: quorum_redlock.all_of("r", n * "x"), (0, 1)),
+            (lambda n: quorum_redlock.interval("r", timedelta(days=365) + n * timedelta(0, 0, 1)),
+             (0, 1))) for n in numbers]
+        two = quorum_redlock.all_of("a", "b")
+        cases = [(target, {}) for target in targets]
+        for target in ("r", quorum_redlock.shared("r"), quorum_redlock.owned("r", "me"),
+                       quorum_redlock.permit("r", 2), two):
+            cases += [(target, {"fencing": True}), (target, {"orphan_ttl": 1})]
+        for name in ("ttl", "orphan_ttl", "max_hold"):
+            cases += [("r", {name: timedelta(0, 0, us)}) for us in (
+                1, 2999, 3000, 20_000_000, 20_000_001)]
+        cases += [("r", {"ttl": 10_000}), ("r", {"max_hold": 1e300}), ("r", {"max_hold": 0}),
+                  ("r", {"name": 80 * "x"}), ("r", {"name": 81 * "x"})]
+        client = quorum_redlock.Client(["127.0.0.1:1"], max_ttl=20)
+        self.addCleanup(client.close)
+        refused = 0
+        for target, terms in cases:
+            with self.subTest(target=str(target)[:60], terms=terms):
+                here = there = None
+                try:
+                    client.lock(target, **terms)
+                except quorum_redlock.InvalidArgumentError as error:
+                    here = error
+                    refused += 1
+                with mock.patch("quorum_redlock._admission.check"):
+                    try:
+                        client.acquire(target, wait=0, **terms)
+                    except quorum_redlock.InvalidArgumentError as error:
+                        there = error
+                    except quorum_redlock.UnavailableError:
+                        pass
+                self.assertEqual(here is None, there is None, here or there)
+        self.assertGreater(refused, 15)
+        with self.assertRaisesRegex(ValueError, r"^ttl: 10000 s; 0\.003 s to the max TTL of 20 s "
+                                                "is allowed$"):
+            client.lock("r", ttl=10_000)
+        for call in (lambda: client.election(""), lambda: client.election("r", ttl=10_000),
+                     lambda: client.election("r", candidate=81 * "x")):
+            with self.assertRaises(quorum_redlock.InvalidArgumentError):
+                call()
+
+    def test_an_option_of_another_call_is_refused_by_the_name_of_that(self) -> None:
+        detached = self.client.acquire(self.resource).detach()
+        election = self.client.election(self.resource)
+        for call, hint in ((lambda: self.client.try_acquire("r", wait=1), "acquire and lock wait"),
+                           (lambda: self.client.adopt(detached, wait=1), "acquire and lock wait"),
+                           (lambda: self.client.try_acquire("r", stop=quorum_redlock.Stop()),
+                            "acquire and lock"),
+                           (lambda: self.client.acquire("r", timeout=1), "wait"),
+                           (lambda: self.client.lock("r", timeout=1), "wait"),
+                           (lambda: self.client.adopt(detached, fencing=True),
+                            "keeps its fencing token"),
+                           (lambda: election.try_campaign(wait=1), "campaign waits")):
+            with self.assertRaisesRegex(TypeError, f"there is no option .*: .*{hint}"):
+                call()
+        self.client.adopt(detached).release()
 
     def test_a_stop_ends_waits(self) -> None:
         with self.client.lock(self.resource):
@@ -398,6 +468,29 @@ class LockObjects(ClientCase):
                                     first.resource)
                 pool.submit(permits.release).result()
 
+    def test_any_thread_releases_what_a_thread_that_has_ended_left(self) -> None:
+        lock = self.client.lock(self.resource)
+        thread = threading.Thread(target=lock.acquire)
+        thread.start()
+        thread.join()
+        self.assertTrue(lock.locked())
+        self.assertTrue(lock.lease.valid)
+        self.in_another_thread(lock.release)
+        self.assertFalse(lock.locked())
+        self.assertTrue(self.free(self.resource))
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            lock.release()
+        lease = self.in_another_thread(lock.__enter__)
+        lock.__exit__(None, None, None)
+        self.assertFalse(lease.valid)
+
+    def test_what_was_released_by_its_lease_is_left_by_nobody(self) -> None:
+        lock = self.client.lock(self.resource)
+        self.in_another_thread(lambda: (lock.acquire(), lock.lease.release()))
+        self.assertIsNone(lock.lease)
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            lock.release()
+
     def test_a_thread_does_not_wait_for_itself(self) -> None:
         lock = self.client.lock(self.resource)
         with lock:
@@ -446,10 +539,11 @@ class LockObjects(ClientCase):
                 raise KeyError
 
     def test_a_dropped_lock_is_released_with_a_warning(self) -> None:
-        with self.assertWarns(ResourceWarning):
-            self.client.lock(self.resource, ttl=30).acquire()
-            gc.collect()
-        eventually(lambda: self.free(self.resource))
+        with self.assertWarns(ResourceWarning) as caught:
+            if self.client.lock(self.resource, ttl=30).acquire():
+                eventually(lambda: self.free(self.resource))
+        self.assertIn("keep the Lock or Lease", str(caught.warning))
+        self.assertEqual(caught.filename, __file__)  # the line that drops it
 
     def test_an_outage_is_no_refusal(self) -> None:
         with Nodes(3) as nodes, quorum_redlock.Client(nodes.urls) as client:

@@ -181,6 +181,14 @@ class Declarations(unittest.TestCase):
                     self.assertTrue(kind.__name__.endswith("Error"))
                     self.assertTrue(issubclass(kind, quorum_redlock.RedlockError))
 
+    def test_help_lists_the_options(self) -> None:
+        for options in (quorum_redlock.ClientOptions, quorum_redlock.AcquireOptions):
+            entries = re.findall(r"^    (\w+): (.*?)(?=\n    \w|\Z)", options.__doc__, re.S | re.M)
+            self.assertEqual([name for name, _ in entries], list(options.__annotations__))
+            for name, text in entries:
+                with self.subTest(option=name):
+                    self.assertIn("Default: ", text)
+
     def test_the_compiler_lays_the_structs_out_in_the_same_way(self) -> None:
         compiler = shutil.which("cc") or shutil.which("gcc")
         if compiler is None:

@@ -56,6 +56,16 @@ with lock:
 client.close()
 """), "(False, True)\n")
 
+    def test_what_a_greenlet_left_is_anybodys(self) -> None:
+        self.assertEqual(self.run_program("""
+lock = client.lock(resource)
+print(gevent.spawn(lock.acquire).get())
+gevent.sleep(0)
+lock.release()
+print(client.inspect(resource).state)
+client.close()
+"""), "True\nfree\n")
+
     def test_a_timeout_and_a_kill_end_a_wait(self) -> None:
         self.assertEqual(self.run_program("""
 with client.acquire(resource):

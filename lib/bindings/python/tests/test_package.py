@@ -1,7 +1,9 @@
-"""The examples run, the page's programs run, and the package can be installed."""
+"""The examples run, the page's programs run and its names exist, and the package can be
+installed."""
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import os
 import re
@@ -36,21 +38,70 @@ class Examples(unittest.TestCase):
             self.assertIn(f"job {number} is done under job/{number}\n", output)
 
 
+_BEGIN = """
+import asyncio, quorum_redlock, quorum_redlock.aio, quorum_redlock.deployment
+from quorum_redlock import Client, Election, Lease, Lock, Stop
+nodes = %r
+def work_is_left(): return False
+"""
+
+#: As the page has them in its text.
+_PARAMETERS = ("client: Client, lease: Lease, lock: Lock, election: Election, stop: Stop, "
+               "error: quorum_redlock.RedlockError")
+
+
 class Pages(unittest.TestCase):
-    def test_their_programs_run(self) -> None:
-        programs: list[str] = []
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.text = ""
         for page in _PAGES:
             with open(page, encoding="utf-8") as file:
-                programs += re.findall(r"^```python\n(.*?)^```", file.read(), re.S | re.MULTILINE)
-        self.assertGreaterEqual(len(programs), 7)
+                cls.text += file.read()
+        cls.programs = re.findall(r"^```python\n(.*?)^```", cls.text, re.S | re.MULTILINE)
+
+    def test_their_programs_run(self) -> None:
+        self.assertGreaterEqual(len(self.programs), 7)
         with Nodes(3) as nodes:
-            for program in programs:
+            for program in self.programs:
                 with self.subTest(program=program):
-                    run = run_python(
-                        "import asyncio, quorum_redlock, quorum_redlock.aio\n"
-                        f"nodes = {nodes.urls!r}\n"
-                        "def work_is_left(): return False\n" + program)
+                    run = run_python(_BEGIN % nodes.urls + program)
                     self.assertEqual(run.returncode, 0, run.stderr)
+
+    def names(self) -> set[str]:
+        """What the text between the programs names of the package."""
+        spans = re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```", "", self.text, flags=re.S | re.M))
+        words = "|".join(re.findall(r"(\w+):", _PARAMETERS))
+        names = set(re.findall(rf"\b(?:(?:{words})\.|quorum_redlock\.(?:aio\.|deployment\.)?)\w+",
+                               " ".join(spans)))
+        names |= {f"quorum_redlock.{'errors.' * name.endswith('TimeoutError')}{name}"
+                  for span in spans
+                  for name in re.findall(r"\b(?<!\.)\w+Error\b", span)
+                  if not hasattr(builtins, name)}
+        table = re.search(r"^\| of a lease \|.*?\n\n", self.text, re.S | re.M)[0]
+        return names | {f"lease.{name}" for row in table.split("\n|")[2:]
+                        for name in re.findall(r"`(\w+)", row.split("|")[0])}
+
+    def test_what_they_name_and_show_exists(self) -> None:
+        if shutil.which("mypy") is None:
+            self.skipTest("mypy is not installed")
+        names = self.names()
+        self.assertGreater(len(names), 40)
+        with tempfile.TemporaryDirectory() as folder:
+            def write(name: str, text: str) -> str:
+                path = os.path.join(folder, name)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(_BEGIN % [""] + text)
+                return path
+
+            files = [write(f"program{i}.py", program) for i, program in enumerate(self.programs)]
+            files.append(write("names.py", f"def names({_PARAMETERS}) -> None:\n" + "".join(
+                f"    {name}\n" for name in sorted(names))))
+            run = subprocess.run(
+                ["mypy", "--config-file=", "--enable-incomplete-feature=Unpack",
+                 "--check-untyped-defs", "--cache-dir", os.devnull, *files],
+                env=dict(os.environ, MYPYPATH=PACKAGE), cwd=folder, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(run.returncode, 0, run.stdout)
 
 
 class Installation(unittest.TestCase):

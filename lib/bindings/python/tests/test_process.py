@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import re
 import signal
 import threading
 import unittest
 
 import quorum_redlock
-from case import PATIENT, begin_python, fresh_resource, run_python, shared_nodes
+from case import PATIENT, ROOT, begin_python, fresh_resource, run_python, shared_nodes
 from nodes import Nodes, eventually
 
 _BEGIN = f"""
@@ -88,6 +89,37 @@ class Signals(ProcessCase):
         with self.client.lock(self.resource):
             self.assertTrue(handled.is_set())
         thread.join()
+
+    def test_what_the_page_shows_for_sigterm_releases(self) -> None:
+        with open(os.path.join(ROOT, "tools", "docs", "PYTHON.md"), encoding="utf-8") as file:
+            page = file.read()
+        shown = re.search(r"^```python\n(import signal\n.*?)^```", page, re.S | re.MULTILINE)[1]
+        for program in ("""
+with connect() as client, client.lock(resource, ttl=30):
+    threading.Event().wait()
+""", """
+with connect() as client:
+    held = client.acquire(resource)
+    client.acquire(resource)
+""", """
+import asyncio, quorum_redlock.aio
+async def main():
+    async with quorum_redlock.aio.Client(nodes) as client, client.lock(resource, ttl=30):
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""):
+            with self.subTest(program=program):
+                end, begun = begin_python(_BEGIN + shown + program, self.resource, *self.nodes.urls)
+                eventually(lambda: not self.free())
+                if "acquire" in program:
+                    eventually(self.waits)
+                begun.send_signal(signal.SIGTERM)
+                self.assertEqual(begun.wait(), 143)
+                os.close(end)
+                self.assertTrue(self.free())
+
+    def free(self) -> bool:
+        return self.client.inspect(self.resource).state == "free"
 
 
 class Fork(ProcessCase):

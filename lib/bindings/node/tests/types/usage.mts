@@ -5,8 +5,8 @@ import {
   version,
 } from 'quorum-redlock';
 import type {
-  AcquireOptions, ClientOptions, CloseReport, ErrorCode, HoldEnd, Holder, HolderKind, Inspection,
-  ListedLockState, LockKind, LockList, LockState, NodeEventKind, ObservationKind, Round, Target,
+  AcquireOptions, ClientOptions, CloseReport, ErrorCode, FencedLease, HoldEnd, Holder, HolderKind,
+  Inspection, ListedLockState, LockKind, LockList, LockState, NodeEventKind, ObservationKind, Round, Target,
   TryOptions, Vote,
 } from 'quorum-redlock';
 
@@ -50,6 +50,21 @@ export async function use(signal: AbortSignal): Promise<void> {
     held.throwIfInvalid();
     return lost.aborted ? 0 : Number(number);
   });
+  // With `fencing: true` there is a number; otherwise the compiler asks what to do without one.
+  const fenced: FencedLease = await client.acquire('x', { fencing: true, wait: 1_000 });
+  is<Same<typeof fenced.fencingToken, bigint>>();
+  const tried = await client.tryAcquire('x', { fencing: true });
+  is<Same<typeof tried, FencedLease | null>>();
+  const won: bigint = await client.using('x', { fencing: true, signal }, (held) => {
+    is<Same<typeof held.fencingToken, bigint>>();
+    return held.fencingToken;
+  });
+  const plain: Lease[] = [
+    fenced, await client.acquire('x'), await client.acquire('x', { fencing: false }),
+    await client.acquire('x', { fencing: won > 0n }),
+  ];
+  is<Same<(typeof plain)[0]['fencingToken'], bigint | null>>();
+  await client.using('x', (held) => is<Same<typeof held.fencingToken, bigint | null>>());
   const inspection: Inspection = await client.inspect('x');
   is<Same<typeof inspection.state, LockState>>();
   is<Same<typeof inspection.kind, LockKind>>();
@@ -60,6 +75,7 @@ export async function use(signal: AbortSignal): Promise<void> {
 
   const election: Election = client.election('x', { candidate: version });
   const leadership: Leadership = await election.campaign({ wait: result });
+  is<Same<typeof leadership.lease.fencingToken, bigint>>();
   await leadership[Symbol.asyncDispose]();
   const term: bigint = await election.lead(({ term: won }) => won);
   for await (const leader of election.observe()) if (leader?.candidate === String(term)) break;
@@ -86,6 +102,8 @@ export function refused(client: Client, lease: Lease, inspection: Inspection): v
   void client.acquire('x', { ttl: '10s' });
   // @ts-expect-error: a state that does not exist
   void (inspection.state === 'hold');
+  // @ts-expect-error: without fencing there may be no number
+  void client.using('x', { ttl: 1_000 }, ({ fencingToken }): bigint => fencingToken);
   // @ts-expect-error: leases come from clients
   void new Lease();
   // @ts-expect-error: of the lease, and not to be set

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from ctypes import byref
+from functools import partial
 from typing import Any, Iterable, TYPE_CHECKING
 
 from .. import _callbacks, deployment
@@ -38,6 +39,7 @@ class Client:
         self._nodes = list(nodes) if not isinstance(nodes, str) else nodes
         self._options = options
         native = native_client_options(self._nodes, options)
+        self._request = partial(Request, native.max_ttl_ns)
         self._handle = AsyncHandle(native, client_signals(options, deliver))
         self._report: CloseReport | None = None
 
@@ -46,21 +48,23 @@ class Client:
              **more: Unpack[AcquireOptions]) -> Lock:
         """A lock to be acquired later, again and again: `async with client.lock("x") as lease:`.
         Asks no node. See quorum_redlock.Client.lock."""
-        return Lock(self._acquire, Request(target, ttl, renew, fencing, more), wait_to_ns(wait))
+        return Lock(self._acquire, self._request(target, ttl, renew, fencing, more),
+                    wait_to_ns(wait))
 
     async def acquire(self, target: TargetLike, *, wait: Duration | None = None,
                       ttl: Duration | None = None, renew: bool = True, fencing: bool = False,
                       **more: Unpack[AcquireOptions]) -> Lease:
         """Waits until the lock is granted. Cancelling the task ends the wait. See
         quorum_redlock.Client.acquire."""
-        return await self._acquire(Request(target, ttl, renew, fencing, more), wait_to_ns(wait))
+        return await self._acquire(self._request(target, ttl, renew, fencing, more),
+                                   wait_to_ns(wait))
 
     async def try_acquire(self, target: TargetLike, *, ttl: Duration | None = None,
                           renew: bool = True, fencing: bool = False,
                           **more: Unpack[AcquireOptions]) -> Lease | None:
         """Asks once and does not wait. None: somebody else has the lock, or contends for it."""
         try:
-            return await self._acquire(Request(target, ttl, renew, fencing, more), 0)
+            return await self._acquire(self._request(target, ttl, renew, fencing, more), 0)
         except (HeldError, SplitError):
             return None
 
@@ -84,7 +88,7 @@ class Client:
                     **more: Unpack[AcquireOptions]) -> Lease:
         """See quorum_redlock.Client.adopt."""
         text = DetachedLease(detached)
-        request = Request(text.resource, ttl, renew, False, more)
+        request = self._request(text.resource, ttl, renew, False, more)
         lost = asyncio.Event()
         deliver = deliver_to(asyncio.get_running_loop())
         number = _callbacks.contexts.add(request.signals(deliver, lambda: deliver(lost.set)))

@@ -7,6 +7,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Generator
 from .._arguments import Duration
 from ..errors import HeldError, RedlockError, SplitError, UnavailableError
 from ..inspection import Inspection
+from ..options import AcquireOptions
 from ..watching import Leader
 from .client import Client
 from .lease import Lease
@@ -21,6 +22,8 @@ class Election:
         self._client = client
         self._name = name
         self._poll_interval = poll_interval
+        more: AcquireOptions = {"name": candidate} if candidate else {}
+        client._request(name, ttl, True, True, more)  # what is wrong is said here
         self._terms: dict[str, Any] = {"name": candidate or None, "ttl": ttl, "fencing": True}
 
     def campaign(self, *, wait: Duration | None = None,
@@ -36,6 +39,8 @@ class Election:
     async def try_campaign(self, **more: Any) -> Leadership | None:
         """Asks once. None: there is another leader, or candidates contend. See
         quorum_redlock.Election.try_campaign."""
+        if "wait" in more:
+            raise TypeError("there is no option wait of try_campaign: it asks once; campaign waits")
         try:
             return await self.campaign(wait=0, **more)
         except (HeldError, SplitError):

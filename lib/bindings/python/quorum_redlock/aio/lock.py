@@ -3,80 +3,92 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Awaitable, Callable
+from typing import Any, Awaitable, Callable, Coroutine
 
 from .._arguments import Duration
+from .._holds import Holds
 from .._request import Request, lock_wait_to_ns
 from ..errors import HeldError, NotHolderError, SplitError, WouldBlockError
 from .lease import Lease
 
 
 def _this_task() -> object:
-    return asyncio.current_task() or asyncio.get_running_loop()
+    """Of a call, the task that makes it: asyncio.wait_for, create_task, gather and shield run the
+    coroutine in one of its own. Outside of the loop there is none yet."""
+    try:
+        return asyncio.current_task() or asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _has_ended(task: object) -> bool:
+    return isinstance(task, asyncio.Future) and task.done()
 
 
 class Lock:
     """A lock that may be acquired again and again, made by Client.lock, which asks no node. An
     asynchronous context manager: `async with lock as lease:` waits as long as the lock's `wait`
-    allows. Any number of tasks may share it, and each holds for itself: see quorum_redlock.Lock."""
+    allows. Any number of tasks may share it, and each holds for itself: see quorum_redlock.Lock.
+    The task that calls `acquire` holds, also by `asyncio.wait_for(lock.acquire(), 5)`."""
 
     def __init__(self, acquire: Callable[[Request, int], Awaitable[Lease]], request: Request,
                  wait_ns: int) -> None:
         self._ask = acquire
         self._request = request
         self._wait_ns = wait_ns
-        # By tasks, whose end ends no lease: a block may go on in another one.
-        self._leases: dict[object, Lease] = {}
+        self._holds: Holds[Lease] = Holds(_has_ended)
 
-    async def acquire(self, blocking: bool = True, timeout: Duration | None = None) -> bool:
+    def acquire(self, blocking: bool = True,
+                timeout: Duration | None = None) -> Coroutine[Any, Any, bool]:
         """See quorum_redlock.Lock.acquire."""
+        return self._try_acquire(_this_task(), blocking, timeout)
+
+    async def _try_acquire(self, owner: object, blocking: bool, timeout: Duration | None) -> bool:
+        owner = owner or _this_task()
         wait_ns = lock_wait_to_ns(blocking, timeout, self._wait_ns)
-        if not blocking and self._holds():
+        if not blocking and self._holds.holds(owner):
             return False
         try:
-            await self._acquire(wait_ns)
+            await self._acquire(owner, wait_ns)
         except (HeldError, SplitError):
             return False
         return True
 
-    async def _acquire(self, wait_ns: int) -> Lease:
-        if self._holds():
+    async def _acquire(self, owner: object, wait_ns: int) -> Lease:
+        if self._holds.holds(owner):
             raise WouldBlockError(f"this task holds '{self._request.resource}' already, and would "
                                   "wait for itself")
         lease = await self._ask(self._request, wait_ns)
-        self._leases[_this_task()] = lease
+        self._holds.add(owner, lease)
         return lease
-
-    def _holds(self) -> bool:
-        """A lease that was lost is in nobody's way."""
-        lease = self._leases.get(_this_task())
-        return lease is not None and lease.valid
 
     @property
     def lease(self) -> Lease | None:
-        """That of this task, until it is released; it may have been lost."""
-        lease = self._leases.get(_this_task())
+        """What `release` would release: it may have been lost."""
+        lease = self._holds.find(_this_task())
         return None if lease is None or lease._ended else lease
 
     def locked(self) -> bool:
         """Whether a task holds the lock now, by this object. Asks no node: Client.inspect does."""
-        return any(lease.valid for lease in self._leases.values())
+        return self._holds.any_valid()
 
-    async def release(self) -> None:
-        """Releases what this task holds. Raises as Lease.release, and NotHolderError if this task
-        does not hold it."""
-        lease = self._leases.pop(_this_task(), None)
+    def release(self) -> Coroutine[Any, Any, None]:
+        """See quorum_redlock.Lock.release."""
+        return self._release(_this_task())
+
+    async def _release(self, owner: object) -> None:
+        lease = self._holds.take(owner or _this_task())
         if lease is None:
             raise NotHolderError(f"this task does not hold '{self._request.resource}'; a lease of "
                                  "Client.acquire may be released by any task")
         await lease.release()
 
     async def __aenter__(self) -> Lease:
-        return await self._acquire(self._wait_ns)
+        return await self._acquire(_this_task(), self._wait_ns)
 
     async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
         """As that of Lease. A task that does not hold the lock raises as in `release`."""
-        lease = self._leases.pop(_this_task(), None)
+        lease = self._holds.take(_this_task())
         if lease is not None:
             await lease.__aexit__(kind, error, traceback)
         elif error is None:
