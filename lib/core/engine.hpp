@@ -193,8 +193,8 @@ class Engine {
   // engine_requests.cpp: what is sent for a claim, and what is made of the answers
   NodeSet ask(Claim& claim);
   NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
-  /// What a request for the claim says.
-  [[nodiscard]] Terms terms_of(const Claim& claim, Verb verb) const;
+  /// Into its terms, what a request for the claim says.
+  void fill_in(const Claim& claim, Verb verb, Terms& terms) const;
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// The same for one that says yes and nothing else, as most do.

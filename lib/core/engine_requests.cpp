@@ -85,22 +85,23 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
   tracking_.sent(claim, verb, sent);
-  outbox_.send(Request{sent, stamp, form, terms_of(claim, verb)});
+  fill_in(claim, verb, outbox_.send(sent, stamp, form));
   if (is_set(verb)) names_.write(sent);
   return sent;
 }
 
-Terms Engine::terms_of(const Claim& claim, Verb verb) const {
-  const SpecialTerms& special = claim.terms();
-  Terms terms;
+void Engine::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
   terms.resource = claim.resource();
   terms.token = claim.token();
   terms.ttl = claim.time_to_ask(verb, now_);
-  terms.more_resources = special.more_resources;
-  terms.group = special.group;
-  terms.permits = special.permits;
+  if (claim.is_special) {
+    const SpecialTerms& special = claim.terms();
+    terms.more_resources = special.more_resources;
+    terms.group = special.group;
+    terms.permits = special.permits;
+    terms.cooldown = claim.cooldown(now_);
+  }
   if (claim.fencing()) terms.fencing_number = claim.fencing()->number;
-  terms.cooldown = claim.cooldown(now_);
   terms.writer_reservation = claim.writer_reservation();
   terms.reserved_for = wait_queue_.reserved_for();
   if (const QueuePlace* place = claim.place_in(verb)) {
@@ -113,7 +114,6 @@ Terms Engine::terms_of(const Claim& claim, Verb verb) const {
   if (verb == Verb::break_lock) terms.keeper = keeper_.view();
   if (verb == Verb::write_audit) terms.name = settings_.name;
   terms.may_share_call = claim.purpose == Claim::Purpose::acquire && terms.none();
-  return terms;
 }
 
 void Engine::on(const Answer& answer) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/commands.hpp"
@@ -31,11 +33,16 @@ class Outbox {
     commands_->emplace_back(message);
   }
 
-  /// A request to each of its nodes, which are up.
-  void send(const Request& request) {
-    REDLOCK_ASSERT(!request.nodes.empty());
-    request.nodes.each([&](NodeIndex node) { nodes_[node].sent(request.stamp, now_); });
-    commands_->emplace_back(request);
+  /// A request to each of these nodes, which are up. The caller fills in what it says.
+  Terms& send(NodeSet nodes, const Stamp& stamp, ScriptForm form = ScriptForm::digest) {
+    REDLOCK_ASSERT(!nodes.empty());
+    nodes.each([&](NodeIndex node) { nodes_[node].sent(stamp, now_); });
+    Command& command = commands_->emplace_back(std::in_place_type<Request>);
+    auto& request = *std::get_if<Request>(&command);
+    request.nodes = nodes;
+    request.stamp = stamp;
+    request.form = form;
+    return request.terms;
   }
 
  private:

@@ -50,10 +50,9 @@ void TrackedKeys::ask(Entry& entry) {
   entry.second.may_be_news = entry.second.may_be_news | nodes;
   Stamp stamp = upkeep(Verb::track, static_cast<std::uint16_t>(kind_));
   stamp.claim.index = entry.second.id;
-  Request request{nodes, stamp};
-  request.terms.resource = entry.first;
-  request.terms.tracked = kind_;
-  outbox_.send(request);
+  Terms& terms = outbox_.send(nodes, stamp);
+  terms.resource = entry.first;
+  terms.tracked = kind_;
 }
 
 void TrackedKeys::ask_again(Entry& entry, NodeSet nodes) {

@@ -380,14 +380,13 @@ void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, M
   stamp.claim.index = entry.second.id;
   measure_reservation();
   const WaitedKeys::Key& key = entry.second;
-  Request request{nodes, stamp, form};
-  request.terms.resource = entry.first;
-  request.terms.client = client_id_.view();
-  request.terms.queue_mode = mode;
-  request.terms.ticket = key.ticket;
-  request.terms.permits = key.permits;
-  request.terms.reserved_for = reserved_for_;
-  outbox_.send(request);
+  Terms& terms = outbox_.send(nodes, stamp, form);
+  terms.resource = entry.first;
+  terms.client = client_id_.view();
+  terms.queue_mode = mode;
+  terms.ticket = key.ticket;
+  terms.permits = key.permits;
+  terms.reserved_for = reserved_for_;
   // Both may pass a free resource on.
   tracked_.may_be_written(entry.first, nodes);
   tracked_queues_.may_be_written(entry.first, nodes);

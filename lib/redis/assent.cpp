@@ -33,24 +33,6 @@ constexpr CountLines count_lines = make_count_lines();
 
 }  // namespace
 
-std::string_view yes_to_set(Dialect dialect, Protocol protocol) noexcept {
-  if (dialect == Dialect::classic) return "+OK\r\n";
-  // With GET: there was no key.
-  return protocol == Protocol::resp3 ? "_\r\n" : "$-1\r\n";
-}
-
-AssentForms assent_forms(Dialect dialect, Protocol protocol) noexcept {
-  constexpr std::string_view one = ":1\r\n";
-  AssentForms forms{};
-  const auto form_of = [&forms](core::Verb verb) -> AssentForm& {
-    return forms[static_cast<std::size_t>(verb)];
-  };
-  form_of(core::Verb::set) = {yes_to_set(dialect, protocol), core::Reply::granted};
-  form_of(core::Verb::extend) = {one, core::Reply::extended};
-  form_of(core::Verb::release) = {one, core::Reply::released};
-  return forms;
-}
-
 std::string_view all_released(std::size_t count) noexcept {
   const CountLine& line = count_lines.at(count);
   return {line.letters.data(), line.size};

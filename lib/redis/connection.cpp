@@ -193,7 +193,7 @@ void Connection::take_answer(const Value& value) {
   const core::Stamp stamp = oldest.stamp;
   values_.push_back(&value);
   if (values_.size() < values_expected(stamp.verb)) return;
-  const std::optional<Classified> answer = classify(stamp.verb, dialect_, values_);
+  const std::optional<core::Answer> answer = classify(stamp.verb, dialect_, values_);
   if (!answer) {
     violated("an answer that does not fit the request");
     return;
@@ -216,7 +216,7 @@ void Connection::remember_marker(std::string_view text) {
 }
 
 void Connection::take_answer_to_releases(const Value& value) {
-  const std::optional<std::vector<Classified>> answers =
+  const std::optional<std::vector<core::Answer>> answers =
       classify_releases(value, unanswered_.front().together);
   if (!answers) {
     violated("an answer that does not fit the request");
@@ -226,7 +226,7 @@ void Connection::take_answer_to_releases(const Value& value) {
   if (answers->front().reply == core::Reply::script_missing) {
     releases_form_ = core::ScriptForm::text;
   }
-  for (const Classified& each : *answers) {
+  for (const core::Answer& each : *answers) {
     if (!answer(each)) return;
   }
 }
@@ -237,17 +237,17 @@ void Connection::take_answer_to_fenced_sets(const Value& value) {
   const std::vector<const Value*> values = std::move(values_);
   values_.clear();
   yes_to_fenced_sets_.pop();
-  const std::optional<std::vector<Classified>> answers = classify_fenced_sets(dialect_, values);
+  const std::optional<std::vector<core::Answer>> answers = classify_fenced_sets(dialect_, values);
   if (!answers) {
     violated("an answer that does not fit the request");
     return;
   }
-  for (const Classified& each : *answers) {
+  for (const core::Answer& each : *answers) {
     if (!answer(each)) return;
   }
 }
 
-bool Connection::answer(const Classified& what) {
+bool Connection::answer(const core::Answer& what) {
   const bool* const destroyed = destroyed_;
   const core::Stamp stamp = unanswered_.front().stamp;
   unanswered_.pop();

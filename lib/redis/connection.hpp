@@ -38,7 +38,7 @@ class ConnectionOwner {
   virtual void on_ready(const ServerIdentity& identity) noexcept = 0;
   /// The answer to the oldest unanswered request. Its text is valid until the call returns or the
   /// connection is destroyed.
-  virtual void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept = 0;
+  virtual void on_answer(const core::Stamp& stamp, const core::Answer& answer) noexcept = 0;
   /// The answers to the oldest unanswered requests, in their order, all with the same bytes that
   /// arrived; `marker` is the text of those that are a marker. Valid until the call returns or the
   /// connection is destroyed.
@@ -116,7 +116,7 @@ class Connection final : private uv::StreamListener {
   void take_answer_to_releases(const Value& value);
   void take_answer_to_fenced_sets(const Value& value);
   /// The answer to the oldest request. Whether more can be answered.
-  [[nodiscard]] bool answer(const Classified& what);
+  [[nodiscard]] bool answer(const core::Answer& what);
   void remember_marker(std::string_view text);
   void take_push(const Value& value);
   void report_change(std::string_view key);

@@ -2,8 +2,11 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
+#include "redis/classify.hpp"
 #include "redis/keys.hpp"
+#include "redis/requests/parts.hpp"
 #include "redis/words.hpp"
 #include "support/assert.hpp"
 
@@ -61,6 +64,30 @@ void FencedSets::clear() noexcept {
   numbers_.clear();
   resources_.clear();
   tokens_.clear();
+}
+
+std::optional<std::vector<core::Answer>> classify_fenced_sets(Dialect form, Values values) {
+  const std::size_t count = values.size() - FencedSets::further_values;
+  const Value& raised = *values[count];
+  const Value& holders = *values[count + 1];
+  const bool is_count = raised.type == Value::Type::integer && raised.integer >= 0 &&
+                        raised.integer <= static_cast<std::int64_t>(count);
+  const bool names_each = holders.type == Value::Type::array && holders.elements.size() == count;
+  if (!is_count && raised.type != Value::Type::error) return std::nullopt;
+  if (!names_each && holders.type != Value::Type::error) return std::nullopt;
+  Value all_raised;
+  all_raised.type = Value::Type::integer;
+  all_raised.integer = is_count && raised.integer == static_cast<std::int64_t>(count) ? 1 : 0;
+  std::vector<core::Answer> answers;
+  answers.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value& holder = names_each ? *holders.elements[i] : holders;
+    const auto answer =
+        classify_exceeding(form, std::array{values[i], &std::as_const(all_raised), &holder});
+    if (!answer) return std::nullopt;
+    answers.push_back(*answer);
+  }
+  return answers;
 }
 
 }  // namespace redlock::redis

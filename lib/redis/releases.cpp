@@ -3,6 +3,8 @@
 #include <chrono>
 
 #include "core/waited_keys.hpp"
+#include "redis/classify.hpp"
+#include "redis/requests/parts.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "redis/words.hpp"
 #include "support/assert.hpp"
@@ -53,6 +55,26 @@ void Releases::clear() noexcept {
   count_ = 0;
   resources_.clear();
   tokens_.clear();
+}
+
+std::optional<std::vector<core::Answer>> classify_releases(const Value& value, std::size_t count) {
+  if (value.type == Value::Type::error) {
+    return std::vector<core::Answer>(count, error_of_script(value));
+  }
+  const auto all = static_cast<std::int64_t>(count);
+  if (value.type == Value::Type::integer && value.integer >= 0 && value.integer <= all) {
+    // Fewer: some had expired meanwhile, and nobody knows which. None of them is there any more.
+    const core::Reply reply = value.integer == all ? core::Reply::released : core::Reply::gone;
+    return std::vector<core::Answer>(count, core::Answer{.reply = reply});
+  }
+  if (value.type != Value::Type::array || value.elements.size() != count) return std::nullopt;
+  std::vector<core::Answer> answers;
+  for (const Value* element : value.elements) {
+    const std::optional<core::Answer> answer = classify_release(*element);
+    if (!answer || answer->holds) return std::nullopt;
+    answers.push_back(*answer);
+  }
+  return answers;
 }
 
 }  // namespace redlock::redis

@@ -28,22 +28,12 @@ void Node::on_ready(const redis::ServerIdentity& identity) noexcept {
   owner_.on_node_ready(index_, identity);
 }
 
-void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept {
+void Node::on_answer(const core::Stamp& stamp, const core::Answer& what) noexcept {
   // Made where it is going to be read: this is what the driver does most.
-  core::Event event(std::in_place_type<core::Answer>);
+  core::Event event(std::in_place_type<core::Answer>, what);
   auto& answer = *std::get_if<core::Answer>(&event);
   answer.node = index_;
   answer.stamp = stamp;
-  answer.reply = what.reply;
-  answer.text = what.text;
-  answer.remaining = what.remaining;
-  answer.number = what.number;
-  answer.time = what.time;
-  answer.for_people = what.for_people;
-  answer.holds = what.holds;
-  answer.queued = what.queued;
-  answer.ticket = what.ticket;
-  answer.is_first = what.is_first;
   owner_.on_node_answer(event);
 }
 

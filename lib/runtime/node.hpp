@@ -55,7 +55,7 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
 
  private:
   void on_ready(const redis::ServerIdentity& identity) noexcept override;
-  void on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept override;
+  void on_answer(const core::Stamp& stamp, const core::Answer& what) noexcept override;
   void on_assents(std::span<const core::Assent> assents, std::string_view marker) noexcept override;
   void on_changed(core::Tracked kind, std::string_view key) noexcept override;
   void on_down(core::NodeDown::Cause cause, std::string_view why,

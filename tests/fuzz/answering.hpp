@@ -114,7 +114,7 @@ void each_verb(Visit&& visit) {
 }
 
 /// `values` are as many as values_expected() says.
-[[nodiscard]] inline std::optional<redis::Classified> classified(
+[[nodiscard]] inline std::optional<core::Answer> classified(
     core::Verb verb, redis::Dialect form, const std::vector<const redis::Value*>& values) {
   return redis::classify(verb, form, values);
 }
@@ -172,7 +172,7 @@ void each_verb(Visit&& visit) {
 }
 
 /// The guarantees to the core, for all bytes that a server may send.
-inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
+inline void check_meaning(core::Verb verb, const core::Answer& answer) {
   using core::Reply;
   REDLOCK_ASSERT(may_answer(verb, answer.reply));
   REDLOCK_ASSERT(!is_numbered(verb) || answer.number < core::fence_limit);

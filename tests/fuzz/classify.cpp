@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           redis::classify_fenced_sets(form, std::span(values).first(sets + for_all));
       if (!answers) continue;
       REDLOCK_ASSERT(answers->size() == sets);
-      for (const redis::Classified& answer : *answers) {
+      for (const core::Answer& answer : *answers) {
         check_meaning(core::Verb::set_fenced_short, answer);
       }
     }

@@ -106,7 +106,7 @@ class Client final : private redis::ConnectionOwner {
   }
 
   void on_changed(core::Tracked /*kind*/, std::string_view /*key*/) noexcept override {}
-  void on_answer(const core::Stamp& stamp, const redis::Classified& answer) noexcept override {
+  void on_answer(const core::Stamp& stamp, const core::Answer& answer) noexcept override {
     REDLOCK_ASSERT(ready_ && !down_ && !left_);
     REDLOCK_ASSERT(!asked_.empty() && asked_.front() == stamp);
     asked_.pop_front();

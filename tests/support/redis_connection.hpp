@@ -33,7 +33,7 @@ class Recorder final : public ConnectionOwner {
   void on_changed(core::Tracked kind, std::string_view key) noexcept override {
     changed.emplace_back(kind, key);
   }
-  void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept override {
+  void on_answer(const core::Stamp& stamp, const core::Answer& answer) noexcept override {
     answers.push_back(
         {stamp, answer.reply, std::string(answer.text), answer.remaining, answer.time});
     if (react) react();

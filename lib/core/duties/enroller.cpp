@@ -105,9 +105,7 @@ void Enroller::begin_writing(const Enrolment::Write& write) {
   const bool plain =
       !link.can(Capability::run_scripts) && link.can(Capability::compare) && link.clock_known();
   const Stamp stamp = upkeep(plain ? Verb::mark_plain : Verb::write_marker);
-  Request request{NodeSet::of(write.node), stamp};
-  request.terms.marker = &*writing_;
-  outbox_.send(request);
+  outbox_.send(NodeSet::of(write.node), stamp).marker = &*writing_;
 }
 
 void Enroller::ask_to_confirm(const Enrolment::Confirm& confirm) {
@@ -118,7 +116,7 @@ void Enroller::ask_to_confirm(const Enrolment::Confirm& confirm) {
   const NodeSet unread = confirm.nodes - confirming_;
   if (unread.empty()) return;
   confirming_ = confirming_ | unread;
-  outbox_.send(Request{unread, upkeep(Verb::read_marker, confirm.pass)});
+  outbox_.send(unread, upkeep(Verb::read_marker, confirm.pass));
 }
 
 void Enroller::begin_wait(const Enrolment::Wait& wait) {

@@ -18,11 +18,10 @@ void Names::write_where_due(NodeSet nodes) {
 }
 
 void Names::send(NodeSet nodes) {
-  Request request{nodes, upkeep(Verb::write_name)};
-  request.terms.name = settings_.name;
-  request.terms.client = settings_.client_id;
-  request.terms.ttl = kept();
-  outbox_.send(request);
+  Terms& terms = outbox_.send(nodes, upkeep(Verb::write_name));
+  terms.name = settings_.name;
+  terms.client = settings_.client_id;
+  terms.ttl = kept();
 }
 
 Instant Names::next_writing() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/for_people.hpp"
+#include "redis/requests/row.hpp"
 #include "redlock/limits.hpp"
 #include "unit/redis/values.hpp"
 
@@ -21,46 +22,12 @@ using core::Verb;
 using std::chrono::milliseconds;
 using Type = Value::Type;
 
-constexpr std::array every_verb{Verb::set,
-                                Verb::set_and_ttl,
-                                Verb::take,
-                                Verb::raise_fence,
-                                Verb::extend,
-                                Verb::release,
-                                Verb::inspect,
-                                Verb::extend_or_set,
-                                Verb::kill_old,
-                                Verb::expire_orphan,
-                                Verb::read_clock,
-                                Verb::read_evictions,
-                                Verb::set_fenced,
-                                Verb::set_fenced_short,
-                                Verb::set_fenced_short_and_ttl,
-                                Verb::read_floor_and_marker,
-                                Verb::prune_fencing_numbers,
-                                Verb::write_name,
-                                Verb::write_audit,
-                                Verb::set_fenced_and_ttl,
-                                Verb::take_permit,
-                                Verb::enter,
-                                Verb::join_queue,
-                                Verb::leave_queue,
-                                Verb::read_marker,
-                                Verb::write_marker,
-                                Verb::break_lock,
-                                Verb::release_plain,
-                                Verb::extend_plain,
-                                Verb::repair_plain,
-                                Verb::raise_plain,
-                                Verb::set_all,
-                                Verb::notify,
-                                Verb::mark_plain};
 constexpr std::array every_form{Dialect::classic, Dialect::with_get, Dialect::with_delex};
 
 Value nil() { return {}; }
 
-std::optional<Classified> classify(Verb verb, Dialect form, const Value& first,
-                                   const Value* second) {
+std::optional<core::Answer> classify(Verb verb, Dialect form, const Value& first,
+                                     const Value* second) {
   std::vector<const Value*> values{&first};
   if (second != nullptr) values.push_back(second);
   return redis::classify(verb, form, values);
@@ -80,7 +47,7 @@ struct Inspected {
 };
 
 /// A string, so that a failure shows what was meant: "taken by 'x' for 5 ms".
-std::string meaning(const std::optional<Classified>& answer) {
+std::string meaning(const std::optional<core::Answer>& answer) {
   if (!answer) return "violation";
   std::string out;
   switch (answer->reply) {
@@ -206,7 +173,8 @@ TEST(Classify, ErrorsAreKeptWordForWord) {
         "NOAUTH Authentication required.", "NOPERM this user has no permissions",
         "MASTERDOWN Link with MASTER is down", "NOREPLICAS Not enough good replicas to write.",
         "BUSY Redis is busy running a script.", "CLUSTERDOWN The cluster is down", "ERR", ""}) {
-    for (const Verb verb : every_verb) {
+    for (const Row* row : rows()) {
+      const Verb verb = row->verb;
       for (const Dialect form : every_form) {
         const Value value = error(text);
         const std::vector<const Value*> values(values_expected(verb), &value);
@@ -415,8 +383,8 @@ class ClassifyNumbered : public testing::Test {
     const Inspected scores({number, floor});
     return meaning(classify(Verb::set_fenced, {&set, &scores.array, &raised, &holder}));
   }
-  [[nodiscard]] static std::optional<Classified> classify(Verb verb,
-                                                          std::vector<const Value*> values) {
+  [[nodiscard]] static std::optional<core::Answer> classify(Verb verb,
+                                                            std::vector<const Value*> values) {
     return redis::classify(verb, Dialect::with_get, values);
   }
   const Value granted_ = nil();
@@ -633,7 +601,8 @@ TEST(Classify, IsTotalOverVerbsFormsAndKindsOfValuesAndNeverInventsAGrant) {
   const std::vector<Value> values{
       status("OK"), status(""),  error("ERR x"), error(""),  bulk("x"),  bulk(""), integer(-3),
       integer(-2),  integer(-1), integer(0),     integer(1), integer(2), nil(),    empty_array};
-  for (const Verb verb : every_verb) {
+  for (const Row* row : rows()) {
+    const Verb verb = row->verb;
     for (const Dialect form : every_form) {
       for (const Value& first : values) {
         std::vector<const Value*> seconds{nullptr};

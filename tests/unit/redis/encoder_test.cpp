@@ -1,4 +1,5 @@
 #include "redis/encoder.hpp"
+#include "redis/requests/row.hpp"
 #include "support/encoding.hpp"
 
 #include <gtest/gtest.h>
@@ -353,36 +354,9 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
     for (const Dialect dialect : {Dialect::classic, Dialect::with_get, Dialect::with_delex}) {
       for (const auto* resource : {"a", "b", "longer", "$1\r\nx", "b", "LONGER", "c"}) {
         for (const auto* letters : {"t0k", "tok", "an0ther", "t"}) {
-          for (const auto verb : {Verb::set,
-                                  Verb::set_and_ttl,
-                                  Verb::extend,
-                                  Verb::extend_or_set,
-                                  Verb::release,
-                                  Verb::inspect,
-                                  Verb::kill_old,
-                                  Verb::take,
-                                  Verb::raise_fence,
-                                  Verb::expire_orphan,
-                                  Verb::read_clock,
-                                  Verb::read_evictions,
-                                  Verb::set_fenced,
-                                  Verb::set_fenced_and_ttl,
-                                  Verb::set_fenced_short,
-                                  Verb::set_fenced_short_and_ttl,
-                                  Verb::read_floor_and_marker,
-                                  Verb::prune_fencing_numbers,
-                                  Verb::join_queue,
-                                  Verb::leave_queue,
-                                  Verb::read_marker,
-                                  Verb::write_name,
-                                  Verb::write_audit,
-                                  Verb::break_lock,
-                                  Verb::release_plain,
-                                  Verb::extend_plain,
-                                  Verb::repair_plain,
-                                  Verb::raise_plain,
-                                  Verb::set_all,
-                                  Verb::notify}) {
+          for (const Row* row : rows()) {
+            if (core::is_marker_write(row->verb)) continue;  // their terms are a marker's
+            const Verb verb = row->verb;
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;

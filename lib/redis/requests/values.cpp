@@ -4,7 +4,8 @@
 #include <chrono>
 
 #include "core/fencing.hpp"
-#include "redis/classify_parts.hpp"
+#include "redis/classify.hpp"
+#include "redis/requests/parts.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {
@@ -36,11 +37,11 @@ std::optional<core::Duration> duration_of(const Value& pttl) noexcept {
   return milliseconds(pttl.integer);
 }
 
-Classified error_of(const Value& value) noexcept {
+core::Answer error_of(const Value& value) noexcept {
   return {.reply = Reply::error, .text = value.text};
 }
 
-Classified error_of_script(const Value& value) noexcept {
+core::Answer error_of_script(const Value& value) noexcept {
   if (value.text.starts_with("NOSCRIPT")) {
     return {.reply = Reply::script_missing, .text = value.text};
   }
@@ -54,7 +55,7 @@ std::optional<core::Holds> holds_of(const Value& count) noexcept {
   return core::Holds{.count = static_cast<std::uint32_t>(count.integer)};
 }
 
-Classified marker_and_quarantine(const Value& marker, const Value& left) noexcept {
+core::Answer marker_and_quarantine(const Value& marker, const Value& left) noexcept {
   // A quarantine without an end, which no client begins, is as long as any.
   constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
   std::int64_t milliseconds = left.integer < 0 ? longest : std::min(left.integer, longest);
@@ -90,6 +91,46 @@ std::optional<core::Duration> time_of(const Value& value) noexcept {
     return std::nullopt;
   }
   return std::chrono::seconds(parts[0]) + std::chrono::microseconds(parts[1]);
+}
+
+core::Answer error_of_plain(const Value& value) noexcept {
+  for (const std::string_view prefix : {"WRONGTYPE ", "NOPERM ", "OOM ", "ERR unknown command"}) {
+    if (value.text.starts_with(prefix)) return {.reply = Reply::script_needed, .text = value.text};
+  }
+  return error_of(value);
+}
+
+std::optional<core::Answer> count(Dialect /*dialect*/, Values values) noexcept {
+  const Value& value = *values[0];
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::integer) return std::nullopt;
+  return core::Answer{.reply = Reply::done};
+}
+
+std::optional<core::Answer> classify_hold(Reply reply, const Value& value) noexcept {
+  if (value.elements.size() != 2) return std::nullopt;
+  const Value& what = *value.elements[0];
+  core::Answer result{.reply = reply};
+  result.holds = holds_of(*value.elements[1]);
+  const bool done = what.type == Type::integer && what.integer == 1 && result.holds;
+  return done ? std::optional(result) : std::nullopt;
+}
+
+std::optional<core::Answer> classify_refusal(const Value& value, std::size_t size) noexcept {
+  if (value.elements.size() != size || value.elements[1]->type != Type::bulk) return std::nullopt;
+  const Value& pttl = *value.elements[2];
+  if (!is_duration(pttl)) return std::nullopt;
+  return core::Answer{
+      .reply = Reply::taken, .text = holder_of(*value.elements[1]), .remaining = duration_of(pttl)};
+}
+
+bool read_place(const Value& ticket, const Value& first, core::Answer& result) noexcept {
+  constexpr std::int64_t highest = std::int64_t{1} << 53;
+  if (ticket.type != Type::integer || ticket.integer < 0 || ticket.integer > highest) return false;
+  if (first.type != Type::integer || first.integer < 0 || first.integer > 1) return false;
+  result.ticket = ticket.integer;
+  result.is_first = first.integer == 1;
+  return true;
 }
 
 }  // namespace redlock::redis

@@ -1,0 +1,122 @@
+#include <string_view>
+
+#include "redis/requests/parts.hpp"
+#include "redis/requests/row.hpp"
+
+/// A later expiry for a key that is ours, or that has none.
+namespace redlock::redis {
+
+using core::Reply;
+using core::Verb;
+using Type = Value::Type;
+
+namespace {
+
+std::optional<core::Answer> classify_extend(bool may_repair, const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type == Type::array) return classify_hold(Reply::extended, value);
+  if (value.type != Type::integer) return std::nullopt;
+  switch (value.integer) {
+    case 1:
+      return core::Answer{.reply = Reply::extended};
+    case 0:
+      return core::Answer{.reply = Reply::gone};
+    case 2:
+      // A write that was not asked for.
+      if (!may_repair) return std::nullopt;
+      return core::Answer{.reply = Reply::repaired};
+    case -1:
+      return core::Answer{.reply = Reply::taken};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// SET … IFEQ … GET: whose key it was. The core compares that with the token.
+std::optional<core::Answer> classify_plain_extend(const Value& value) noexcept {
+  if (value.type == Type::nil) return core::Answer{.reply = Reply::gone};
+  if (value.type == Type::bulk) {
+    return core::Answer{.reply = Reply::taken, .text = holder_of(value)};
+  }
+  if (value.type != Type::error) return std::nullopt;
+  if (value.text.starts_with("WRONGTYPE ")) return core::Answer{.reply = Reply::taken};
+  return error_of_plain(value);
+}
+
+/// The same; SET … NX GET.
+std::optional<core::Answer> classify_plain_repair(Dialect form, const Value& extended,
+                                                  const Value& set) noexcept {
+  const auto first = classify_plain_extend(extended);
+  const auto second = classify_set(form, set);
+  if (!first || !second || first->reply != Reply::gone) return second ? first : second;
+  if (second->reply == Reply::granted) return core::Answer{.reply = Reply::repaired};
+  // Whose it became in between is not named: were it our own token, the key would have the TTL of
+  // an earlier request.
+  return second->reply == Reply::taken ? core::Answer{.reply = Reply::taken} : second;
+}
+
+void append_extend_if_ours(Writer& out) {
+  out.command({"SET", out.resource(), out.token(), "IFEQ", out.token(), "GET", "PX", out.ttl()});
+}
+
+constexpr std::array all_extends{
+    Row{
+        .verb = Verb::extend,
+        .name = "extend",
+        .values = 1,
+        .encode =
+            [](Writer& out, const core::Terms&) {
+              out.script_of_lock(scripts::extend, {}, {out.ttl(), ""});
+            },
+        .meaning = [](Dialect, Values v) noexcept { return classify_extend(false, *v[0]); },
+        .yes = one,
+        .yes_means = Reply::extended,
+    },
+    Row{
+        .verb = Verb::extend_or_set,
+        .name = "extend-or-set",
+        .values = 1,
+        .encode =
+            [](Writer& out, const core::Terms& terms) {
+              out.script_of_lock(scripts::extend, {},
+                                 {out.ttl(), terms.group.empty() ? "key" : terms.group});
+            },
+        .meaning = [](Dialect, Values v) noexcept { return classify_extend(true, *v[0]); },
+    },
+    Row{
+        .verb = Verb::extend_plain,
+        .name = "extend-plain",
+        .values = 1,
+        .encode = [](Writer& out, const core::Terms&) { append_extend_if_ours(out); },
+        .meaning = [](Dialect, Values v) noexcept { return classify_plain_extend(*v[0]); },
+    },
+    Row{
+        .verb = Verb::repair_plain,
+        .name = "repair-plain",
+        .values = 2,
+        .encode =
+            [](Writer& out, const core::Terms&) {
+              append_extend_if_ours(out);
+              append_set(out);
+            },
+        .meaning = [](Dialect dialect,
+                      Values v) noexcept { return classify_plain_repair(dialect, *v[0], *v[1]); },
+    },
+    Row{
+        .verb = Verb::expire_orphan,
+        .name = "expire-orphan",
+        .values = 1,
+        .encode =
+            [](Writer& out, const core::Terms&) {
+              const Decimal longest(static_cast<std::int64_t>(limits::token_bytes));
+              out.script(scripts::expire_orphan, 1, {out.resource(), out.ttl(), longest.view()});
+            },
+        .meaning = count,
+    },
+};
+
+}  // namespace
+
+std::span<const Row> extend_rows() noexcept { return all_extends; }
+
+}  // namespace redlock::redis

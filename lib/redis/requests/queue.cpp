@@ -1,0 +1,97 @@
+#include <string_view>
+
+#include "redis/requests/parts.hpp"
+#include "redis/requests/row.hpp"
+
+/// The queue of those who wait, and keys whose changes somebody wants to know of.
+namespace redlock::redis {
+
+using core::Reply;
+using core::Verb;
+using Type = Value::Type;
+
+namespace {
+
+/// {1 if the resource is taken, where the client is queued}
+std::optional<core::Answer> classify_queued(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::array || value.elements.size() != 3) return std::nullopt;
+  const Value& taken = *value.elements[0];
+  if (taken.type != Type::integer || taken.integer < 0 || taken.integer > 1) return std::nullopt;
+  core::Answer result{.reply = taken.integer == 1 ? Reply::taken : Reply::gone};
+  if (!read_place(*value.elements[1], *value.elements[2], result)) return std::nullopt;
+  return result;
+}
+
+std::optional<core::Answer> classify_track(const Value& caching, const Value& state) noexcept {
+  if (caching.type != Type::error && caching.type != Type::status) return std::nullopt;
+  const bool exists = state.type == Type::integer;  // EXISTS
+  const bool first = state.type == Type::array;     // who is first in the queue
+  if (state.type != Type::error && !exists && !first) return std::nullopt;
+  if (caching.type == Type::error) return error_of(caching);
+  if (state.type == Type::error) return error_of(state);
+  // The last member of a queue is '', which is no client.
+  const bool none =
+      exists ? state.integer == 0 : state.elements.empty() || state.elements[0]->text.empty();
+  return core::Answer{.reply = none ? Reply::gone : Reply::taken};
+}
+
+/// A server tracks what is read behind CLIENT CACHING YES.
+void append_track(Writer& out, const core::Terms& terms) {
+  out.command({"CLIENT", "CACHING", "YES"});
+  switch (terms.tracked) {
+    case core::Tracked::resource:
+      return out.command({"EXISTS", out.resource()});
+    case core::Tracked::queue:
+      return out.command({"ZRANGE", out.queue(), "0", "0"});
+  }
+}
+
+/// The permits of the semaphore whose queue it is, if it is one's, come last.
+void append_leave(Writer& out, const core::Terms& terms) {
+  const Decimal mode(terms.queue_mode);
+  const Decimal permits(terms.permits);
+  if (terms.permits == 0) {
+    return out.script(scripts::leave, 1,
+                      {out.resource(), terms.client, mode.view(), out.reserved_for()});
+  }
+  out.script(scripts::leave, 1,
+             {out.resource(), terms.client, mode.view(), out.reserved_for(), permits.view()});
+}
+
+constexpr std::array all_queue_requests{
+    Row{
+        .verb = Verb::join_queue,
+        .name = "join-queue",
+        .values = 1,
+        .encode =
+            [](Writer& out, const core::Terms& terms) {
+              const Decimal mode(terms.queue_mode);
+              const Decimal remember = milliseconds_of(core::queued_for);
+              out.script(scripts::queue, 1,
+                         {out.resource(), terms.client, remember.view(), mode.view(), out.ticket(),
+                          out.reserved_for()});
+            },
+        .meaning = [](Dialect, Values v) noexcept { return classify_queued(*v[0]); },
+    },
+    Row{
+        .verb = Verb::leave_queue,
+        .name = "leave-queue",
+        .values = 1,
+        .encode = append_leave,
+        .meaning = count,
+    },
+    Row{
+        .verb = Verb::track,
+        .name = "track",
+        .values = 2,
+        .encode = append_track,
+        .meaning = [](Dialect, Values v) noexcept { return classify_track(*v[0], *v[1]); },
+    },
+};
+
+}  // namespace
+
+std::span<const Row> queue_rows() noexcept { return all_queue_requests; }
+
+}  // namespace redlock::redis

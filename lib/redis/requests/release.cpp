@@ -1,0 +1,163 @@
+#include <optional>
+#include <string>
+
+#include "redis/requests/parts.hpp"
+#include "redis/requests/row.hpp"
+
+/// How a key leaves a node, and who is told of it.
+namespace redlock::redis {
+
+using core::Reply;
+using core::Verb;
+using Type = Value::Type;
+
+std::optional<core::Answer> classify_release(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  const bool of_holds = value.type == Type::array && value.elements.size() == 2;
+  const Value& what = of_holds ? *value.elements[0] : value;
+  if (what.type != Type::integer) return std::nullopt;
+  core::Answer result;
+  if (of_holds) {
+    result.holds = holds_of(*value.elements[1]);
+    if (!result.holds) return std::nullopt;
+  }
+  switch (what.integer) {
+    case 1:
+      result.reply = Reply::released;
+      return result;
+    case 0:
+      result.reply = Reply::gone;
+      return result;
+    case -1:
+      result.reply = Reply::taken;
+      return result;
+    default:
+      return std::nullopt;
+  }
+}
+
+namespace {
+
+/// For how long a node remembers which locks an operator broke.
+constexpr core::Duration audit_kept_for = std::chrono::hours(24);
+
+/// Of an attempt that was lost and waits on: where its release puts it in the queue.
+enum class PlaceAtRelease : std::uint8_t { none, as_before, for_any_permit, of_several };
+
+PlaceAtRelease place_at_release(const core::Terms& terms) noexcept {
+  if (terms.client.empty()) return PlaceAtRelease::none;
+  if (!terms.kept_before.empty()) return PlaceAtRelease::of_several;
+  if (!terms.more_resources.empty()) return PlaceAtRelease::none;
+  return terms.permits > 0 ? PlaceAtRelease::for_any_permit : PlaceAtRelease::as_before;
+}
+
+void append_release(Writer& out, const core::Terms& terms) {
+  const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
+  const Decimal remember = milliseconds_of(core::queued_for);
+  const std::string_view quiet = terms.quiet ? "1" : "0";
+  switch (place_at_release(terms)) {
+    case PlaceAtRelease::none:
+      return out.script_of_lock(scripts::release, {}, {cooldown.view(), out.reserved_for()});
+    case PlaceAtRelease::of_several:
+      return out.script_of_lock(scripts::release, {},
+                                {cooldown.view(), out.reserved_for(), terms.client,
+                                 terms.kept_before, out.writer_reservation()});
+    case PlaceAtRelease::for_any_permit:
+      return out.script_of_lock(scripts::release, {},
+                                {cooldown.view(), out.reserved_for(), terms.client, out.ticket(),
+                                 remember.view(), quiet, core::permits_prefix(out.resource())});
+    case PlaceAtRelease::as_before:
+      return out.script_of_lock(scripts::release, {},
+                                {cooldown.view(), out.reserved_for(), terms.client, out.ticket(),
+                                 remember.view(), quiet});
+  }
+}
+
+/// DELIFEQ or DELEX, and whether the resource is there and anybody is queued. What EXISTS is given
+/// twice is counted twice: 1 for the resource, 2 for its queue.
+void append_plain_release(Writer& out, const core::Terms&) {
+  if (out.dialect() == Dialect::with_delex) {
+    out.command({"DELEX", out.resource(), "IFEQ", out.token()});
+  } else {
+    out.command({"DELIFEQ", out.resource(), out.token()});
+  }
+  const std::string_view queue = out.queue();
+  if (const auto any = core::any_permit_of(out.resource())) {
+    const std::string others = std::string(keys::queue_prefix).append(*any);
+    out.command({"EXISTS", out.resource(), queue, queue, others, others});
+    return out.not_again();
+  }
+  out.command({"EXISTS", out.resource(), queue, queue});
+}
+
+/// DELIFEQ or DELEX; EXISTS of the resource, and of its queue twice.
+std::optional<core::Answer> classify_plain_release(const Value& deleted,
+                                                   const Value& left) noexcept {
+  // A user who may not ask for the queue may not notify it either.
+  const bool counted = left.type == Type::integer && left.integer >= 0 && left.integer <= 5;
+  if (!counted && left.type != Type::error) return std::nullopt;
+  if (deleted.type == Type::error) return error_of_plain(deleted);
+  if (deleted.type != Type::integer) return std::nullopt;
+  const bool taken = counted && left.integer % 2 == 1;
+  if (deleted.integer == 0) return core::Answer{.reply = taken ? Reply::taken : Reply::gone};
+  if (deleted.integer != 1) return std::nullopt;
+  return core::Answer{.reply = Reply::released, .queued = counted && left.integer >= 2};
+}
+
+constexpr std::array all_releases{
+    Row{
+        .verb = Verb::release,
+        .name = "release",
+        .values = 1,
+        .encode = append_release,
+        .meaning = [](Dialect, Values v) noexcept { return classify_release(*v[0]); },
+        .yes = one,
+        .yes_means = Reply::released,
+    },
+    Row{
+        .verb = Verb::break_lock,
+        .name = "break-lock",
+        .values = 1,
+        .encode =
+            [](Writer& out, const core::Terms& terms) {
+              const Decimal delay = milliseconds_rounded_up(terms.ttl);
+              out.script(scripts::break_lock, 1,
+                         {out.resource(), out.token(), delay.view(), terms.keeper});
+            },
+        .meaning = [](Dialect, Values v) noexcept { return classify_release(*v[0]); },
+    },
+    Row{
+        .verb = Verb::release_plain,
+        .name = "release-plain",
+        .values = 2,
+        .encode = append_plain_release,
+        .meaning = [](Dialect, Values v) noexcept { return classify_plain_release(*v[0], *v[1]); },
+    },
+    Row{
+        .verb = Verb::notify,
+        .name = "notify",
+        .values = 1,
+        .encode =
+            [](Writer& out, const core::Terms&) {
+              out.script(scripts::notify, 1, {out.resource(), out.reserved_for()});
+            },
+        .meaning = count,
+    },
+    Row{
+        .verb = Verb::write_audit,
+        .name = "write-audit",
+        .values = 1,
+        .encode =
+            [](Writer& out, const core::Terms& terms) {
+              const Decimal kept = milliseconds_of(audit_kept_for);
+              out.script(scripts::audit, 1, {out.resource(), out.token(), terms.name, kept.view()});
+            },
+        .meaning = count,
+    },
+};
+
+}  // namespace
+
+std::span<const Row> release_rows() noexcept { return all_releases; }
+
+}  // namespace redlock::redis

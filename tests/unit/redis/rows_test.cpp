@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redis/classify.hpp"
+#include "redis/encoder.hpp"
+#include "redis/requests/row.hpp"
+#include "unit/redis/values.hpp"
+
+/// What holds for each request, whichever it is: a new row is tried here without being named.
+namespace redlock::redis {
+namespace {
+
+using core::ScriptForm;
+using core::Terms;
+
+constexpr std::array dialects_of_servers{Dialect::classic, Dialect::with_get, Dialect::with_delex};
+
+/// Terms of every kind, each in its turn.
+std::vector<Terms> all_kinds_of_terms() {
+  static const std::vector<std::string> others{"second", "third"};
+  static const core::MarkerWrite write{0, "old", "new", std::chrono::seconds(30),
+                                       std::chrono::seconds(1000)};
+  Terms simple;
+  simple.resource = "resource";
+  simple.token = "t0k";
+  simple.ttl = std::chrono::seconds(10);
+  simple.name = "me";
+  simple.marker = &write;
+  std::vector<Terms> all;
+  const auto with = [&](auto change) {
+    Terms terms = simple;
+    change(terms);
+    all.push_back(terms);
+  };
+  with([](Terms&) {});
+  with([](Terms& terms) { terms.more_resources = others; });
+  with([](Terms& terms) { terms.group = "shared"; });
+  with([](Terms& terms) { terms.fencing_number = 1'781'000'000'000'000; });
+  with([](Terms& terms) { terms.cooldown = std::chrono::seconds(1); });
+  with([](Terms& terms) { terms.keeper = "keeper"; });
+  with([](Terms& terms) { terms.tracked = core::Tracked::queue; });
+  with([](Terms& terms) {
+    terms.resource = "resource#3";
+    terms.permits = 4;
+    terms.client = "client";
+    terms.ticket = 7;
+  });
+  with([](Terms& terms) {
+    terms.more_resources = others;
+    terms.client = "client";
+    terms.kept_before = others[0];
+    terms.quiet = true;
+  });
+  return all;
+}
+
+/// How many commands there are, each complete; the words of the last one.
+std::size_t commands_in(std::string_view bytes, std::vector<std::string>& words) {
+  ReplyReader reader;
+  reader.feed(bytes);
+  std::size_t count = 0;
+  while (const Value* command = reader.next()) {
+    EXPECT_EQ(command->type, Value::Type::array);
+    words.clear();
+    for (const Value* word : command->elements) words.push_back(word->text);
+    ++count;
+  }
+  EXPECT_FALSE(reader.in_the_middle()) << bytes;
+  return count;
+}
+
+TEST(Rows, EachRequestHasOneWithANameOfItsOwn) {
+  std::set<std::string_view> names;
+  ASSERT_EQ(rows().size(), core::verbs);
+  for (const Row* row : rows()) {
+    EXPECT_FALSE(row->name.empty());
+    EXPECT_TRUE(names.insert(row->name).second) << row->name;
+    EXPECT_EQ(&row_of(row->verb), row);
+  }
+}
+
+TEST(Rows, EncodeAsManyCommandsAsTheyHaveAnswers) {
+  for (const Row* row : rows()) {
+    for (const Dialect dialect : dialects_of_servers) {
+      for (const Terms& terms : all_kinds_of_terms()) {
+        for (const ScriptForm form : {ScriptForm::digest, ScriptForm::text}) {
+          Encoder encoder;
+          std::vector<std::string> words;
+          const std::string bytes(encoder.encode(row->verb, form, dialect, terms));
+          EXPECT_EQ(commands_in(bytes, words), row->values) << row->name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Rows, EncodeTheSameWhateverWasEncodedBefore) {
+  Encoder used;
+  for (const Row* row : rows()) {
+    for (const Terms& terms : all_kinds_of_terms()) {
+      // Over what was there, and over itself with other letters.
+      for (const std::string_view token : {"t0k", "tok", "t0k"}) {
+        Terms again = terms;
+        again.token = token;
+        Encoder fresh;
+        EXPECT_EQ(used.encode(row->verb, ScriptForm::digest, Dialect::with_get, again),
+                  fresh.encode(row->verb, ScriptForm::digest, Dialect::with_get, again))
+            << row->name;
+      }
+    }
+  }
+}
+
+TEST(Rows, RefuseAnswersOfAnotherNumber) {
+  const Value yes = integer(1);
+  for (const Row* row : rows()) {
+    for (const Dialect dialect : dialects_of_servers) {
+      for (std::size_t count = 0; count <= 9; ++count) {
+        if (count == row->values) continue;
+        const std::vector<const Value*> values(count, &yes);
+        EXPECT_FALSE(classify(row->verb, dialect, values)) << row->name;
+      }
+    }
+  }
+}
+
+TEST(Rows, SayWhatAServersErrorIs) {
+  const Value refused = error("ERR refused");
+  for (const Row* row : rows()) {
+    const std::vector<const Value*> values(row->values, &refused);
+    for (const Dialect dialect : dialects_of_servers) {
+      const auto answer = classify(row->verb, dialect, values);
+      ASSERT_TRUE(answer) << row->name;
+      EXPECT_EQ(answer->reply, core::Reply::error) << row->name;
+      EXPECT_EQ(answer->text, "ERR refused") << row->name;
+    }
+  }
+}
+
+TEST(Rows, ThatSayYesInOneLineMeanWhatTheLineMeans) {
+  for (const Row* row : rows()) {
+    if (row->yes == nullptr) continue;
+    ASSERT_EQ(row->values, 1U) << row->name;
+    for (const Dialect dialect : dialects_of_servers) {
+      ReplyReader reader(Protocol::resp3);
+      reader.feed(row->yes(dialect, Protocol::resp3));
+      const std::array<const Value*, 1> values{reader.next()};
+      const auto answer = classify(row->verb, dialect, values);
+      ASSERT_TRUE(answer) << row->name;
+      EXPECT_EQ(answer->reply, row->yes_means) << row->name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace redlock::redis
