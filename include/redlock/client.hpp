@@ -51,11 +51,11 @@ class REDLOCK_EXPORT Client {
   /// Closes, see `close`.
   ~Client();
 
-  /// Ends every blocked call with `closed`, releases every lease, waits until every release has
-  /// been answered, at most one node time limit, and closes the connections. To deliver releases it
-  /// reconnects to nodes that went away in the meantime. The report names the nodes where releases
-  /// could not be delivered: keys stay there until they expire. Errors: closed (moved from),
-  /// forked, would_block.
+  /// Ends every blocked call with `closed`, releases every lease, whose `lost()` is signalled,
+  /// waits until every release has been answered, at most one node time limit, and closes the
+  /// connections. To deliver releases it reconnects to nodes that went away in the meantime. The
+  /// report names the nodes where releases could not be delivered: keys stay there until they
+  /// expire. Errors: closed (moved from), forked, would_block.
   Result<CloseReport> close();
 
   /// Waits until the lock is granted, through outages, too. `stop` ends the wait (`cancelled`).

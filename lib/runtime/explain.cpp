@@ -332,6 +332,16 @@ Error explain(Errc code, std::string_view resource, RoundReport report, std::uin
   return Error{code, std::move(message), std::move(report)};
 }
 
+Error explain_loss(std::string_view resource, RoundReport report) {
+  std::string message = "lost the lease on" + quoted(resource) + ": its deadline passed";
+  // Otherwise nothing failed: the process was paused, or nobody renewed it.
+  if (!report.nodes.empty() && count(report).granted < report.quorum) {
+    message += ", and the last renewal failed: " + counted(report) + ", " +
+               std::to_string(report.quorum) + " needed" + about_failures(report);
+  }
+  return Error{Errc::not_holder, std::move(message), std::move(report)};
+}
+
 void name_holder(Error& error, const Inspection& inspection) {
   const bool is_unknown = inspection.state == Inspection::State::indeterminate;
   if (is_unknown && inspection.kind == LockKind::none) return;

@@ -52,6 +52,26 @@ TEST(Explain, SaysWhatIsInTheWayWhereThatIsNoSingleHolder) {
   EXPECT_THAT(held_by("", 3), EndsWith("; all 3 permits are taken, 4 s left"));
 }
 
+TEST(Explain, TellsWhyALeaseWasLostIfRenewalsFailed) {
+  RoundReport report;
+  report.quorum = 2;
+  std::vector<NodeReport> nodes(3);
+  for (NodeReport& node : nodes) node.vote = Vote::granted;
+  report.nodes = nodes;
+  EXPECT_EQ(explain_loss("r", report).message, "lost the lease on 'r': its deadline passed");
+  EXPECT_EQ(explain_loss("r", report).code, Errc::not_holder);
+  for (const std::size_t node : {1U, 2U}) {
+    nodes[node].vote = Vote::unreachable;
+    nodes[node].url = "redis://" + std::to_string(node);
+    nodes[node].message = "connection refused";
+  }
+  report.nodes = nodes;
+  EXPECT_EQ(explain_loss("r", report).message,
+            "lost the lease on 'r': its deadline passed, and the last renewal failed: granted 1, "
+            "failed 2 of 3, 2 needed; redis://1: connection refused; redis://2: connection "
+            "refused");
+}
+
 TEST(Explain, MakesOfTheWordsOfNodesWhatTheyMean) {
   using Kind = Holder::Kind;
   EXPECT_EQ(holder_from(""), std::nullopt) << "the server does not say";

@@ -140,6 +140,13 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
             gc.collect()
         await eventually(self.is_free)
 
+    async def test_a_closed_client_loses_its_leases(self) -> None:
+        client = await self.make_client()
+        lease = await client.acquire(self.resource)
+        await client.close()
+        await asyncio.wait_for(lease.lost.wait(), 30)
+        self.assertFalse(lease.valid)
+
     async def test_a_lost_lease(self) -> None:
         lost: asyncio.Future = asyncio.get_running_loop().create_future()
         with self.assertRaises(quorum_redlock.LeaseLostError):
