@@ -473,9 +473,9 @@ REDLOCK_C_EXPORT redlock_status redlock_lease_release(redlock_lease* lease, redl
 REDLOCK_C_EXPORT const char* redlock_lease_detach(redlock_lease* lease);
 
 /// Makes a lease of what redlock_lease_detach returned, here or elsewhere: asks for the TTL of the
-/// options from now on. It keeps its fencing token. `options` may be NULL: the defaults. Errors:
-/// not_holder (it had expired or was released), unavailable, expired, closed, forked, would_block,
-/// invalid_argument, limit_reached.
+/// options from now on. Blanks and newlines around the text are left out. It keeps its fencing
+/// token. `options` may be NULL: the defaults. Errors: not_holder (it had expired or was released),
+/// unavailable, expired, closed, forked, would_block, invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_adopt(redlock_client* client, const char* detached,
                                               const redlock_acquire_options* options,
                                               redlock_lease** lease, redlock_error** error);

@@ -279,7 +279,7 @@ class Locks(ClientCase):
         self.assertEqual(detached.fencing_token, lease.fencing_token)
         with self.assertRaises(quorum_redlock.NotHolderError):
             lease.detach()
-        adopted = self.client.adopt(str(detached), ttl=20)
+        adopted = self.client.adopt(f"{detached}\n", ttl=20)  # as a file has it
         self.assertTrue(adopted.valid)
         self.assertEqual(adopted.fencing_token, lease.fencing_token)
         self.assertGreater(adopted.remaining, 5)
