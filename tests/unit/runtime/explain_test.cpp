@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/link.hpp"
+#include "core/marker.hpp"
+
 namespace redlock::runtime {
 namespace {
 
@@ -70,6 +73,48 @@ TEST(Explain, TellsWhyALeaseWasLostIfRenewalsFailed) {
             "lost the lease on 'r': its deadline passed, and the last renewal failed: granted 1, "
             "failed 2 of 3, 2 needed; redis://1: connection refused; redis://2: connection "
             "refused");
+}
+
+TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
+  using testing::HasSubstr;
+  using testing::Not;
+  const auto excluded = [](std::vector<NodeReport> nodes) {
+    RoundReport report;
+    report.quorum = 2;
+    report.nodes = std::move(nodes);
+    return explain(Errc::excluded, "r", std::move(report)).message;
+  };
+  NodeReport forgot;
+  forgot.vote = Vote::excluded;
+  forgot.message = "quarantined for 29 s more: " + std::string(core::may_be_new) +
+                   std::string(core::may_have_forgotten) + "; " + std::string(core::no_deployment);
+  forgot.remaining = seconds(29);
+  NodeReport pending;
+  EXPECT_THAT(excluded({forgot, forgot, forgot}), HasSubstr("; wait 29 s, or, "));
+  // It may remember: a node whose vote could change nothing is not asked.
+  EXPECT_THAT(excluded({forgot, forgot, pending}),
+              EndsWith("; wait 29 s; `quorum-lock doctor` says whether `quorum-lock bootstrap` can "
+                       "shorten that"));
+  NodeReport unmet;
+  unmet.vote = Vote::error;
+  unmet.message = core::nobody_met_it;
+  EXPECT_THAT(excluded({forgot, forgot, unmet}), HasSubstr("`quorum-lock doctor` says whether"));
+  // A node that remembers its deployment would be quarantined, too.
+  NodeReport granted;
+  granted.vote = Vote::granted;
+  EXPECT_THAT(excluded({forgot, forgot, granted}), EndsWith("; wait 29 s"));
+  NodeReport member;
+  member.vote = Vote::excluded;
+  member.message = "it is alone in its deployment";
+  EXPECT_THAT(excluded({forgot, forgot, member}), EndsWith("; wait 29 s"));
+  NodeReport came_back = forgot;
+  came_back.message = "quarantined for 29 s more: " + std::string(core::came_without_data);
+  EXPECT_THAT(excluded({forgot, forgot, came_back}), EndsWith("; wait 29 s"));
+  // `bootstrap` needs every node.
+  NodeReport gone;
+  gone.vote = Vote::unreachable;
+  gone.message = "connection refused";
+  EXPECT_THAT(excluded({forgot, forgot, gone}), Not(HasSubstr("bootstrap")));
 }
 
 TEST(Explain, MakesOfTheWordsOfNodesWhatTheyMean) {
