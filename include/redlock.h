@@ -840,7 +840,8 @@ REDLOCK_C_EXPORT redlock_request redlock_async_election_observe(redlock_async_el
 /// with `closed`.
 typedef struct redlock_mutex redlock_mutex;
 
-/// Asks no node. `options` may be NULL: the defaults. Errors: invalid_argument.
+/// Asks no node. `options` may be NULL: the defaults. An unusable target or option, such as a TTL
+/// that is too short, is refused by the calls that lock. Errors: invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_mutex_create(redlock_client* client,
                                                      const redlock_target* target,
                                                      const redlock_acquire_options* options,
@@ -915,7 +916,8 @@ typedef struct redlock_async_mutex redlock_async_mutex;
 typedef struct redlock_guard redlock_guard;
 typedef void (*redlock_guard_done)(void* context, redlock_guard* guard, redlock_error* error);
 
-/// Asks no node. `options` may be NULL: the defaults. Errors: invalid_argument.
+/// Asks no node. `options` may be NULL: the defaults. They are checked as those of redlock_mutex.
+/// Errors: invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_async_mutex_create(redlock_async* client,
                                                            const redlock_target* target,
                                                            const redlock_acquire_options* options,
