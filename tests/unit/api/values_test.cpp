@@ -37,6 +37,11 @@ TEST(ResultOf, AValueIsReadWithoutACheckOrWithOne) {
   EXPECT_EQ(seven.transform_error([](Error error) { return error; }), 7);
 }
 
+TEST(ResultOf, AClosedClientIsNotSaidTwice) {
+  const std::system_error closed(Errc::closed, "the client is closed");
+  EXPECT_STREQ(closed.what(), "the client is closed: closed");
+}
+
 TEST(ResultOf, AnErrorThrowsWhatItIs) {
   const Result<int> held = Error{Errc::held, "held on 'r'"};
   try {
