@@ -363,8 +363,9 @@ REDLOCK_C_EXPORT const redlock_undelivered* redlock_close_report_undelivered(
     const redlock_close_report* report, size_t i);
 REDLOCK_C_EXPORT void redlock_close_report_free(redlock_close_report* report);
 
-/// Ends every blocked call with `closed`, releases every lease, waits for the answers, at most one
-/// node time limit, and closes the connections. `report` may be NULL. Errors: forked, would_block.
+/// Ends every blocked call with `closed`, releases every lease, which is lost then
+/// (redlock_lease_lost), waits for the answers, at most one node time limit, and closes the
+/// connections. `report` may be NULL. Errors: forked, would_block.
 REDLOCK_C_EXPORT redlock_status redlock_client_close(redlock_client* client,
                                                      redlock_close_report** report,
                                                      redlock_error** error);
@@ -391,8 +392,9 @@ typedef struct redlock_acquire_options {
   /// renewals fail or have reached their limit. It must not block.
   void (*on_at_risk)(void* context, int64_t remaining_ns);
   /// Called once, on the client's loop thread, when the deadline passes without a renewal: from
-  /// then on the lock may have another holder. Never after a release. It must not block. The error
-  /// ends with the callback.
+  /// then on the lock may have another holder. Also if the lease is released after its deadline,
+  /// never if it is released before. Not because the client is closed or freed: ask
+  /// redlock_lease_lost. It must not block. The error ends with the callback.
   void (*on_lost)(void* context, const redlock_error* error);
   void* context;
   void (*free_context)(void* context);
@@ -439,13 +441,15 @@ REDLOCK_C_EXPORT const char* redlock_lease_resource_at(const redlock_lease* leas
 REDLOCK_C_EXPORT const char* redlock_lease_token(const redlock_lease* lease);
 /// To send along with every write that the lock protects. 0: none was asked for.
 REDLOCK_C_EXPORT uint64_t redlock_lease_fencing_token(const redlock_lease* lease);
-/// Compares the clock with the deadline at every call. False after release and loss.
+/// Compares the clock with the deadline at every call. False after release and loss, and in a
+/// forked child.
 REDLOCK_C_EXPORT bool redlock_lease_valid(const redlock_lease* lease);
 /// The time until the deadline. 0 if it has passed or the lease has ended.
 REDLOCK_C_EXPORT int64_t redlock_lease_remaining_ns(const redlock_lease* lease);
 /// The deadline, by the clock of redlock_now_ns.
 REDLOCK_C_EXPORT int64_t redlock_lease_valid_until_ns(const redlock_lease* lease);
-/// Whether the deadline passed without a renewal. Not by a release.
+/// Whether the lease ended and not by its holder: the deadline passed without a renewal, or the
+/// client was closed or freed. Not by a release.
 REDLOCK_C_EXPORT bool redlock_lease_lost(const redlock_lease* lease);
 /// The granting round, a copy for the caller. Errors: invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_lease_round(const redlock_lease* lease,
@@ -469,9 +473,9 @@ REDLOCK_C_EXPORT redlock_status redlock_lease_release(redlock_lease* lease, redl
 REDLOCK_C_EXPORT const char* redlock_lease_detach(redlock_lease* lease);
 
 /// Makes a lease of what redlock_lease_detach returned, here or elsewhere: asks for the TTL of the
-/// options from now on. It keeps its fencing token. `options` may be NULL: the defaults. Errors:
-/// not_holder (it had expired or was released), unavailable, expired, closed, forked, would_block,
-/// invalid_argument, limit_reached.
+/// options from now on. Blanks and newlines around the text are left out. It keeps its fencing
+/// token. `options` may be NULL: the defaults. Errors: not_holder (it had expired or was released),
+/// unavailable, expired, closed, forked, would_block, invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_adopt(redlock_client* client, const char* detached,
                                               const redlock_acquire_options* options,
                                               redlock_lease** lease, redlock_error** error);
@@ -757,7 +761,7 @@ REDLOCK_C_EXPORT redlock_status redlock_election_try_campaign_for(redlock_electi
 REDLOCK_C_EXPORT uint64_t redlock_leadership_term(const redlock_leadership* leadership);
 /// Compares the clock with the deadline at every call. False after it was lost or resigned.
 REDLOCK_C_EXPORT bool redlock_leadership_valid(const redlock_leadership* leadership);
-/// Whether the deadline passed without a renewal.
+/// Whether the deadline passed without a renewal, or the client was closed or freed.
 REDLOCK_C_EXPORT bool redlock_leadership_lost(const redlock_leadership* leadership);
 /// Waits until another candidate can be elected. `round` may be NULL. Errors: as
 /// redlock_lease_release.
@@ -832,11 +836,12 @@ REDLOCK_C_EXPORT redlock_request redlock_async_election_observe(redlock_async_el
 
 /// A lock whose threads queue in the process first, and pass its lease on: see Mutex. Any number of
 /// threads may use it at once, one object for each resource and process. The lease may be lost
-/// while it is held. Not recursive. When its client is freed, the lease and its calls end with
-/// `closed`.
+/// while it is held. Not recursive. When its client is freed, the lease is lost and its calls end
+/// with `closed`.
 typedef struct redlock_mutex redlock_mutex;
 
-/// Asks no node. `options` may be NULL: the defaults. Errors: invalid_argument.
+/// Asks no node. `options` may be NULL: the defaults. An unusable target or option, such as a TTL
+/// that is too short, is refused by the calls that lock. Errors: invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_mutex_create(redlock_client* client,
                                                      const redlock_target* target,
                                                      const redlock_acquire_options* options,
@@ -859,9 +864,10 @@ REDLOCK_C_EXPORT redlock_status redlock_mutex_try_lock_for(redlock_mutex* mutex,
 /// Passes the lease on to a thread of this process that waits, or releases it without waiting.
 REDLOCK_C_EXPORT void redlock_mutex_unlock(redlock_mutex* mutex);
 
-/// Whether the lease is held and its deadline has not passed.
+/// Whether the lease is held and its deadline has not passed. False in a forked child.
 REDLOCK_C_EXPORT bool redlock_mutex_valid(const redlock_mutex* mutex);
-/// Of the thread that holds it: whether the deadline passed without a renewal.
+/// Of the thread that holds it: whether the deadline passed without a renewal, or the client was
+/// closed or freed.
 REDLOCK_C_EXPORT bool redlock_mutex_lost(const redlock_mutex* mutex);
 /// The number to send along with every write that the lock protects. Call it on the thread that
 /// holds the lock. Threads that pass a lease on share its number: see Mutex. 0 without `fencing`.
@@ -910,7 +916,8 @@ typedef struct redlock_async_mutex redlock_async_mutex;
 typedef struct redlock_guard redlock_guard;
 typedef void (*redlock_guard_done)(void* context, redlock_guard* guard, redlock_error* error);
 
-/// Asks no node. `options` may be NULL: the defaults. Errors: invalid_argument.
+/// Asks no node. `options` may be NULL: the defaults. They are checked as those of redlock_mutex.
+/// Errors: invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_async_mutex_create(redlock_async* client,
                                                            const redlock_target* target,
                                                            const redlock_acquire_options* options,

@@ -182,10 +182,11 @@ class REDLOCK_EXPORT AsyncClient {
   /// See `Client::metrics`. Errors: closed, forked.
   void metrics(Callback<void(Result<Metrics>)> done) const;
 
-  /// Ends every call with `closed`, releases every lease, waits until every release has been
-  /// answered, at most one node time limit, and closes the connections. To deliver releases it
-  /// reconnects to nodes that went away in the meantime. The report names the nodes where releases
-  /// could not be delivered: keys stay there until they expire. There are no errors.
+  /// Ends every call with `closed`, releases every lease, whose `lost()` is signalled before this
+  /// answers, waits until every release has been answered, at most one node time limit, and closes
+  /// the connections. To deliver releases it reconnects to nodes that went away in the meantime.
+  /// The report names the nodes where releases could not be delivered: keys stay there until they
+  /// expire. There are no errors.
   void close(Callback<void(const CloseReport&)> done);
 
  private:

@@ -46,9 +46,9 @@ class [[nodiscard]] REDLOCK_EXPORT AsyncMutexGuard {
   /// Whether the lease is held and its deadline has not passed.
   [[nodiscard]] bool valid() const noexcept;
 
-  /// Signalled on the loop thread when the lease is lost. Read the token before unlocking: it
-  /// belongs to the lease, so it is also signalled if the lease is passed on and lost by a later
-  /// holder.
+  /// Signalled when the lease is lost, and when the client is closed: see `Lease::lost`. Read the
+  /// token before unlocking: it belongs to the lease, so it is also signalled if the lease is
+  /// passed on and lost by a later holder.
   [[nodiscard]] std::stop_token lost() const;
 
   /// The lease, which may have been passed on to this holder. Without one, an empty lease.

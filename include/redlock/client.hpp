@@ -51,11 +51,11 @@ class REDLOCK_EXPORT Client {
   /// Closes, see `close`.
   ~Client();
 
-  /// Ends every blocked call with `closed`, releases every lease, waits until every release has
-  /// been answered, at most one node time limit, and closes the connections. To deliver releases it
-  /// reconnects to nodes that went away in the meantime. The report names the nodes where releases
-  /// could not be delivered: keys stay there until they expire. Errors: closed (moved from),
-  /// forked, would_block.
+  /// Ends every blocked call with `closed`, releases every lease, whose `lost()` is signalled,
+  /// waits until every release has been answered, at most one node time limit, and closes the
+  /// connections. To deliver releases it reconnects to nodes that went away in the meantime. The
+  /// report names the nodes where releases could not be delivered: keys stay there until they
+  /// expire. Errors: closed (moved from), forked, would_block.
   Result<CloseReport> close();
 
   /// Waits until the lock is granted, through outages, too. `stop` ends the wait (`cancelled`).
@@ -98,9 +98,10 @@ class REDLOCK_EXPORT Client {
 
   /// Extends by a token that was detached or came from another process: the lock on the resource of
   /// the target, of whatever kind it is, or on all resources of `all_of`, all or none. A permit is
-  /// named by `Lease::resource()`; a `permit` target is refused. Nodes that lost the key get it
-  /// back only once a quorum has shown to have it. Errors: as `Lease::extend`, and expired: a
-  /// quorum extended it, too late to be of use.
+  /// named by `Lease::resource()`; a `permit` target is refused. For locks that nobody renews: a
+  /// lease of that token that is still held does not notice, and stays valid until its deadline.
+  /// Nodes that lost the key get it back only once a quorum has shown to have it. Errors: as
+  /// `Lease::extend`, and expired: a quorum extended it, too late to be of use.
   [[nodiscard]] Result<RoundReport> extend(Target target, const Token& token,
                                            std::chrono::nanoseconds ttl);
 

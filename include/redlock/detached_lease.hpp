@@ -36,7 +36,8 @@ struct REDLOCK_EXPORT DetachedLease {
   /// as the token is.
   [[nodiscard]] std::string str() const;
 
-  /// Reads what `str` of this version or an earlier one wrote. None if the text is anything else.
+  /// Reads what `str` of this version or an earlier one wrote; blanks and newlines around it are
+  /// left out. None if the text is anything else.
   [[nodiscard]] static std::optional<DetachedLease> parse(std::string_view text);
 
   friend bool operator==(const DetachedLease&, const DetachedLease&) = default;

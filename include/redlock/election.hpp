@@ -38,7 +38,7 @@ struct REDLOCK_EXPORT ElectionOptions {
   /// thread; it must not block.
   std::function<void(std::chrono::nanoseconds)> on_at_risk{};
   /// See `AcquireOptions::on_lost`: somebody else may be the leader from now on. Not called after
-  /// `resign`. Called on the client's loop thread; it must not block.
+  /// `resign` in time. Called on the client's loop thread; it must not block.
   SharedCallback<void(const Error&)> on_lost{};
 };
 
@@ -56,8 +56,8 @@ class [[nodiscard]] REDLOCK_EXPORT Leadership {
   /// Compares the clock with the deadline at every call.
   [[nodiscard]] bool valid() const noexcept { return lease_.valid(); }
 
-  /// Signalled on the client's loop thread, at the deadline, when leadership is lost; not by
-  /// `resign`.
+  /// Signalled when leadership is lost, and when the client is closed; not by `resign` in time: see
+  /// `Lease::lost`.
   [[nodiscard]] std::stop_token lost() const { return lease_.lost(); }
 
   /// Gives leadership up and waits until another candidate can be elected. Errors: as

@@ -61,11 +61,14 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// The time until the deadline. Zero if it has passed or the lease ended.
   [[nodiscard]] std::chrono::nanoseconds remaining() const noexcept;
 
-  /// Compares the clock with the deadline at every call. False after release and loss.
+  /// Compares the clock with the deadline at every call. False after release and loss, and in a
+  /// forked child, whose parent has the lease.
   [[nodiscard]] bool valid() const noexcept;
 
-  /// Signalled on the client's loop thread when the deadline passes without renewal; not by a
-  /// release.
+  /// Signalled when the lease ends and not by its holder: when the deadline passes without a
+  /// renewal, or when the client is closed or destroyed. Not by a release in time. A lease that is
+  /// released, detached or destroyed after its deadline was lost. On the client's loop thread; if
+  /// an open client on a caller's loop is destroyed, on the thread that destroys it.
   [[nodiscard]] std::stop_token lost() const;
 
   /// The granting round, node by node.

@@ -45,8 +45,8 @@ inline namespace REDLOCK_ABI {
 ///
 /// Thread safety: all members may be called from any thread. Use one object per resource and
 /// process. It does not need the Client object, which may be moved; when the client is closed or
-/// destroyed, the lease ends and the locking functions throw `closed`. Callbacks of the options run
-/// on the client's loop thread.
+/// destroyed, the lease ends, `lost()` is signalled, and the locking functions throw `closed`.
+/// Callbacks of the options run on the client's loop thread.
 class REDLOCK_EXPORT Mutex {
  public:
   /// Sends nothing. An unusable target or option is refused by the locking functions.
@@ -90,12 +90,12 @@ class REDLOCK_EXPORT Mutex {
   /// the answers. Unlocking a lock that was lost is harmless.
   void unlock() noexcept;
 
-  /// Whether the lease is held and its deadline has not passed.
+  /// Whether the lease is held and its deadline has not passed. False in a forked child.
   [[nodiscard]] bool valid() const noexcept;
 
-  /// Signalled when the current lease is lost. Call it while holding the lock, and read the token
-  /// before unlocking: it belongs to the lease, so it is also signalled if the lease is passed on
-  /// and lost by a later holder.
+  /// Signalled when the current lease is lost, and when the client is closed: see `Lease::lost`.
+  /// Call it while holding the lock, and read the token before unlocking: it belongs to the lease,
+  /// so it is also signalled if the lease is passed on and lost by a later holder.
   [[nodiscard]] std::stop_token lost() const;
 
   /// The current lease, which may have been passed on to this holder. Call it while holding the

@@ -198,8 +198,10 @@ struct REDLOCK_EXPORT AcquireOptions {
   std::function<void(std::chrono::nanoseconds)> on_at_risk{};
 
   /// Called once per lease, on the client's loop thread, when the deadline passes without a
-  /// renewal: from then on the lock may have another holder. Never called after a release. It must
-  /// not block.
+  /// renewal: from then on the lock may have another holder. After a pause, the holder may be the
+  /// first to notice: it is called also if the lease is released after its deadline, and never if
+  /// it is released before. Not called because the client is closed or destroyed, which only
+  /// signals `Lease::lost`: closing is deliberate. It must not block.
   SharedCallback<void(const Error&)> on_lost{};
 };
 

@@ -76,7 +76,7 @@ void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done)
     if (done) done(forked_error());
     return;
   }
-  // From here on it is no loss any more.
+  // From here on it is no loss any more, if it was none before.
   if (cell) static_cast<void>(cell->end());
   if (directly()) return begin_release(cell, std::move(done));
   enqueue([this, cell, done = std::move(done)]() mutable { begin_release(cell, std::move(done)); },
@@ -305,9 +305,9 @@ void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chron
 void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcept {
   auto* const held = find_held(cell.claim());
   if (held == nullptr) return;
-  const auto ended = std::exchange(*held, nullptr);
-  if (configuration_.observer) observe_end(*ended, why);
-  spend(ended->take_callbacks());
+  // To the engine, this is no loss: a release comes before its timers.
+  if (cell.was_lost()) ++found_lost_;
+  end_hold(*held, why, &driver_->engine().claim(cell.claim())->round);
 }
 
 void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
@@ -384,8 +384,9 @@ void ClientCore::begin_watch(RequestId request, std::string_view resource, Watch
 void ClientCore::begin_metrics(MetricsDone done) {
   if (!done) return;
   if (!driver_) return done(runtime::explain(Errc::closed, {}, {}));
-  completions_.emplace_back(
-      Measured{std::move(done), std::make_unique<Metrics>(driver_->metrics())});
+  auto metrics = std::make_unique<Metrics>(driver_->metrics());
+  metrics->leases_lost += found_lost_;
+  completions_.emplace_back(Measured{std::move(done), std::move(metrics)});
   driver_->request_turn_end();
 }
 

@@ -151,6 +151,7 @@ void ClientCore::begin_close(CloseDone done) {
   }
   if (done) closers_.push_back(std::move(done));
   if (closing_) return;
+  driver_->step(core::TimePassed{});  // what was lost before is told
   closing_ = true;
   end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
@@ -158,13 +159,15 @@ void ClientCore::begin_close(CloseDone done) {
 }
 
 void ClientCore::end_all_leases() noexcept {
-  // No loss: closing a client gives its leases up.
   for (std::shared_ptr<LeaseCell>& held : held_) {
     if (!held) continue;
-    static_cast<void>(held->end());
-    if (configuration_.observer) observe_end(*held, HoldObservation::End::closed);
-    spend(held->take_callbacks());
-    held.reset();
+    const auto cell = std::exchange(held, nullptr);
+    if (configuration_.observer) observe_end(*cell, HoldObservation::End::closed);
+    // Whoever waits for the loss is to stop. on_lost is not called: closing is deliberate, and what
+    // it captured may be gone.
+    spend(cell->take_callbacks());
+    cell->lose();
+    if (cell->was_lost()) completions_.emplace_back(Loss{cell, {}});
   }
 }
 

@@ -258,6 +258,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] static core::CallId id_of(const Pending& call) noexcept;
   /// Null: that lease is over.
   [[nodiscard]] std::shared_ptr<LeaseCell>* find_held(core::ClaimId claim) noexcept;
+  /// Takes the lease from the list. If it was lost, whoever noticed, its holder is told.
+  void end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
+                const core::Round* round);
   void give_back(Pending& call);
   void spend(LeaseCallbacks callbacks);
   void run_completions();
@@ -301,6 +304,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::vector<Completion> completions_;
   std::vector<Completion> running_completions_;
   std::vector<Completion> for_the_thread_;  // the user's code, which no borrowed turn runs
+  std::uint64_t found_lost_ = 0;            // by their holders, who came to end them
   LocalWaits local_waits_;
   std::size_t answered_callers_ = 0;  // that block, since the end of the last turn
   uv::BlockedThreads blocked_callers_;

@@ -135,17 +135,20 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::QueueWatched& out
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) noexcept {
   auto* const held = find_held(outcome.claim);
   if (held == nullptr) return;
-  const auto cell = std::exchange(*held, nullptr);
-  const bool lost = cell->lose();
-  if (configuration_.observer) {
-    // Released, by a call that has not come here yet.
-    observe_end(*cell, lost ? HoldObservation::End::lost : HoldObservation::End::released);
-  }
-  if (!lost) return;
-  Error error = runtime::explain(Errc::not_holder, cell->resource(),
-                                 runtime::report_round(*outcome.round, urls(), {}, {}));
-  error.message = "lost the lease on '" + cell->resource() + "': its deadline passed";
-  completions_.emplace_back(Loss{cell, std::move(error)});
+  // Otherwise released, by a call that has not come here yet.
+  (*held)->lose();
+  end_hold(*held, HoldObservation::End::released, outcome.round);
+}
+
+void ClientCore::end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
+                          const core::Round* round) {
+  const auto cell = std::exchange(held, nullptr);
+  const bool lost = cell->was_lost();
+  if (configuration_.observer) observe_end(*cell, lost ? HoldObservation::End::lost : end);
+  if (!lost) return spend(cell->take_callbacks());
+  completions_.emplace_back(
+      Loss{cell,
+           runtime::explain_loss(cell->resource(), runtime::report_round(*round, urls(), {}, {}))});
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::AtRisk& outcome) noexcept {

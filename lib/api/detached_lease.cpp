@@ -44,6 +44,14 @@ std::optional<std::string> unescaped(std::string_view text) {
   return bytes;
 }
 
+/// What came from a file or a pipe mostly ends with a newline.
+std::string_view without_blanks_around(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 /// In the order of Target::Kind.
 constexpr std::array<std::string_view, 3> kinds{"exclusive", "shared", "owned"};
 static_assert(static_cast<int>(Target::Kind::exclusive) == 0 &&
@@ -83,6 +91,7 @@ std::string DetachedLease::str() const {
 }
 
 std::optional<DetachedLease> DetachedLease::parse(std::string_view text) {
+  text = without_blanks_around(text);
   std::vector<std::string> fields;
   for (;;) {
     const std::size_t end = text.find(',');

@@ -22,7 +22,11 @@ using std::chrono::nanoseconds;
 
 class Findings {
  public:
-  explicit Findings(const ClientOptions& options) noexcept : options_(options) {}
+  Findings(const ClientOptions& options, const std::vector<SurveyedNode>& nodes) noexcept
+      : options_(options),
+        remembered_(std::any_of(nodes.begin(), nodes.end(), [](const SurveyedNode& node) {
+          return node.marker && node.marker->state != core::Marker::State::blank;
+        })) {}
 
   void judge(const SurveyedNode& node);
   void judge_duplicates(const std::vector<SurveyedNode>& nodes);
@@ -44,6 +48,8 @@ class Findings {
   }
 
   const ClientOptions& options_;
+  /// A node remembers a deployment: `bootstrap` takes no other node for a new one.
+  const bool remembered_;
   std::vector<admin::Finding> findings_;
 };
 
@@ -280,9 +286,8 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
     return;
   }
   const bool endless = left == forever;
-  const bool marked = node.marker && node.marker->state == core::Marker::State::active;
   const bool may_be_new = node.quarantine_why == core::opened_as_new ||
-                          (!marked && node.quarantine_why == core::met_unmarked);
+                          (!remembered_ && node.quarantine_why == core::met_unmarked);
   const bool can_bootstrap = may_be_new && node.runs_scripts;
   add(node, admin::Finding::Kind::quarantined,
       endless ? "It is in quarantine, and the quarantine's end is missing."
@@ -322,7 +327,7 @@ void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
 
 admin::DeploymentCheck judge(std::vector<SurveyedNode> nodes, const ClientOptions& options) {
   compare_clocks(nodes);
-  Findings findings(options);
+  Findings findings(options, nodes);
   for (SurveyedNode& node : nodes) {
     findings.judge(node);
     node.seen.restarted = restart_counts(node, options);

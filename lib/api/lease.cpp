@@ -55,7 +55,8 @@ BootClock::time_point Lease::valid_until() const noexcept {
 }
 
 std::chrono::nanoseconds Lease::remaining() const noexcept {
-  if (!cell_ || !cell_->live()) return std::chrono::nanoseconds::zero();
+  // The parent may have released it since the fork.
+  if (!cell_ || !cell_->live() || cell_->core().forked()) return std::chrono::nanoseconds::zero();
   return std::max(cell_->valid_until() - BootClock::now(), std::chrono::nanoseconds::zero());
 }
 

@@ -148,13 +148,15 @@ LeaseCallbacks LeaseCell::take_callbacks() noexcept {
 }
 
 bool LeaseCell::end() noexcept {
-  State live = State::live;
-  return state_.compare_exchange_strong(live, State::ended, std::memory_order_acq_rel);
+  if (!live()) return false;
+  const State over = BootClock::now() < valid_until() ? State::ended : State::lost;
+  State expected = State::live;
+  return state_.compare_exchange_strong(expected, over, std::memory_order_acq_rel);
 }
 
-bool LeaseCell::lose() noexcept {
-  State live = State::live;
-  return state_.compare_exchange_strong(live, State::lost, std::memory_order_acq_rel);
+void LeaseCell::lose() noexcept {
+  State expected = State::live;
+  state_.compare_exchange_strong(expected, State::lost, std::memory_order_acq_rel);
 }
 
 void LeaseCell::tell_risk() const noexcept {

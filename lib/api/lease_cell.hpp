@@ -94,11 +94,12 @@ class LeaseCell {
   [[nodiscard]] bool was_lost() const noexcept {
     return state_.load(std::memory_order_acquire) == State::lost;
   }
-  /// Ends the lease; whether it was live, which is true for one caller only.
+  /// The holder gives the lease up. If the deadline has passed, that comes too late, and the lease
+  /// was lost. Whether it was live, which is true for one caller only.
   [[nodiscard]] bool end() noexcept;
-  /// The deadline passed; whether the lease was live, which is true for one caller only, who then
-  /// owes `tell_loss`, which runs the holder's code.
-  [[nodiscard]] bool lose() noexcept;
+  /// It ends without its holder.
+  void lose() noexcept;
+  /// Runs the holder's code: owed, once, by whoever takes a lease that was lost from the client.
   void tell_loss(const Error& error) noexcept;
   [[nodiscard]] bool wants_warnings() const noexcept;
   /// The loop's thread's, when the lease is over: what they captured must not live as long as the

@@ -233,6 +233,8 @@ bool Mutex::try_lock_within(std::chrono::nanoseconds wait) { return obtain(wait,
 void Mutex::unlock() noexcept { state_->leave(); }
 
 bool Mutex::valid() const noexcept {
+  // The thread that has the local mutex may not exist here.
+  if (state_->client && state_->client->forked()) return false;
   const std::lock_guard lock(state_->local_mutex);
   return state_->lease.valid();
 }

@@ -84,7 +84,7 @@ class Category final : public std::error_category {
       case Errc::cancelled:
         return "cancelled";
       case Errc::closed:
-        return "the client is closed";
+        return "closed";
       case Errc::forked:
         return "the client belongs to the parent process";
       case Errc::would_block:

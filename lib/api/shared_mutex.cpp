@@ -117,6 +117,9 @@ void SharedMutex::unlock_shared() noexcept {
 }
 
 bool SharedMutex::valid() const noexcept {
+  // The thread that has the mutex may not exist here.
+  const auto& client = state_->writer.core();
+  if (client && client->forked()) return false;
   const std::lock_guard lock(state_->mutex);
   const auto mine = state_->readers.find(std::this_thread::get_id());
   if (mine != state_->readers.end()) return mine->second.valid();

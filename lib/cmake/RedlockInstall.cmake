@@ -17,6 +17,19 @@ install(FILES "${PROJECT_SOURCE_DIR}/include/redlock.h" TYPE INCLUDE
 install(FILES "${PROJECT_SOURCE_DIR}/tools/man/libredlock.3"
   DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" COMPONENT redlock_development)
 
+# Programs to begin with, of those that the pages show: they need nothing but the library, and nodes on
+# their command line.
+set(redlock_programs blocking election hand_over interval mutex owner readers_writers recursive renewal
+  several semaphore who_holds_it worker)
+list(TRANSFORM redlock_programs REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/tests/examples/\\1.cpp")
+set(redlock_programs_dir "${CMAKE_INSTALL_DATADIR}/redlock/examples/programs")
+install(FILES ${redlock_programs} "${PROJECT_SOURCE_DIR}/tests/examples/nodes.hpp"
+  DESTINATION "${redlock_programs_dir}" COMPONENT redlock_development)
+include("${PROJECT_SOURCE_DIR}/tests/c/Sources.cmake")
+redlock_extract_c_example(redlock_c_program)
+install(FILES "${redlock_c_program}" RENAME mutex.c
+  DESTINATION "${redlock_programs_dir}" COMPONENT redlock_development)
+
 # Two export sets: the shared library needs nothing from its user, and must stay usable where the
 # development packages that the static one needs are not installed.
 if(TARGET redlock)

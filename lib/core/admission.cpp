@@ -6,8 +6,13 @@
 namespace redlock::core {
 
 std::string format_duration(Duration duration) {
-  using std::chrono::duration_cast;
-  const bool seconds = duration >= std::chrono::seconds(1) || duration <= std::chrono::seconds(-1);
+  using namespace std::chrono_literals;
+  const auto within = [duration](Duration limit) { return -limit < duration && duration < limit; };
+  // No exponents: they are for people.
+  if (duration != 0ns && within(1us)) return std::to_string(duration.count()) + " ns";
+  if (!within(1000s))
+    return std::to_string(std::chrono::round<std::chrono::seconds>(duration).count()) + " s";
+  const bool seconds = !within(1s);
   const double number = seconds ? std::chrono::duration<double>(duration).count()
                                 : std::chrono::duration<double, std::milli>(duration).count();
   std::array<char, 32> text{};

@@ -403,7 +403,9 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
         "its data (redis-cli --rdb)";
   }
   if (why == "enrolled") what = "it became a member just now";
-  if (why == keys::quarantine_of_change) what = "an operator changed the members";
+  if (why == keys::quarantine_of_change) {
+    what = "it was marked anew when an operator opened its deployment or changed the members,";
+  }
   identity_.quarantine_why = what;
   identity_.quarantine_why += core::may_have_forgotten;
 }

@@ -167,6 +167,9 @@ using Complaint = std::optional<std::string>;
 }
 
 [[nodiscard]] Complaint read_host_and_port(std::string_view text, NodeUrl& url) {
+  if (text.find(',') != std::string_view::npos) {
+    return "it has a comma: each node is a string of its own";
+  }
   if (text.starts_with('[')) return read_bracketed_host(text, url);
   const std::size_t colon = text.find(':');
   if (colon != text.rfind(':')) return "an IPv6 address needs brackets";

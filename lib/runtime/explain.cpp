@@ -197,15 +197,29 @@ std::string who_has(const Inspection& inspection) {
   return "broken by " + short_token(inspection.holder) + time_left(inspection);
 }
 
+/// Whether `bootstrap` takes the node for a new one; none: its vote does not say, because it was
+/// not asked, or not reached yet.
+std::optional<bool> may_be_unused(const NodeReport& node) {
+  const bool unknown = node.vote == Vote::pending || node.message == core::not_connected_yet ||
+                       node.message == core::nobody_met_it;
+  if (unknown) return std::nullopt;
+  if (node.vote != Vote::excluded) return false;
+  return node.message.find(core::may_be_new) != std::string::npos ||
+         node.message == core::no_deployment;
+}
+
 /// Advice for a user whose nodes are new.
 std::string about_quarantine(const RoundReport& report) {
   std::optional<std::chrono::nanoseconds> left;
-  bool may_be_new = false;
+  bool none_remembers = true;
+  bool all_known = true;
   for (const NodeReport& node : report.nodes) {
     if (node.vote == Vote::excluded && node.remaining) {
       left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
-      may_be_new = may_be_new || node.message.find(core::may_be_new) != std::string::npos;
     }
+    const std::optional<bool> unused = may_be_unused(node);
+    none_remembers = none_remembers && unused.value_or(true);
+    all_known = all_known && unused.has_value();
   }
   if (!left) {
     const bool closed =
@@ -214,14 +228,14 @@ std::string about_quarantine(const RoundReport& report) {
         });
     return closed ? "; if that lasts, `quorum-lock doctor` says what to do" : "";
   }
-  std::string text = "; wait " + core::format_duration(*left);
-  // Of nodes that have another reason, `bootstrap` ends no quarantine.
-  if (may_be_new) {
-    text +=
-        ", or, if no lease can be left, open the deployment with `quorum-lock bootstrap`; on a "
-        "developer's machine the restart guard can be off";
-  }
-  return text;
+  const std::string wait = "; wait " + core::format_duration(*left);
+  // Where a node remembers a deployment, `bootstrap` quarantines it, too, and shortens nothing.
+  if (!none_remembers) return wait;
+  if (!all_known)
+    return wait + "; `quorum-lock doctor` says whether `quorum-lock bootstrap` can shorten that";
+  return wait +
+         ", or, if no lease can be left, open the deployment with `quorum-lock bootstrap`; on a "
+         "developer's machine the restart guard can be off";
 }
 
 std::string quoted(std::string_view resource) {
@@ -330,6 +344,16 @@ RoundReport report_round(const core::Round& round, const Urls& urls, core::Durat
 Error explain(Errc code, std::string_view resource, RoundReport report, std::uint32_t permits) {
   std::string message = sentence(code, resource, report, permits);
   return Error{code, std::move(message), std::move(report)};
+}
+
+Error explain_loss(std::string_view resource, RoundReport report) {
+  std::string message = "lost the lease on" + quoted(resource) + ": its deadline passed";
+  // Otherwise nothing failed: the process was paused, or nobody renewed it.
+  if (!report.nodes.empty() && count(report).granted < report.quorum) {
+    message += ", and the last renewal failed: " + counted(report) + ", " +
+               std::to_string(report.quorum) + " needed" + about_failures(report);
+  }
+  return Error{Errc::not_holder, std::move(message), std::move(report)};
 }
 
 void name_holder(Error& error, const Inspection& inspection) {

@@ -38,6 +38,9 @@ using Urls = std::shared_ptr<const std::vector<std::string>>;
 void name_holder(Error& error, const Inspection& inspection);
 /// What a client leaves on a node when it ends.
 [[nodiscard]] std::string explain_undelivered(const core::Undelivered& report);
+/// Of a lease whose deadline has passed; `report` is of the last round, its renewal if there was
+/// one.
+[[nodiscard]] Error explain_loss(std::string_view resource, RoundReport report);
 /// An extend by hand that the lease's limits do not allow.
 [[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 

@@ -1,12 +1,17 @@
 #pragma once
 
+#include <pthread.h>
+#include <csignal>
+
 #include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "redlock/redlock.hpp"

@@ -45,7 +45,7 @@ net::awaitable<void> report(Service& service) {
   auto granted = co_await redlock::async_try_acquire_for(service.client, "report", 30s,
                                                          std::move(options), net::use_awaitable);
   if (!granted) co_return;
-  std::cout << "report " << *granted->fencing_token() << '\n';
+  std::cout << "report " << granted->fencing_token().value() << '\n';
   co_await redlock::async_release(service.client, *std::move(granted), net::use_awaitable);
 }
 

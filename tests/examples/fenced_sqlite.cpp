@@ -61,16 +61,17 @@ int main(int argc, char** argv) {
   const redlock::AcquireOptions fenced{.ttl = 5s, .fencing = true};
   auto early = client->try_acquire_for("report/july", 10s, fenced);
   if (!early || !early->fencing_token()) return 2;
-  const redlock::FencingToken early_token = *early->fencing_token();
+  const redlock::FencingToken early_token = early->fencing_token().value();
   // Its machine is paused now, past the end of the lease. The release stands for that end.
   if (!early->release()) return 3;
 
   auto late = client->try_acquire_for("report/july", 10s, fenced);
   if (!late || !late->fencing_token()) return 4;
-  if (!reports.write("july", "by the holder", *late->fencing_token())) return 5;
+  if (!reports.write("july", "by the holder", late->fencing_token().value())) return 5;
 
   // The machine goes on, and does not know that its lease is over.
   if (reports.write("july", "too late", early_token)) return 6;
-  std::cout << "token " << early_token << " was refused after " << *late->fencing_token() << '\n';
-  return reports.write("july", "again by the holder", *late->fencing_token()) ? 0 : 7;
+  std::cout << "token " << early_token << " was refused after " << late->fencing_token().value()
+            << '\n';
+  return reports.write("july", "again by the holder", late->fencing_token().value()) ? 0 : 7;
 }

@@ -20,7 +20,7 @@ int carry_on(const redlock::ClientOptions& options, const std::string& text) {
     std::cerr << adopted.error().message << '\n';
     return 2;
   }
-  std::cout << "carrying on with token " << *adopted->fencing_token() << '\n';
+  std::cout << "carrying on with token " << adopted->fencing_token().value() << '\n';
   return adopted->release() ? 0 : 3;
 }
 

@@ -52,8 +52,8 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 10; ++i) {
       threads.emplace_back([&] {
         const std::scoped_lock both(from, to);  // in any order: no deadlock
-        if (first.add(-10, *from.lease().fencing_token())) {
-          second.add(10, *to.lease().fencing_token());
+        if (first.add(-10, from.lease().fencing_token().value())) {
+          second.add(10, to.lease().fencing_token().value());
         }
       });
     }

@@ -33,6 +33,6 @@ int main(int argc, char** argv) {
   const std::unique_lock writing(index, 10s);
   if (!writing) return 2;
   std::cout << "the readers have left, and one may write with number "
-            << *index.lease().fencing_token() << '\n';
+            << index.lease().fencing_token().value() << '\n';
   return index.valid() ? 0 : 3;
 }

@@ -131,6 +131,25 @@ TEST_F(CMutexes, MistakesAreRefused) {
   EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), nullptr), REDLOCK_CLOSED);
 }
 
+TEST_F(CMutexes, AClosedClientLosesWhatIsHeldAndCallsNobody) {
+  const CClient client = c_client();
+  redlock_acquire_options options;
+  redlock_acquire_options_init(&options, sizeof options);
+  int calls = 0;
+  options.context = &calls;
+  options.on_lost = [](void* context, const redlock_error*) { ++*static_cast<int*>(context); };
+  redlock_mutex* made = nullptr;
+  ASSERT_EQ(redlock_mutex_create(client.get(), &target_, &options, &made, nullptr), REDLOCK_OK);
+  const CMutex mutex(made);
+  ASSERT_EQ(redlock_mutex_lock(mutex.get(), nullptr, nullptr), REDLOCK_OK);
+  EXPECT_FALSE(redlock_mutex_lost(mutex.get()));
+  ASSERT_EQ(redlock_client_close(client.get(), nullptr, nullptr), REDLOCK_OK);
+  EXPECT_FALSE(redlock_mutex_valid(mutex.get()));
+  EXPECT_TRUE(redlock_mutex_lost(mutex.get()));
+  redlock_mutex_unlock(mutex.get());
+  EXPECT_EQ(calls, 0);
+}
+
 TEST_F(CMutexes, ReadersExcludeAWriter) {
   const CClient client = c_client();
   redlock_shared_mutex* made = nullptr;

@@ -57,6 +57,48 @@ TEST_F(CliAdopt, ACommandRunsUnderTheLockThatAcquirePrinted) {
   EXPECT_TRUE(is_free({"r"})) << "it is released when the command ends";
 }
 
+TEST_F(CliAdopt, TheTextOfADetachedLeaseSaysAll) {
+  Client client = make_client(patient(nodes().urls()));
+  const std::string variables = "echo $QUORUM_LOCK_RESOURCE $QUORUM_LOCK_FENCING_TOKEN";
+  const auto detached = [&](const Target& target, bool fencing = false) {
+    auto lease = client.try_acquire(target, {.ttl = std::chrono::seconds(20), .fencing = fencing});
+    EXPECT_TRUE(succeeded(lease));
+    return lease ? lease->detach() : DetachedLease();
+  };
+  const DetachedLease fenced = detached("r", true);
+  const auto ran = run({"r"}, fenced.str() + "\n", {}, variables);
+  EXPECT_EQ(ran.exit_code, 0) << ran.errors;
+  EXPECT_EQ(ran.output, "r " + std::to_string(fenced.fencing_token.value().value()) + "\n");
+  const DetachedLease reader = detached(shared("r"));
+  const DetachedLease other = detached(shared("r"));
+  EXPECT_EQ(run({"r"}, reader.str(), {}, "exit 0").exit_code, 0) << "a reader, by its text";
+  EXPECT_EQ(run({"r"}, other.str(), {"--shared"}, "exit 0").exit_code, 0);
+  EXPECT_EQ(run({"b", "a"}, detached(all_of({"a", "b"})).str(), {}, "exit 0").exit_code, 0);
+  const DetachedLease permit = detached(redlock::permit("r", 2));
+  EXPECT_EQ(run({"r"}, permit.str(), {"--permits", "2"}, "exit 0").exit_code, 0);
+  const DetachedLease named = detached(redlock::permit("r", 2));
+  EXPECT_EQ(run({named.resources.front()}, named.str(), {}, "exit 0").exit_code, 0);
+}
+
+TEST_F(CliAdopt, TheTextOfADetachedLeaseMustFitWhatIsNamed) {
+  const std::string text = "1,0123456789abcdef0123456789abcdef01234567,7,exclusive,,r";
+  const auto refused_for = [&](const ProcessResult& refused, const std::string& why) {
+    EXPECT_EQ(refused.exit_code, 64);
+    EXPECT_EQ(refused.output, "");
+    EXPECT_EQ(count_lines(refused.errors), 1U) << refused.errors;
+    EXPECT_THAT(refused.errors, HasSubstr(why));
+  };
+  refused_for(run({"other"}, text, {}, "echo ran"), "--adopt: the text is of a lease on 'r'");
+  refused_for(run({"r", "s"}, text, {}, "echo ran"), "--adopt: the text is of a lease on 'r'");
+  refused_for(run({"r"}, text, {"--permits", "2"}, "echo ran"), "--adopt: the text is of a lease");
+  refused_for(run({"r"}, text, {"--shared"}, "echo ran"), "--adopt: the text is of a lease of");
+  refused_for(run({"r"}, text, {"--owner", "me"}, "echo ran"),
+              "--adopt: the text is of a lease of");
+  refused_for(run({"r"}, text, {"--fencing-token", "7"}, "echo ran"), "--fencing-token: not");
+  refused_for(tool({"release", "r", "--token", text}), "--token: this is the text of a detached");
+  refused_for(tool({"extend", "r", "--ttl", "9s", "--token", text}), "--token: this is the text");
+}
+
 TEST_F(CliAdopt, TheLockIsExtendedAndRenewedWhileTheCommandRuns) {
   const Json lease = acquired({"r"});
   ChildProcess holder = start({"run", "r", "--adopt", token_in(lease), "--ttl", "29s", "--", "sh",

@@ -5,7 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <shared_mutex>
+#include <thread>
 
 #include "integration/library.hpp"
 #include "support/process.hpp"
@@ -133,6 +137,48 @@ TEST_F(Fork, AMutexOfTheParentThrowsInTheChild) {
             }),
             0);
   EXPECT_TRUE(mutex.valid());
+}
+
+TEST_F(Fork, NothingIsValidInTheChild) {
+  // The parent may release it at any time, which the child would not learn of.
+  auto lease = client_.try_acquire(resource_, {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(lease));
+  Mutex mutex(client_, resource_ + ":mutex");
+  const std::scoped_lock held(mutex);
+  SharedMutex shared(client_, resource_ + ":shared");
+  const std::shared_lock reads(shared);
+  RecursiveMutex recursive(client_, resource_ + ":recursive");
+  const std::scoped_lock entered(recursive);
+  Election election(client_, resource_ + ":election");
+  const auto leads = election.try_campaign();
+  ASSERT_TRUE(succeeded(leads));
+  const auto valid = [&] {
+    return std::array{lease->valid(),    mutex.valid(),  shared.valid(),
+                      recursive.valid(), leads->valid(), lease->remaining() > seconds(0)};
+  };
+  EXPECT_THAT(valid(), testing::Each(true));
+  EXPECT_EQ(in_child([&] {
+              const auto in_the_child = valid();
+              return static_cast<int>(std::count(in_the_child.begin(), in_the_child.end(), true));
+            }),
+            0);
+  EXPECT_THAT(valid(), testing::Each(true));
+}
+
+TEST_F(Fork, AskingAMutexInTheChildWaitsForNoThreadOfTheParent) {
+  // Which may have been inside of it when the process forked.
+  Mutex mutex(client_, resource_);
+  const std::scoped_lock held(mutex);
+  std::atomic<bool> ends{false};
+  {
+    const std::jthread asks([&] {
+      while (!ends) static_cast<void>(mutex.valid());
+    });
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_EQ(in_child([&] { return mutex.valid() ? 1 : 0; }), 0);
+    }
+    ends = true;
+  }
 }
 
 TEST_F(Fork, AnAsynchronousClientAnswersForkedAtOnce) {

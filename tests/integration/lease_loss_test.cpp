@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <future>
 #include <thread>
 
 #include "integration/library.hpp"
@@ -34,6 +36,31 @@ struct Losses {
   return options;
 }
 
+/// Keeps a client from noticing anything, as a pause of its process does.
+class StalledLoop {
+ public:
+  explicit StalledLoop(Client& client) {
+    AcquireOptions options{.ttl = milliseconds(100), .renew = false};
+    options.on_lost = [this](const Error&) {
+      stalled_.set_value();
+      goes_on_.get_future().wait();
+    };
+    auto lease = client.try_acquire(fresh_resource(), std::move(options));
+    EXPECT_TRUE(succeeded(lease));
+    if (!lease) return;
+    lease_ = *std::move(lease);
+    stalled_.get_future().wait();
+  }
+  ~StalledLoop() { goes_on_.set_value(); }
+  StalledLoop(const StalledLoop&) = delete;
+  StalledLoop& operator=(const StalledLoop&) = delete;
+
+ private:
+  std::promise<void> stalled_;
+  std::promise<void> goes_on_;
+  Lease lease_;
+};
+
 class LeaseLoss : public testing::Test {
  protected:
   [[nodiscard]] static Client client() { return make_client(patient(shared_urls(3))); }
@@ -62,6 +89,7 @@ TEST_F(LeaseLoss, WithoutAMajorityIsToldOnce) {
     EXPECT_TRUE(failed_with(lease->extend(seconds(1)), Errc::not_holder));
     EXPECT_TRUE(failed_with(lease->release(), Errc::not_holder));
     EXPECT_THAT(losses_.message, testing::HasSubstr("lost the lease on '" + resource_ + "'"));
+    EXPECT_THAT(losses_.message, testing::HasSubstr("the last renewal failed"));
   }
   EXPECT_EQ(losses_.count, 1);
   EXPECT_EQ(nodes.count_held(resource_), 0U);
@@ -87,18 +115,93 @@ TEST_F(LeaseLoss, DoesNotHappenAfterARelease) {
   EXPECT_EQ(losses_.count, 0);
 }
 
-TEST_F(LeaseLoss, DoesNotHappenBecauseTheClientEnds) {
+TEST_F(LeaseLoss, IsToldIfTheHolderIsTheFirstToSeeIt) {
+  // After a pause, before the loop has run.
+  const auto end_late = [this](const std::function<void(Lease &&)>& end) {
+    Client client = LeaseLoss::client();
+    const auto granted = losses_.count.load();
+    auto lease = client.try_acquire(
+        fresh_resource(),
+        {.ttl = milliseconds(300), .renew = false, .on_lost = losses_.listener()});
+    ASSERT_TRUE(succeeded(lease));
+    const std::stop_token lost = lease->lost();
+    {
+      const StalledLoop stalled(client);
+      ASSERT_TRUE(eventually([&] { return !lease->valid(); }));
+      end(*std::move(lease));
+    }
+    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+    EXPECT_TRUE(eventually([&] { return losses_.count > granted; }));
+    const auto metrics = client.metrics();
+    ASSERT_TRUE(succeeded(metrics));
+    EXPECT_EQ(metrics->leases_lost, 2U) << "this one, and the one that stalled the loop";
+  };
+  end_late([](Lease&& lease) { const Lease dropped = std::move(lease); });
+  end_late([](Lease&& lease) { static_cast<void>(lease.detach()); });
+  EXPECT_EQ(losses_.count, 2);
+}
+
+TEST_F(LeaseLoss, IsToldIfAnUnlockIsTheFirstToSeeIt) {
+  Client client = LeaseLoss::client();
+  Mutex mutex(client, resource_,
+              {.ttl = milliseconds(300), .renew = false, .on_lost = losses_.listener()});
+  mutex.lock();
+  const std::stop_token lost = mutex.lost();
+  {
+    const StalledLoop stalled(client);
+    ASSERT_TRUE(eventually([&] { return !mutex.valid(); }));
+    mutex.unlock();
+  }
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return losses_.count == 1; }));
+}
+
+TEST_F(LeaseLoss, IsSignalledByTheEndOfTheClientAndNotTold) {
+  // on_lost may refer to what is gone already; a stop_callback takes itself back.
   Lease lease;
+  std::stop_token lost;
+  std::atomic<int> stopped{0};
   {
     Client client = LeaseLoss::client();
-    auto granted = client.try_acquire(resource_, renewed(seconds(2), losses_));
+    auto granted = client.try_acquire(resource_, renewed(seconds(30), losses_));
     ASSERT_TRUE(succeeded(granted));
     lease = *std::move(granted);
+    lost = lease.lost();
   }
+  const std::stop_callback on_stop(lost, [&] { ++stopped; });
   EXPECT_FALSE(lease.valid());
-  EXPECT_FALSE(lease.lost().stop_requested());
+  EXPECT_TRUE(lost.stop_requested());
+  EXPECT_TRUE(lease.lost().stop_requested());
+  EXPECT_EQ(stopped, 1);
   EXPECT_EQ(losses_.count, 0);
   EXPECT_EQ(shared_nodes().count_held(resource_), 0U);
+}
+
+TEST_F(LeaseLoss, OfAMutexIsSignalledByTheEndOfTheClient) {
+  auto client = std::make_unique<Client>(LeaseLoss::client());
+  Mutex mutex(*client, resource_, renewed(seconds(30), losses_));
+  mutex.lock();
+  const std::stop_token lost = mutex.lost();
+  client.reset();
+  EXPECT_FALSE(mutex.valid());
+  EXPECT_TRUE(lost.stop_requested());
+  EXPECT_TRUE(mutex.lost().stop_requested());
+  mutex.unlock();
+  EXPECT_EQ(losses_.count, 0);
+}
+
+TEST_F(LeaseLoss, IsSignalledBeforeACloseAnswers) {
+  AsyncClient client = make_async_client(patient(shared_urls(3)));
+  std::promise<Result<Lease>> answered;
+  client.try_acquire(resource_, renewed(seconds(30), losses_),
+                     [&](Result<Lease> lease) { answered.set_value(std::move(lease)); });
+  const auto lease = answered.get_future().get();
+  ASSERT_TRUE(succeeded(lease));
+  const std::stop_token lost = lease->lost();
+  std::promise<bool> closed;
+  client.close([&](const CloseReport&) { closed.set_value(lost.stop_requested()); });
+  EXPECT_TRUE(closed.get_future().get());
+  EXPECT_EQ(losses_.count, 0);
 }
 
 TEST_F(LeaseLoss, ComesAtTheDeadlineWhereNobodyRenews) {

@@ -64,6 +64,28 @@ TEST_F(RestartGuard, NodesThatNobodyHasMetHaveNoVoteAndSayHowToOpenThem) {
   }
 }
 
+TEST_F(RestartGuard, NoBootstrapIsAdvisedThatWouldShortenNothing) {
+  // A third node remembers the deployment, so the two that forgot are not taken for new ones.
+  ClientOptions options = RestartGuard::options();
+  options.max_ttl = minutes(10);
+  open_deployment(options);
+  nodes_[1].restart(Data::wipe);
+  nodes_[2].restart(Data::wipe);
+  Client client = make_client(options);
+  for (int i = 0; i < 3; ++i) {
+    const auto refused = client.try_acquire("r");
+    ASSERT_TRUE(failed_with(refused, Errc::excluded));
+    EXPECT_THAT(refused.error().message, HasSubstr("; wait "));
+    EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("open the deployment")));
+  }
+  const auto check = admin::check(options);
+  ASSERT_TRUE(succeeded(check));
+  for (const admin::Finding& finding : check->findings) {
+    if (finding.kind != admin::Finding::Kind::quarantined) continue;
+    EXPECT_THAT(finding.remedy, testing::Not(HasSubstr("bootstrap"))) << finding.node;
+  }
+}
+
 TEST_F(RestartGuard, AWaitingAcquireGetsTheLockWhenTheQuarantineEnds) {
   Client client = RestartGuard::client();
   ASSERT_TRUE(failed_with(client.try_acquire("r", {.ttl = short_max_ttl}), Errc::excluded));

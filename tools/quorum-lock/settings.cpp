@@ -192,6 +192,12 @@ Token token_of(const Arguments& given, const std::string& option) {
   if (value == nullptr) {
     throw UsageError(fmt::format("--{}: missing: the token that acquire printed", option));
   }
+  if (DetachedLease::parse(value->text)) {
+    throw UsageError(
+        fmt::format("--{}: this is the text of a detached lease, which run --adopt takes; give its "
+                    "token alone, the second of its fields",
+                    option));
+  }
   const auto token = Token::parse(value->text);
   if (!token) {
     throw UsageError(fmt::format("--{}: has {} bytes: 1 to {} are allowed", option,

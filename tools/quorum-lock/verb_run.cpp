@@ -3,13 +3,16 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "quorum-lock/held_command.hpp"
 #include "quorum-lock/layers.hpp"
 #include "quorum-lock/lock_target.hpp"
 #include "quorum-lock/settings.hpp"
+#include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "quorum-lock/verb.hpp"
 
@@ -25,6 +28,46 @@ LockTerms terms_of(const Arguments& given, const Settings& settings) {
   return terms;
 }
 
+std::string listed(const std::vector<std::string>& resources) {
+  std::string list;
+  for (const std::string& resource : resources) {
+    list += (list.empty() ? "'" : " and '") + as_printable(resource) + '\'';
+  }
+  return list;
+}
+
+/// Whether the text names the same resources, in any order. Of a semaphore, it names the permit.
+bool is_on(const DetachedLease& detached, const Target& target) {
+  const std::vector<std::string>& resources = detached.resources;
+  if (target.permits() > 0) {
+    return resources.size() == 1 && resources.front().starts_with(target.resource() + '#');
+  }
+  std::set<std::string> named(target.more_resources().begin(), target.more_resources().end());
+  named.insert(target.resource());
+  return std::set<std::string>(resources.begin(), resources.end()) == named;
+}
+
+/// The lock of --adopt if that is the whole text of a detached lease: it knows its own kind.
+Adoption handed_on(DetachedLease detached, const Arguments& given, const Target& target) {
+  if (!is_on(detached, target)) {
+    throw UsageError(fmt::format("--adopt: the text is of a lease on {}: name that",
+                                 listed(detached.resources)));
+  }
+  const bool has_kind = given.flag("shared") || given.find("owner") != nullptr;
+  const bool same_kind = target.kind() == detached.kind && target.owner() == detached.owner;
+  if (has_kind && !same_kind) {
+    throw UsageError(
+        "--adopt: the text is of a lease of another kind than --shared or --owner say");
+  }
+  if (given.number("fencing-token")) {
+    throw UsageError(
+        "--fencing-token: not together with the text of a detached lease, which has it");
+  }
+  Adoption adoption{std::move(detached), target.permits()};
+  if (adoption.permits > 0) adoption.lease.resources = {target.resource()};
+  return adoption;
+}
+
 /// The lock of --adopt, of the kind that the target has.
 std::optional<Adoption> adoption_of(const Arguments& given, const Target& target) {
   const auto number = given.number("fencing-token");
@@ -38,6 +81,9 @@ std::optional<Adoption> adoption_of(const Arguments& given, const Target& target
   }
   if (given.asked_for("name")) {
     throw UsageError("--name: not together with --adopt: the lock keeps the name that it has");
+  }
+  if (auto detached = DetachedLease::parse(given.find("adopt")->text)) {
+    return handed_on(*std::move(detached), given, target);
   }
   Adoption adoption;
   adoption.lease.token = token_of(given, "adopt");

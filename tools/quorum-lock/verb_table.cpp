@@ -66,10 +66,12 @@ constexpr OptionText run_options[] = {
      "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
      "sooner; at most 8760h"},
     {"adopt", "TOKEN",
-     "Acquire nothing: take over the lock whose token acquire printed. It is extended first, and "
-     "COMMAND runs only if a quorum still had it. Name RESOURCE and --shared, --owner or --permits "
-     "as for acquire"},
-    {"fencing-token", "N", "With --adopt: the fencing token that acquire printed, for COMMAND"},
+     "Acquire nothing: take over the lock whose token acquire printed, or which a program has "
+     "detached: the whole text of that. It is extended first, and COMMAND runs only if a quorum "
+     "still had it. Not for a lock that somebody renews. Name RESOURCE as for acquire; and for a "
+     "token also --shared, --owner or --permits"},
+    {"fencing-token", "N",
+     "With --adopt TOKEN: the fencing token that acquire printed, for COMMAND"},
     {"metrics-file", "FILE",
      "Write metrics to FILE every 5 s and at the end, for node_exporter's textfile collector"},
     {"metrics-listen", "HOST:PORT",
@@ -275,7 +277,7 @@ constexpr VerbText verb_texts[] = {
      acquire_exits},
     {"extend", "RESOURCE... --token T --ttl DURATION",
      "Extend a lock of any kind by the token that acquire printed; of several resources, all or "
-     "none.",
+     "none. Not for the lock of a program that renews it.",
      extend_options,
      "Examples:\n"
      "  quorum-lock extend invoice/42 --token \"$token\" --ttl 30s\n"
@@ -284,7 +286,8 @@ constexpr VerbText verb_texts[] = {
      token_exits},
     {"release", "RESOURCE... --token T",
      "Release a lock of any kind by the token that acquire printed. An interval of --at-least ends "
-     "too.",
+     "too. Not for the lock of a program that runs: it takes the lock for its own until its "
+     "deadline. See break.",
      release_options,
      "Examples:\n"
      "  quorum-lock release invoice/42 --token \"$token\"\n"

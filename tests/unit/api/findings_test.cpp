@@ -341,6 +341,25 @@ TEST(Findings, NameNodesWithReplicas) {
   EXPECT_THAT(check.findings[0].what, HasSubstr("2 replicas"));
 }
 
+TEST(Findings, AdviseNoBootstrapWhileANodeRemembersTheDeployment) {
+  auto nodes = members_of("abc", "1.d");
+  for (const std::size_t forgot : {1U, 2U}) {
+    nodes[forgot].marker->state = core::Marker::State::blank;
+    nodes[forgot].seen.quarantine = seconds(12);
+    nodes[forgot].quarantine_why = core::met_unmarked;
+  }
+  const auto remedies = [&] {
+    std::string all;
+    for (const admin::Finding& finding : judge(nodes, options_for(3)).findings) {
+      if (finding.kind == admin::Finding::Kind::quarantined) all += finding.remedy;
+    }
+    return all;
+  };
+  EXPECT_THAT(remedies(), testing::AllOf(HasSubstr("Wait"), Not(HasSubstr("bootstrap"))));
+  nodes[0].marker->state = core::Marker::State::blank;
+  EXPECT_THAT(remedies(), HasSubstr("bootstrap"));
+}
+
 TEST(Findings, TellHowLongAQuarantineStillLasts) {
   SurveyedNode node = healthy("a");
   node.seen.quarantine = seconds(12);

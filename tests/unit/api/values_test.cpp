@@ -37,6 +37,11 @@ TEST(ResultOf, AValueIsReadWithoutACheckOrWithOne) {
   EXPECT_EQ(seven.transform_error([](Error error) { return error; }), 7);
 }
 
+TEST(ResultOf, AClosedClientIsNotSaidTwice) {
+  const std::system_error closed(Errc::closed, "the client is closed");
+  EXPECT_STREQ(closed.what(), "the client is closed: closed");
+}
+
 TEST(ResultOf, AnErrorThrowsWhatItIs) {
   const Result<int> held = Error{Errc::held, "held on 'r'"};
   try {
@@ -116,12 +121,19 @@ TEST(DetachedLeaseText, IsOneWordThatSaysAll) {
   }
 }
 
+TEST(DetachedLeaseText, MayHaveBlanksAroundIt) {
+  const std::string text = some_lease().str();
+  EXPECT_EQ(DetachedLease::parse(text + "\n"), some_lease());
+  EXPECT_EQ(DetachedLease::parse(" \t" + text + " \r\n"), some_lease());
+  EXPECT_FALSE(DetachedLease::parse(" \n"));
+}
+
 TEST(DetachedLeaseText, IsNothingElse) {
   const std::string good = some_lease().str();
   ASSERT_TRUE(DetachedLease::parse(good));
   for (const std::string& text :
        {std::string(), std::string("1"), std::string("some text"), "2" + good.substr(1),
-        good.substr(0, good.rfind(',')), good + "%", good + "%4", good + "%zz", good + " ",
+        good.substr(0, good.rfind(',')), good + "%", good + "%4", good + "%zz", good + " x",
         std::string("1,t,x,exclusive,,r"), std::string("1,t,1,other,,r"),
         std::string("1,,1,exclusive,,r"), std::string("1,t,99999999999999999999,exclusive,,r")}) {
     EXPECT_FALSE(DetachedLease::parse(text)) << text;

@@ -8,6 +8,19 @@
 namespace redlock::core {
 namespace {
 
+TEST(Durations, have_no_exponents) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(format_duration(0ns), "0 ms");
+  EXPECT_EQ(format_duration(10ns), "10 ns");
+  EXPECT_EQ(format_duration(-10ns), "-10 ns");
+  EXPECT_EQ(format_duration(250us), "0.25 ms");
+  EXPECT_EQ(format_duration(999ms), "999 ms");
+  EXPECT_EQ(format_duration(29'698ms), "29.7 s");
+  EXPECT_EQ(format_duration(10'000s), "10000 s");
+  EXPECT_EQ(format_duration(Duration::max()), "9223372037 s");
+  EXPECT_EQ(format_duration(Duration::min()), "-9223372037 s");
+}
+
 TEST(Admission, of_a_call_by_token_takes_every_target_that_names_its_keys) {
   const Token token = *Token::parse("abc");
   for (const Target& target : {Target("r"), shared("r"), owned("r", "me"), all_of({"r", "s"}),

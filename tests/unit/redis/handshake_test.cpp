@@ -309,7 +309,7 @@ TEST(Handshake, WithoutTheGuardOnlyTheQuarantineOfAChangeOfTheMembersCounts) {
             std::chrono::milliseconds(0));
   const ServerIdentity changed = identity_without_guard(bulk("membership"), 1234);
   EXPECT_EQ(changed.quarantine, std::chrono::milliseconds(1234));
-  EXPECT_NE(changed.quarantine_why.find("an operator changed the members"), std::string::npos);
+  EXPECT_NE(changed.quarantine_why.find("it was marked anew when an operator"), std::string::npos);
   EXPECT_GT(identity_without_guard(bulk("membership"), -1).quarantine, std::chrono::hours(24))
       << "without an end";
 }

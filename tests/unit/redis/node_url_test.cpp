@@ -57,6 +57,16 @@ TEST(NodeUrl, EveryDocumentedFormIsUnderstoodAndShownWithoutCredentials) {
   }
 }
 
+TEST(NodeUrl, AListInOneStringIsCalledThat) {
+  for (const std::string list : {"10.0.0.1,10.0.0.2", "10.0.0.1:1,10.0.0.2:2,10.0.0.3:3",
+                                 "redis://10.0.0.1,redis://10.0.0.2"}) {
+    const Result<NodeUrl> parsed = parse_node_url(list);
+    ASSERT_FALSE(parsed);
+    EXPECT_NE(parsed.error().message.find("each node is a string of its own"), std::string::npos)
+        << parsed.error().message;
+  }
+}
+
 TEST(NodeUrl, WhatIsShownIsReadAgainAsTheSameServer) {
   for (const char* text : {"redis://h:1/2", "rediss://[::1]:3", "redis://[fe80::1%eth0]:7001/1",
                            "unix:///a%3Fb%25c%23d?db=9"}) {

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/link.hpp"
+#include "core/marker.hpp"
+
 namespace redlock::runtime {
 namespace {
 
@@ -50,6 +53,68 @@ TEST(Explain, SaysWhatIsInTheWayWhereThatIsNoSingleHolder) {
   EXPECT_THAT(held_by(std::string(129, 'x')), EndsWith("; a key that is no lock, 4 s left"));
   EXPECT_THAT(held_by(""), EndsWith("; holder unknown, 4 s left"));
   EXPECT_THAT(held_by("", 3), EndsWith("; all 3 permits are taken, 4 s left"));
+}
+
+TEST(Explain, TellsWhyALeaseWasLostIfRenewalsFailed) {
+  RoundReport report;
+  report.quorum = 2;
+  std::vector<NodeReport> nodes(3);
+  for (NodeReport& node : nodes) node.vote = Vote::granted;
+  report.nodes = nodes;
+  EXPECT_EQ(explain_loss("r", report).message, "lost the lease on 'r': its deadline passed");
+  EXPECT_EQ(explain_loss("r", report).code, Errc::not_holder);
+  for (const std::size_t node : {1U, 2U}) {
+    nodes[node].vote = Vote::unreachable;
+    nodes[node].url = "redis://" + std::to_string(node);
+    nodes[node].message = "connection refused";
+  }
+  report.nodes = nodes;
+  EXPECT_EQ(explain_loss("r", report).message,
+            "lost the lease on 'r': its deadline passed, and the last renewal failed: granted 1, "
+            "failed 2 of 3, 2 needed; redis://1: connection refused; redis://2: connection "
+            "refused");
+}
+
+TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
+  using testing::HasSubstr;
+  using testing::Not;
+  const auto excluded = [](std::vector<NodeReport> nodes) {
+    RoundReport report;
+    report.quorum = 2;
+    report.nodes = std::move(nodes);
+    return explain(Errc::excluded, "r", std::move(report)).message;
+  };
+  NodeReport forgot;
+  forgot.vote = Vote::excluded;
+  forgot.message = "quarantined for 29 s more: " + std::string(core::may_be_new) +
+                   std::string(core::may_have_forgotten) + "; " + std::string(core::no_deployment);
+  forgot.remaining = seconds(29);
+  NodeReport pending;
+  EXPECT_THAT(excluded({forgot, forgot, forgot}), HasSubstr("; wait 29 s, or, "));
+  // It may remember: a node whose vote could change nothing is not asked.
+  EXPECT_THAT(excluded({forgot, forgot, pending}),
+              EndsWith("; wait 29 s; `quorum-lock doctor` says whether `quorum-lock bootstrap` can "
+                       "shorten that"));
+  NodeReport unmet;
+  unmet.vote = Vote::error;
+  unmet.message = core::nobody_met_it;
+  EXPECT_THAT(excluded({forgot, forgot, unmet}), HasSubstr("`quorum-lock doctor` says whether"));
+  // A node that remembers its deployment would be quarantined, too.
+  NodeReport granted;
+  granted.vote = Vote::granted;
+  EXPECT_THAT(excluded({forgot, forgot, granted}), EndsWith("; wait 29 s"));
+  NodeReport member;
+  member.vote = Vote::excluded;
+  member.message = "it is alone in its deployment";
+  EXPECT_THAT(excluded({forgot, forgot, member}), EndsWith("; wait 29 s"));
+  NodeReport came_back = forgot;
+  came_back.message = "quarantined for 29 s more: " + std::string(core::came_without_data);
+  EXPECT_THAT(excluded({forgot, forgot, came_back}), EndsWith("; wait 29 s"));
+  // `bootstrap` needs every node.
+  NodeReport gone;
+  gone.vote = Vote::unreachable;
+  gone.message = "connection refused";
+  EXPECT_THAT(excluded({forgot, forgot, gone}), Not(HasSubstr("bootstrap")));
 }
 
 TEST(Explain, MakesOfTheWordsOfNodesWhatTheyMean) {

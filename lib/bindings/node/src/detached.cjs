@@ -6,7 +6,7 @@ const { invalid } = require('./error.cjs');
  *  `client.adopt` takes, in any process and by any of the libraries. */
 class DetachedLease {
   constructor(text) {
-    const fields = String(text).split(',').map(unescaped);
+    const fields = String(text).trim().split(',').map(unescaped);
     if (fields.length < 6 || fields[0] !== '1' || !/^[0-9]+$/.test(fields[2])) {
       throw invalid('detached: it is nothing that lease.detach() returned');
     }

@@ -288,7 +288,7 @@ test('a lease is handed on, and adopted once', async () => {
   const lease = await client.acquire('handed-on', { ttl: 5_000, fencing: true });
   const detached = lease.detach();
   assert.equal(detached.resource, 'handed-on');
-  const adopted = await other.adopt(JSON.parse(JSON.stringify(detached)), { ttl: 20_000 });
+  const adopted = await other.adopt(`${JSON.parse(JSON.stringify(detached))}\n`, { ttl: 20_000 });
   assert.ok(adopted.valid);
   assert.equal(adopted.token, lease.token);
   assert.equal(adopted.fencingToken, lease.fencingToken);

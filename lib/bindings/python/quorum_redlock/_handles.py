@@ -14,7 +14,7 @@ import weakref
 from ctypes import POINTER, byref, c_void_p
 from typing import Any, Callable
 
-from . import _callbacks
+from . import _callbacks, _leases
 from . import _structs as s
 from ._library import lib
 from ._waiting import blocking
@@ -109,6 +109,7 @@ class ClientHandle(NativeClient):
         report = POINTER(s.CloseReport)()
         with self as pointer:
             blocking(lib.redlock_client_close, pointer, byref(report))
+        _leases.notice_losses()
         self.set_closed()
         return taken_close_report(report)
 

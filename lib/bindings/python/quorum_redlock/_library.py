@@ -52,6 +52,7 @@ FUNCTIONS = {
     "redlock_lease_token": (c_char_p, [c_void_p]),
     "redlock_lease_fencing_token": (c_uint64, [c_void_p]),
     "redlock_lease_valid": (c_bool, [c_void_p]),
+    "redlock_lease_lost": (c_bool, [c_void_p]),
     "redlock_lease_remaining_ns": (c_int64, [c_void_p]),
     "redlock_lease_valid_until_ns": (c_int64, [c_void_p]),
     "redlock_lease_round": (_STATUS, [c_void_p, _P(_P(s.Round)), _ERROR]),

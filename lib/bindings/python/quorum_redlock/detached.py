@@ -13,7 +13,7 @@ class DetachedLease(str):
     for one owner only. Raises InvalidArgumentError for any other text."""
 
     def __init__(self, text: str) -> None:
-        fields = [unquote(field, errors="surrogateescape") for field in self.split(",")]
+        fields = [unquote(field, errors="surrogateescape") for field in self.strip().split(",")]
         if len(fields) < 6 or fields[0] != "1" or not fields[2].isdecimal():
             raise InvalidArgumentError("detached: it is nothing that Lease.detach returned")
         self.token = fields[1]  #: for `Client.extend` and `release`

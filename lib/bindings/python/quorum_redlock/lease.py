@@ -7,7 +7,7 @@ import warnings
 from ctypes import POINTER, byref, c_void_p
 from typing import Any, Callable
 
-from . import _callbacks
+from . import _callbacks, _leases
 from . import _structs as s
 from ._arguments import Duration, to_ns
 from ._library import from_ns, lib, text
@@ -57,6 +57,7 @@ class LeaseState:
         call(lib.redlock_lease_round, pointer, byref(round))
         #: The granting round, node by node.
         self.round: Round = taken_round(round)
+        _leases.add(self)
 
     def _read(self, function: Any, ended: Any) -> Any:
         with self._lock:
@@ -102,6 +103,14 @@ class LeaseState:
         """The deadline: seconds, by the clock of quorum_redlock.now(). 0 after a release."""
         return float(self._read(lib.redlock_lease_valid_until_ns, 0) / 1e9)
 
+    def notice_loss(self) -> None:
+        """For a client that is closed."""
+        if self._read(lib.redlock_lease_lost, False):
+            self._set_lost()
+
+    def _set_lost(self) -> None:
+        raise NotImplementedError
+
     def detach(self) -> DetachedLease:
         """Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: for
         handing a lock to another owner, of any process, who calls `Client.adopt` with what is
@@ -132,11 +141,14 @@ class Lease(LeaseState):
     def __init__(self, handle: LeaseHandle, lost: threading.Event,
                  raise_on_release_error: bool) -> None:
         super().__init__(handle, raise_on_release_error)
-        #: Set when the deadline passes without a renewal; not by a release. `lost.wait(seconds)`
-        #: waits for it.
+        #: Set when the deadline passes without a renewal, and when the client is closed; not by a
+        #: release. `lost.wait(seconds)` waits for it.
         self.lost = lost
         # Extending and releasing need the handle for themselves.
         self._changing = threading.RLock()
+
+    def _set_lost(self) -> None:
+        _callbacks.dispatcher.soon(self.lost.set)
 
     def extend(self, ttl: Duration) -> Round:
         """Asks for `ttl` from now on. It never shortens a lease. Raises NotHolderError,

@@ -146,6 +146,13 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
                 await eventually(self.is_free)
         self.assertEqual(caught.filename, __file__)
 
+    async def test_a_closed_client_loses_its_leases(self) -> None:
+        client = await self.make_client()
+        lease = await client.acquire(self.resource)
+        await client.close()
+        await asyncio.wait_for(lease.lost.wait(), 30)
+        self.assertFalse(lease.valid)
+
     async def test_a_lost_lease(self) -> None:
         lost: asyncio.Future = asyncio.get_running_loop().create_future()
         with self.assertRaises(quorum_redlock.LeaseLostError):

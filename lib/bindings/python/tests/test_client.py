@@ -110,6 +110,18 @@ class Locks(ClientCase):
             gc.collect()
         eventually(lambda: self.free(self.resource))
 
+    def test_a_closed_client_loses_its_leases(self) -> None:
+        client = self.make_client()
+        reports: list[quorum_redlock.RedlockError] = []
+        lease = client.acquire(self.resource, on_lost=reports.append)
+        other = self.client.acquire(fresh_resource())
+        client.close()
+        self.assertTrue(lease.lost.wait(30))
+        self.assertFalse(lease.valid)
+        self.assertEqual(reports, [], "closing is deliberate")
+        self.assertFalse(other.lost.is_set())
+        other.release()
+
     def test_an_expired_lease_is_lost(self) -> None:
         reports, at_risk = [], []
         with self.assertRaises(quorum_redlock.LeaseLostError) as caught:
@@ -337,7 +349,7 @@ class Locks(ClientCase):
         self.assertEqual(detached.fencing_token, lease.fencing_token)
         with self.assertRaises(quorum_redlock.NotHolderError):
             lease.detach()
-        adopted = self.client.adopt(str(detached), ttl=20)
+        adopted = self.client.adopt(f"{detached}\n", ttl=20)  # as a file has it
         self.assertTrue(adopted.valid)
         self.assertEqual(adopted.fencing_token, lease.fencing_token)
         self.assertGreater(adopted.remaining, 5)

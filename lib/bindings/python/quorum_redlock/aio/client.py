@@ -7,7 +7,7 @@ from ctypes import byref
 from functools import partial
 from typing import Any, Iterable, TYPE_CHECKING
 
-from .. import _callbacks, deployment
+from .. import _callbacks, _leases, deployment
 from .._arguments import Duration, encoded, to_ns, wait_to_ns
 from .._handles import AsyncHandle
 from .._library import lib
@@ -151,6 +151,7 @@ class Client:
         if self._report is None:
             self._handle.set_closed()
             self._report = await ask(self._handle, lib.redlock_async_close, on_close)
+            _leases.notice_losses()
         return self._report
 
     async def __aenter__(self) -> Client:

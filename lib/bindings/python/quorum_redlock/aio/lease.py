@@ -12,7 +12,7 @@ from .._library import lib
 from ..errors import NotHolderError, RedlockError
 from ..lease import LeaseHandle, LeaseState, end_of_block
 from ..reports import Round
-from ._answers import ask, on_round
+from ._answers import ask, deliver_to, on_round
 
 
 class Lease(LeaseState):
@@ -23,9 +23,13 @@ class Lease(LeaseState):
                  raise_on_release_error: bool) -> None:
         super().__init__(handle, raise_on_release_error)
         self._client = client
-        #: Set when the deadline passes without a renewal; not by a release. `await lost.wait()`
-        #: waits for it.
+        self._deliver = deliver_to(asyncio.get_running_loop())
+        #: Set when the deadline passes without a renewal, and when the client is closed; not by a
+        #: release. `await lost.wait()` waits for it.
         self.lost = lost
+
+    def _set_lost(self) -> None:
+        self._deliver(self.lost.set)
 
     async def extend(self, ttl: Duration) -> Round:
         """See quorum_redlock.Lease.extend."""
