@@ -125,7 +125,7 @@ void Engine::on(const Answer& answer) {
   if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);
   if (answer.reply == Reply::marker) return take_marker_written(answer);
   Link& link = nodes_[answer.node];
-  if (cover_.holds_back(answer.node, answer.stamp.verb)) return link.hold_back(answer, now_);
+  if (cover_.holds_back(link, answer.stamp.verb)) return link.hold_back(answer, now_);
   take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
 }
 
@@ -144,7 +144,7 @@ void Engine::on(const Assents& event) {
       take_marker(event.node, assent.stamp, event.marker, 0);
       // Else it has another one, and nothing more that it said counts.
       if (!link.up()) return;
-    } else if (cover_.holds_back(event.node, assent.stamp.verb)) {
+    } else if (cover_.holds_back(link, assent.stamp.verb)) {
       link.hold_back(assent, now_);
     } else if (assent.reply == Reply::clock) {
       take_time(event.node, assent.time, link.answered(assent.stamp, now_));

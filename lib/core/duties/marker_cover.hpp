@@ -33,8 +33,8 @@ class MarkerCover {
   }
 
   /// Whether the node's answer waits for the reading after it, or for an answer that does.
-  [[nodiscard]] bool holds_back(NodeIndex node, Verb verb) const {
-    return nodes_[node].holds_back() || (settings_.restart_guard && is_vote(verb));
+  [[nodiscard]] bool holds_back(const Link& link, Verb verb) const {
+    return link.holds_back() || (settings_.restart_guard && is_vote(verb));
   }
   /// So many of the answers, the first ones, need not be held back: the marker that was read behind
   /// them has come with them, and is the known one.

@@ -48,11 +48,11 @@ TEST_F(MarkerCoverDuty, confirms_what_came_before_the_known_marker) {
   assents[2].stamp.verb = Verb::set;
   EXPECT_EQ(cover.confirmed({0, assents, borrowed.nodes[0].marker_text()}), 2U);
   EXPECT_EQ(cover.confirmed({0, assents, "another"}), 0U);
-  EXPECT_TRUE(cover.holds_back(0, Verb::set));
-  EXPECT_FALSE(cover.holds_back(0, Verb::inspect));
+  EXPECT_TRUE(cover.holds_back(borrowed.nodes[0], Verb::set));
+  EXPECT_FALSE(cover.holds_back(borrowed.nodes[0], Verb::inspect));
   borrowed.settings.restart_guard = false;
   EXPECT_EQ(cover.confirmed({0, assents, borrowed.nodes[0].marker_text()}), 0U);
-  EXPECT_FALSE(cover.holds_back(0, Verb::set));
+  EXPECT_FALSE(cover.holds_back(borrowed.nodes[0], Verb::set));
 }
 
 }  // namespace
