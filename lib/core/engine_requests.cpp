@@ -107,7 +107,8 @@ void Engine::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
   if (const QueuePlace* place = claim.place_in(verb)) {
     terms.client = client_id().view();
     terms.ticket = place->ticket;
-    terms.quiet = place->quiet;
+    // A release that keeps some of several resources has no word for it.
+    terms.quiet = place->quiet && place->kept_before == 0;
     if (place->kept_before > 0) terms.kept_before = claim.resource_at(place->kept_before);
     if (place->reserved_for > Duration::zero()) terms.reserved_for = place->reserved_for;
   }

@@ -75,6 +75,16 @@ class ReleaseScript : public testing::Test {
   RespClient ear_ = RespClient::unix_socket(server_.unix_path());
 };
 
+TEST_F(ReleaseScript, KnowsThatSomebodyWaitsAsLongAsAnyQueueIsKept) {
+  // As a clock that was set back leaves it: the other queue is kept for longer than is usual.
+  server_.command({"SET", "redlock:node:awaited", "", "PX", "90000"});
+  queue("a");
+  EXPECT_GT(server_.command({"PTTL", "redlock:node:awaited"}).integer, 60000);
+  server_.command({"PEXPIRE", "redlock:node:awaited", "10"});
+  queue("a", "another");
+  EXPECT_GT(server_.command({"PTTL", "redlock:node:awaited"}).integer, 10000);
+}
+
 TEST_F(ReleaseScript, PassesTheResourceOnAndHasTheLastOneWatch) {
   hold("r", "me");
   for (const std::string who : {"a", "b", "c"}) {

@@ -455,7 +455,6 @@ bool ModelNode::is_taken(std::size_t resource, const Request& request, True now,
   response.remaining_ms = key.expires - millis;
   if (key.token != 0) return true;
   look(key, now);
-  if (key.next != 0) static_cast<void>(admit(resource, request.client));
   if (key.holds.empty() && key.next == 0) return false;
   response.group = key.group;
   response.remaining_ms = held_for(key, now);
@@ -483,6 +482,11 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   if (request.both) std::sort(order.begin(), order.end());
   for (std::size_t place = 0; place < (request.both ? 2U : 1U); ++place) {
     const std::size_t resource = order.at(place);
+    // The client was to be let in with other readers, and is none any more.
+    if (Key& key = memory_.keys[resource]; key.token == 0) {
+      look(key, now);
+      if (key.next != 0) static_cast<void>(admit(resource, request.client));
+    }
     const ModelQueue& queue = memory_.queues[resource];
     const bool others_first = !queue.empty() && queue.at(0) != request.client;
     if ((queues || keeps) && is_open(resource, now) && others_first) {
@@ -520,7 +524,8 @@ std::int64_t ModelNode::enqueue(std::size_t resource, std::uint64_t client, std:
   const auto remember = std::chrono::duration_cast<std::chrono::milliseconds>(core::queued_for);
   ModelQueue& queue = memory_.queues[resource];
   if (queue.keep_for(remember.count(), clock.milliseconds(now))) {
-    memory_.awaited_until = clock.milliseconds(now) + remember.count();
+    memory_.awaited_until =
+        std::max(memory_.awaited_until, clock.milliseconds(now) + remember.count());
   }
   if (client == client_of(client)) queue.remove(client | sharing);
   return queue.enqueue(client, ticket);
@@ -888,10 +893,9 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
 void ModelNode::keep_watch(std::size_t resource, const Request& request, std::int64_t millis) {
   const ModelQueue& queue = memory_.queues[resource];
   std::uint64_t& watcher = memory_.watchers[resource];
-  if (queue.empty() || (memory_.watches[resource] > millis && queue.has(watcher))) return;
+  if (memory_.watches[resource] > millis && queue.has(watcher)) return;
   const std::uint64_t last = tell(resource, From::back, 0, 1, resource);
-  if (last == 0) return;
-  memory_.watches[resource] = millis + request.reserved_ms;
+  memory_.watches[resource] = last != 0 ? millis + request.reserved_ms : 0;
   watcher = last;
 }
 

@@ -20,10 +20,13 @@ local function enqueue(key, client, ticket, remember)
       redis.call('zrem', queue, '~' .. client)
     end
   end
-  -- Both are renewed together, now and then, and not by everybody who asks.
+  -- Both are renewed together, now and then, and not by everybody who asks. The mark outlives each queue, also one that
+  -- was renewed before the node's clock was set back.
   if redis.call('pttl', queue) < 0.85 * remember then
     redis.call('pexpire', queue, remember)
-    redis.call('set', 'redlock:node:awaited', '', 'PX', remember)
+    if redis.call('pttl', 'redlock:node:awaited') < tonumber(remember) then
+      redis.call('set', 'redlock:node:awaited', '', 'PX', remember)
+    end
   end
   return wanted
 end
