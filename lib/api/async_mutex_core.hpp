@@ -9,7 +9,7 @@
 
 #include "api/client_core.hpp"
 #include "api/local_waits.hpp"
-#include "core/cohort.hpp"
+#include "core/claim/cohort.hpp"
 #include "core/time.hpp"
 #include "redlock/async_mutex.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "api/client_core.hpp"
 #include "api/groups.hpp"
-#include "core/admission.hpp"
+#include "core/claim/admission.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 #include "support/overwrite.hpp"

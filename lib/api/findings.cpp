@@ -11,8 +11,8 @@
 
 #include "api/member_findings.hpp"
 #include "api/member_run.hpp"
-#include "core/admission.hpp"
-#include "core/fencing.hpp"
+#include "core/claim/admission.hpp"
+#include "core/claim/fencing.hpp"
 
 namespace redlock::api {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "api/client_core.hpp"
 #include "api/groups.hpp"
-#include "core/node_reports.hpp"
+#include "core/nodes/node_reports.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/cohort.hpp"
-#include "core/engine.hpp"
+#include "core/claim/cohort.hpp"
+#include "core/engine/engine.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
 #include "redlock/target.hpp"

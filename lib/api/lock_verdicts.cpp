@@ -11,8 +11,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/holder_words.hpp"
-#include "core/permits.hpp"
+#include "core/claim/holder_words.hpp"
+#include "core/claim/permits.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock::api {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/quorum.hpp"
+#include "core/claim/quorum.hpp"
 
 namespace redlock::api {
 namespace {

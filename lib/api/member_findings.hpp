@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/membership.hpp"
+#include "core/membership/membership.hpp"
 #include "redlock/deployment.hpp"
 
 namespace redlock::api {

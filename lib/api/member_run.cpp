@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "api/findings.hpp"
-#include "core/admission.hpp"
+#include "core/claim/admission.hpp"
 #include "runtime/kernel_randomness.hpp"
 
 namespace redlock::api {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/member_change.hpp"
+#include "core/membership/member_change.hpp"
 #include "redlock/deployment.hpp"
 #include "redlock/result.hpp"
 #include "runtime/configuration.hpp"

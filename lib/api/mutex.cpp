@@ -11,7 +11,7 @@
 #include "api/lease_cell.hpp"
 #include "api/mutex_errors.hpp"
 #include "api/mutex_lease.hpp"
-#include "core/cohort.hpp"
+#include "core/claim/cohort.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 #include "support/fork_guard.hpp"

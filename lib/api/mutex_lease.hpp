@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/cohort.hpp"
+#include "core/claim/cohort.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
 #include "redlock/target.hpp"

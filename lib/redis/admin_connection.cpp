@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "redis/encoder.hpp"
 #include "redis/visible.hpp"
+#include "redis/wire/encoder.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/connection_target.hpp"
-#include "redis/reply.hpp"
+#include "redis/wire/connection_target.hpp"
+#include "redis/wire/reply.hpp"
 #include "uv/stream.hpp"
 
 namespace redlock::redis {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
-#include "core/admission.hpp"
-#include "core/quorum.hpp"
-#include "core/validity.hpp"
+#include "core/claim/admission.hpp"
+#include "core/claim/quorum.hpp"
+#include "core/claim/validity.hpp"
 #include "redis/node_url.hpp"
 #include "runtime/client_name.hpp"
 #include "runtime/kernel_randomness.hpp"

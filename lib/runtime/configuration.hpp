@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/settings.hpp"
-#include "redis/connection.hpp"
+#include "core/engine/settings.hpp"
+#include "redis/wire/connection.hpp"
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/admission.hpp"
+#include "core/claim/admission.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 #include "support/assert.hpp"

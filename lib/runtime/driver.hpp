@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine.hpp"
-#include "redis/encoder.hpp"
+#include "core/engine/engine.hpp"
+#include "redis/wire/encoder.hpp"
 #include "redlock/metrics.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/gathered.hpp"

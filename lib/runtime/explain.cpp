@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/admission.hpp"
-#include "core/holder_words.hpp"
-#include "core/link.hpp"
-#include "core/marker.hpp"
-#include "core/node_reports.hpp"
+#include "core/claim/admission.hpp"
+#include "core/claim/holder_words.hpp"
+#include "core/membership/marker.hpp"
+#include "core/nodes/link.hpp"
+#include "core/nodes/node_reports.hpp"
 #include "redis/visible.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/token.hpp"

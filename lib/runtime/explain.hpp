@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/commands.hpp"
-#include "core/round.hpp"
+#include "core/claim/round.hpp"
+#include "core/engine/commands.hpp"
 #include "core/time.hpp"
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"

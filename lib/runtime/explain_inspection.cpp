@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/claim/holder_words.hpp"
+#include "core/claim/round.hpp"
 #include "core/for_people.hpp"
-#include "core/holder_words.hpp"
-#include "core/round.hpp"
 #include "core/texts.hpp"
 #include "redis/keys.hpp"
 #include "redlock/token.hpp"

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/node_set.hpp"
-#include "core/request.hpp"
-#include "redis/connection.hpp"
-#include "redis/dialect.hpp"
-#include "redis/fenced_sets.hpp"
-#include "redis/releases.hpp"
+#include "core/engine/request.hpp"
+#include "core/nodes/node_set.hpp"
+#include "redis/wire/connection.hpp"
+#include "redis/wire/dialect.hpp"
+#include "redis/wire/fenced_sets.hpp"
+#include "redis/wire/releases.hpp"
 #include "runtime/node.hpp"
 
 namespace redlock::runtime {

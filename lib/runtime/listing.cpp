@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/admission.hpp"
+#include "core/claim/admission.hpp"
 #include "core/texts.hpp"
 #include "redis/admin_connection.hpp"
 #include "redis/keys.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/messages.hpp"
-#include "redis/connection.hpp"
-#include "redis/subscriber.hpp"
+#include "core/engine/messages.hpp"
+#include "redis/wire/connection.hpp"
+#include "redis/wire/subscriber.hpp"
 #include "uv/resolver.hpp"
 
 namespace redlock::runtime {

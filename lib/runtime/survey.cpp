@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/admission.hpp"
-#include "core/marker.hpp"
+#include "core/claim/admission.hpp"
+#include "core/membership/marker.hpp"
 #include "redis/admin_connection.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"

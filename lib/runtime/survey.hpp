@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/marker.hpp"
-#include "core/member_change.hpp"
+#include "core/membership/marker.hpp"
+#include "core/membership/member_change.hpp"
 #include "redlock/deployment.hpp"
 #include "runtime/configuration.hpp"
 #include "uv/loop.hpp"

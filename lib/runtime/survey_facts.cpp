@@ -5,10 +5,10 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/fencing.hpp"
-#include "core/marker.hpp"
+#include "core/claim/fencing.hpp"
+#include "core/membership/marker.hpp"
+#include "redis/handshake/server_info.hpp"
 #include "redis/keys.hpp"
-#include "redis/server_info.hpp"
 #include "redis/visible.hpp"
 
 namespace redlock::runtime {

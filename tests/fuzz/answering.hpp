@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/fencing.hpp"
-#include "core/messages.hpp"
+#include "core/claim/fencing.hpp"
+#include "core/engine/messages.hpp"
 #include "fuzz/fuzz.hpp"
-#include "redis/classify.hpp"
+#include "redis/wire/classify.hpp"
 #include "redlock/limits.hpp"
 
 /// The one place that knows how answers are handed to classify(), and what may come out of it.

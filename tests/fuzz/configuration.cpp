@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "fuzz/fuzz.hpp"
 #include "quorum-lock/command_line.hpp"
 #include "quorum-lock/config_report.hpp"

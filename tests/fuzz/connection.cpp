@@ -11,7 +11,7 @@
 //   is answered
 // Then the bytes that the server sends. At their end it hangs up.
 
-#include "redis/connection.hpp"
+#include "redis/wire/connection.hpp"
 
 #include <deque>
 #include <memory>
@@ -24,8 +24,8 @@
 #include "fuzz/fake_stream.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/handshake.hpp"
-#include "redis/encoder.hpp"
 #include "redis/visible.hpp"
+#include "redis/wire/encoder.hpp"
 #include "support/encoding.hpp"
 
 namespace redlock::fuzz {

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "fuzz/answering.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/sayings.hpp"
-#include "redis/reply.hpp"
+#include "redis/wire/reply.hpp"
 #include "redlock/options.hpp"
 #include "runtime/explain.hpp"
 #include "simulation/random.hpp"

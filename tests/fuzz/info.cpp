@@ -11,9 +11,9 @@
 #include "fuzz/fuzz.hpp"
 #include "fuzz/handshake.hpp"
 #include "redis/admin_connection.hpp"
-#include "redis/handshake.hpp"
-#include "redis/reply.hpp"
+#include "redis/handshake/handshake.hpp"
 #include "redis/visible.hpp"
+#include "redis/wire/reply.hpp"
 #include "redlock/limits.hpp"
 #include "runtime/survey_facts.hpp"
 

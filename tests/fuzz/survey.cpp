@@ -18,7 +18,7 @@
 
 #include "api/findings.hpp"
 #include "api/lock_verdicts.hpp"
-#include "core/admission.hpp"
+#include "core/claim/admission.hpp"
 #include "fuzz/fake_stream.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/handshake.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 #include "integration/library.hpp"
 #include "redis/keys.hpp"
 #include "support/temp_dir.hpp"

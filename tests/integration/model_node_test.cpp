@@ -11,16 +11,16 @@
 #include <chrono>
 #include <sstream>
 
+#include "core/claim/holder_words.hpp"
 #include "core/for_people.hpp"
-#include "core/holder_words.hpp"
-#include "core/restart_guard.hpp"
+#include "core/membership/restart_guard.hpp"
 #include "core/texts.hpp"
 #include "integration/deployment.hpp"
 #include "integration/guarded.hpp"
-#include "redis/classify.hpp"
-#include "redis/encoder.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
+#include "redis/wire/classify.hpp"
+#include "redis/wire/encoder.hpp"
 #include "simulation/random.hpp"
 #include "support/encoding.hpp"
 #include "support/eventually.hpp"

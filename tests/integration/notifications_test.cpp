@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "integration/guarded.hpp"
-#include "redis/encoder.hpp"
 #include "redis/keys.hpp"
+#include "redis/wire/encoder.hpp"
 #include "support/certificates.hpp"
 #include "support/encoding.hpp"
 #include "support/resp_client.hpp"

@@ -16,8 +16,8 @@
 
 #include "integration/guarded.hpp"
 #include "integration/library.hpp"
-#include "redis/encoder.hpp"
-#include "redis/releases.hpp"
+#include "redis/wire/encoder.hpp"
+#include "redis/wire/releases.hpp"
 #include "support/encoding.hpp"
 #include "support/fake_server.hpp"
 #include "support/resp.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "redis/encoder.hpp"
 #include "redis/scripts_embedded.hpp"
+#include "redis/wire/encoder.hpp"
 #include "redlock/limits.hpp"
 #include "support/encoding.hpp"
 #include "support/redis_server.hpp"

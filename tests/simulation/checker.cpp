@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/fencing.hpp"
+#include "core/claim/fencing.hpp"
 #include "simulation/model_node.hpp"
 
 namespace redlock::simulation {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/quorum.hpp"
+#include "core/claim/quorum.hpp"
 #include "simulation/simulation.hpp"
 
 namespace redlock::simulation {

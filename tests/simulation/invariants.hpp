@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 
 namespace redlock::simulation {
 

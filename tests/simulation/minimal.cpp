@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "core/quorum.hpp"
+#include "core/claim/quorum.hpp"
 #include "simulation/simulation.hpp"
 
 namespace redlock::simulation {

@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "core/marker.hpp"
-#include "core/waited_keys.hpp"
+#include "core/membership/marker.hpp"
+#include "core/waiting/waited_keys.hpp"
 
 namespace redlock::simulation {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/capabilities.hpp"
-#include "core/commands.hpp"
+#include "core/engine/commands.hpp"
+#include "core/nodes/capabilities.hpp"
 #include "simulation/clock.hpp"
 #include "simulation/model_queue.hpp"
 #include "simulation/scenario.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "core/quorum.hpp"
+#include "core/claim/quorum.hpp"
 #include "simulation/model_node.hpp"
 #include "simulation/random.hpp"
 

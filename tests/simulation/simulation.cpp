@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/marker.hpp"
-#include "core/validity.hpp"
+#include "core/claim/validity.hpp"
+#include "core/membership/marker.hpp"
 
 namespace redlock::simulation {
 namespace {

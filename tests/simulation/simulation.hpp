@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "simulation/checker.hpp"
 #include "simulation/clock.hpp"
 #include "simulation/invariants.hpp"

@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 #include "simulation/simulation.hpp"
 
 // What is done to nodes and connections behind everybody's back.

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/holder_words.hpp"
-#include "core/marker.hpp"
+#include "core/claim/holder_words.hpp"
+#include "core/membership/marker.hpp"
 #include "redlock/inspection.hpp"
 #include "simulation/simulation.hpp"
 

@@ -2,8 +2,8 @@
 #include <chrono>
 #include <map>
 
-#include "core/marker.hpp"
-#include "core/quorum.hpp"
+#include "core/claim/quorum.hpp"
+#include "core/membership/marker.hpp"
 #include "simulation/simulation.hpp"
 
 /// The operator opens a deployment: at the beginning, and when too few nodes remember it for the

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "redis/connection.hpp"
+#include "redis/wire/connection.hpp"
 #include "uv/handle.hpp"
 #include "uv/loop.hpp"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "redis/reply.hpp"
 #include "redis/visible.hpp"
+#include "redis/wire/reply.hpp"
 
 namespace redlock::redis {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/admission.hpp"
+#include "core/claim/admission.hpp"
 
 namespace redlock::core {
 

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/link.hpp"
-#include "core/messages.hpp"
-#include "core/node_clock.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
-#include "core/outbox.hpp"
-#include "core/settings.hpp"
-#include "core/standstill.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/engine/settings.hpp"
+#include "core/nodes/link.hpp"
+#include "core/nodes/node_clock.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
+#include "core/nodes/standstill.hpp"
 #include "core/time.hpp"
 
 namespace redlock::core {

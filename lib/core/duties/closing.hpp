@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/claims.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
-#include "core/outbox.hpp"
+#include "core/claim/claims.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
 #include "core/time.hpp"
 #include "redlock/limits.hpp"
 

@@ -3,16 +3,16 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/commands.hpp"
 #include "core/duties/closing.hpp"
-#include "core/enrolment.hpp"
-#include "core/lost_votes.hpp"
-#include "core/messages.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
-#include "core/outbox.hpp"
+#include "core/engine/commands.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/engine/settings.hpp"
+#include "core/membership/enrolment.hpp"
+#include "core/nodes/lost_votes.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
 #include "core/randomness.hpp"
-#include "core/settings.hpp"
 #include "core/time.hpp"
 
 namespace redlock::core {

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <string>
 
-#include "core/claim.hpp"
+#include "core/claim/claim.hpp"
+#include "core/claim/fencing.hpp"
 #include "core/duties/meter.hpp"
-#include "core/fencing.hpp"
-#include "core/messages.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
-#include "core/outbox.hpp"
-#include "core/settings.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/engine/settings.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
 #include "core/time.hpp"
 #include "redlock/limits.hpp"
 

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 
-#include "core/messages.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
-#include "core/outbox.hpp"
-#include "core/settings.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/engine/settings.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
 
 namespace redlock::core {
 

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/acquisition.hpp"
-#include "core/claim.hpp"
-#include "core/messages.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
-#include "core/settings.hpp"
+#include "core/claim/acquisition.hpp"
+#include "core/claim/claim.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/settings.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
 #include "core/time.hpp"
 #include "redlock/error.hpp"
 #include "redlock/limits.hpp"

@@ -4,18 +4,18 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/claim.hpp"
-#include "core/claims.hpp"
-#include "core/messages.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
-#include "core/observation.hpp"
-#include "core/outbox.hpp"
-#include "core/pool.hpp"
-#include "core/settings.hpp"
+#include "core/claim/claim.hpp"
+#include "core/claim/claims.hpp"
+#include "core/containers/pool.hpp"
+#include "core/containers/timer_heap.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/observation.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/engine/settings.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
 #include "core/time.hpp"
-#include "core/timer_heap.hpp"
-#include "core/tracked_keys.hpp"
+#include "core/waiting/tracked_keys.hpp"
 #include "redlock/error.hpp"
 
 namespace redlock::core {

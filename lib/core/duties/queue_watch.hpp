@@ -1,12 +1,12 @@
 #pragma once
 
-#include "core/claim.hpp"
-#include "core/messages.hpp"
-#include "core/node_set.hpp"
-#include "core/outbox.hpp"
-#include "core/settings.hpp"
-#include "core/tracked_keys.hpp"
-#include "core/wait_queue.hpp"
+#include "core/claim/claim.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/engine/settings.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/waiting/tracked_keys.hpp"
+#include "core/waiting/wait_queue.hpp"
 
 namespace redlock::core {
 

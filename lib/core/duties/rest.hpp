@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/claim.hpp"
-#include "core/claims.hpp"
-#include "core/settings.hpp"
+#include "core/claim/claim.hpp"
+#include "core/claim/claims.hpp"
+#include "core/engine/settings.hpp"
 
 namespace redlock::core {
 

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <deque>
 
-#include "core/acquisition.hpp"
-#include "core/nodes.hpp"
-#include "core/pool.hpp"
-#include "core/settings.hpp"
+#include "core/claim/acquisition.hpp"
+#include "core/containers/pool.hpp"
+#include "core/engine/settings.hpp"
+#include "core/nodes/nodes.hpp"
 
 namespace redlock::core {
 

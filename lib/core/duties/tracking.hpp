@@ -1,11 +1,11 @@
 #pragma once
 
-#include "core/claim.hpp"
-#include "core/messages.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
-#include "core/outbox.hpp"
-#include "core/tracked_keys.hpp"
+#include "core/claim/claim.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
+#include "core/waiting/tracked_keys.hpp"
 
 namespace redlock::core {
 

@@ -2,13 +2,13 @@
 
 #include <cstdint>
 
-#include "core/acquisition.hpp"
-#include "core/claim.hpp"
+#include "core/claim/acquisition.hpp"
+#include "core/claim/claim.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/rest.hpp"
-#include "core/lost_votes.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
+#include "core/nodes/lost_votes.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
 #include "core/time.hpp"
 
 namespace redlock::core {

@@ -4,14 +4,14 @@
 #include <optional>
 #include <string_view>
 
-#include "core/fencing.hpp"
-#include "core/messages.hpp"
-#include "core/permits.hpp"
-#include "core/waited_keys.hpp"
-#include "redis/assent.hpp"
-#include "redis/dialect.hpp"
+#include "core/claim/fencing.hpp"
+#include "core/claim/permits.hpp"
+#include "core/engine/messages.hpp"
+#include "core/waiting/waited_keys.hpp"
 #include "redis/keys.hpp"
 #include "redis/requests/row.hpp"
+#include "redis/wire/assent.hpp"
+#include "redis/wire/dialect.hpp"
 #include "redlock/limits.hpp"
 
 /// What the families of requests share.

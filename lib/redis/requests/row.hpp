@@ -6,11 +6,11 @@
 #include <span>
 #include <string_view>
 
-#include "core/messages.hpp"
-#include "core/request.hpp"
-#include "redis/dialect.hpp"
-#include "redis/reply.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/request.hpp"
 #include "redis/requests/writer.hpp"
+#include "redis/wire/dialect.hpp"
+#include "redis/wire/reply.hpp"
 
 namespace redlock::redis {
 

@@ -1,9 +1,9 @@
 #include <array>
 #include <vector>
 
-#include "redis/assent.hpp"
-#include "redis/classify.hpp"
 #include "redis/requests/row.hpp"
+#include "redis/wire/assent.hpp"
+#include "redis/wire/classify.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {

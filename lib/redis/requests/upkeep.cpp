@@ -2,9 +2,9 @@
 
 #include "core/for_people.hpp"
 #include "core/texts.hpp"
+#include "redis/handshake/server_info.hpp"
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/server_info.hpp"
 
 /// What is asked beside the locks.
 namespace redlock::redis {

@@ -3,9 +3,9 @@
 #include <charconv>
 #include <chrono>
 
-#include "core/fencing.hpp"
-#include "redis/classify.hpp"
+#include "core/claim/fencing.hpp"
 #include "redis/requests/parts.hpp"
+#include "redis/wire/classify.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {

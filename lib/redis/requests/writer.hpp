@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/request.hpp"
-#include "redis/dialect.hpp"
+#include "core/engine/request.hpp"
 #include "redis/scripts_embedded.hpp"
+#include "redis/wire/dialect.hpp"
 
 namespace redlock::redis {
 

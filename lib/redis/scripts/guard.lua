@@ -1,7 +1,7 @@
 -- KEYS: marker, quarantine, numbers. ARGV: run_id; replication id and number of evictions, in one text; longest TTL
 -- and quarantine of the client in milliseconds; 'durable' if the node says that it loses nothing, else 'volatile'; the
 -- name by which the client reaches it; a fresh incarnation; 'look' to write nothing.
--- {the marker that is there now, quarantine left in milliseconds, why}. See lib/core/marker.hpp for the format.
+-- {the marker that is there now, quarantine left in milliseconds, why}. See lib/core/membership/marker.hpp for the format.
 local marker = redis.call('get', KEYS[1])
 local state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at
 if marker then

@@ -1,4 +1,4 @@
-#include "core/admission.hpp"
+#include "core/claim/admission.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/permits.hpp"
+#include "core/claim/permits.hpp"
 #include "unit/core/waiting.hpp"
 
 namespace redlock::core::test {

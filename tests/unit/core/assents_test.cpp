@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 #include "harness.hpp"
 
 /// Calls by token on a client that has not met the nodes, as each command of the shell is one.

@@ -1,4 +1,4 @@
-#include "core/capabilities.hpp"
+#include "core/nodes/capabilities.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/cohort.hpp"
+#include "core/claim/cohort.hpp"
 
 namespace redlock::core {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {

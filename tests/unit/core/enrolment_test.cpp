@@ -1,4 +1,4 @@
-#include "core/enrolment.hpp"
+#include "core/membership/enrolment.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/quorum.hpp"
+#include "core/claim/quorum.hpp"
 
 namespace redlock::core::test {
 namespace {

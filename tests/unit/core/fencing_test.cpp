@@ -1,8 +1,8 @@
-#include "core/fencing.hpp"
+#include "core/claim/fencing.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "core/node_clock.hpp"
-#include "core/validity_basis.hpp"
+#include "core/claim/validity_basis.hpp"
+#include "core/nodes/node_clock.hpp"
 #include "watched_clocks.hpp"
 
 namespace redlock::core::test {

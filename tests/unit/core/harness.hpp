@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/engine.hpp"
-#include "core/round.hpp"
+#include "core/claim/round.hpp"
+#include "core/engine/engine.hpp"
 
 namespace redlock::core::test {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {

@@ -1,4 +1,4 @@
-#include "core/key_ledger.hpp"
+#include "core/claim/key_ledger.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 
 #include <gtest/gtest.h>
 

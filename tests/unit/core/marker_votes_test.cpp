@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {

@@ -7,7 +7,7 @@
 // at once is drawn at random. After each write the ledger of World compares all leases that were
 // possible.
 
-#include "core/member_change.hpp"
+#include "core/membership/member_change.hpp"
 
 #include <gtest/gtest.h>
 

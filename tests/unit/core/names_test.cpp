@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "core/delay_token.hpp"
+#include "core/claim/delay_token.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {

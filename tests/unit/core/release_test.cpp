@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/validity.hpp"
+#include "core/claim/validity.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/renewal.hpp"
+#include "core/claim/renewal.hpp"
 #include "harness.hpp"
 #include "support/label.hpp"
 

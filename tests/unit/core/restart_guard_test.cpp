@@ -1,8 +1,8 @@
-#include "core/restart_guard.hpp"
+#include "core/membership/restart_guard.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
 
 namespace redlock::core {
 namespace {

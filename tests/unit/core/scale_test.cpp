@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "core/lost_votes.hpp"
-#include "core/slot_set.hpp"
-#include "core/waiters.hpp"
+#include "core/containers/slot_set.hpp"
+#include "core/nodes/lost_votes.hpp"
+#include "core/waiting/waiters.hpp"
 #include "unit/core/crowd.hpp"
 
 namespace redlock::core::test {

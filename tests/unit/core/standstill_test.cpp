@@ -1,4 +1,4 @@
-#include "core/standstill.hpp"
+#include "core/nodes/standstill.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/pool.hpp"
-#include "core/quorum.hpp"
-#include "core/round.hpp"
+#include "core/claim/quorum.hpp"
+#include "core/claim/round.hpp"
+#include "core/claim/validity.hpp"
+#include "core/containers/pool.hpp"
+#include "core/containers/timer_heap.hpp"
 #include "core/texts.hpp"
-#include "core/timer_heap.hpp"
-#include "core/validity.hpp"
 
 namespace redlock::core::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/waited_keys.hpp"
+#include "core/waiting/waited_keys.hpp"
 #include "unit/core/waiting.hpp"
 
 namespace redlock::core::test {

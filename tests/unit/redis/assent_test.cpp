@@ -1,4 +1,4 @@
-#include "redis/assent.hpp"
+#include "redis/wire/assent.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "redis/classify.hpp"
-#include "redis/reply.hpp"
+#include "redis/wire/classify.hpp"
+#include "redis/wire/reply.hpp"
 
 namespace redlock::redis {
 namespace {

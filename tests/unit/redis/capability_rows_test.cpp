@@ -1,6 +1,6 @@
 // Reads the rows of what shows a capability: each is answered by a server as it says.
 
-#include "redis/capability_rows.hpp"
+#include "redis/handshake/capability_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "redis/connection_target.hpp"
-#include "redis/dialect.hpp"
-#include "redis/handshake.hpp"
+#include "redis/handshake/handshake.hpp"
+#include "redis/wire/connection_target.hpp"
+#include "redis/wire/dialect.hpp"
 #include "support/resp.hpp"
 #include "unit/redis/values.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "redis/classify.hpp"
+#include "redis/wire/classify.hpp"
 #include "redlock/limits.hpp"
 #include "unit/redis/values.hpp"
 

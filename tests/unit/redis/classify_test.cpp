@@ -1,4 +1,4 @@
-#include "redis/classify.hpp"
+#include "redis/wire/classify.hpp"
 
 #include <gtest/gtest.h>
 

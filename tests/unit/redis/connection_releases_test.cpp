@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "redis/connection.hpp"
-#include "redis/encoder.hpp"
-#include "redis/releases.hpp"
+#include "redis/wire/connection.hpp"
+#include "redis/wire/encoder.hpp"
+#include "redis/wire/releases.hpp"
 #include "support/encoding.hpp"
 #include "support/fake_server.hpp"
 #include "support/redis_connection.hpp"

@@ -1,4 +1,4 @@
-#include "redis/connection.hpp"
+#include "redis/wire/connection.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "redis/encoder.hpp"
-#include "redis/loaded_scripts.hpp"
+#include "redis/handshake/loaded_scripts.hpp"
+#include "redis/wire/encoder.hpp"
 #include "redlock/limits.hpp"
 #include "support/encoding.hpp"
 #include "support/fake_server.hpp"

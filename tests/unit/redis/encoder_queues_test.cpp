@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "redis/encoder.hpp"
 #include "redis/scripts_embedded.hpp"
+#include "redis/wire/encoder.hpp"
 #include "support/encoding.hpp"
 #include "support/resp.hpp"
 

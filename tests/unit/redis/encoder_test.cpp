@@ -1,4 +1,4 @@
-#include "redis/encoder.hpp"
+#include "redis/wire/encoder.hpp"
 #include "redis/requests/row.hpp"
 #include "support/encoding.hpp"
 

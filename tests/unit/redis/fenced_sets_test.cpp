@@ -1,6 +1,6 @@
 // Fenced SETs of one turn: what is sent for them, and what a connection makes of the answers.
 
-#include "redis/fenced_sets.hpp"
+#include "redis/wire/fenced_sets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "redis/assent.hpp"
-#include "redis/connection.hpp"
+#include "redis/wire/assent.hpp"
+#include "redis/wire/connection.hpp"
 #include "support/fake_server.hpp"
 #include "support/redis_connection.hpp"
 #include "support/resp.hpp"

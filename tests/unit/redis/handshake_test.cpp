@@ -1,4 +1,4 @@
-#include "redis/handshake.hpp"
+#include "redis/handshake/handshake.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "redis/capability_rows.hpp"
-#include "redis/dialect.hpp"
+#include "redis/handshake/capability_rows.hpp"
+#include "redis/handshake/loaded_scripts.hpp"
 #include "redis/keys.hpp"
-#include "redis/loaded_scripts.hpp"
+#include "redis/wire/dialect.hpp"
 #include "support/resp.hpp"
 #include "unit/redis/values.hpp"
 

@@ -1,4 +1,4 @@
-#include "redis/releases.hpp"
+#include "redis/wire/releases.hpp"
 
 #include <gtest/gtest.h>
 

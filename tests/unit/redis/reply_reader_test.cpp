@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "redis/reply.hpp"
 #include "redis/visible.hpp"
+#include "redis/wire/reply.hpp"
 #include "redlock/limits.hpp"
 #include "support/resp.hpp"
 #include "support/shown_values.hpp"

@@ -1,4 +1,4 @@
-#include "redis/resp3.hpp"
+#include "redis/wire/resp3.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "redis/reply.hpp"
 #include "redis/visible.hpp"
+#include "redis/wire/reply.hpp"
 #include "redlock/limits.hpp"
 #include "support/resp.hpp"
 #include "support/shown_values.hpp"

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/classify.hpp"
-#include "redis/encoder.hpp"
 #include "redis/requests/row.hpp"
+#include "redis/wire/classify.hpp"
+#include "redis/wire/encoder.hpp"
 #include "unit/redis/values.hpp"
 
 /// What holds for each request, whichever it is: a new row is tried here without being named.

@@ -1,4 +1,4 @@
-#include "redis/server_info.hpp"
+#include "redis/handshake/server_info.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "redis/short_reply.hpp"
+#include "redis/wire/short_reply.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "redis/reply.hpp"
 #include "redis/visible.hpp"
+#include "redis/wire/reply.hpp"
 #include "support/resp.hpp"
 
 namespace redlock::redis {

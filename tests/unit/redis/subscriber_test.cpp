@@ -1,4 +1,4 @@
-#include "redis/subscriber.hpp"
+#include "redis/wire/subscriber.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "redis/connection.hpp"
-#include "redis/encoder.hpp"
+#include "redis/wire/connection.hpp"
+#include "redis/wire/encoder.hpp"
 #include "support/encoding.hpp"
 #include "support/fake_server.hpp"
 #include "support/redis_connection.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "redis/reply.hpp"
+#include "redis/wire/reply.hpp"
 
 /// Replies as a server's, read already.
 namespace redlock::redis {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/link.hpp"
-#include "core/marker.hpp"
+#include "core/membership/marker.hpp"
+#include "core/nodes/link.hpp"
 
 namespace redlock::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/node_reports.hpp"
+#include "core/nodes/node_reports.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 """What the library refuses, so that a lock object refuses it where it is made.
 
-The library has the last word, and the same limits: lib/core/admission.cpp."""
+The library has the last word, and the same limits: lib/core/claim/admission.cpp."""
 
 from __future__ import annotations
 

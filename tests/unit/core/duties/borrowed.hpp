@@ -7,13 +7,13 @@
 #include <variant>
 #include <vector>
 
-#include "core/commands.hpp"
-#include "core/messages.hpp"
-#include "core/node_set.hpp"
-#include "core/nodes.hpp"
-#include "core/outbox.hpp"
-#include "core/quorum.hpp"
-#include "core/settings.hpp"
+#include "core/claim/quorum.hpp"
+#include "core/engine/commands.hpp"
+#include "core/engine/messages.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/engine/settings.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/nodes/nodes.hpp"
 #include "core/time.hpp"
 
 namespace redlock::core::test {

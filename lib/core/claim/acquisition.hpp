@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/claim/lock_terms.hpp"
+#include "core/claim/round.hpp"
+#include "core/containers/pool_index.hpp"
+#include "core/engine/messages.hpp"
+#include "core/randomness.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// One acquire call: as many attempts as it takes, each a claim with a token of its own.
+struct Acquisition {
+  enum class State : std::uint8_t {
+    connecting,   ///< waits for first contact with enough nodes
+    in_round,     ///< an attempt is under way
+    backing_off,  ///< between attempts
+    over,
+  };
+
+  // kept by Pool
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+  bool live = false;
+  PoolIndexPlace<> by_request;
+
+  State state = State::connecting;
+  CallId request{};
+  LockTerms terms;
+  bool tell_remaining = false;
+  std::optional<Acquire::Renewal> renewal;
+  std::optional<Duration> fencing;  ///< wall clock less boot clock
+
+  Instant began{};                 ///< the call
+  std::optional<Instant> give_up;  ///< none: one attempt
+  std::optional<Instant> first_round;
+  unsigned attempts = 0;
+  unsigned failed_attempts = 0;  ///< attempts lost since the last notification
+  bool for_space = false;        ///< it waits until the nodes have answered others
+  bool by_script = false;        ///< a SET does not get past what is in the way
+
+  bool reconnected = false;      ///< connections were lost under it once, and it waited for others
+  bool is_waiting = false;       ///< it was refused, and is counted as a waiting one
+  bool by_notification = false;  ///< its attempt is
+  bool reserves = false;         ///< it may wait: its attempts have new holds of others refused
+
+  std::uint32_t permit = 0;                ///< asked for now
+  std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
+  std::vector<std::uint8_t> free_permits;  ///< how many nodes said that it can have it
+  ClaimId claim{};
+  Instant next_try{};
+
+  /// While it waits for a notification.
+  struct Waiting {
+    std::uint64_t arrival = 0;     ///< among all that ever waited
+    bool queued = false;           ///< with others of ours, for the keys that are in its way
+    bool has_ticket = false;       ///< and its requests queue it
+    bool asleep = false;           ///< its next attempt is planned for when it is notified
+    bool tracks = false;           ///< the lock in its way is another library's
+    bool reserved = false;         ///< it has new holds refused
+    std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
+    NodeSet notified_by;           ///< since the last attempt
+    bool saw_change = false;       ///< since then: of a lock of another library
+    /// Of several resources, in `resource` and then in the others.
+    struct Place {
+      std::int64_t ticket = 0;       ///< when it left the queue for another resource; 0: none
+      std::uint64_t kept_since = 0;  ///< it stays queued there, as this arrival; 0: it does not
+    };
+    std::vector<Place> places;
+    /// It is to see to it that what is reserved for another client is not left to nobody.
+    Instant watch_until = Instant::min();
+    bool watches = false;  ///< so did the last attempt
+    std::optional<Instant> retry_at;
+  } waiting;
+
+  /// Several that wait for the same may be let in.
+  [[nodiscard]] bool makes_room() const noexcept { return !terms.group.empty(); }
+
+  Errc why = Errc::unavailable;  ///< of the last lost attempt
+  bool has_last = false;
+  Round last;  ///< its votes
+
+  void keep_votes(const Round& round) {
+    last = round;
+    has_last = true;
+  }
+  /// A node refused a permit, and said which ones it would give: each of them is '1' in `free`.
+  void note_free_permits(std::string_view free);
+  /// The next attempt asks for one that most nodes would give.
+  void choose_permit(Randomness& random);
+  /// Whether another one is worth an attempt at once.
+  [[nodiscard]] bool may_change_permit(Instant now, std::size_t quorum) const;
+};
+
+/// The order in which everybody asks for several resources, by their names: `resource` is 1, the
+/// others follow.
+[[nodiscard]] std::vector<std::uint64_t> order_of(const Acquisition& acquisition);
+/// `resource` if there is only one.
+[[nodiscard]] const std::string& resource_at(const Acquisition& acquisition, std::uint64_t which);
+/// Of several resources, the first in that order that a quorum of the nodes does not let it have;
+/// 0 if there is only one.
+[[nodiscard]] std::uint64_t find_blocking(const Acquisition& acquisition);
+/// Its name; empty if there is only one.
+[[nodiscard]] std::string_view resource_in_the_way(const Acquisition& acquisition);
+
+}  // namespace redlock::core

@@ -1,0 +1,160 @@
+#include "core/claim/admission.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace redlock::core {
+
+std::string format_duration(Duration duration) {
+  using namespace std::chrono_literals;
+  const auto within = [duration](Duration limit) { return -limit < duration && duration < limit; };
+  // No exponents: they are for people.
+  if (duration != 0ns && within(1us)) return std::to_string(duration.count()) + " ns";
+  if (!within(1000s))
+    return std::to_string(std::chrono::round<std::chrono::seconds>(duration).count()) + " s";
+  const bool seconds = !within(1s);
+  const double number = seconds ? std::chrono::duration<double>(duration).count()
+                                : std::chrono::duration<double, std::milli>(duration).count();
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g %s", number, seconds ? "s" : "ms");
+  return text.data();
+}
+
+std::optional<std::string> refuse_resource(std::string_view resource) {
+  if (resource.starts_with("redlock:node:")) {
+    return "resource: names that begin with redlock:node: are the library's own";
+  }
+  if (!resource.empty() && resource.size() <= limits::resource_bytes) return std::nullopt;
+  return "resource: " + std::to_string(resource.size()) + " bytes; 1 to " +
+         std::to_string(limits::resource_bytes) + " are allowed";
+}
+
+std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl) {
+  if (ttl >= limits::shortest_ttl && ttl <= settings.max_ttl) return std::nullopt;
+  return "ttl: " + format_duration(ttl) + "; " + format_duration(limits::shortest_ttl) +
+         " to the max TTL of " + format_duration(settings.max_ttl) + " is allowed";
+}
+
+std::optional<std::string> refuse_break(const Settings& settings, const BreakOptions& options) {
+  // A node that forgets the delay has no vote for the max TTL.
+  if (options.delay >= Duration::zero() && options.delay <= settings.max_ttl) return std::nullopt;
+  return "delay: " + format_duration(options.delay) + "; up to the max TTL of " +
+         format_duration(settings.max_ttl) + " is allowed";
+}
+
+namespace {
+
+/// What only targets of one kind have.
+std::optional<std::string> refuse_parts(const Target& target) {
+  switch (target.kind()) {
+    case Target::Kind::exclusive:
+    case Target::Kind::shared:
+      return std::nullopt;
+    case Target::Kind::owned: {
+      const std::size_t owner = target.owner().size();
+      if (owner >= 1 && owner <= limits::name_bytes) return std::nullopt;
+      return "owner: " + std::to_string(owner) + " bytes; 1 to " +
+             std::to_string(limits::name_bytes) + " are allowed";
+    }
+    case Target::Kind::permit: {
+      const std::size_t permits = target.permits();
+      if (permits >= 1 && permits <= limits::permits) return std::nullopt;
+      return "permits: " + std::to_string(permits) + "; 1 to " + std::to_string(limits::permits) +
+             " are allowed";
+    }
+    case Target::Kind::all_of: {
+      const std::size_t resources = target.more_resources().size() + 1;
+      if (resources > limits::resources) {
+        return "resources: " + std::to_string(resources) + "; at most " +
+               std::to_string(limits::resources) + " are allowed";
+      }
+      for (const std::string& other : target.more_resources()) {
+        if (auto why = refuse_resource(other)) return why;
+      }
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> refuse_target(const Target& target) {
+  if (auto why = refuse_resource(target.resource())) return why;
+  if (auto why = refuse_parts(target)) return why;
+  if (target.hold_at_least() < Duration::zero() ||
+      target.hold_at_least() > limits::longest_max_ttl) {
+    return "hold at least: " + format_duration(target.hold_at_least()) + "; 0 to " +
+           format_duration(limits::longest_max_ttl) + " is allowed";
+  }
+  return std::nullopt;
+}
+
+/// The terms that not every target can have.
+std::optional<std::string> refuse_together(const Target& target, const AcquireOptions& options) {
+  const bool one_holder =
+      target.kind() == Target::Kind::exclusive || target.kind() == Target::Kind::all_of;
+  if (options.fencing && !one_holder) {
+    return "fencing: not for shared, owned and permit, which may have several holders";
+  }
+  if (options.orphan_ttl && !target.more_resources().empty()) {
+    return "orphan ttl: not for several resources";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> refuse_acquire(const Settings& settings, const Target& target,
+                                          const AcquireOptions& options) {
+  if (auto why = refuse_target(target)) return why;
+  if (auto why = refuse_ttl(settings, options.ttl)) return why;
+  if (options.orphan_ttl) {
+    if (auto why = refuse_ttl(settings, *options.orphan_ttl)) return "orphan " + *why;
+  }
+  if (options.name.size() > limits::name_bytes) {
+    return "name: " + std::to_string(options.name.size()) + " bytes; at most " +
+           std::to_string(limits::name_bytes) + " are allowed";
+  }
+  if (auto why = refuse_together(target, options)) return why;
+  if (options.max_hold < limits::shortest_ttl) {
+    return "max hold: " + format_duration(options.max_hold) + "; " +
+           format_duration(limits::shortest_ttl) + " or more is allowed";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> refuse_adopt(const Settings& settings, const DetachedLease& lease,
+                                        const AcquireOptions& options) {
+  if (lease.resources.empty()) return "detached lease: it names no resource";
+  const bool owned_or_not = lease.owner.empty() != (lease.kind == Target::Kind::owned);
+  const bool has_kind = lease.kind == Target::Kind::exclusive ||
+                        (lease.resources.size() == 1 && lease.kind != Target::Kind::permit &&
+                         lease.kind != Target::Kind::all_of);
+  if (!owned_or_not || !has_kind) {
+    return "detached lease: exclusive, or shared or owned with one resource, is allowed";
+  }
+  if (auto why = refuse_by_token(all_of(lease.resources), lease.token)) return why;
+  if (options.fencing && !lease.fencing_token) {
+    return "fencing: the detached lease has no fencing token, and cannot get one";
+  }
+  if (options.orphan_ttl) return "orphan_ttl: a lock that is adopted is no orphan";
+  if (!options.name.empty()) return "name: a detached lease keeps the one that it has";
+  return refuse_acquire(settings, lease.resources.front(),
+                        {.ttl = options.ttl, .max_hold = options.max_hold});
+}
+
+std::optional<std::string> refuse_by_token(const Target& target, const Token& token) {
+  if (auto why = refuse_target(target)) return why;
+  if (target.kind() == Target::Kind::permit) {
+    return "resource: '" + target.resource() +
+           "' is a semaphore; by token the name of the permit is allowed: '" + target.resource() +
+           "#0' to '" + target.resource() + '#' + std::to_string(target.permits() - 1) + "'";
+  }
+  if (token.empty()) return "token: empty";
+  return std::nullopt;
+}
+
+std::string no_connection_within(Duration limit) {
+  return "no connection within " + format_duration(limit) + " (connect timeout)";
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/claim/claim.hpp"
+#include "core/containers/pool.hpp"
+#include "core/containers/pool_index.hpp"
+#include "core/containers/slot_set.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::core {
+
+/// All claims of this client: how many of them are leases, and how those are found that an event
+/// concerns.
+class Claims {
+ public:
+  [[nodiscard]] Claim& make(Claim::Purpose purpose, std::string_view resource, const Token& token) {
+    Claim& claim = pool_.take();
+    claim.reset(purpose);
+    claim.label.assign(resource, token.view());
+    unsettled_.add(claim.index);
+    return claim;
+  }
+  /// None: the name is stale.
+  [[nodiscard]] Claim* find(std::uint32_t index, std::uint32_t generation) noexcept {
+    return pool_.find(index, generation);
+  }
+  [[nodiscard]] const Claim* find(std::uint32_t index, std::uint32_t generation) const noexcept {
+    return pool_.find(index, generation);
+  }
+  [[nodiscard]] Claim& at(std::size_t index) noexcept { return pool_.at(index); }
+  [[nodiscard]] std::size_t size() const noexcept { return pool_.size(); }
+  [[nodiscard]] std::size_t leases() const noexcept { return leases_; }
+
+  void lease_began(Claim& claim) {
+    ++leases_;
+    if (claim.unasked.empty()) unsettled_.remove(claim.index);
+  }
+  void lease_ended(Claim& claim) {
+    --leases_;
+    unsettled_.add(claim.index);
+  }
+  /// Nothing of it is left. It stays until reap(): commands may refer to it.
+  void finish(Claim& claim) {
+    claim.finished = true;
+    finished_.push_back(claim.index);
+  }
+  /// A step begins. `visit` sees each that is finished for the last time.
+  template <typename Visit>
+  void reap(Visit&& visit) {
+    for (const std::uint32_t index : finished_) {
+      Claim& claim = at(index);
+      by_token_.remove(claim);
+      unsettled_.remove(index);
+      visit(claim);
+      pool_.give_back(claim);
+    }
+    finished_.clear();
+  }
+
+  template <typename Visit>
+  void each(Visit&& visit) {
+    pool_.each(std::forward<Visit>(visit));
+  }
+  template <typename Visit>
+  void each(Visit&& visit) const {
+    pool_.each(std::forward<Visit>(visit));
+  }
+  /// All but leases that only have to be kept: those of which nodes may be owed something.
+  template <typename Visit>
+  void each_unsettled(Visit&& visit) {
+    unsettled_.each([&](std::uint32_t index) {
+      if (Claim& claim = at(index); !claim.finished) visit(claim);
+    });
+  }
+  template <typename Visit>
+  void each_unsettled(Visit&& visit) const {
+    unsettled_.each([&](std::uint32_t index) {
+      if (const Claim& claim = pool_.at(index); !claim.finished) visit(claim);
+    });
+  }
+  /// It is one to be found by its token: an extend, and what may have to be asked for yet on a node
+  /// in first contact.
+  void index_by_token(Claim& claim) { by_token_.add(claim, hash_of(claim.token())); }
+  template <typename Visit>
+  void each_of_token(std::string_view token, Visit&& visit) {
+    by_token_.each(hash_of(token), [&](Claim& claim) {
+      if (!claim.finished && claim.token() == token) visit(claim);
+    });
+  }
+  /// Claims that were visited one by one.
+  [[nodiscard]] std::uint64_t walked() const noexcept {
+    return pool_.walked() + unsettled_.walked();
+  }
+
+ private:
+  Pool<Claim> pool_;
+  PoolIndex<Claim, &Claim::by_token> by_token_{pool_};
+  SlotSet unsettled_;
+  std::vector<std::uint32_t> finished_;
+  std::size_t leases_ = 0;
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/messages.hpp"
+#include "core/time.hpp"
+#include "support/overwrite.hpp"
+
+namespace redlock::core {
+
+/// What most locks do not ask for.
+struct SpecialTerms {
+  std::vector<std::string> more_resources;  ///< taken and given back with it
+  std::string group;          ///< who may hold it at the same time; empty: nobody else
+  std::uint32_t permits = 0;  ///< one of so many; 0: the resource itself
+  Duration hold_at_least{};   ///< for how long nobody else may have it, from the grant on
+  std::optional<Duration> orphan_ttl;
+
+  /// A plain lock asks for none of it.
+  [[nodiscard]] bool none() const noexcept {
+    return more_resources.empty() && group.empty() && permits == 0 &&
+           hold_at_least == Duration::zero() && !orphan_ttl;
+  }
+};
+
+inline const SpecialTerms plain_terms;
+
+/// What was asked for: it does not change while the call lasts.
+struct LockTerms : SpecialTerms {
+  std::string resource;
+  Duration ttl{};
+  std::string name;  ///< stored behind the token
+
+  /// Keeps what the members have allocated.
+  void assign(const Acquire& event) {
+    support::overwrite(resource, event.resource);
+    more_resources.assign(event.more_resources.begin(), event.more_resources.end());
+    if (group != event.group) group.assign(event.group);
+    permits = event.permits;
+    hold_at_least = event.hold_at_least;
+    ttl = event.ttl;
+    if (name != event.name) name.assign(event.name);
+    orphan_ttl = event.orphan_ttl;
+  }
+};
+
+}  // namespace redlock::core

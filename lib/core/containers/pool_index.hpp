@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/containers/pool.hpp"
+
+namespace redlock::core {
+
+/// A slot's place in a PoolIndex, with as much of the number as `Key` has room for.
+template <typename Key = std::uint64_t>
+struct PoolIndexPlace {
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
+  Key key = 0;
+  std::uint32_t next = nowhere;  ///< of those with the same bucket: an index, and 1; 0: the last
+
+  [[nodiscard]] bool taken() const noexcept { return next != nowhere; }
+};
+
+/// Finds the slots of a pool by a number that several of them may have. The chains go through the
+/// slots, so it allocates only when it holds more of them than ever before. Where the places keep
+/// half of the number, slots of another one may be visited as well.
+template <typename T, auto place>
+class PoolIndex {
+ public:
+  explicit PoolIndex(Pool<T>& pool) : pool_(pool), buckets_(std::size_t{1} << bits_) {}
+
+  void add(T& slot, std::uint64_t key) {
+    if ((slot.*place).taken()) return;
+    if (size_ == buckets_.size()) grow();
+    ++size_;
+    (slot.*place).key = static_cast<Key>(key);
+    link(slot);
+  }
+
+  void remove(T& slot) {
+    if (!(slot.*place).taken()) return;
+    --size_;
+    std::uint32_t* at = &bucket((slot.*place).key);
+    while (*at != slot.index + 1) at = &(pool_.at(*at - 1).*place).next;
+    *at = std::exchange((slot.*place).next, nowhere);
+  }
+
+  /// `visit` may remove the slot that it is given.
+  template <typename Visit>
+  void each(std::uint64_t key, Visit&& visit) {
+    const auto kept = static_cast<Key>(key);
+    for (std::uint32_t at = bucket(kept); at != 0;) {
+      T& slot = pool_.at(at - 1);
+      at = (slot.*place).next;
+      if ((slot.*place).key == kept) visit(slot);
+    }
+  }
+
+ private:
+  using Key = decltype((std::declval<T&>().*place).key);
+  static constexpr std::uint32_t nowhere = PoolIndexPlace<Key>::nowhere;
+
+  std::uint32_t& bucket(std::uint64_t key) {
+    // Fibonacci hashing: names are small numbers, dense in their lower bits.
+    return buckets_[static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> (64U - bits_))];
+  }
+  void link(T& slot) {
+    std::uint32_t& first = bucket((slot.*place).key);
+    (slot.*place).next = first;
+    first = slot.index + 1;
+  }
+  void grow() {
+    const std::vector<std::uint32_t> old = std::move(buckets_);
+    buckets_.assign(std::size_t{1} << ++bits_, 0);
+    for (std::uint32_t at : old) {
+      while (at != 0) {
+        T& slot = pool_.at(at - 1);
+        at = (slot.*place).next;
+        link(slot);
+      }
+    }
+  }
+
+  Pool<T>& pool_;
+  unsigned bits_ = 6;
+  std::vector<std::uint32_t> buckets_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "core/engine/messages.hpp"
+#include "core/engine/request.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/time.hpp"
+#include "redlock/error.hpp"
+
+/// What comes out of the engine: the commands. Each carries exactly what its driver needs; what a
+/// pointer refers to lives until the next step.
+namespace redlock::core {
+
+class Round;
+
+// --- connections ----------------------------------------------------------------------------
+
+/// Begin to connect; NodeUp or NodeDown follows.
+struct Connect {
+  NodeIndex node = 0;
+  bool marks = true;  ///< under the restart guard, a node that nobody has met is marked
+};
+/// Flush the connection, then drop it with a reset; nothing follows.
+struct Disconnect {
+  NodeIndex node = 0;
+};
+/// To the notifications that nodes publish for Engine::client_id(); Subscribed or Unsubscribed
+/// follows for each.
+struct Subscribe {
+  NodeSet nodes{};
+};
+/// Whether notifications still arrive; Subscribed follows from each node from which they do.
+struct ProbeSubscription {
+  NodeSet nodes{};
+};
+/// Nothing follows.
+struct Unsubscribe {
+  NodeIndex node = 0;
+};
+
+// --- outcomes -------------------------------------------------------------------------------
+
+struct Acquired {
+  CallId request{};
+  ClaimId claim{};
+  const Round* round = nullptr;  ///< the granting one
+  Duration elapsed{};            ///< since the first round
+  Instant valid_until{};
+};
+/// The lease has another deadline. Without a request: a renewal, or a node's clock that stepped,
+/// and then the deadline is earlier.
+struct Extended {
+  CallId request{};
+  ClaimId claim{};
+  const Round* round = nullptr;
+  Duration elapsed{};
+  Instant valid_until{};
+};
+/// No majority holds the token any more.
+struct Released {
+  CallId request{};
+  ClaimId claim{};
+  const Round* round = nullptr;
+  Duration elapsed{};
+};
+/// Every node answered or failed.
+struct Inspected {
+  CallId request{};
+  ClaimId claim{};
+  const Round* round = nullptr;
+};
+/// The request did not get what it asked for.
+struct Failed {
+  CallId request{};
+  Errc code{};
+  const Round* round = nullptr;  ///< the last one; none where nothing was sent
+  Duration elapsed{};
+  std::string_view in_the_way{};  ///< of several resources; empty: the only one
+  std::uint32_t permits = 0;      ///< of the semaphore that was asked for one
+};
+/// The lease ends soon, though it is to be renewed.
+struct AtRisk {
+  ClaimId claim{};
+};
+/// What is known of other clients that wait for the lease's resource has changed.
+struct QueueWatched {
+  ClaimId claim{};
+  OtherClients others = OtherClients::unknown;
+};
+/// The lease reached its deadline.
+struct Lost {
+  ClaimId claim{};
+  const Round* round = nullptr;
+};
+
+// --- news -----------------------------------------------------------------------------------
+
+/// A guard took the node's vote: Engine::exclusion() says why.
+struct NodeExcluded {
+  NodeIndex node = 0;
+};
+/// Our own clock stood still for at most `most`: by that much the clocks of the nodes in `alike`
+/// stepped together.
+struct StoodStill {
+  NodeSet alike{};
+  Duration most{};
+};
+/// The node is a member that the settings did not name; connected like the others.
+struct NodeLearned {
+  NodeIndex node = 0;
+};
+/// Before Drained: so many releases did not reach the node.
+struct Undelivered {
+  NodeIndex node = 0;
+  std::int64_t releases = 0;
+  Duration left{};              ///< for how long at most the keys stay there
+  bool may_write_late = false;  ///< counted from when the node executes what it has received
+};
+/// Nothing is left to wait for.
+struct Drained {};
+
+using Command =
+    std::variant<Connect, Disconnect, Subscribe, ProbeSubscription, Unsubscribe, Request, Acquired,
+                 Extended, Released, Inspected, Failed, AtRisk, QueueWatched, Lost, NodeExcluded,
+                 StoodStill, NodeLearned, Undelivered, Drained>;
+
+/// The request in a command; none in any other.
+[[nodiscard]] inline const Request* request_in(const Command& command) noexcept {
+  return std::get_if<Request>(&command);
+}
+
+/// The request for a claim in a command; none in any other, and none of a request for no claim.
+[[nodiscard]] inline const Request* request_for_claim_in(const Command& command) noexcept {
+  const Request* const request = request_in(command);
+  return request != nullptr && !is_upkeep(request->stamp.verb) ? request : nullptr;
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,333 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/claim/acquisition.hpp"
+#include "core/claim/acquisitions.hpp"
+#include "core/claim/claim.hpp"
+#include "core/claim/claims.hpp"
+#include "core/containers/timer_heap.hpp"
+#include "core/duties/clocks.hpp"
+#include "core/duties/closing.hpp"
+#include "core/duties/enroller.hpp"
+#include "core/duties/fencing_tokens.hpp"
+#include "core/duties/marker_cover.hpp"
+#include "core/duties/meter.hpp"
+#include "core/duties/names.hpp"
+#include "core/duties/observers.hpp"
+#include "core/duties/queue_watch.hpp"
+#include "core/duties/rest.hpp"
+#include "core/duties/space_queue.hpp"
+#include "core/duties/tracking.hpp"
+#include "core/duties/voters.hpp"
+#include "core/engine/commands.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/engine/settings.hpp"
+#include "core/nodes/lost_votes.hpp"
+#include "core/nodes/nodes.hpp"
+#include "core/randomness.hpp"
+#include "core/time.hpp"
+#include "core/waiting/wait_queue.hpp"
+
+namespace redlock::core {
+
+/// The whole algorithm, without sockets, threads or a clock. Its driver
+///  1. reads CLOCK_BOOTTIME right before each step: an older instant overstates validity;
+///  2. steps it with one event, then carries out the appended commands in their order before the
+///     next step (rounds and claims they refer to live until then);
+///  3. sends each request in one piece and in order per connection, and answers each with exactly
+///     one Answer, in the same order; requests open on a connection that ended are not answered,
+///     NodeDown (or the engine's own `disconnect`) covers them;
+///  4. steps it with TurnEnd where nodes are uncovered() before what was commanded leaves;
+///  5. after the steps of a turn asks `next_deadline()` and steps with TimePassed when it has come,
+///     *after* reading what has arrived: answers that are there must not be taken for missing.
+///
+/// step() never blocks, never calls out and, in steady state, never allocates.
+class Engine {
+ public:
+  Engine(Settings settings, Randomness& random);
+  // Links point to the settings.
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  void step(Instant now, const Event& event, std::vector<Command>& out);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  /// Its nodes are those that were named, and behind them what was learned.
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  /// None when the name is stale.
+  [[nodiscard]] const Claim* claim(ClaimId id) const {
+    return claims_.find(id.index, id.generation);
+  }
+  [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
+  /// Why a node that is up has no vote for new leases; empty where it has one.
+  [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
+  /// Nodes that were asked for a vote since the last TurnEnd.
+  [[nodiscard]] NodeSet uncovered() const noexcept { return cover_.uncovered(); }
+  /// The channel on which nodes notify us; empty before the first Subscribe.
+  [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
+  /// For how long nodes reserve a free resource for who is next in its queue.
+  [[nodiscard]] Duration reserved_for() const noexcept { return wait_queue_.reserved_for(); }
+  [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
+  [[nodiscard]] std::size_t held() const noexcept { return claims_.leases(); }
+  /// Nodes whose votes for that claim are not forgotten.
+  [[nodiscard]] NodeSet votes(const Claim& claim) const noexcept {
+    KeyLedger keys = claim.keys;
+    keys.forget_lost(lost_votes_);
+    return keys.votes();
+  }
+  /// For tests: what holds in every state is checked from outside.
+  template <typename Visit>
+  void each_claim(Visit&& visit) const {
+    claims_.each(std::forward<Visit>(visit));
+  }
+  /// What it has counted, and its state at `now`. Not within a step. Visits every claim that may be
+  /// owed something.
+  [[nodiscard]] Metrics metrics(Instant now) const;
+  /// Claims, acquisitions and keys that were visited one by one.
+  [[nodiscard]] std::uint64_t walked() const noexcept {
+    return claims_.walked() + acquisitions_.walked() + wait_queue_.walked();
+  }
+  template <typename Visit>
+  void each_acquisition(Visit&& visit) const {
+    acquisitions_.each(std::forward<Visit>(visit));
+  }
+
+ private:
+  // engine.cpp: what happens when
+  void handle(const Event& event);
+  void on(const Acquire&);
+  void on(const Extend&);
+  void on(const Release&);
+  void on(const Detach&);
+  void on(const ExtendToken&);
+  void on(const Adopt&);
+  void on(const ReleaseToken&);
+  void on(const Inspect&);
+  void on(const Observe&);
+  void on(const WatchQueue&);
+  void on(const Cancel&);
+  void on(const Answer&);
+  void on(const Assents&);
+  void on(const NodeUp&);
+  void on(const NodeDown&);
+  void on(const Subscribed&);
+  void on(const Notification&);
+  void on(const Unsubscribed&);
+  void on(const Changed&);
+  void on(const TimePassed&);
+  void on(const TurnEnd&);
+  void on(const Shutdown&);
+  void take_tracked(const Answer& answer);
+  void fire_due();
+  /// A client that wants nothing, or closes, reads no clocks and lets its name expire: the next
+  /// vote reads and writes them again.
+  [[nodiscard]] bool wants_something() const noexcept {
+    return !closing_.has_begun() && (claims_.size() > 0 || acquisitions_.size() > 0);
+  }
+  /// What the step recorded about this claim may decide its round, or be the last it waited for.
+  void touch(Claim& claim);
+  /// The same where most do neither: a request that left, an answer that said yes.
+  void touch_if_decided(Claim& claim) {
+    if (claim.unanswered == 0 || may_be_decided(claim)) touch(claim);
+  }
+  /// Else to judge it would change nothing: most answers decide nothing.
+  [[nodiscard]] static bool may_be_decided(const Claim& claim) noexcept {
+    switch (claim.task) {
+      case Claim::Task::none:
+        return claim.phase == Claim::Phase::cleaning_up && claim.unanswered == 0;
+      case Claim::Task::acquire:
+        return claim.round.verdict() != Verdict::pending;
+      case Claim::Task::release:
+        return claim.round.verdict() != Verdict::pending || claim.round.denials() > 0;
+      default:
+        return true;
+    }
+  }
+  void drain() {
+    if (!touched_.empty() || !wait_queue_.woken().empty()) judge_touched();
+  }
+  void judge_touched();
+  void reap();
+  void report_drained();
+  void fail(CallId request, Errc code, const Round* round);
+  void fail_requests(Claim& claim, Errc code, const Round* round);
+
+  // engine_links.cpp: nodes that come and go
+  void tend_links();
+  void drop(NodeIndex node, Vote vote, std::string_view why);
+  void kill_suspects(NodeIndex node);
+  void serve_claims_of(NodeIndex node);
+  /// More may vote than before.
+  void serve_all_claims();
+  void take_clock(const Answer& answer, const std::optional<Arrival>& arrival);
+  void take_time(NodeIndex node, Duration time, const Arrival& arrival);
+  void judge_clocks();
+  void end_doubt(NodeSet excluded);
+  /// A clock has stepped, or keys were forgotten: leases may end sooner.
+  void lower_deadlines();
+  void retry_connecting();
+  void wake_after_outage();
+
+  // engine_marker.cpp: what a node remembers
+  void take_marker_reading(const Answer& answer);
+  /// `floor` is what was read with the marker; 0: none.
+  void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
+  void count_held_back(NodeIndex node, std::uint64_t floor);
+  /// One that was held back, or need not be.
+  void take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
+                           const Arrival& arrival);
+  void take_marker_written(const Answer& answer);
+  /// Those that nobody has met.
+  void mark_nodes();
+  void end_connection(NodeIndex node, Vote vote, std::string_view why);
+
+  // engine_requests.cpp: what is sent for a claim, and what is made of the answers
+  NodeSet ask(Claim& claim);
+  NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  /// Into its terms, what a request for the claim says.
+  void fill_in(const Claim& claim, Verb verb, Terms& terms) const;
+  NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
+  /// The same for one that says yes and nothing else, as most do.
+  void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);
+  void take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
+  void take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
+  /// A fenced SET in its short form: the floor was read behind it.
+  void take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
+                          const Arrival& arrival);
+  void take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival);
+  [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
+  static void forget_key(Claim& claim, const Answer& answer);
+  void note_set(Claim& claim, const Answer& answer);
+  void note_place(Claim& claim, const Answer& answer);
+  void note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter);
+  static void note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round);
+  void note_obstacle(const Claim& claim, const Answer& answer);
+  void give_orphan_expiry(Claim& claim, const Answer& answer);
+  void note_extend(Claim& claim, const Answer& answer);
+  void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
+  void judge(Claim& claim);
+
+  // engine_plain.cpp: plain commands in the place of scripts
+  NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  [[nodiscard]] static std::optional<Verb> plain_form(const Claim& claim, Verb verb, Instant now);
+  [[nodiscard]] NodeSet take_plain(const Claim& claim, Verb plain);
+  [[nodiscard]] static std::optional<Answer> in_terms_of_scripts(const Claim& claim,
+                                                                 const Answer& answer);
+  bool send_as_script(Claim& claim, const Answer& answer);
+  void notify_queued(Claim& claim, NodeIndex node);
+
+  // engine_acquire.cpp: attempts, waiting
+  [[nodiscard]] bool has_room() const;
+  void try_again(Acquisition& acquisition);
+  /// Until the nodes have answered others.
+  void wait_for_space(Acquisition& acquisition);
+  void use_space();
+  void start_attempt(Acquisition& acquisition);
+  void judge_attempt(Claim& claim);
+  void judge_fencing(Claim& claim);
+  void raise_fencing_number(Claim& claim);
+  void note_fencing_number(Claim& claim, const Answer& answer);
+  void grant(Claim& claim);
+  void begin_lease(Claim& claim, const ValidityBasis& basis,
+                   const std::optional<RenewalLimits>& limits);
+  [[nodiscard]] static Verb verb_for(const Acquisition& acquisition);
+  void lose_attempt(Claim& claim, Errc why);
+  void pause_or_fail(Acquisition& acquisition);
+  void plan_next_try(Acquisition& acquisition, Instant at_latest = Instant::max());
+  void finish(Acquisition& acquisition, Errc code);
+  void fire(Acquisition& acquisition);
+
+  // engine_release.cpp: how a lease ends, and its key leaves the nodes
+  void begin_release(Claim& claim, CallId request);
+  void end_lease(Claim& claim);
+  void clear(Claim& claim, NodeSet unanswered = {});
+  void send_owed(Claim& claim);
+  [[nodiscard]] Duration owed_pause() const;
+  void judge_release(Claim& claim);
+  void release_decided(Claim& claim, std::optional<Errc> problem);
+  void note_release(Claim& claim, const Answer& answer);
+  /// The release was executed where our key is not.
+  void note_cooldown(Claim& claim, const Answer& answer);
+  /// A request that wrote the key was answered when nobody wants it any more.
+  void release_late(Claim& claim, NodeIndex node);
+  /// What is owed to a replica waits for a change of its role, or for the expiry.
+  void settle_on_replica(NodeIndex node);
+  void undo_behind_sets(NodeIndex node);
+
+  // engine_hold.cpp: a lease's life after it was granted
+  Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
+  void begin_extend(Claim& claim, Verb verb, Duration ttl);
+  void judge_extend(Claim& claim);
+  void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
+  void start_queued_extend(Claim& claim);
+  void lose(Claim& claim);
+  void warn(Claim& claim);
+  void fire(Claim& claim);
+  void retime(Claim& claim);
+  void finish_if_clean(Claim& claim);
+
+  // engine_by_token.cpp: calls about tokens that are not ours
+  Claim& new_claim_by_token(Claim::Purpose purpose, CallId request, std::string_view resource,
+                            const Token& token, Duration ttl);
+  void adopt(Claim& claim, const ValidityBasis& basis);
+  /// As soon as it is known whose votes count.
+  void begin_when_known(Claim& claim);
+  /// Whether it waited for that; if so, it begins if it is known now.
+  bool begins_now(Claim& claim);
+  void begin_release_by_token(Claim& claim);
+  void begin_inspect(Claim& claim);
+  void judge_release_by_token(Claim& claim);
+  void judge_inspect(Claim& claim);
+  /// What is observed; null: nothing is.
+  void inspect(Observation* observation);
+
+  [[nodiscard]] static std::uint32_t timer_of(const Claim& claim) noexcept {
+    return TimerHeap::key(TimerHeap::Kind::claim, claim.index);
+  }
+  [[nodiscard]] static std::uint32_t timer_of(const Acquisition& acquisition) noexcept {
+    return TimerHeap::key(TimerHeap::Kind::acquisition, acquisition.index);
+  }
+
+  Settings settings_;
+  const Token keeper_;  ///< keeps everybody out of a lock that this client has broken
+  Randomness& random_;
+  Nodes nodes_;
+  Claims claims_;
+  Acquisitions acquisitions_;
+  LostVotes lost_votes_;
+  TimerHeap timers_;
+  std::vector<std::uint32_t> touched_;  ///< claims to be judged
+
+  Instant now_ = Instant::min();
+  Outbox outbox_;
+
+  // The duties
+  Tracking tracking_{nodes_, outbox_};
+  WaitQueue wait_queue_{
+      settings_,          nodes_, outbox_, acquisitions_.pool(), tracking_.resources(),
+      tracking_.queues(), random_};
+  Clocks clocks_{settings_, now_, nodes_, outbox_};
+  Closing closing_{now_, claims_, nodes_, outbox_};
+  Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, random_};
+  MarkerCover cover_{settings_, nodes_, outbox_};
+  Meter meter_{settings_, nodes_};
+  FencingTokens fencing_{settings_, nodes_, meter_, outbox_};
+  Names names_{settings_, now_, nodes_, outbox_};
+  Observers observers_{settings_, now_, nodes_, claims_, tracking_.resources(), timers_, outbox_};
+  QueueWatch queue_watch_{settings_, tracking_.queues(), wait_queue_, outbox_};
+  Rest rest_{settings_, claims_};
+  Voters voters_{now_, nodes_, lost_votes_, rest_, meter_};
+  SpaceQueue for_space_{settings_, nodes_, acquisitions_.pool()};
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,394 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/claim/permits.hpp"
+#include "core/claim/retry.hpp"
+#include "core/claim/validity.hpp"
+#include "core/engine/engine.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+namespace {
+
+/// It begins with the client's id.
+Token new_token(std::string_view client_id, Randomness& random) {
+  const Token drawn = random.token();
+  std::array<char, Token::digits> digits{};
+  if (client_id.empty() || drawn.view().size() != digits.size()) return drawn;
+  std::copy(drawn.view().begin(), drawn.view().end(), digits.begin());
+  std::copy(client_id.begin(), client_id.end(), digits.begin());
+  const auto token = Token::parse({digits.data(), digits.size()});
+  return token ? *token : drawn;
+}
+
+Token named(const Token& token, std::string_view name) {
+  return Token::parse(token.str() + ':' + std::string(name)).value_or(token);
+}
+
+}  // namespace
+
+void Engine::on(const Acquire& event) {
+  if (closing_.has_begun() || !has_room()) {
+    const Errc why = closing_.has_begun() ? Errc::closed : Errc::limit_reached;
+    meter_.refused(why);
+    return fail(event.request, why, nullptr);
+  }
+  Acquisition& acquisition = acquisitions_.make(event.request);
+  acquisition.terms.assign(event);
+  acquisition.renewal = event.renewal;
+  // A lease that may not be held longer than this is not asked for longer either.
+  if (event.renewal && event.renewal->max_hold < event.ttl) {
+    acquisition.terms.ttl = std::chrono::floor<std::chrono::milliseconds>(event.renewal->max_hold);
+  }
+  names_.cover(std::max(acquisition.terms.ttl, event.hold_at_least));
+  acquisition.tell_remaining =
+      event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
+  acquisition.free_permits.assign(event.permits, 0);
+  acquisition.moves = 0;
+  acquisition.by_script = !event.more_resources.empty();
+  acquisition.reserves = event.wait > Duration::zero() && event.permits == 0;
+  acquisition.waiting = Acquisition::Waiting();
+  acquisition.fencing = event.fencing;
+  acquisition.began = now_;
+  acquisition.is_waiting = acquisition.reconnected = false;
+  acquisition.give_up.reset();
+  if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
+  acquisition.attempts = acquisition.failed_attempts = 0;
+  acquisition.claim = {};
+  acquisition.first_round.reset();
+  acquisition.has_last = false;
+  acquisition.why = Errc::unavailable;
+  acquisition.state = Acquisition::State::backing_off;
+  acquisition.for_space = false;
+  if (enroller_.want_votes()) mark_nodes();
+  try_again(acquisition);
+}
+
+bool Engine::has_room() const {
+  // An attempt is its acquisition's, and what is only being cleaned up is no lease any more: that
+  // has as much room again.
+  const std::size_t most = settings_.max_operations;
+  return acquisitions_.size() + claims_.leases() < most && claims_.size() < 2 * most;
+}
+
+void Engine::on(const Cancel& event) {
+  acquisitions_.each_of(event.request, [&](Acquisition& acquisition) {
+    if (acquisition.state == Acquisition::State::over) return;
+    if (acquisition.state == Acquisition::State::in_round) {
+      Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
+      acquisition.keep_votes(claim.round);
+      clear(claim);
+    }
+    finish(acquisition, Errc::cancelled);
+  });
+  observers_.stop(event.request);
+}
+
+void Engine::try_again(Acquisition& acquisition) {
+  acquisition.by_notification = !acquisition.waiting.notified_by.empty();
+  wait_queue_.try_again(acquisition);
+  const Nodes::Ballot ballot = nodes_.ballot();
+  const std::size_t usable =
+      nodes_.remembering(nodes_.voters_of(ballot), acquisition.terms.hold_at_least).size();
+  if (usable >= ballot.quorum) {
+    const bool waits = acquisition.give_up && !for_space_.has_space(ballot);
+    return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
+  }
+  // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
+  // or one that seems far off may turn out to be the right one.
+  if (nodes_.may_soon_have_quorum()) {
+    acquisitions_.enter(acquisition, Acquisition::State::connecting);
+    timers_.set(timer_of(acquisition), acquisition.give_up);
+    return;
+  }
+  // Too few could vote: nothing is sent, so nothing has to be released. The attempt under which
+  // connections were lost says more of it.
+  if (acquisition.reconnected) return finish(acquisition, acquisition.why);
+  voters_.record_all_absent(acquisition);
+  ++acquisition.attempts;
+  ++acquisition.failed_attempts;
+  acquisition.why = acquisition.last.why_lost();
+  pause_or_fail(acquisition);
+}
+
+void Engine::wait_for_space(Acquisition& acquisition) {
+  acquisitions_.enter(acquisition, Acquisition::State::backing_off);
+  timers_.set(timer_of(acquisition), acquisition.give_up);
+  for_space_.wait(acquisition);
+}
+
+void Engine::use_space() {
+  while (Acquisition* const next = for_space_.next()) {
+    try_again(*next);
+    drain();
+  }
+}
+
+Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
+  Claim& claim = claims_.make(purpose, resource, token);
+  rest_.wake(claim);
+  claim.keys.begin_votes(lost_votes_);
+  return claim;
+}
+
+Verb Engine::verb_for(const Acquisition& acquisition) {
+  if (!acquisition.terms.group.empty()) return Verb::enter;
+  if (acquisition.terms.permits > 0) return Verb::take_permit;
+  if (acquisition.by_script) return Verb::take;
+  if (acquisition.fencing) {
+    return acquisition.tell_remaining ? Verb::set_fenced_and_ttl : Verb::set_fenced;
+  }
+  return acquisition.tell_remaining ? Verb::set_and_ttl : Verb::set;
+}
+
+void Engine::start_attempt(Acquisition& acquisition) {
+  if (acquisition.terms.permits > 0) acquisition.choose_permit(random_);
+  const LockTerms& terms = acquisition.terms;
+  Token token = new_token(settings_.client_id, random_);
+  if (!terms.name.empty()) token = named(token, terms.name);
+  Claim& claim = terms.permits > 0
+                     ? new_claim(Claim::Purpose::acquire,
+                                 permit_name(terms.resource, acquisition.permit), token)
+                     : new_claim(Claim::Purpose::acquire, terms.resource, token);
+  claim.set_terms(terms);
+  if (!acquisition.first_round) acquisition.first_round = now_;
+  ++acquisition.attempts;
+  ++acquisition.failed_attempts;
+  meter_.attempt_began();
+  acquisition.claim = claim.id();
+  acquisitions_.enter(acquisition, Acquisition::State::in_round);
+  acquisition.for_space = false;
+  claim.acquisition = acquisition.index;
+  claim.contended = acquisition.failed_attempts > 1;
+  claim.work->place = wait_queue_.queue_place(acquisition);
+  claim.contended |= claim.work->place.as_client;
+  claim.task = Claim::Task::acquire;
+  const bool is_taken = claim.work->place.ticket && terms.permits == 0;
+  claim.verb = is_taken ? Verb::take : verb_for(acquisition);
+  if (acquisition.reserves) {
+    // Longer than it takes until the next attempt, and no longer than the caller waits.
+    const Duration next_attempt = longest_sleep + settings_.longest_limit;
+    claim.work->writer_reservation = std::min(next_attempt, *acquisition.give_up - now_);
+  }
+  if (acquisition.fencing) {
+    fencing_.propose(claim, now_.time_since_epoch() + *acquisition.fencing);
+  }
+  claim.work->steps = nodes_.steps();
+  voters_.begin_round(claim, 1, acquisition.terms.ttl);
+  claim.valid_until = valid_until(now_, acquisition.terms.ttl);
+  timers_.set(timer_of(acquisition), acquisition.give_up);
+  ask(claim);
+  retime(claim);
+  touch_if_decided(claim);
+}
+
+void Engine::judge_attempt(Claim& claim) {
+  REDLOCK_ASSERT(claim.phase == Claim::Phase::acquiring);
+  switch (claim.round.verdict()) {
+    case Verdict::pending:
+      return;
+    case Verdict::won:
+      // A lease that is already over is worth nothing to its holder and blocks everybody else.
+      if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+      if (!claim.fencing()) return grant(claim);
+      claim.task = Claim::Task::fence;
+      return judge_fencing(claim);
+    case Verdict::lost:
+      return lose_attempt(claim, claim.round.why_lost());
+  }
+}
+
+void Engine::judge_fencing(Claim& claim) {
+  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+  switch (FencingTokens::judge(claim)) {
+    case FencingTokens::Verdict::acknowledged:
+      return grant(claim);
+    case FencingTokens::Verdict::exhausted:
+      return lose_attempt(claim, Errc::excluded);
+    case FencingTokens::Verdict::first_round:
+      raise_fencing_number(claim);
+      break;
+    case FencingTokens::Verdict::later_round:
+      break;
+  }
+  switch (fencing_.prospect(claim)) {
+    case FencingTokens::Prospect::open:
+      return;
+    case FencingTokens::Prospect::raise:
+      return raise_fencing_number(claim);
+    case FencingTokens::Prospect::none:
+      return lose_attempt(claim, Errc::unavailable);
+  }
+}
+
+void Engine::raise_fencing_number(Claim& claim) {
+  fencing_.raise(claim);
+  const NodeSet granted = claim.round.granted() & nodes_.up();
+  fencing_.asked(claim, transmit(claim, Verb::raise_fence, granted, ScriptForm::digest));
+}
+
+void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
+  if (!fencing_.answered(claim, answer)) return;
+  NodeSet& asked = claim.fencing()->asked;
+  const NodeSet node = NodeSet::of(answer.node);
+  asked = asked | transmit(claim, Verb::raise_fence, node, ScriptForm::digest);
+}
+
+void Engine::grant(Claim& claim) {
+  REDLOCK_ASSERT(claim.round.grants() >= claim.round.quorum());
+  REDLOCK_ASSERT(now_ < claim.valid_until);
+  const NodeSet granted = claim.round.granted() & voters_.of(claim);
+  const ValidityBasis basis{claim.round.number(), granted,
+                            static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
+                            claim.valid_until};
+  if (basis.nodes.size() < basis.votes_needed) return lose_attempt(claim, Errc::excluded);
+  claim.valid_until = basis.deadline(nodes_.steps(), basis.votes_needed);
+  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
+  claim.phase = Claim::Phase::held;
+  claims_.lease_began(claim);
+  claim.task = Claim::Task::none;
+  claim.granted_at = now_;
+  begin_lease(claim, basis, acquisition.renewal);
+  meter_.granted(acquisition, claim, now_);
+
+  outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
+                        now_ - acquisition.first_round.value_or(now_), claim.valid_until});
+
+  inspect(observers_.changed_by_us(claim));
+  acquisitions_.enter(acquisition, Acquisition::State::over);
+  // Most nodes that have not answered yet grant it as well, and one that does not is left then.
+  QueuePlace& place = claim.work->place;
+  if (place.ticket) place.unanswered = place.nodes & claim.round.pending();
+  wait_queue_.leave(acquisition, WaitQueue::Left::granted,
+                    claim.round.granted() | place.unanswered);
+  timers_.set(timer_of(acquisition), std::nullopt);
+  acquisitions_.finish(acquisition);
+}
+
+void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
+                         const std::optional<RenewalLimits>& limits) {
+  Claim::Lease& lease = claim.lease();
+  lease.basis = basis;
+  lease.renewal.begin(limits, claim.round.start(), claim.round.ttl());
+  if (claims_.leases() > settings_.most_in_step) {
+    // The digits of a token are random.
+    lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
+  }
+  if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
+  retime(claim);
+}
+
+void Engine::lose_attempt(Claim& claim, Errc why) {
+  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
+  acquisition.keep_votes(claim.round);
+  acquisition.why = why;
+  // Where a quorum names the holder, the others will refuse as well, and need no release.
+  const NodeSet unanswered = claim.round.is_named_by_quorum() ? claim.round.pending() : NodeSet();
+  if (acquisition.give_up && now_ < *acquisition.give_up) {
+    wait_queue_.place_again(acquisition, claim.work->place, claim.keys.present() - unanswered);
+    claim.work->place.quiet = claim.round.will_be_passed_on();
+  }
+  clear(claim, unanswered);
+  if (acquisition.may_change_permit(now_, settings_.quorum)) {
+    ++acquisition.moves;
+    return try_again(acquisition);
+  }
+  pause_or_fail(acquisition);
+}
+
+void Engine::pause_or_fail(Acquisition& acquisition) {
+  // Connections that had died unnoticed do not fail a call: once, it waits for new ones.
+  const bool lost_touch = acquisition.why == Errc::unavailable && !nodes_.returning().empty();
+  if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !closing_.has_begun() &&
+      nodes_.may_soon_have_quorum()) {
+    acquisition.reconnected = true;
+    acquisitions_.enter(acquisition, Acquisition::State::connecting);
+    return timers_.set(timer_of(acquisition), std::nullopt);
+  }
+  // A standstill of our own clock fails no call either: while it was not recognized, nodes had no
+  // vote.
+  const bool in_doubt =
+      acquisition.why == Errc::excluded && clocks_.was_in_doubt_since(acquisition.last.start());
+  if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !closing_.has_begun()) {
+    acquisition.reconnected = true;
+    return try_again(acquisition);
+  }
+  if (!acquisition.give_up || now_ >= *acquisition.give_up) {
+    return finish(acquisition, acquisition.why);
+  }
+  acquisitions_.enter(acquisition, Acquisition::State::backing_off);
+  if (!std::exchange(acquisition.is_waiting, true)) meter_.wait_began();
+  acquisition.moves = 0;
+  if (wait_queue_.is_to_be_queued(acquisition)) {
+    wait_queue_.join(acquisition);
+    queue_watch_.joined(acquisition.terms.resource);
+  }
+  plan_next_try(acquisition);
+}
+
+void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
+  const Notified notified =
+      wait_queue_.will_be_notified(acquisition) ? Notified::yes : Notified::no;
+  if (notified == Notified::yes && !wait_queue_.others_try(acquisition)) {
+    wait_queue_.heed_notifications(acquisition);
+  }
+  const bool sleeps = notified == Notified::yes && acquisition.why == Errc::held;
+  // Nodes choose a watcher for the reservations of a while. One that is made later may be in its
+  // way when it asks; of what is reserved after that, another one is told.
+  const bool is_asker = wait_queue_.is_first(acquisition) || acquisition.waiting.watches;
+  // No release marks the end of an interval: the first client in the queue asks. That client may
+  // have gone, so the others ask a moment later.
+  const bool sits_out = sleeps && !is_asker && acquisition.last.is_of_interval();
+  acquisition.next_try =
+      next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,
+               nodes_.quorum_round_trip(), sleeps ? Notified::yes : Notified::no,
+               is_asker || sits_out, random_);
+  if (sits_out) acquisition.next_try = later(acquisition.next_try, wait_queue_.reserved_for());
+  acquisition.next_try =
+      std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
+  if (wait_queue_.is_eager(acquisition)) {
+    const Instant soon = later(now_, random_.between(eager_pause, 2 * eager_pause));
+    acquisition.next_try = std::min(acquisition.next_try, soon);
+  }
+  wait_queue_.note_plan(acquisition, sleeps && !acquisition.waiting.retry_at);
+  timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
+}
+
+void Engine::finish(Acquisition& acquisition, Errc code) {
+  meter_.failed(acquisition, code);
+  outbox_.emit(Failed{acquisition.request, code, acquisition.has_last ? &acquisition.last : nullptr,
+                      now_ - acquisition.first_round.value_or(now_),
+                      resource_in_the_way(acquisition), acquisition.terms.permits});
+  wait_queue_.leave(acquisition, WaitQueue::Left::failed);
+  acquisitions_.enter(acquisition, Acquisition::State::over);
+  timers_.set(timer_of(acquisition), std::nullopt);
+  acquisitions_.finish(acquisition);
+}
+
+void Engine::fire(Acquisition& acquisition) {
+  const bool out_of_time = acquisition.give_up && now_ >= *acquisition.give_up;
+  switch (acquisition.state) {
+    case Acquisition::State::over:
+      return;
+    case Acquisition::State::connecting:
+      voters_.record_all_absent(acquisition);
+      return finish(acquisition, Errc::unavailable);
+    case Acquisition::State::backing_off:
+      return out_of_time ? finish(acquisition, acquisition.why) : try_again(acquisition);
+    case Acquisition::State::in_round: {
+      Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
+      // An earlier attempt knew more than one that was cut short.
+      if (!acquisition.has_last) {
+        acquisition.keep_votes(claim.round);
+        // Who refused says more than who was not waited for.
+        if (!claim.round.with(Vote::refused).empty()) acquisition.why = claim.round.why_lost();
+      }
+      clear(claim);
+      return finish(acquisition, acquisition.why);
+    }
+  }
+}
+
+}  // namespace redlock::core

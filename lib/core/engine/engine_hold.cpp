@@ -1,0 +1,211 @@
+#include <algorithm>
+
+#include "core/claim/validity.hpp"
+#include "core/engine/engine.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+// --- extend -----------------------------------------------------------------------------------
+
+void Engine::on(const Extend& event) {
+  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
+  if (claim == nullptr || claim->phase != Claim::Phase::held) {
+    return fail(event.request, Errc::not_holder, nullptr);
+  }
+  rest_.wake(*claim);
+  claim->work->queued.push_back({event.request, event.ttl});
+  if (claim->task == Claim::Task::none) start_queued_extend(*claim);
+}
+
+void Engine::start_queued_extend(Claim& claim) {
+  Duration longest{};
+  for (const Claim::QueuedExtend& queued : claim.work->queued)
+    longest = std::max(longest, queued.ttl);
+  const std::optional<Duration> ttl = claim.lease().renewal.allow(now_, longest);
+  for (const Claim::QueuedExtend& queued : claim.work->queued) {
+    if (ttl) {
+      claim.work->requests.push_back(queued.request);
+    } else {
+      fail(queued.request, Errc::limit_reached, nullptr);
+    }
+  }
+  claim.work->queued.clear();
+  if (ttl) begin_extend(claim, Verb::extend_or_set, *ttl);
+}
+
+void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
+  claim.task = Claim::Task::extend;
+  claim.verb = verb;
+  claim.unasked = NodeSet();
+  if (claim.phase == Claim::Phase::held) names_.cover(ttl);
+  voters_.begin_round(claim, claim.round.next_number(), ttl);
+  claim.work->steps = nodes_.steps();
+  ask(claim);
+  if (claim.phase == Claim::Phase::held) {
+    // A node in first contact is given the key by a later extend; this round does not wait for it.
+    claim.unasked.each([&](NodeIndex node) {
+      claim.round.record(node, Vote::unreachable, {not_connected_yet});
+      meter_.did_not_answer(node, Vote::unreachable);
+    });
+    claim.unasked = NodeSet();
+  }
+  touch(claim);
+}
+
+void Engine::judge_extend(Claim& claim) {
+  const Verdict verdict = claim.round.verdict();
+  if (verdict == Verdict::pending) return;
+  claim.task = Claim::Task::none;
+  const bool by_token = claim.phase == Claim::Phase::by_token;
+  const ValidityBasis basis{claim.round.number(), claim.round.granted(),
+                            static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
+                            valid_until(claim.round.start(), claim.round.ttl())};
+  const Instant deadline = basis.deadline(nodes_.steps(), basis.votes_needed);
+  // A step of a clock that came to light in this very event may have ended the lease.
+  if (claim.phase == Claim::Phase::held && now_ >= claim.valid_until) return lose(claim);
+  // A step that was noticed during the round takes from a by_token as it does from a lease.
+  if (verdict == Verdict::won && by_token)
+    claim.valid_until = std::min(claim.valid_until, deadline);
+  if (verdict == Verdict::won && by_token && now_ >= claim.valid_until) {
+    fail_requests(claim, Errc::expired, &claim.round);
+  } else if (verdict == Verdict::won && by_token && claim.work->adopted && claim.is_hold &&
+             claim.terms().group.empty()) {
+    // The lease would call itself exclusive, and others may hold the lock, too.
+    fail_requests(claim, Errc::not_holder, &claim.round);
+  } else if (verdict == Verdict::won) {
+    extend_won(claim, basis, deadline);
+  } else {
+    const std::size_t refused = claim.round.with(Vote::refused).size();
+    const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
+    for (const CallId request : claim.work->requests) {
+      fail(request, not_ours ? Errc::not_holder : Errc::unavailable, &claim.round);
+    }
+    claim.work->requests.clear();
+    // Nothing is released: what was granted lasts until its deadline.
+    if (!by_token) {
+      meter_.renewal_failed();
+      claim.lease().renewal.failed(now_, claim.valid_until);
+    }
+    claim.unasked = NodeSet();
+  }
+  // Unless it was adopted.
+  if (claim.phase == Claim::Phase::by_token) claim.phase = Claim::Phase::cleaning_up;
+  retime(claim);
+}
+
+void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline) {
+  if (claim.phase == Claim::Phase::held) {
+    REDLOCK_ASSERT(now_ < claim.valid_until);
+    meter_.renewed();
+    Claim::Lease& lease = claim.lease();
+    if (deadline > claim.valid_until) {
+      lease.basis = basis;
+      claim.move_deadline(deadline);
+    }
+    if (claim.work->requests.empty()) {
+      lease.renewal.succeeded(claim.round.start());
+    } else {
+      lease.renewal.extended_by_hand(claim.valid_until);
+    }
+    if (deadline < basis.until) lease.renewal.hurry(now_);
+  } else if (!claim.is_hold) {
+    // Only now: giving the key back before a quorum has shown to have it would revive a lock that
+    // was lost. Not a hold: whose it was, nobody knows here.
+    const NodeSet without = claim.round.with(Vote::refused);
+    without.each([&](NodeIndex node) {
+      if (!claim.round.vote(node).text.empty()) return;  // somebody else's
+      transmit(claim, Verb::extend_or_set, NodeSet::of(node), ScriptForm::digest);
+    });
+  }
+  if (claim.work->adopted && claim.phase == Claim::Phase::by_token) return adopt(claim, basis);
+  Extended outcome{CallId::none, claim.id(), &claim.round, now_ - claim.round.start(),
+                   claim.valid_until};
+  outbox_.emit(outcome);  // the lease learns of its deadline before the callers do
+  for (const CallId request : claim.work->requests) {
+    outcome.request = request;
+    outbox_.emit(outcome);
+  }
+  claim.work->requests.clear();
+}
+
+// --- time -------------------------------------------------------------------------------------
+
+void Engine::lose(Claim& claim) {
+  REDLOCK_ASSERT(claim.phase == Claim::Phase::held && now_ >= claim.valid_until);
+  fail_requests(claim, Errc::not_holder, &claim.round);
+  meter_.lease_lost();
+  outbox_.emit(Lost{claim.id(), &claim.round});
+  // A failed extend may have raised the expiry on a minority: without this it would outlive us.
+  clear(claim);
+}
+
+void Engine::warn(Claim& claim) {
+  const auto at = claim.lease().renewal.warn_at(claim.valid_until);
+  if (!at || now_ < *at) return;
+  claim.lease().renewal.warned();
+  outbox_.emit(AtRisk{claim.id()});
+}
+
+void Engine::fire(Claim& claim) {
+  if (claim.finished) return;
+  switch (claim.phase) {
+    case Claim::Phase::acquiring:
+      // Undecided, and even a grant would come too late now.
+      if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+      break;
+    case Claim::Phase::held:
+      if (now_ >= claim.valid_until) return lose(claim);
+      warn(claim);
+      if (claim.task == Claim::Task::none && claim.has_queued_extends()) {
+        start_queued_extend(claim);
+      } else if (claim.task == Claim::Task::none && claim.lease().renewal.is_due(now_)) {
+        if (const auto ttl = claim.lease().renewal.ask(now_, claim.valid_until)) {
+          begin_extend(claim, Verb::extend_or_set, *ttl);
+        }
+      }
+      break;
+    case Claim::Phase::by_token:
+      break;
+    case Claim::Phase::cleaning_up:
+      claim.keys.expire(now_);
+      claim.queue_no_more();
+      if (claim.keys.resend_due(now_)) send_owed(claim);
+      break;
+  }
+  retime(claim);
+  touch(claim);
+}
+
+void Engine::retime(Claim& claim) {
+  std::optional<Instant> at;
+  switch (claim.phase) {
+    case Claim::Phase::acquiring:
+      at = claim.valid_until;
+      break;
+    case Claim::Phase::held:
+      at = earlier(claim.valid_until, claim.lease().renewal.warn_at(claim.valid_until));
+      if (claim.task == Claim::Task::none) {
+        // Not within the step that decided: its commands refer to the round that is begun anew.
+        at = earlier(at, claim.has_queued_extends() ? now_ : claim.lease().renewal.due());
+      }
+      break;
+    case Claim::Phase::by_token:
+      break;
+    case Claim::Phase::cleaning_up:
+      if (!claim.keys.clean()) at = claim.keys.next(nodes_.able().to_write);
+      break;
+  }
+  timers_.set(timer_of(claim), at);
+}
+
+void Engine::finish_if_clean(Claim& claim) {
+  if (claim.finished || claim.phase != Claim::Phase::cleaning_up) return;
+  if (claim.task != Claim::Task::none || claim.unanswered > 0) return;
+  if (!claim.keys.clean()) return retime(claim);
+  if (!claim.unasked.empty()) return;
+  timers_.set(timer_of(claim), std::nullopt);
+  claims_.finish(claim);
+}
+
+}  // namespace redlock::core

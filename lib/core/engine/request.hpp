@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/engine/messages.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// For how long at least a node reserves a free resource for who is next in its queue.
+inline constexpr Duration shortest_reservation = std::chrono::milliseconds(20);
+
+/// Replaces a node's marker, if it is still the expected one.
+struct MarkerWrite {
+  NodeIndex node = 0;
+  std::string expected{};
+  std::string text{};     ///< as format_marker() has it
+  Duration quarantine{};  ///< begins with the writing; zero: it stays as it is
+  Duration node_clock{};  ///< mark_plain: what the node's clock shows, since 1970, as far as known
+  bool as_new = false;    ///< see opened_as_new
+};
+
+/// What a request says besides which one it is. The core builds it once; the driver encodes it, and
+/// the simulator executes it. Each request reads what it needs. Texts live until the next step.
+struct Terms {
+  // --- the lock ---
+  std::string_view resource{};  ///< of one permit: the permit's own key; track: the key's resource
+  std::string_view token{};
+  Duration ttl{};
+  std::span<const std::string> more_resources{};  ///< of the same token: all or none
+  std::string_view group{};                       ///< whose members may share the lock
+  std::uint32_t permits = 0;         ///< of how many the resource is one; 0: it is no permit
+  std::uint64_t fencing_number = 0;  ///< that is proposed; 0: none
+  Duration cooldown{};               ///< release: so long nobody may have the lock yet
+  std::string_view keeper{};         ///< break_lock: the token that keeps everybody out
+  std::string_view name{};           ///< write_name, write_audit: what people call this client
+
+  // --- waiting ---
+  Duration writer_reservation{};  ///< for so long new holds are refused if others are in the way
+  /// The client in whose name the lock is asked for, or which a release queues again.
+  std::string_view client{};
+  std::optional<std::int64_t> ticket{};  ///< with which the client is queued; none: it is not
+  std::int64_t queue_mode = 0;           ///< join_queue, leave_queue: see the scripts
+  /// Release of an attempt at several resources: those before this one stay reserved for `client`,
+  /// as long as `writer_reservation`.
+  std::string_view kept_before{};
+  bool quiet = false;  ///< release: another client passes the resource on
+  /// For how long a node reserves what is free for who is next.
+  Duration reserved_for = shortest_reservation;
+
+  // --- of no claim ---
+  Tracked tracked = Tracked::resource;
+  std::int64_t connection = 0;          ///< kill_old: as CLIENT ID named it
+  const MarkerWrite* marker = nullptr;  ///< write_marker, mark_plain
+
+  /// It may be one of several in a call: by token it may be a hold, which has a script of its own.
+  bool may_share_call = false;
+
+  /// It is about one resource that is locked exclusively, and about nobody's place in a queue.
+  [[nodiscard]] bool none() const noexcept {
+    return more_resources.empty() && group.empty() && cooldown == Duration::zero() &&
+           writer_reservation == Duration::zero() && permits == 0 && client.empty() &&
+           name.empty() && keeper.empty();
+  }
+};
+
+/// A request to each of `nodes`, in the order of the commands; one Answer follows from each.
+struct Request {
+  NodeSet nodes{};
+  Stamp stamp{};
+  ScriptForm form = ScriptForm::digest;
+  Terms terms{};
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/membership/marker.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/randomness.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// What a client knows of one configured node.
+struct NodeView {
+  std::string_view name{};  ///< its URL without user and password
+  /// Connected, fit to vote, no duplicate of another. What `marker` says of others is no use.
+  bool usable = false;
+  const Marker* marker = nullptr;  ///< as last read on this connection; none: unusable
+  /// Which member an active marker said that the node at this URL is, on this or an earlier
+  /// connection; empty: none did. Clients may know a node by another name than the members list.
+  std::string_view known_as{};
+  /// A name that was learned, of a node that is in the view by another: opening passes over it.
+  bool alias = false;
+  /// Other names that lead to the same server. Members that were learned are among them.
+  std::vector<std::string_view> also_named{};
+};
+
+/// How nodes that belong to no deployment become members without an operator:
+///
+///  - *Adoption*: a node that lost its marker is taken back by the deployment that still has enough
+///    members and names it. Never because the client's own list says so: lists may be out of date.
+///    It comes back under a new admission, which the others are given first. They are read again
+///    after the blank marker was seen: what they said before proves nothing about the deployment
+///    that the node has forgotten. From then on no quorum carries the admission of the server that
+///    was the member before: an address may lead to two servers, and data may be put back.
+///    A member whose place was given away, which is there all the same, is taken back too, late.
+///  - *Raising*: members that were not there when a node was taken back get its admission too.
+///  - *Opening*: a deployment of which no node has a marker is opened in two phases, so that at
+///    most one id can ever become active, whatever lists other clients have. Every node is first
+///    marked `opening`; once all were read again and are all marked alike, each becomes active
+///    behind a quarantine. A client that finds an opening half done goes on with it; of two that
+///    met, with the id that comes first. One that names the members otherwise is *foreign*: it is
+///    finished if it only lacks its last step. Otherwise the client waits, and replaces the foreign
+///    opening if nothing moves: whoever began that opening is gone, or waits as well.
+///
+/// Every writing is a compare-and-set of the marker in the view. Nothing here may be decided from
+/// what the client remembers of a node's marker on an earlier connection, but for `known_as`.
+class Enrolment {
+ public:
+  /// `own_quarantine` lasts as long as a lease of this client can; `max_ttl` is the client's.
+  Enrolment(Duration max_ttl, Duration own_quarantine);
+
+  struct Nothing {
+    friend bool operator==(Nothing, Nothing) = default;
+  };
+  /// Replace the node's marker by this one, if it is still the one in the view.
+  struct Write {
+    NodeIndex node = 0;
+    Marker marker{};
+    bool as_new = false;    ///< it becomes active: see opened_as_new
+    Duration quarantine{};  ///< begins with the writing; zero: leave it as it is
+  };
+  /// Read these nodes' markers again, and call confirmed() for each that is still the one in the
+  /// view. (One that is not ends the connection, so that the view changes.) Reading twice does no
+  /// harm. A reading confirms only for the pass in which it was asked for.
+  struct Confirm {
+    NodeSet nodes{};
+    std::uint16_t pass = 0;  ///< never 0
+  };
+  /// Call waited() after so long, but look for changes of the markers meanwhile, at least every
+  /// second: a foreign opening may be abandoned. The same wait may be asked for many times.
+  struct Wait {
+    Duration length{};
+    std::uint16_t number = 0;  ///< never 0
+  };
+  using Step = std::variant<Nothing, Write, Confirm, Wait>;
+
+  /// What to do next. To be asked again after every change of the view, also after one's own
+  /// writing, and after confirmed(); one Write may be under way at a time.
+  [[nodiscard]] Step next(std::span<const NodeView> nodes, Randomness& random);
+  /// The node's marker was read again in this pass, and is the one in the view.
+  void confirmed(NodeIndex node, std::uint16_t pass) noexcept {
+    if (pass == pass_number_) confirmed_.add(node);
+  }
+  /// The wait is over. One that a change of the view has ended counts for nothing.
+  void waited(std::uint16_t number) noexcept {
+    if (number == wait_.number) wait_over_ = true;
+  }
+
+ private:
+  [[nodiscard]] Step adopt(std::span<const NodeView> nodes, Randomness& random);
+  [[nodiscard]] std::optional<Step> take_back(std::span<const NodeView> nodes, NodeIndex node,
+                                              Randomness& random);
+  [[nodiscard]] NodeSet confirm(std::span<const NodeView> nodes, NodeSet which);
+  [[nodiscard]] Step open(std::span<const NodeView> nodes, Randomness& random);
+  [[nodiscard]] std::optional<Step> await_foreign(std::span<const NodeView> nodes, NodeSet foreign,
+                                                  Randomness& random);
+  [[nodiscard]] Step mark_opening(std::span<const NodeView> nodes, NodeSet which,
+                                  const Marker* begun, Randomness& random);
+  [[nodiscard]] bool was_awaited(std::span<const NodeView> nodes, NodeIndex node) const;
+  [[nodiscard]] Step await_replaced(std::span<const NodeView> nodes);
+  [[nodiscard]] Step await_all(std::span<const NodeView> nodes, Duration length);
+  [[nodiscard]] Step raise_members(std::span<const NodeView> nodes, Randomness& random);
+  [[nodiscard]] Step activate(std::span<const NodeView> nodes, const Marker& opening, NodeSet which,
+                              Randomness& random) const;
+  void draw_id(std::span<const NodeView> nodes, Randomness& random);
+
+  std::chrono::milliseconds max_ttl_;
+  Duration own_quarantine_;
+  /// The incarnations that the pass of confirmation under way is about, by node, and which of these
+  /// nodes were confirmed.
+  std::vector<std::string> pass_;
+  std::uint16_t pass_number_ = 0;
+  NodeSet confirmed_;
+  /// The last id that this client has drawn. For each node: the incarnation that it had read
+  /// before, and the one that it has written since.
+  std::string drawn_;
+  std::vector<std::string> read_;
+  std::vector<std::string> marked_;
+  /// The incarnations, by node, that the last wait is about.
+  std::vector<std::string> awaited_;
+  Wait wait_;
+  bool wait_over_ = false;
+};
+
+/// Members of the deployment which no node of the view is: a client with an old list should connect
+/// to them too. A list of members counts only if a majority of them carries it here, word for word,
+/// and no fewer nodes than the client's `quorum`. Empty: none, or no such deployment. Call it when
+/// all nodes have been connected to: before, nobody knows which members they are.
+[[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes,
+                                                       std::size_t quorum);
+
+}  // namespace redlock::core

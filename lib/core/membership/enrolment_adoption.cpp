@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/claim/quorum.hpp"
+#include "core/membership/enrolment_views.hpp"
+
+/// Nodes that forgot are taken back by the deployment that remembers them.
+namespace redlock::core {
+namespace {
+
+/// Its admission is the one that the deployment knows for it.
+bool is_admitted(const NodeView& node, const Marker& deployment) {
+  return carries(node, deployment) &&
+         own_admission(*node.marker) == admission_of(deployment, node.marker->self);
+}
+
+bool is_member(std::string_view name, const Marker& deployment) {
+  return std::binary_search(deployment.members.begin(), deployment.members.end(), name,
+                            std::less<>());
+}
+
+NodeSet carriers(std::span<const NodeView> nodes, const Marker& deployment) {
+  return nodes_where(nodes, [&](const NodeView& node) { return carries(node, deployment); });
+}
+
+NodeSet admitted_to(std::span<const NodeView> nodes, const Marker& deployment) {
+  return nodes_where(nodes, [&](const NodeView& node) { return is_admitted(node, deployment); });
+}
+
+/// With the latest admission of each member that any of its carriers knows.
+Marker with_admissions_of_all(std::span<const NodeView> nodes, const Marker& deployment) {
+  Marker joined = deployment;
+  for (const NodeView& node : nodes) {
+    if (carries(node, deployment)) raise_admissions(joined, *node.marker);
+  }
+  return joined;
+}
+
+/// A name that means another machine on every machine.
+bool is_local(std::string_view name) {
+  constexpr std::string_view hosts[] = {"localhost", "127.", "[::1]"};
+  const std::size_t scheme = name.find("://");
+  const std::string_view rest = scheme == std::string_view::npos ? name : name.substr(scheme + 3);
+  return name.starts_with("unix:") ||
+         std::any_of(std::begin(hosts), std::end(hosts),
+                     [&](std::string_view host) { return rest.starts_with(host); });
+}
+
+/// The first of its URLs that a member has. A local URL identifies a node only if all members are
+/// local to one machine.
+std::string_view member_url(const Marker& deployment, const NodeView& node) {
+  const auto& members = deployment.members;
+  const bool one_machine = std::all_of(members.begin(), members.end(), is_local);
+  const auto is_ours = [&](std::string_view url) {
+    return is_member(url, deployment) && (one_machine || !is_local(url));
+  };
+  if (is_ours(node.name)) return node.name;
+  const auto other = std::find_if(node.also_named.begin(), node.also_named.end(), is_ours);
+  return other == node.also_named.end() ? std::string_view() : *other;
+}
+
+/// Which member of the deployment the node is; empty: none, or another node is. What its own marker
+/// has said to this client takes precedence over its URLs.
+std::string_view name_in(const Marker& deployment, const NodeView& node,
+                         std::span<const NodeView> nodes) {
+  const std::string_view name =
+      node.known_as.empty() ? member_url(deployment, node) : node.known_as;
+  if (name.empty() || !is_member(name, deployment)) return {};
+  const bool claimed = std::any_of(nodes.begin(), nodes.end(), [&](const NodeView& other) {
+    return is_admitted(other, deployment) && other.marker->self == name;
+  });
+  return claimed ? std::string_view() : name;
+}
+
+/// So many other members prove that the deployment was not superseded: of one that was, only the
+/// node that was left out may still carry the id. Of two members nobody can be adopted.
+std::size_t proof_of(const Marker& deployment) { return majority(deployment.members.size()); }
+
+/// A deployment that has enough members here to take back the node.
+struct Adopter {
+  Marker deployment{};      ///< with the admission that the node gets
+  std::string_view name{};  ///< that the node gets
+  NodeSet carriers{};       ///< members, but for the node
+  bool opened = false;  ///< the node was marked for its opening, and has forgotten nothing since
+};
+
+std::optional<Adopter> find_adopter(std::span<const NodeView> nodes, const NodeView& node,
+                                    Duration max_ttl) {
+  for (const NodeView& other : nodes) {
+    if (!is_in(other, Marker::State::active) || other.marker->max_ttl != max_ttl) continue;
+    Adopter adopter{with_admissions_of_all(nodes, *other.marker), {}, {}};
+    const Marker& deployment = adopter.deployment;
+    adopter.carriers = admitted_to(nodes, deployment);
+    if (adopter.carriers.size() < proof_of(deployment)) continue;
+    adopter.name = name_in(deployment, node, nodes);
+    const bool replaced = carries(node, deployment) && !is_admitted(node, deployment);
+    const bool of_it =
+        is_in(node, Marker::State::opening) && node.marker->deployment == deployment.deployment;
+    // Its opening was completed without it.
+    if (of_it && adopter.name.empty()) adopter.name = node.marker->self;
+    if (adopter.name.empty()) continue;
+    // Or it was marked by a client that did not know that the others are open already: of the same
+    // members, that opening has come to nothing.
+    const bool abandoned =
+        is_in(node, Marker::State::opening) && node.marker->members == deployment.members;
+    if (!is_in(node, Marker::State::blank) && !of_it && !abandoned && !replaced) continue;
+    const std::string admission = admission_for(*node.marker, deployment, adopter.name);
+    adopter.opened = of_it && admission == own_admission(*node.marker);
+    set_admission(adopter.deployment, adopter.name, admission);
+    return adopter;
+  }
+  return std::nullopt;
+}
+
+Enrolment::Write raise(std::span<const NodeView> nodes, NodeIndex node, const Marker& deployment,
+                       Randomness& random) {
+  Enrolment::Write write;
+  write.node = node;
+  write.marker = follow_up(*nodes[node].marker, random);
+  write.marker.admissions = deployment.admissions;
+  return write;
+}
+
+/// Those of them that do not have the admissions of the deployment yet.
+NodeSet behind(std::span<const NodeView> nodes, NodeSet members, const Marker& deployment) {
+  return members & nodes_where(nodes, [&](const NodeView& node) {
+           return node.marker != nullptr && node.marker->admissions != deployment.admissions;
+         });
+}
+
+}  // namespace
+
+Enrolment::Step Enrolment::adopt(std::span<const NodeView> nodes, Randomness& random) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto node = static_cast<NodeIndex>(i);
+    const bool unknown =
+        is_in(nodes[i], Marker::State::blank) || is_in(nodes[i], Marker::State::opening);
+    if (!unknown && !(is_in(nodes[i], Marker::State::active) && was_awaited(nodes, node))) continue;
+    if (auto step = take_back(nodes, node, random)) return *std::move(step);
+  }
+  return Nothing{};
+}
+
+/// A member whose place was given to another server, or to this one before its data were put back.
+/// The other may be there, for clients whom the name leads to it, and as soon as this is found out
+/// the name may lead there for all. So it is taken back late.
+Enrolment::Step Enrolment::await_replaced(std::span<const NodeView> nodes) {
+  for (const NodeView& node : nodes) {
+    if (!is_in(node, Marker::State::active)) continue;
+    const Marker deployment = with_admissions_of_all(nodes, *node.marker);
+    if (is_admitted(node, deployment)) continue;
+    if (admitted_to(nodes, deployment).size() < proof_of(deployment)) continue;
+    return await_all(nodes, own_quarantine_);
+  }
+  return Nothing{};
+}
+
+std::optional<Enrolment::Step> Enrolment::take_back(std::span<const NodeView> nodes, NodeIndex node,
+                                                    Randomness& random) {
+  const std::optional<Adopter> adopter = find_adopter(nodes, nodes[node], max_ttl_);
+  if (!adopter) return std::nullopt;
+  if (const NodeSet unaware = behind(nodes, adopter->carriers, adopter->deployment);
+      !unaware.empty()) {
+    // It may be a member again meanwhile, and would be left out.
+    if (const NodeSet unread = confirm(nodes, NodeSet::of(node)); !unread.empty()) {
+      return Confirm{unread, pass_number_};
+    }
+    return raise(nodes, first_by_run_id(unaware, nodes), adopter->deployment, random);
+  }
+  const NodeSet unconfirmed =
+      confirm(nodes, adopter->carriers | NodeSet::of(node)) - NodeSet::of(node);
+  const NodeSet confirmed = adopter->carriers - unconfirmed;
+  if (confirmed.size() < proof_of(adopter->deployment)) return Confirm{unconfirmed, pass_number_};
+  if (adopter->opened) return activate(nodes, adopter->deployment, NodeSet::of(node), random);
+  Write write;
+  write.node = node;
+  write.marker = follow_up(*nodes[node].marker, random);
+  write.marker.state = Marker::State::active;
+  write.marker.deployment = adopter->deployment.deployment;
+  write.marker.max_ttl = adopter->deployment.max_ttl;
+  write.marker.members = adopter->deployment.members;
+  write.marker.admissions = adopter->deployment.admissions;
+  write.marker.self = adopter->name;
+  write.marker.remembers_since = Marker::from_its_writing;
+  write.quarantine = own_quarantine_;
+  return write;
+}
+
+/// Members that were not there when others were taken back. Nobody is left out by it who is there
+/// and could vote, unless a quorum knows already that another server is that member: one node may
+/// say anything.
+Enrolment::Step Enrolment::raise_members(std::span<const NodeView> nodes, Randomness& random) {
+  for (const NodeView& node : nodes) {
+    if (!is_in(node, Marker::State::active)) continue;
+    const Marker deployment = with_admissions_of_all(nodes, *node.marker);
+    const NodeSet all = carriers(nodes, deployment);
+    const NodeSet admitted = admitted_to(nodes, deployment);
+    const NodeSet unaware = behind(nodes, admitted, deployment);
+    if (unaware.empty() || admitted.size() < proof_of(deployment)) continue;
+    const bool known = (admitted - unaware).size() >= proof_of(deployment);
+    if (known || admitted == all)
+      return raise(nodes, first_by_run_id(unaware, nodes), deployment, random);
+  }
+  return Nothing{};
+}
+
+std::vector<std::string> unknown_members(std::span<const NodeView> nodes, std::size_t quorum) {
+  for (const NodeView& node : nodes) {
+    if (!is_in(node, Marker::State::active)) continue;
+    const Marker& deployment = *node.marker;
+    const std::size_t needed = std::max(quorum, majority(deployment.members.size()));
+    if (carriers(nodes, deployment).size() < needed) continue;
+    std::vector<std::string> unknown;
+    for (const std::string& member : deployment.members) {
+      const bool known = std::any_of(nodes.begin(), nodes.end(), [&](const NodeView& other) {
+        return other.name == member || other.known_as == member ||
+               (carries(other, deployment) && other.marker->self == member);
+      });
+      if (!known) unknown.push_back(member);
+    }
+    return unknown;
+  }
+  return {};
+}
+
+}  // namespace redlock::core

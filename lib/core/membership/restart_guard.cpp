@@ -1,0 +1,72 @@
+#include "core/membership/restart_guard.hpp"
+
+#include <algorithm>
+
+#include "core/membership/marker.hpp"
+
+namespace redlock::core {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// For how long the longest lease of a deployment can be valid, drift included.
+milliseconds longest_validity(milliseconds max_ttl) {
+  constexpr std::int64_t drift_divisor = 100;
+  const std::int64_t drift = (max_ttl.count() + drift_divisor - 1) / drift_divisor + 2;
+  return max_ttl + milliseconds(drift);
+}
+
+/// Without the number of evicted keys.
+std::string_view role_of(std::string_view replid) { return replid.substr(0, replid.find('+')); }
+
+/// A node that restarted keeps its right to vote where it lost nothing. It is known by its name,
+/// because the marker of another node may have come with that node's data. A marker of this very
+/// process in another role came back with the data of a master that this node was a replica of.
+bool keeps_its_vote(const Marker& marker, const GuardTerms& terms) {
+  return marker.run_id != terms.run_id && terms.durable && marker.durable && !marker.self.empty() &&
+         marker.self == terms.name;
+}
+
+}  // namespace
+
+std::optional<GuardWrites> guard_node(const GuardReading& reading, const GuardTerms& terms) {
+  const std::optional<Marker> known = parse_marker(reading.marker);
+  if (known && known->run_id == terms.run_id && known->replid == terms.replid) return std::nullopt;
+  GuardWrites writes;
+  Marker marker;
+  if (known && keeps_its_vote(*known, terms)) {
+    marker = *known;
+  } else {
+    milliseconds quarantine = terms.quarantine;
+    marker.max_ttl = terms.max_ttl;
+    if (known) {
+      // A node without a marker may be new. The client that takes it back, or opens its deployment
+      // again, knows better.
+      marker.remembers_since = Marker::from_its_writing;
+      // The max TTL of its deployment counts, whichever client meets the node.
+      if (known->max_ttl != terms.max_ttl) quarantine = longest_validity(known->max_ttl);
+      marker.max_ttl = known->max_ttl;
+    }
+    marker.self = terms.name;
+    writes.why = !known                                            ? met_unmarked
+                 : known->run_id != terms.run_id                   ? "restarted"
+                 : role_of(known->replid) == role_of(terms.replid) ? "evicted"
+                                                                   : "role";
+    // A quarantine is never made shorter.
+    const bool endless = reading.quarantine && *reading.quarantine < milliseconds::zero();
+    const bool longer = !reading.quarantine || *reading.quarantine < quarantine;
+    if (longer && !endless) writes.quarantine = quarantine;
+    // Fencing numbers may have been forgotten too: their floor is this node's clock at the end of
+    // the quarantine. A floor only rises.
+    const auto floor = static_cast<std::uint64_t>((reading.time + quarantine).count());
+    if (floor > reading.floor.value_or(0)) writes.floor = floor;
+  }
+  marker.incarnation = terms.incarnation;
+  marker.run_id = terms.run_id;
+  marker.replid = terms.replid;
+  marker.durable = terms.durable;
+  writes.marker = format_marker(marker) + ' ' + std::to_string(reading.time.count());
+  return writes;
+}
+
+}  // namespace redlock::core

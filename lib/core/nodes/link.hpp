@@ -1,0 +1,417 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/engine/messages.hpp"
+#include "core/engine/settings.hpp"
+#include "core/membership/marker.hpp"
+#include "core/nodes/capabilities.hpp"
+#include "core/nodes/node_clock.hpp"
+#include "core/randomness.hpp"
+#include "core/time.hpp"
+#include "support/assert.hpp"
+#include "support/ring.hpp"
+
+namespace redlock::core {
+
+/// Why a node that is up is not asked: see Link::congested().
+inline constexpr std::string_view too_many_unanswered = "too many requests unanswered";
+/// Why a node in first contact is not waited for.
+inline constexpr std::string_view not_connected_yet = "not connected yet";
+/// Why a node without a marker of its process is not asked.
+inline constexpr std::string_view nobody_met_it =
+    "it is new or has restarted, and no client that wants a lock has met it since";
+/// Why a node with a blank marker is not asked.
+inline constexpr std::string_view no_deployment =
+    "it belongs to no deployment: it is new, or forgot which";
+
+/// When an answer came, and how long it took.
+struct Arrival {
+  Instant at{};
+  Duration took{};
+};
+
+/// Counts what changes in who is up, belongs to what, can do what and may vote, on any node: what
+/// was found out at one count is true as long as it stands. Quarantines end without a count, by
+/// time.
+class Standing {
+ public:
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  void changed() noexcept { ++count_; }
+
+ private:
+  std::uint64_t count_ = 1;
+};
+
+/// What the core knows of one node's connection: whether it is usable, how fast it answers, what it
+/// still owes an answer to, and when to try again.
+class Link {
+ public:
+  enum class State : std::uint8_t {
+    fresh,  ///< first contact, not known yet: worth a short wait
+    up,     ///< ready for requests
+    down,   ///< known to be down: a failure at once, reconnected in the background
+  };
+
+  /// Both outlive it.
+  Link(const Settings& settings, Standing& standing)
+      : settings_(&settings), standing_(&standing), clock_(settings.max_ttl) {}
+
+  [[nodiscard]] State state() const noexcept { return state_; }
+  [[nodiscard]] bool up() const noexcept { return state_ == State::up; }
+  [[nodiscard]] bool fresh() const noexcept { return state_ == State::fresh; }
+
+  /// It was of use until just now, and the first try to connect again is not over: worth as short a
+  /// wait as first contact.
+  [[nodiscard]] bool returning() const noexcept { return returning_; }
+
+  /// The driver begins to connect.
+  void connecting(Instant now) noexcept;
+  void came_up(const NodeUp& event, Instant now);
+
+  /// What ended: kept as the vote of rounds that begin while the node is down.
+  struct Failure {
+    Vote vote = Vote::unreachable;
+    std::string why;
+  };
+  /// Whatever the reason is, the next try comes later after each connection that ended, and sooner
+  /// again for each second that one was of use: a node that ends them all is not tried more often
+  /// than about once a second.
+  void went_down(Instant now, Vote vote, std::string_view why, Randomness& random);
+  void stop_retrying() noexcept;
+  /// At once, unless the connections before were of no use for long.
+  void retry_soon(Instant now) noexcept;
+  /// The connection was given up for something that a new one mends.
+  void expect_return() noexcept;
+  /// As expect_return(), before the connection is given up.
+  void return_once_more() noexcept { returns_once_more_ = true; }
+  /// A connection that is waited for with a retry is tried at once.
+  void retry_now(Instant now) noexcept;
+  [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
+
+  /// The server's run_id as of the last time the node was up; empty before.
+  [[nodiscard]] const std::string& server() const noexcept { return server_; }
+
+  /// Earlier connections to the server that is connected now which ended with requests unanswered:
+  /// each must be dead on the server before anything is released behind it. The caller sends the
+  /// kills; what is not confirmed by `killed` is a suspect again on the next connection.
+  [[nodiscard]] const std::vector<std::int64_t>& suspects() const noexcept { return suspects_; }
+  void killed() noexcept;
+
+  /// The node whose server this one turned out to be too; it has no vote then.
+  [[nodiscard]] std::optional<NodeIndex> duplicate_of() const noexcept { return duplicate_of_; }
+  void set_duplicate_of(std::optional<NodeIndex> other) noexcept {
+    duplicate_of_ = other;
+    standing_->changed();
+  }
+
+  /// What the node can do, as of the last time it was up.
+  [[nodiscard]] Capabilities capabilities() const noexcept { return capabilities_; }
+  [[nodiscard]] bool can(Capability capability) const noexcept {
+    return capabilities_.has(capability);
+  }
+  /// It turned out that we may not use this plain command.
+  void forget_plain(Verb verb) noexcept {
+    const bool sets_all = verb == Verb::set_all;
+    capabilities_ = capabilities_.without({sets_all ? Capability::set_all : Capability::compare});
+    standing_->changed();
+  }
+
+  // --- guards ---
+  /// Why it has no vote while this connection lasts; empty where it has one.
+  [[nodiscard]] const std::string& ineligible() const noexcept { return ineligible_; }
+  void declare_ineligible(std::string_view why) {
+    ineligible_.assign(why);
+    standing_->changed();
+  }
+
+  /// It is a replica: nothing that writes is sent there until its role has changed.
+  [[nodiscard]] bool read_only() const noexcept { return up() && replica_; }
+
+  /// The node's membership record as the handshake saw it, word for word.
+  [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
+  /// None: it has none, or none of ours.
+  [[nodiscard]] const std::optional<Marker>& marker() const noexcept { return marker_; }
+  /// The deployment of which it is a member, as deployment_text() has it; empty: none.
+  [[nodiscard]] const std::string& deployment() const noexcept { return deployment_; }
+  /// No client has marked it since it began, and this one did not want to.
+  [[nodiscard]] bool unmarked() const noexcept { return up() && unmarked_; }
+  /// For how long the node has forgotten nothing, at least; Duration::max(): always. Its clock may
+  /// not be known: then, since this client has met it.
+  [[nodiscard]] Duration remembers_for(Instant now) const noexcept;
+  /// Why the record gives it no vote, though leases that stand are extended and released there;
+  /// empty where it gives one.
+  [[nodiscard]] const std::string& vote_denied() const noexcept { return vote_denied_; }
+  void deny_vote(std::string_view why) {
+    vote_denied_.assign(why);
+    standing_->changed();
+  }
+  /// It has another one now. One of another process says nothing.
+  void take_marker(std::string_view text, Instant now, bool of_another = false);
+  /// Which member an active marker said that the node is, on this or an earlier connection.
+  [[nodiscard]] const std::string& known_as() const noexcept { return known_as_; }
+  /// Its marker is read again and again: nobody announces a change of it.
+  void watch_marker(bool wanted, Instant now) noexcept;
+  [[nodiscard]] bool marker_look_due(Instant now) noexcept;
+  /// It is connected to anew now and then: its name may lead to another server by now.
+  void watch_name(bool wanted, Instant now) noexcept;
+  [[nodiscard]] bool name_look_due(Instant now) const noexcept {
+    return up() && name_look_at_ && now >= *name_look_at_;
+  }
+
+  /// No vote for new leases until then: the latest end of three quarantines.
+  [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept {
+    return longer_quarantine().until;
+  }
+  /// Of one that stands, rather than of a doubt.
+  [[nodiscard]] const std::string& quarantine_why() const noexcept {
+    const Quarantine& stands = standing_quarantine();
+    return stands.until ? stands.why : doubt_.why;
+  }
+  /// Its quarantine is one that `bootstrap` may end: see may_be_new in marker.hpp.
+  [[nodiscard]] bool may_be_new() const noexcept;
+  /// This client's own, which the node does not know of.
+  void quarantine(Instant until, std::string_view why);
+  /// A quarantine that the node keeps. A later handshake that finds another marker may find it
+  /// ended.
+  void quarantine_by_node(Instant until, std::string_view why);
+  /// Whether one ended just now.
+  [[nodiscard]] bool end_quarantine(Instant now) noexcept;
+
+  /// As a quarantine of our own, until it is known whose clock stepped.
+  void doubt(Instant until, std::string_view why);
+  [[nodiscard]] bool in_doubt() const noexcept { return doubt_.until.has_value(); }
+  /// Nothing else keeps its vote from it.
+  [[nodiscard]] bool only_in_doubt() const noexcept {
+    return in_doubt() && !standing_quarantine().until;
+  }
+  /// Its clock did not step.
+  void trust_again() noexcept;
+  /// Its clock did step: the doubt becomes the node's own quarantine, of the same length.
+  void confirm_doubt(std::string_view why);
+
+  [[nodiscard]] const NodeClock& clock() const noexcept { return clock_; }
+  [[nodiscard]] bool clock_known() const noexcept { return clock_.offset().has_value(); }
+  /// See NodeClock::observe.
+  NodeClock::Reading observe_clock(Instant sent, Instant received, Duration time) noexcept {
+    if (!clock_known()) standing_->changed();
+    return clock_.observe(sent, received, time);
+  }
+  void our_clock_stood_still(const Gain& ours, bool read_since) noexcept {
+    clock_.ours_stood_still(ours, read_since);
+  }
+  /// From the median of all nodes' clocks.
+  [[nodiscard]] bool clock_far() const noexcept { return clock_far_; }
+  void set_clock_far(bool far) noexcept {
+    if (far != clock_far_) standing_->changed();
+    clock_far_ = far;
+  }
+  [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
+  void reading_clock(Instant now) noexcept { clock_read_at_ = now; }
+
+  /// How many keys the server process had evicted when it was last asked.
+  [[nodiscard]] std::uint64_t evicted() const noexcept { return evicted_; }
+  /// It may have evicted any lock: keys that were set there until now are worth nothing.
+  void lose_keys(std::uint64_t evicted) noexcept {
+    evicted_ = evicted;
+    clock_.lose_keys();
+  }
+  [[nodiscard]] Instant evictions_read_at() const noexcept { return evictions_read_at_; }
+  void reading_evictions(Instant now) noexcept { evictions_read_at_ = now; }
+
+  // --- notifications ---
+  /// Whether the node's notifications arrive here.
+  struct Subscription {
+    bool wanted = false;
+    bool open = false;
+    Instant retry_at = Instant::min();   ///< it cannot be subscribed to before
+    Instant heard_at = Instant::min();   ///< the last word, while it is open
+    std::optional<Instant> answer_by{};  ///< one is due until then
+  } subscription;
+
+  // --- requests in flight, in the order in which they were sent ---
+  [[nodiscard]] bool congested() const noexcept {
+    return ring_.size() >= settings_->max_unanswered;
+  }
+  [[nodiscard]] std::size_t unanswered() const noexcept { return ring_.size(); }
+  void sent(const Stamp& stamp, Instant now) {
+    REDLOCK_ASSERT(state_ == State::up);
+    ring_.push({stamp, now});
+  }
+  /// Takes the oldest request, which must be the one that was answered; answers its round trip.
+  [[nodiscard]] Arrival answered(const Stamp& stamp, Instant now) {
+    REDLOCK_ASSERT(held_count_ == 0);
+    const Sent& oldest = ring_.front();
+    REDLOCK_ASSERT(oldest.stamp == stamp);
+    const Duration round_trip = now - oldest.at;
+    ring_.pop();
+    answered_ = true;
+    measure(round_trip);
+    return {now, round_trip};
+  }
+  /// Takes the oldest request of a connection that is no more.
+  [[nodiscard]] std::optional<Stamp> take_unanswered() noexcept;
+
+  /// Their stamps, in the order in which they were sent.
+  template <typename Visit>
+  void each_unanswered(Visit&& visit) const {
+    for (std::size_t i = 0; i < ring_.size(); ++i) visit(ring_[i].stamp);
+  }
+
+  /// An answer that does not count yet: a vote, or what came behind one, before the marker behind
+  /// it was read. Until it counts, its request is unanswered.
+  struct HeldBack {
+    Assent assent{};
+    bool has_words = false;  ///< and is no assent: see held_words_
+    Arrival arrival{};
+  };
+  [[nodiscard]] bool holds_back() const noexcept { return held_count_ > 0; }
+  void hold_back(const Answer& answer, Instant now);
+  void hold_back(const Assent& assent, Instant now);
+  /// The oldest, whose request is answered from now on; null: no more. Lives until the next
+  /// hold_back().
+  [[nodiscard]] const HeldBack* take_held_back() noexcept;
+  /// Of the one that was just taken, where it has words. Its texts live as long.
+  [[nodiscard]] Answer take_held_words() noexcept;
+
+  // --- time ---
+  /// How long an answer may take: follows the measured round trip within the bounds of the
+  /// settings.
+  [[nodiscard]] Duration limit() const noexcept {
+    if (!measured_) return settings_->longest_limit;
+    return std::clamp(4 * (smoothed_ + 4 * variation_), settings_->shortest_limit,
+                      settings_->longest_limit);
+  }
+  /// Smoothed, and short again as soon as an answer was quick: waits that are counted in round
+  /// trips must not stay long after a burst.
+  [[nodiscard]] Duration recent_round_trip() const noexcept {
+    return std::min(smoothed_, 2 * last_round_trip_);
+  }
+  /// When something is due: an answer, a connection, or the next try; or never.
+  [[nodiscard]] Instant deadline() const noexcept {
+    const bool only_answers =
+        up() && !quarantined_until() && !role_check_at_ && !marker_look_at_ && !name_look_at_;
+    if (!only_answers) return deadline_of_all().value_or(never);
+    return ring_.empty() ? never : later(ring_.front().at, limit());
+  }
+  [[nodiscard]] bool answer_overdue(Instant now) const noexcept;
+  /// How long a connection may take to be made: twice as long after each that took too long. A node
+  /// that a thousand clients connect to at once serves none of them if all give up at the same
+  /// limit. No longer than eight times: a node whose packets were dropped for a while is to be met
+  /// soon after that.
+  [[nodiscard]] Duration connect_limit() const noexcept {
+    constexpr unsigned most_doublings = 3;
+    return settings_->connect_limit() * (1 << std::min(slow_connections_, most_doublings));
+  }
+  [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
+  [[nodiscard]] bool retry_due(Instant now) const noexcept;
+  /// The connection is to end, and another one to be made: only a handshake sees what the node is
+  /// now, and marks it.
+  void meet_anew(Instant now) noexcept { role_check_at_ = now; }
+  /// A replica's role is only seen by a handshake.
+  [[nodiscard]] bool role_check_due(Instant now) const noexcept;
+
+ private:
+  struct Quarantine {
+    std::optional<Instant> until{};
+    std::string why{};
+  };
+  [[nodiscard]] const Quarantine& standing_quarantine() const noexcept {
+    const auto& own = own_quarantine_.until;
+    const auto& of_node = node_quarantine_.until;
+    return own && (!of_node || *own > *of_node) ? own_quarantine_ : node_quarantine_;
+  }
+  [[nodiscard]] const Quarantine& longer_quarantine() const noexcept {
+    const Quarantine& longer = standing_quarantine();
+    if (!doubt_.until) return longer;
+    return !longer.until || *doubt_.until > *longer.until ? doubt_ : longer;
+  }
+  void prolong(Quarantine& quarantine, Instant until, std::string_view why);
+
+  struct Sent {
+    Stamp stamp;
+    Instant at;
+  };
+  void measure(Duration round_trip) noexcept {
+    // Smoothed round trip and variation as TCP keeps them (RFC 6298).
+    last_round_trip_ = round_trip;
+    if (!measured_) {
+      measured_ = true;
+      smoothed_ = round_trip;
+      variation_ = round_trip / 2;
+      return;
+    }
+    const Duration distance =
+        round_trip > smoothed_ ? round_trip - smoothed_ : smoothed_ - round_trip;
+    variation_ += (distance - variation_) / 4;
+    smoothed_ += (round_trip - smoothed_) / 8;
+  }
+  void forgive_failures(Instant now) noexcept;
+  HeldBack& hold_back_next(const Stamp& stamp, Instant now);
+  [[nodiscard]] std::optional<Instant> deadline_of_all() const noexcept;
+
+  const Settings* settings_;
+  Standing* standing_;
+  State state_ = State::fresh;
+  Failure failure_;
+  std::optional<NodeIndex> duplicate_of_;
+  std::string server_;
+  std::int64_t connection_ = 0;
+  Capabilities capabilities_;
+  std::string ineligible_;
+  bool replica_ = false;
+  std::optional<Instant> role_check_at_;
+  std::string marker_text_;
+  bool unmarked_ = false;
+  std::optional<Marker> marker_;
+  std::string deployment_;
+  Instant remembers_since_{};  ///< as this client knows without the node's clock
+  std::string vote_denied_;
+  std::string known_as_;
+  std::optional<Instant> marker_look_at_;
+  std::optional<Instant> name_look_at_;
+  Quarantine own_quarantine_;
+  Quarantine doubt_;
+  Quarantine node_quarantine_;
+  NodeClock clock_;
+  bool clock_far_ = false;
+  Instant clock_read_at_ = Instant::min();
+  std::uint64_t evicted_ = 0;
+  Instant evictions_read_at_ = Instant::min();
+  std::vector<std::int64_t> suspects_;  // oldest first
+
+  support::Ring<Sent> ring_;
+  std::vector<HeldBack> held_;
+  std::size_t held_count_ = 0;  // of the oldest in ring_
+  std::size_t held_taken_ = 0;
+  struct HeldWords {
+    Answer answer{};  // all of it but its texts, which lived elsewhere
+    std::string text{};
+    std::string for_people{};
+  };
+  std::vector<HeldWords> held_words_;  // kept, so that their texts are used again
+  std::size_t words_held_ = 0;
+  std::size_t words_taken_ = 0;
+
+  bool retrying_ = true;
+  bool measured_ = false;
+  Duration smoothed_{};
+  Duration last_round_trip_{};
+  Duration variation_{};
+  unsigned failures_ = 0;  ///< connections that ended, less the seconds in which one was of use
+  Instant up_since_{};
+  bool answered_ = false;  ///< a request, on this connection
+  bool returning_ = false;
+  bool returns_once_more_ = false;
+  unsigned slow_connections_ = 0;  ///< in a row: not made within their limit
+  std::optional<Instant> connecting_since_;
+  std::optional<Instant> retry_at_ = Instant::min();  // the first connection is due at once
+};
+
+}  // namespace redlock::core

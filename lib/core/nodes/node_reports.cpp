@@ -1,0 +1,69 @@
+#include "core/nodes/node_reports.hpp"
+
+#include <utility>
+
+#include "support/assert.hpp"
+
+namespace redlock {
+
+NodeReports::NodeReports(std::vector<NodeReport> parts)
+    : size_(static_cast<std::uint16_t>(parts.size())) {
+  REDLOCK_ASSERT(parts.size() <= UINT16_MAX);
+  parts_ = std::make_unique<const Parts>(std::move(parts)).release();
+}
+
+NodeReports::NodeReports(Plain&& plain) noexcept
+    : urls_(std::move(plain.urls)),
+      granted_(plain.granted.bits()),
+      size_(static_cast<std::uint16_t>(plain.size)) {
+  static_assert(limits::nodes <= most_plain, "of more nodes, make the parts here");
+  for (std::size_t node = 0; node < size_; ++node) {
+    round_trips_[node] = static_cast<float>(plain.round_trips[node].count());
+  }
+}
+
+NodeReports::NodeReports(const NodeReports& other)
+    : urls_(other.urls_),
+      round_trips_(other.round_trips_),
+      granted_(other.granted_),
+      size_(other.size_) {
+  // Those of plain ones are made again where somebody looks.
+  if (!urls_ && size_ > 0) parts_ = std::make_unique<const Parts>(other.parts()).release();
+}
+
+NodeReports& NodeReports::operator=(NodeReports other) noexcept {
+  other.parts_ = parts_.exchange(other.parts_);
+  urls_.swap(other.urls_);
+  round_trips_ = other.round_trips_;
+  granted_ = other.granted_;
+  size_ = other.size_;
+  return *this;
+}
+
+const NodeReports::Parts& NodeReports::parts() const {
+  const Parts* const made = parts_.load(std::memory_order_acquire);
+  return made != nullptr ? *made : make_parts();
+}
+
+const NodeReports::Parts& NodeReports::make_parts() const {
+  auto parts = std::make_unique<Parts>(size_);
+  for (std::size_t node = 0; node < size_; ++node) {
+    NodeReport& report = (*parts)[node];
+    report.url = (*urls_)[node];
+    if (((granted_ >> node) & 1U) == 0) continue;
+    report.vote = Vote::granted;
+    report.round_trip = core::Duration(static_cast<core::Duration::rep>(round_trips_[node]));
+  }
+  // Of two threads that look at the same time, one is first.
+  const Parts* first = nullptr;
+  if (!parts_.compare_exchange_strong(first, parts.get(), std::memory_order_acq_rel)) {
+    return *first;
+  }
+  return *parts.release();
+}
+
+void NodeReports::forget_parts() noexcept {
+  const std::unique_ptr<const Parts> owned(parts_.load(std::memory_order_relaxed));
+}
+
+}  // namespace redlock

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/nodes/node_set.hpp"
+#include "core/time.hpp"
+#include "redlock/limits.hpp"
+#include "redlock/report.hpp"
+
+namespace redlock {
+
+struct NodeReports::Plain {
+  std::shared_ptr<const std::vector<std::string>> urls;
+  std::size_t size = 0;
+  core::NodeSet granted;
+  std::array<core::Duration, limits::nodes> round_trips{};  ///< of those that granted
+};
+
+}  // namespace redlock

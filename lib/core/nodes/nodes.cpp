@@ -1,0 +1,497 @@
+#include "core/nodes/nodes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "core/claim/admission.hpp"
+#include "core/claim/fencing.hpp"
+#include "core/claim/quorum.hpp"
+#include "core/claim/validity.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+namespace {
+
+// So old may a reading be that a vote relies on: a step since then is not noticed.
+constexpr Duration reading_for_votes = std::chrono::microseconds(500);
+// And so old while there are leases and nothing else is sent.
+constexpr Duration reading_for_leases = std::chrono::seconds(1);
+
+}  // namespace
+
+Nodes::Nodes(Settings& settings) : settings_(settings), configured_(settings.nodes.size()) {
+  // Members are added, and neither names nor links move.
+  settings_.nodes.reserve(limits::nodes);
+  links_.reserve(limits::nodes);
+  for (std::size_t i = 0; i < configured_; ++i) links_.emplace_back(settings_, standing_);
+}
+
+NodeIndex Nodes::learn(std::string_view name) {
+  settings_.nodes.emplace_back(name);
+  links_.emplace_back(settings_, standing_);
+  standing_.changed();
+  return static_cast<NodeIndex>(links_.size() - 1);
+}
+
+// --- who is there --------------------------------------------------------------------------------
+
+void Nodes::find_able() const {
+  able_ = Able();
+  all().each([&](NodeIndex node) {
+    const Link& link = links_[node];
+    if (!link.up()) return;
+    able_.up.add(node);
+    if (!link.read_only()) able_.to_write.add(node);
+    link.capabilities().each(
+        [&](Capability capability) { able_.by_capability[index_of(capability)].add(node); });
+  });
+  able_.found_at = standing_.count();
+}
+
+NodeSet Nodes::undetermined() const {
+  return where([&](NodeIndex node) {
+    const Link& link = links_[node];
+    const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
+    return link.fresh() || may_vote_but_for_doubt(node) ||
+           (clock_unknown && link.ineligible().empty() && !link.duplicate_of());
+  });
+}
+
+NodeSet Nodes::returning() const {
+  return where([&](NodeIndex node) { return links_[node].returning(); });
+}
+
+NodeSet Nodes::candidates() const {
+  return where([&](NodeIndex node) {
+    return links_[node].fresh() || may_vote_but_for_doubt(node) || may_vote_but_for_clock(node);
+  });
+}
+
+bool Nodes::may_soon_have_quorum() const {
+  const NodeSet back_soon = returning();
+  if (undetermined().empty() && back_soon.empty()) return false;
+  // One node that says alone how many make a quorum may not be of the deployment that counts.
+  const std::size_t needed = knows_deployment() ? ballot().quorum : settings_.quorum;
+  return (candidates() | back_soon).size() >= needed;
+}
+
+bool Nodes::may_vote_but_for_doubt(NodeIndex node) const {
+  const Link& link = links_[node];
+  return link.up() && link.only_in_doubt() && !link.duplicate_of() && link.ineligible().empty() &&
+         link.vote_denied().empty();
+}
+
+Duration Nodes::quorum_round_trip() const {
+  // Asked for with every release: no wait depends on the last millisecond.
+  if (now_ < later(round_trip_found_at_, std::chrono::milliseconds(1))) return round_trip_;
+  round_trip_found_at_ = now_;
+  return round_trip_ = find_quorum_round_trip();
+}
+
+Duration Nodes::find_quorum_round_trip() const {
+  std::array<Duration, limits::nodes> round_trips{};
+  std::size_t known = 0;
+  for (const Link& link : links_) {
+    if (link.up()) round_trips[known++] = link.recent_round_trip();
+  }
+  if (known == 0) return Duration::zero();
+  const std::size_t last = std::min(known, ballot().quorum) - 1;
+  const auto begin = round_trips.begin();
+  std::nth_element(begin, begin + static_cast<std::ptrdiff_t>(last),
+                   begin + static_cast<std::ptrdiff_t>(known));
+  return round_trips[last];
+}
+
+// --- who may vote --------------------------------------------------------------------------------
+
+bool Nodes::is_quarantined(NodeIndex node) const {
+  const std::optional<Instant> until = links_[node].quarantined_until();
+  return until && now_ < *until;
+}
+
+bool Nodes::may_vote_but_for_clock(NodeIndex node) const {
+  const Link& link = links_[node];
+  return link.up() && !link.duplicate_of() && link.ineligible().empty() &&
+         link.vote_denied().empty() && !is_quarantined(node);
+}
+
+bool Nodes::is_voter(NodeIndex node) const {
+  if (!may_vote_but_for_clock(node)) return false;
+  if (!settings_.clock_guard) return true;
+  return clocks_compared_ && links_[node].clock_known() && !links_[node].clock_far();
+}
+
+void Nodes::find_voters() const {
+  voters_ = where([&](NodeIndex node) { return is_voter(node); });
+  found_at_ = standing_.count();
+  voters_until_ = Instant::max();
+  for (const Link& link : links_) {
+    const std::optional<Instant> end = link.quarantined_until();
+    if (end && now_ < *end) voters_until_ = std::min(voters_until_, *end);
+  }
+}
+
+NodeSet Nodes::voters_of(const Ballot& ballot) const {
+  if (ballot.found_at == standing_.count()) return voters() & ballot.members;
+  return voters_of(ballot.deployment);
+}
+
+NodeSet Nodes::voters_of(std::string_view deployment) const {
+  return where([&](NodeIndex node) { return may_vote(node) && belongs_to(node, deployment); });
+}
+
+Duration Nodes::remembers_in(NodeIndex node, Duration interval) const {
+  if (interval == Duration::zero()) return Duration::zero();
+  const Duration wanted = interval + drift(interval);
+  return std::max(Duration::zero(), wanted - std::min(wanted, links_[node].remembers_for(now_)));
+}
+
+NodeSet Nodes::remembering(NodeSet nodes, Duration interval) const {
+  if (interval == Duration::zero()) return nodes;
+  return nodes &
+         where([&](NodeIndex node) { return remembers_in(node, interval) == Duration::zero(); });
+}
+
+std::string Nodes::exclusion(NodeIndex node) const {
+  const Link& link = links_[node];
+  if (link.duplicate_of()) return "the same server as " + settings_.nodes[*link.duplicate_of()];
+  if (!link.ineligible().empty()) return link.ineligible();
+  if (is_quarantined(node)) {
+    std::string why = "quarantined for " + format_duration(*link.quarantined_until() - now_) +
+                      " more: " + link.quarantine_why();
+    if (!link.vote_denied().empty()) why += "; " + link.vote_denied();
+    return why;
+  }
+  if (!link.vote_denied().empty()) return link.vote_denied();
+  if (std::string why = why_not_counted(node); !why.empty()) return why;
+  if (link.clock_far()) {
+    return "its clock is more than " + format_duration(settings_.clock_bound) +
+           " from the median of the nodes' clocks";
+  }
+  if (settings_.clock_guard && !is_voter(node)) return "its clock is not known yet";
+  return "it joined its deployment while it was asked";
+}
+
+void Nodes::record_absent(Round& round, NodeIndex node, Duration interval) const {
+  const Link& link = links_[node];
+  if (link.state() == Link::State::down) {
+    return round.record(node, link.failure().vote, {link.failure().why});
+  }
+  if (!link.up()) return;
+  if (is_alias(node)) round.leave_out(NodeSet::of(node));
+  const Duration memory_in = remembers_in(node, interval);
+  const bool only_forgot = may_vote_but_for_clock(node) && why_not_counted(node).empty();
+  if (only_forgot && memory_in > Duration::zero()) {
+    const std::string why =
+        "it came back " + format_duration(link.remembers_for(now_)) +
+        " ago, and may have forgotten that an interval goes on: for intervals of " +
+        format_duration(interval) + " it votes in " + format_duration(memory_in);
+    return round.record(node, Vote::excluded, {why, {}, memory_in});
+  }
+  std::optional<Duration> left;
+  if (link.quarantined_until()) left = *link.quarantined_until() - now_;
+  round.record(node, Vote::excluded, {exclusion(node), {}, left});
+}
+
+// --- deployments ---------------------------------------------------------------------------------
+
+void Nodes::find_ballot() const {
+  ballot_ = count_ballot();
+  ballot_.members = where([&](NodeIndex node) { return belongs_to(node, ballot_.deployment); });
+  ballot_.found_at = standing_.count();
+}
+
+void Nodes::check_kept() const {
+#ifndef NDEBUG
+  REDLOCK_ASSERT(voters() == where([&](NodeIndex node) { return is_voter(node); }));
+  REDLOCK_ASSERT(up() == where([&](NodeIndex node) { return links_[node].up(); }));
+  const Ballot now = count_ballot();
+  REDLOCK_ASSERT(ballot().deployment == now.deployment && ballot_.quorum == now.quorum);
+#endif
+}
+
+Nodes::Ballot Nodes::count_ballot() const {
+  // The deployment that most nodes carry which could vote: any other has no more votes here.
+  const Link* best = nullptr;
+  std::size_t most = 0;
+  for (const Link& link : links_) {
+    if (link.deployment().empty()) continue;
+    const auto could_vote = [](const Link& other) {
+      return other.up() && !other.duplicate_of() && other.ineligible().empty() &&
+             other.vote_denied().empty();
+    };
+    if (!could_vote(link)) continue;
+    if (best != nullptr && link.deployment() == best->deployment()) continue;
+    const auto count = static_cast<std::size_t>(
+        std::count_if(links_.begin(), links_.end(), [&](const Link& other) {
+          return could_vote(other) && other.deployment() == link.deployment();
+        }));
+    if (count <= most) continue;
+    best = &link;
+    most = count;
+    if (2 * most > links_.size()) break;  // no other can have more
+  }
+  Ballot ballot;
+  ballot.quorum = settings_.quorum;
+  if (best == nullptr) return ballot;
+  ballot.deployment = best->deployment();
+  ballot.quorum = std::max(ballot.quorum, majority(best->marker()->members.size()));
+  return ballot;
+}
+
+bool Nodes::knows_deployment() const {
+  const Ballot& ballot = this->ballot();
+  const NodeSet members = where([&](NodeIndex node) {
+    const Link& link = links_[node];
+    return link.up() && !link.duplicate_of() && link.deployment() == ballot.deployment;
+  });
+  return members.size() >= ballot.quorum ||
+         std::none_of(links_.begin(), links_.end(),
+                      [](const Link& link) { return link.fresh() || link.returning(); });
+}
+
+bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {
+  const Link& link = links_[node];
+  // The configured quorum is one of the configured nodes.
+  if (deployment.empty() && node >= configured_) return false;
+  return link.vote_denied().empty() && link.deployment() == deployment;
+}
+
+bool Nodes::lost_its_place(NodeIndex node) const {
+  const Ballot& ballot = this->ballot();
+  const Link& link = links_[node];
+  if (link.deployment().empty() || belongs_to(node, ballot.deployment)) return false;
+  Marker without_admissions = *link.marker();
+  without_admissions.admissions.clear();
+  return ballot.deployment.starts_with(deployment_text(without_admissions));
+}
+
+std::string Nodes::why_not_counted(NodeIndex node) const {
+  const Ballot ballot = this->ballot();
+  const Link& link = links_[node];
+  if (!belongs_to(node, ballot.deployment)) {
+    if (link.deployment().empty()) return "it belongs to no deployment, and others do";
+    const Marker& marker = *link.marker();
+    if (!ballot.deployment.starts_with(marker.deployment + ' ')) {
+      return "it belongs to another deployment than most of the nodes";
+    }
+    if (!lost_its_place(node)) {
+      return "its membership record names other members than that of most of the nodes";
+    }
+    return "its place was given to another server of the same name, or to this one before its data "
+           "were put back";
+  }
+  if (ballot.quorum <= links_.size() || !link.marker()) return {};
+  return "it belongs to a deployment of " + std::to_string(link.marker()->members.size()) +
+         " nodes; this client has " + std::to_string(links_.size()) +
+         (links_.size() == 1 ? " node" : " nodes");
+}
+
+std::string Nodes::why_closed(const Marker& marker) const {
+  return "it belongs to no deployment yet: a client with a max TTL of " +
+         format_duration(marker.max_ttl) + " has met it, this one has " +
+         format_duration(settings_.max_ttl) + ", and clients that disagree open none";
+}
+
+bool Nodes::may_mark(NodeIndex node) const {
+  std::size_t there = 1;
+  std::size_t alike = 0;
+  std::size_t others = 0;
+  all().each([&](NodeIndex other) {
+    const Link& link = links_[other];
+    if (other == node || !link.up() || link.duplicate_of()) return;
+    ++there;
+    if (link.marker()) ++(link.marker()->max_ttl == settings_.max_ttl ? alike : others);
+  });
+  return there >= settings_.quorum && alike >= others;
+}
+
+void Nodes::judge_marker(NodeIndex node) {
+  Link& link = links_[node];
+  const std::optional<Marker>& marker = link.marker();
+  if (!link.ineligible().empty()) return;
+  if (settings_.restart_guard && link.unmarked()) return link.deny_vote(nobody_met_it);
+  if (settings_.restart_guard && !marker) {
+    return link.declare_ineligible("its membership record is missing or cannot be read");
+  }
+  if (!marker) return;
+  switch (marker->state) {
+    case Marker::State::blank:
+      // Without the guard, nodes that no client with one has met are as good as any.
+      if (!settings_.restart_guard) return;
+      return link.deny_vote(marker->max_ttl == settings_.max_ttl ? std::string(no_deployment)
+                                                                 : why_closed(*marker));
+    case Marker::State::opening:
+      return link.deny_vote(marker->max_ttl == settings_.max_ttl
+                                ? std::string("its deployment is being opened")
+                                : why_closed(*marker));
+    case Marker::State::joining:
+      return link.deny_vote("it is joining a deployment");
+    case Marker::State::active:
+      break;
+  }
+  // Without the guard, too, no lease may last longer than nodes that forgot stay away.
+  const bool fits = settings_.restart_guard ? marker->max_ttl == settings_.max_ttl
+                                            : settings_.max_ttl <= marker->max_ttl;
+  if (fits) return;
+  link.declare_ineligible("it belongs to a deployment with a max TTL of " +
+                          format_duration(marker->max_ttl) + "; this client has " +
+                          format_duration(settings_.max_ttl));
+}
+
+std::vector<NodeView> Nodes::views() const {
+  std::vector<NodeView> views(links_.size());
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const Link& link = links_[i];
+    NodeView& view = views[i];
+    view.name = settings_.nodes[i];
+    view.usable = link.up() && !link.duplicate_of() && link.ineligible().empty();
+    if (link.up() && link.marker()) view.marker = &*link.marker();
+    view.known_as = link.known_as();
+    view.alias = is_alias(static_cast<NodeIndex>(i));
+    if (link.duplicate_of()) views[*link.duplicate_of()].also_named.push_back(view.name);
+  }
+  return views;
+}
+
+// --- duplicates ----------------------------------------------------------------------------------
+
+bool Nodes::is_first_contact() const {
+  const auto learned = links_.begin() + static_cast<std::ptrdiff_t>(configured_);
+  return std::any_of(links_.begin(), learned, [](const Link& link) { return link.fresh(); });
+}
+
+bool Nodes::is_alias(NodeIndex node) const {
+  const std::optional<NodeIndex> other = links_[node].duplicate_of();
+  return other && (node >= configured_ || *other >= configured_);
+}
+
+NodeSet Nodes::aliases() const {
+  if (links_.size() == configured_) return {};
+  return where([&](NodeIndex node) { return is_alias(node); });
+}
+
+bool Nodes::find_duplicate(NodeIndex node) {
+  // The address that was there first keeps the vote: changing it over in the middle of a round
+  // would count one server twice.
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (i == node || !links_[i].up() || links_[i].duplicate_of()) continue;
+    if (links_[i].server() != links_[node].server()) continue;
+    links_[node].set_duplicate_of(static_cast<NodeIndex>(i));
+    return true;
+  }
+  return false;
+}
+
+// --- clocks --------------------------------------------------------------------------------------
+
+bool Nodes::clock_counts(const Link& link) {
+  return link.up() && link.clock_known() && !link.duplicate_of() && link.ineligible().empty();
+}
+
+bool Nodes::clocks_agree() const {
+  Duration low = Duration::max();
+  Duration high = Duration::min();
+  bool any_counts = false;
+  for (const Link& link : links_) {
+    const std::optional<Duration> offset = link.clock().offset();
+    if (!link.up() || !offset) continue;
+    low = std::min(low, *offset);
+    high = std::max(high, *offset);
+    any_counts = any_counts || clock_counts(link);
+  }
+  return any_counts && high - low <= settings_.clock_bound;
+}
+
+Nodes::Median Nodes::median_clock() const {
+  std::array<Duration, limits::nodes> offsets{};
+  std::size_t known = 0;
+  for (const Link& link : links_) {
+    if (clock_counts(link)) offsets[known++] = *link.clock().offset();
+  }
+  if (known == 0) return {};
+  std::sort(offsets.begin(), offsets.begin() + static_cast<std::ptrdiff_t>(known));
+  const Duration low = offsets[(known - 1) / 2];
+  return {known, low + (offsets[known / 2] - low) / 2};
+}
+
+std::optional<Duration> Nodes::clock_offset(NodeIndex node) const {
+  const Median median = median_clock();
+  const Link& link = links_[node];
+  if (median.known == 0 || !link.up() || !link.clock_known()) return std::nullopt;
+  return *link.clock().offset() - median.offset;
+}
+
+NodeSet Nodes::compare_clocks() {
+  NodeSet excluded;
+  if (!settings_.clock_guard) return excluded;
+  // As nearly always: then none is far from the median, which lies between them.
+  if (clocks_compared_ && clocks_agree()) {
+    for (Link& link : links_) {
+      if (link.up() && link.clock_known()) link.set_clock_far(false);
+    }
+    return excluded;
+  }
+  const Median median = median_clock();
+  if (!clocks_compared_ && median.known >= settings_.quorum) {
+    clocks_compared_ = true;
+    standing_.changed();
+  }
+  if (median.known == 0) return excluded;
+  all().each([&](NodeIndex node) {
+    Link& link = links_[node];
+    if (!link.up() || !link.clock_known()) return;
+    const Duration distance = *link.clock().offset() - median.offset;
+    const bool far = distance > settings_.clock_bound || distance < -settings_.clock_bound;
+    if (far && !link.clock_far() && clocks_compared_) excluded.add(node);
+    link.set_clock_far(far);
+  });
+  return excluded;
+}
+
+bool Nodes::reading_is_old(NodeIndex node) const {
+  return now_ >= later(links_[node].clock_read_at(), reading_for_votes);
+}
+
+bool Nodes::evictions_due(NodeIndex node) const {
+  return now_ >= later(links_[node].evictions_read_at(), reading_for_leases);
+}
+
+Instant Nodes::next_clock_reading() const {
+  Instant next = never;
+  for (const Link& link : links_) {
+    // A node that owes too many answers is asked nothing; the limit of the oldest one is what comes
+    // next there.
+    if (!link.up() || !link.ineligible().empty() || link.congested()) continue;
+    next = std::min(next, later(read_at(link), reading_for_leases));
+  }
+  return next;
+}
+
+bool Nodes::clock_reading_due(NodeIndex node) const {
+  return now_ >= later(read_at(links_[node]), reading_for_leases);
+}
+
+Instant Nodes::read_at(const Link& link) const {
+  // Attempts have clocks read far more often than evictions.
+  return settings_.restart_guard ? std::min(link.clock_read_at(), link.evictions_read_at())
+                                 : link.clock_read_at();
+}
+
+void Nodes::note_step() {
+  StepMarks marks{};
+  for (std::size_t i = 0; i < links_.size(); ++i) marks[i] = links_[i].clock().stepped();
+  steps_ = std::make_shared<const StepMarks>(marks);
+}
+
+NodeSet Nodes::can_set_fenced(std::uint64_t number) const {
+  return where([&](NodeIndex node) {
+    const Link& link = links_[node];
+    if (!link.up() || !link.can(Capability::set_fenced) || !link.clock_known()) return false;
+    const Duration clock = now_.time_since_epoch() + *link.clock().offset();
+    return number <= fencing_number_at(clock + fence_lead);
+  });
+}
+
+}  // namespace redlock::core

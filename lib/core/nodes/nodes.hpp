@@ -1,0 +1,212 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/claim/round.hpp"
+#include "core/claim/validity_basis.hpp"
+#include "core/engine/settings.hpp"
+#include "core/membership/enrolment.hpp"
+#include "core/nodes/capabilities.hpp"
+#include "core/nodes/link.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// Who is up, who may vote, and why not: the links to all nodes, their clocks and markers. Knows
+/// nothing of leases; what follows from a node's news for them is the engine's to decide.
+class Nodes {
+ public:
+  /// `settings` names the configured nodes, and grows with those that are learned.
+  explicit Nodes(Settings& settings);
+
+  /// A step begins.
+  void set_now(Instant now) noexcept {
+    now_ = now;
+    check_kept();
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return links_.size(); }
+  [[nodiscard]] NodeSet all() const noexcept { return NodeSet::first(links_.size()); }
+  [[nodiscard]] Link& operator[](std::size_t node) noexcept { return links_[node]; }
+  [[nodiscard]] const Link& operator[](std::size_t node) const noexcept { return links_[node]; }
+  [[nodiscard]] auto begin() noexcept { return links_.begin(); }
+  [[nodiscard]] auto end() noexcept { return links_.end(); }
+  [[nodiscard]] auto begin() const noexcept { return links_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return links_.end(); }
+  /// A member that the configuration does not name. It gets the last index.
+  NodeIndex learn(std::string_view name);
+
+  // --- who is there -----------------------------------------------------------------------------
+  [[nodiscard]] NodeSet up() const { return able().up; }
+  /// Those that are up, and what they can do.
+  struct Able {
+    NodeSet up{};
+    NodeSet to_write{};  ///< not read_only()
+    [[nodiscard]] NodeSet to(Capability capability) const {
+      return by_capability[index_of(capability)];
+    }
+    std::array<NodeSet, capability_names.size()> by_capability{};
+    std::uint64_t found_at = 0;  ///< the count of Standing to which that is true
+  };
+  [[nodiscard]] const Able& able() const {
+    if (able_.found_at != standing_.count()) find_able();
+    return able_;
+  }
+  /// Those of them that are up, and take another request.
+  [[nodiscard]] NodeSet open(NodeSet nodes) const {
+    NodeSet open = nodes & up();
+    const std::size_t most = settings_.max_unanswered;
+    open.each([&](NodeIndex node) {
+      if (links_[node].unanswered() >= most) open.remove(node);
+    });
+    return open;
+  }
+  /// Whether they may vote is not known yet: in first contact, their clock was not read, or it is
+  /// not known whether it stepped.
+  [[nodiscard]] NodeSet undetermined() const;
+  /// Are connected to again, and may vote then: see Link::returning().
+  [[nodiscard]] NodeSet returning() const;
+  /// May vote, or are undetermined.
+  [[nodiscard]] NodeSet candidates() const;
+  /// Whether nodes that are being connected to could make a quorum with the others.
+  [[nodiscard]] bool may_soon_have_quorum() const;
+  /// In which a quorum answers: that of the q-th fastest node. One that is far away, or that does
+  /// not answer at all, is not what a round waits for.
+  [[nodiscard]] Duration quorum_round_trip() const;
+
+  // --- who may vote -----------------------------------------------------------------------------
+  [[nodiscard]] bool may_vote(NodeIndex node) const { return voters().has(node); }
+  [[nodiscard]] bool may_vote_but_for_clock(NodeIndex node) const;
+  [[nodiscard]] bool is_quarantined(NodeIndex node) const;
+  [[nodiscard]] NodeSet voters() const {
+    if (found_at_ != standing_.count() || now_ >= voters_until_) find_voters();
+    return voters_;
+  }
+  /// Those of the nodes that have forgotten nothing for `interval`: they know a lease that was
+  /// granted within it. An interval can be longer than a quarantine.
+  [[nodiscard]] NodeSet remembering(NodeSet nodes, Duration interval) const;
+  /// Why a node that is up has no vote for new leases; empty where it has one.
+  [[nodiscard]] std::string exclusion(NodeIndex node) const;
+  /// The vote of a node that is not asked: down, or excluded. `interval`: for how long the
+  /// requested lease is to keep everybody else out.
+  void record_absent(Round& round, NodeIndex node, Duration interval) const;
+
+  // --- deployments ------------------------------------------------------------------------------
+  /// Whose votes a round counts, and how many make a quorum of them.
+  struct Ballot {
+    std::string_view deployment{};
+    std::size_t quorum = 0;
+    NodeSet members{};           ///< the nodes that belong to it
+    std::uint64_t found_at = 0;  ///< the count of Standing to which that is true
+  };
+  [[nodiscard]] const Ballot& ballot() const {
+    if (ballot_.found_at != standing_.count()) find_ballot();
+    return ballot_;
+  }
+  /// Whether more nodes in first contact could not make another deployment the one that counts: a
+  /// quorum of it is up, or no node is in first contact.
+  [[nodiscard]] bool knows_deployment() const;
+  /// Who may vote in it, now.
+  [[nodiscard]] NodeSet voters_of(const Ballot& ballot) const;
+  [[nodiscard]] NodeSet voters_of(std::string_view deployment) const;
+  [[nodiscard]] bool belongs_to(NodeIndex node, std::string_view deployment) const;
+  /// Empty: the node's deployment is the one whose votes count.
+  [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
+  /// To another server of the same name, or to this one before its data were put back.
+  [[nodiscard]] bool lost_its_place(NodeIndex node) const;
+  /// Whether this client may mark a node that no client has met: with the node a quorum is
+  /// connected, and most of the others do not state a max TTL other than the client's. A longer one
+  /// of the client would keep the node away for too long.
+  [[nodiscard]] bool may_mark(NodeIndex node) const;
+  /// The marker of a node that came up decides whether it may vote.
+  void judge_marker(NodeIndex node);
+  [[nodiscard]] std::vector<NodeView> views() const;
+
+  // --- duplicates -------------------------------------------------------------------------------
+  /// Whether another address already names the same server. That one keeps the vote.
+  [[nodiscard]] bool find_duplicate(NodeIndex node);
+  /// Whether a configured node has neither been connected to nor found unreachable.
+  [[nodiscard]] bool is_first_contact() const;
+  /// Learned names of servers that are connected by another name: no nodes of their own.
+  [[nodiscard]] NodeSet aliases() const;
+
+  // --- clocks -----------------------------------------------------------------------------------
+  /// Compares all clocks with their median. Returns the nodes that lost their vote by it.
+  [[nodiscard]] NodeSet compare_clocks();
+  /// From that median; none: it is not known.
+  [[nodiscard]] std::optional<Duration> clock_offset(NodeIndex node) const;
+  [[nodiscard]] bool reading_is_old(NodeIndex node) const;
+  /// Whether what the node evicts is to be read with its clock.
+  [[nodiscard]] bool evictions_due(NodeIndex node) const;
+  /// When a clock is to be read while nothing else is sent.
+  [[nodiscard]] Instant next_clock_reading() const;
+  [[nodiscard]] bool clock_reading_due(NodeIndex node) const;
+  [[nodiscard]] const SharedMarks& steps() const noexcept { return steps_; }
+  /// A clock has stepped: leases from now on begin behind it.
+  void note_step();
+  /// Nodes that take this fencing number without a script, and would not refuse it.
+  [[nodiscard]] NodeSet can_set_fenced(std::uint64_t number) const;
+
+ private:
+  /// Why the node that a client with another max TTL has marked stays without a deployment.
+  [[nodiscard]] std::string why_closed(const Marker& marker) const;
+  /// How much longer it must remember until it would know; zero: it does.
+  [[nodiscard]] Duration remembers_in(NodeIndex node, Duration interval) const;
+  template <typename Which>
+  [[nodiscard]] NodeSet where(Which&& which) const {
+    NodeSet set;
+    all().each([&](NodeIndex node) {
+      if (which(node)) set.add(node);
+    });
+    return set;
+  }
+
+  [[nodiscard]] Duration find_quorum_round_trip() const;
+  [[nodiscard]] bool is_voter(NodeIndex node) const;
+  void find_voters() const;
+  void find_able() const;
+  void find_ballot() const;
+  [[nodiscard]] Ballot count_ballot() const;
+  [[nodiscard]] bool is_alias(NodeIndex node) const;
+  [[nodiscard]] bool may_vote_but_for_doubt(NodeIndex node) const;
+  /// Something that `standing_` should have counted would be a vote that is not there.
+  void check_kept() const;
+  /// Of the clocks that are known, less ours.
+  struct Median {
+    std::size_t known = 0;
+    Duration offset{};
+  };
+  [[nodiscard]] Median median_clock() const;
+  /// Whether the median is of this clock, too.
+  [[nodiscard]] static bool clock_counts(const Link& link);
+  /// When both the clock and the number of evictions, which are asked for together, were last read.
+  [[nodiscard]] Instant read_at(const Link& link) const;
+  /// Whether all that are known are so near each other that none can be far from their median.
+  [[nodiscard]] bool clocks_agree() const;
+
+  Settings& settings_;
+  Standing standing_;
+  std::vector<Link> links_;
+  std::size_t configured_;  ///< of the links; behind them are those that were learned
+  bool clocks_compared_ = false;
+  SharedMarks steps_;
+  // Asked for with every answer, and seldom different: found out again when `standing_` changes,
+  // and when a quarantine ends.
+  mutable Ballot ballot_{};
+  mutable Able able_{};
+  mutable NodeSet voters_;
+  mutable std::uint64_t found_at_ = 0;
+  mutable Instant voters_until_ = Instant::min();
+  mutable Duration round_trip_{};
+  mutable Instant round_trip_found_at_ = Instant::min();
+  Instant now_ = Instant::min();
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "core/nodes/node_clock.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/time.hpp"
+#include "redlock/limits.hpp"
+
+namespace redlock::core {
+
+/// Decides, when a node's clock stepped forward, whether that clock leapt or ours stood still with
+/// the whole machine. Only the clocks of the other nodes can tell: a minority leaps, but all go on
+/// alike when ours stands still.
+class Standstill {
+ public:
+  /// `bound`: clocks that are at most this far apart count as alike, as in the first contact: a
+  /// client knows as little about the time in which it stood still.
+  explicit Standstill(Duration bound) : bound_(bound) {}
+
+  /// From the first step that is noticed until it is known whose clock it was.
+  [[nodiscard]] bool open() const noexcept { return opened_at_.has_value(); }
+  void close() noexcept;
+
+  void stepped(NodeIndex node, const NodeClock::Reading& reading, Instant now) noexcept;
+  /// A clock was read that has not stepped since the reading before.
+  void read(NodeIndex node, const NodeClock::Reading& reading, Instant sent) noexcept;
+
+  enum class Cause : std::uint8_t { unknown, ours, theirs };
+  struct Verdict {
+    Cause cause = Cause::unknown;
+    NodeSet alike{};  ///< whose steps may be one and the same
+    Gain ours{};      ///< what these steps have in common
+  };
+  /// `ours` if `needed` of the members that are `up` agree and none contradicts. Unknown while
+  /// fewer than `needed` are up, unless there are fewer `nodes` than that.
+  [[nodiscard]] Verdict judge(NodeSet up, std::size_t needed, std::size_t nodes) const noexcept;
+
+  /// Nodes whose clocks stepped.
+  [[nodiscard]] NodeSet steps() const noexcept { return stepped_; }
+  /// By how much the node's clock stepped, at most.
+  [[nodiscard]] Duration step_of(NodeIndex node) const noexcept { return steps_[node]; }
+  /// Nodes that were asked after the first step was noticed, and have answered.
+  [[nodiscard]] NodeSet asked_since() const noexcept { return asked_since_; }
+  /// The node's clock stepped by more than ours stood still: the rest is its own leap.
+  [[nodiscard]] bool leapt_too(NodeIndex node, const Gain& ours) const noexcept {
+    return stepped_.has(node) && gain_of(node).least > ours.most;
+  }
+
+ private:
+  /// Clocks drift while ours stands still, too.
+  [[nodiscard]] Gain gain_of(NodeIndex node) const noexcept;
+  [[nodiscard]] NodeSet with(Duration gain, NodeSet nodes) const noexcept;
+
+  Duration bound_;
+  std::optional<Instant> opened_at_;
+  NodeSet stepped_;
+  NodeSet asked_since_;
+  std::array<Gain, limits::nodes> gains_{};  ///< since the reading before the first step
+  std::array<Duration, limits::nodes> steps_{};
+};
+
+}  // namespace redlock::core

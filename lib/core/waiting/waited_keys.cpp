@@ -1,0 +1,67 @@
+#include "core/waiting/waited_keys.hpp"
+
+#include <algorithm>
+
+#include "core/claim/holder_words.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/token.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+namespace {
+
+constexpr std::size_t most_idle = 32;
+
+}  // namespace
+
+bool is_group(std::string_view holder) { return holder == readers_group || owner_of(holder); }
+
+bool notifies_on_release(std::string_view holder) {
+  if (is_group(holder) || holder == waiting_writer) return true;
+  if (holder == interval_token || holder.starts_with(reservation_prefix)) return true;
+  const std::optional<Token> token = Token::parse(holder);
+  return token && !token->client_id().empty();
+}
+
+WaitedKeys::Entry& WaitedKeys::wait(std::string_view key, std::uint64_t arrival,
+                                    std::uint32_t waiter) {
+  Entry& entry = note(key);
+  entry.second.waiters.add(arrival, waiter);
+  return entry;
+}
+
+WaitedKeys::Entry& WaitedKeys::note(std::string_view key) {
+  Entry* entry = find(key);
+  if (entry == nullptr) {
+    entry = &*keys_.try_emplace(std::string(key)).first;
+    entry->second.id = ++last_id_;
+    by_id_.emplace(last_id_, entry);
+  }
+  return *entry;
+}
+
+WaitedKeys::Entry& WaitedKeys::stop(std::string_view key, std::uint64_t arrival) {
+  Entry* const entry = find(key);
+  REDLOCK_ASSERT(entry != nullptr);
+  entry->second.waiters.remove(arrival);
+  return *entry;
+}
+
+WaitedKeys::Entry* WaitedKeys::find(std::string_view key) {
+  const auto at = keys_.find(key);
+  return at == keys_.end() ? nullptr : &*at;
+}
+
+WaitedKeys::Entry* WaitedKeys::find(std::uint32_t id) {
+  const auto at = by_id_.find(id);
+  return at == by_id_.end() ? nullptr : at->second;
+}
+
+void WaitedKeys::forget(std::uint32_t id) {
+  const Entry* const entry = find(id);
+  if (entry == nullptr || !entry->second.waiters.empty() || keys_.size() <= most_idle) return;
+  by_id_.erase(id);
+  keys_.erase(keys_.find(entry->first));
+}
+
+}  // namespace redlock::core

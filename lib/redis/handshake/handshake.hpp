@@ -1,0 +1,137 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/membership/restart_guard.hpp"
+#include "core/nodes/capabilities.hpp"
+#include "redis/wire/connection_target.hpp"
+#include "redis/wire/reply.hpp"
+
+namespace redlock::redis {
+
+/// The identity of the server.
+struct ServerIdentity {
+  std::string run_id;              ///< another one after every start of the server's process
+  std::int64_t connection_id = 0;  ///< what CLIENT ID answered
+  std::string version;             ///< e.g. "7.0.15"; of a fork that of Redis it is compatible with
+  std::string product{};           ///< what it calls itself, e.g. "Valkey 9.1.2"
+  core::Capabilities capabilities{};
+  std::uint64_t evicted = 0;    ///< keys that it has evicted
+  std::string ineligible{};     ///< why it can have no vote at all; empty where it can
+  bool replica = false;         ///< and that is because it is a replica now
+  std::string marker{};         ///< word for word, see core::Marker; empty where there is none
+  bool unmarked = false;        ///< and that is not of this process: see RestartGuard::marks
+  core::Duration quarantine{};  ///< how long it has no vote for new leases
+  std::string quarantine_why{};
+};
+
+/// The first commands on a new connection, pipelined in one write: AUTH, SELECT, CLIENT ID, INFO,
+/// COMMAND GETKEYS of the commands that not every server knows, CLIENT SETNAME, SCRIPT LOAD of each
+/// of `loaded_scripts`; without the restart guard also GET of the marker. Then, if the server is
+/// eligible, the restart guard's script in a second write: it needs the run_id. Where that cannot
+/// be executed the connection is refused, and tried again; so is that of an eligible server that is
+/// LOADING: what it says of itself is not true yet.
+///
+/// With the restart guard, HELLO 3 and CLIENT TRACKING come ahead of INFO: from then on a server
+/// that knows them says so when it is flushed or loads the data of a master, and what INFO said is
+/// not out of date. A server that refuses them is used without. No key is tracked: the server would
+/// remember that for longer than the connection lasts.
+class Handshake {
+ public:
+  enum class Progress : std::uint8_t {
+    more,       ///< answers are still to come
+    ask,        ///< call ask(): there is more to be said
+    done,       ///< identity() is complete
+    refused,    ///< see why(); the remaining answers mean nothing
+    malformed,  ///< see why(); no Redis server answers like this
+  };
+
+  /// Appends all requests to `out`.
+  Handshake(const ConnectionTarget& target, std::string& out);
+
+  /// The next answer.
+  [[nodiscard]] Progress take(const Value& answer);
+
+  /// Appends the second part to `out`.
+  void ask(std::string& out);
+
+  [[nodiscard]] const ServerIdentity& identity() const noexcept { return identity_; }
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+
+ private:
+  enum class Step : std::uint8_t {
+    authenticate,
+    select,
+    client_id,
+    tracking,
+    info,
+    knows_command,
+    script,
+    ignored,
+    fsync,
+    marker,
+    quarantine_why,
+    quarantine,
+    guard,
+    watch,
+    read_marker,
+    read_quarantine,
+    read_why,
+    read_floor,
+    read_time,
+    written,
+  };
+
+  void expect(Step step);
+  [[nodiscard]] static std::string_view name_of(Step step) noexcept;
+  [[nodiscard]] Progress refuse(Step step, const Value& error);
+  [[nodiscard]] Progress malformed(Step step);
+  [[nodiscard]] Progress advance() noexcept;
+  [[nodiscard]] Progress take_info(const std::string& text);
+  [[nodiscard]] Progress take_marker(const Value& answer);
+  [[nodiscard]] Progress take_guard(const Value& answer);
+  void take_marker_text(const std::string& text);
+  void take_keys(const Value& answer);
+  [[nodiscard]] bool can(core::Capability capability) const noexcept;
+  void withdraw(core::Capability capability) noexcept;
+  void run_guard(std::string& out);
+  void read_for_guard(std::string& out);
+  void write_for_guard(std::string& out);
+  [[nodiscard]] Progress take_guard_step(Step step, const Value& answer);
+  [[nodiscard]] Progress take_reading(Step step, const Value& answer);
+  [[nodiscard]] Progress take_written(const Value& answer);
+  [[nodiscard]] bool durable() const noexcept;
+  void take_quarantine(std::int64_t left, std::string_view why);
+
+  std::array<Step, 32> steps_{};
+  std::size_t expected_ = 0;
+  std::size_t taken_ = 0;
+  std::size_t commands_taken_ = 0;  // of command_rows
+  std::string password_;            // removed from refusals
+  /// What the guard still has to do.
+  enum class Guard : std::uint8_t {
+    none,
+    decide,  ///< by guard.lua
+    read,    ///< or, where our user runs no scripts, by a transaction: see core::guard_node()
+    write,
+  };
+  Guard next_ = Guard::none;
+  std::optional<RestartGuard> guard_;
+  core::GuardReading reading_;
+  std::string read_marker_;
+  std::string read_why_;
+  int transactions_ = 0;
+  bool joined_ = false;  // its quarantine began with a change of members
+  bool tracks_ = false;
+  bool append_only_ = false;
+  bool always_synced_ = false;
+  std::string replid_;
+  ServerIdentity identity_;
+  std::string why_;
+};
+
+}  // namespace redlock::redis

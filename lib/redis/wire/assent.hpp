@@ -1,0 +1,30 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "core/engine/messages.hpp"
+#include "redis/wire/dialect.hpp"
+#include "redis/wire/reply.hpp"
+
+namespace redlock::redis {
+
+/// In which letters a node says yes to a request and nothing else, and what that means.
+struct AssentForm {
+  std::string_view bytes{};  ///< empty: it cannot
+  core::Reply reply = core::Reply::granted;
+};
+
+/// By verb, as one connection needs them: what almost every request is answered with is compared,
+/// and not parsed. classify() says the same of these answers.
+using AssentForms = std::array<AssentForm, core::verbs>;
+[[nodiscard]] AssentForms assent_forms(Dialect dialect, Protocol protocol) noexcept;
+
+/// In which letters a node says that it granted a SET.
+[[nodiscard]] std::string_view yes_to_set(Dialect dialect, Protocol protocol) noexcept;
+
+/// In which letters a node says that it released all of so many, which are one call of Releases.
+[[nodiscard]] std::string_view all_released(std::size_t count) noexcept;
+
+}  // namespace redlock::redis

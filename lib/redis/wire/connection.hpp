@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/engine/messages.hpp"
+#include "redis/handshake/handshake.hpp"
+#include "redis/wire/assent.hpp"
+#include "redis/wire/classify.hpp"
+#include "redis/wire/connection_target.hpp"
+#include "redis/wire/dialect.hpp"
+#include "redis/wire/expected_answers.hpp"
+#include "redis/wire/reply.hpp"
+#include "support/ring.hpp"
+#include "uv/stream.hpp"
+
+namespace redlock::redis {
+
+/// A request that was sent, and is to be answered.
+struct Sent {
+  core::Stamp stamp{};
+  /// One of so many that are one call, of Releases or FencedSets; 0: a call of its own.
+  std::uint8_t together = 0;
+};
+
+/// Whether the server violated the protocol.
+enum class ProtocolError : std::uint8_t { none, violation };
+
+/// Is called on the loop only, never from inside a call to the connection, and never after close()
+/// or destruction. May send, flush, close or destroy the connection from inside any call.
+class ConnectionOwner {
+ public:
+  /// Requests may be sent from now on.
+  virtual void on_ready(const ServerIdentity& identity) noexcept = 0;
+  /// The answer to the oldest unanswered request. Its text is valid until the call returns or the
+  /// connection is destroyed.
+  virtual void on_answer(const core::Stamp& stamp, const core::Answer& answer) noexcept = 0;
+  /// The answers to the oldest unanswered requests, in their order, all with the same bytes that
+  /// arrived; `marker` is the text of those that are a marker. Valid until the call returns or the
+  /// connection is destroyed.
+  virtual void on_assents(std::span<const core::Assent> assents,
+                          std::string_view marker) noexcept = 0;
+  /// A key that was asked to be tracked has changed. `key` is valid until the call returns.
+  virtual void on_changed(core::Tracked kind, std::string_view key) noexcept = 0;
+  /// The last call: the connection is closed, what was unanswered remains so. `why` is one line.
+  virtual void on_down(core::NodeDown::Cause cause, std::string_view why,
+                       ProtocolError protocol_error) noexcept = 0;
+
+ protected:
+  ~ConnectionOwner() = default;
+};
+
+/// One connection to one server, opened once, closed once. With the restart guard, a server that
+/// supports it notifies the connection when the server loses its data or its marker is written. The
+/// connection then closes, before any answer to a later command (see Handshake). Answers carry the
+/// stamp of their request; Redis answers in order, so an answer always belongs to the oldest
+/// unanswered request.
+///
+/// Has no time limits: these are the core's. Belongs to the loop's thread. Sending and answering
+/// allocate nothing once the buffers have grown.
+class Connection final : private uv::StreamListener {
+ public:
+  enum class State : std::uint8_t { fresh, connecting, shaking_hands, ready, closed };
+
+  Connection(uv_loop_t* loop, ConnectionTarget target, ConnectionOwner& owner);
+  /// Closes by reset.
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Once; on_ready or on_down follows.
+  void open();
+
+  /// Puts requests, encoded in this connection's dialect(), into the outbox; only while ready(). A
+  /// call of Releases is one request of the server's, and several here: one answer to all of them.
+  /// `yes`: where the requests are one call of FencedSets, its encode_yes().
+  void send(std::string_view encoded, std::span<const Sent> requests, std::string_view yes = {});
+  void send(std::string_view encoded, const core::Stamp& stamp) {
+    const Sent request{stamp};
+    send(encoded, {&request, 1});
+  }
+  /// How such a call is to be made: in full, once, where the server said that it does not know the
+  /// script.
+  [[nodiscard]] core::ScriptForm releases_form() const noexcept { return releases_form_; }
+
+  /// Hands the outbox to the kernel, with one system call for all that was sent since the last.
+  void flush();
+
+  /// Nothing is called any more. After a reset, what the server has not read yet is not executed.
+  void close(uv::CloseMode mode);
+
+  [[nodiscard]] State state() const noexcept { return state_; }
+  [[nodiscard]] bool ready() const noexcept { return state_ == State::ready; }
+  [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
+  [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_.size(); }
+  /// Bytes that the kernel has not taken yet.
+  [[nodiscard]] std::size_t unsent() const noexcept { return stream_.unsent(); }
+
+ private:
+  void on_open() noexcept override;
+  void on_bytes(std::string_view bytes) noexcept override;
+  void on_failure(const uv::Failure& failure) noexcept override;
+
+  /// Whether bytes may be left that are to be parsed.
+  [[nodiscard]] bool take_assents();
+  /// Whether the oldest request was for the time, and all of the answer is there.
+  [[nodiscard]] bool take_time(core::Assent& assent);
+  [[nodiscard]] std::string_view yes_to_oldest() const noexcept;
+  void take(const Value& value);
+  void take_handshake(const Value& value);
+  void take_answer(const Value& value);
+  void take_answer_to_releases(const Value& value);
+  void take_answer_to_fenced_sets(const Value& value);
+  /// The answer to the oldest request. Whether more can be answered.
+  [[nodiscard]] bool answer(const core::Answer& what);
+  void remember_marker(std::string_view text);
+  void take_push(const Value& value);
+  void report_change(std::string_view key);
+  void violated(std::string_view how);
+  void go_down(core::NodeDown::Cause cause, std::string_view why, ProtocolError protocol_error);
+
+  ConnectionOwner& owner_;
+  ConnectionTarget target_;
+  State state_ = State::fresh;
+  Dialect dialect_ = Dialect::classic;
+  std::optional<Handshake> handshake_;
+  support::Ring<Sent> unanswered_;
+  core::ScriptForm releases_form_ = core::ScriptForm::digest;
+  AssentForms assent_forms_{};
+  /// The last answer to read_marker, letter by letter: the next one is the same, as a rule.
+  std::string marker_answer_;
+  std::string_view marker_;            // in it
+  std::vector<core::Assent> assents_;  // kept, so that nothing is allocated
+  ExpectedAnswers yes_to_fenced_sets_;
+  std::vector<const Value*> values_;  // in reader_, of the request being answered
+  ReplyReader reader_;
+  bool* destroyed_ = nullptr;  // on the stack of on_bytes, for owners that destroy us in a call
+  uv::Stream stream_;
+};
+
+}  // namespace redlock::redis
