@@ -240,58 +240,22 @@ void Engine::take_answer(const Answer& answer, Vote failure,
   }
   in_full.remove(node);
 
-  switch (stamp.verb) {
-    case Verb::set:
-    case Verb::set_and_ttl:
-    case Verb::set_fenced:
-    case Verb::set_fenced_and_ttl:
-    case Verb::set_fenced_short:
-    case Verb::set_fenced_short_and_ttl:
-    case Verb::take:
-    case Verb::take_permit:
-    case Verb::enter:
-    case Verb::set_all:
-      note_set(*claim, answer);
-      note_place(*claim, answer);
-      give_orphan_expiry(*claim, answer);
-      meter_.count_vote(*claim, answer, failure, took);
-      break;
-    case Verb::raise_fence:
-    case Verb::raise_plain:
-      note_fencing_number(*claim, answer);
-      return touch(*claim);
-    case Verb::expire_orphan:
-    case Verb::notify:
-    case Verb::write_audit:
-      return touch(*claim);
-    case Verb::extend:
-    case Verb::extend_or_set:
-    case Verb::extend_plain:
-    case Verb::repair_plain:
-      note_extend(*claim, answer);
-      meter_.count_vote(*claim, answer, failure, took);
-      break;
-    case Verb::release:
-    case Verb::break_lock:
-    case Verb::release_plain:
-      note_release(*claim, answer);
-      break;
-    case Verb::inspect:
-      tracking_.inspected(*claim, answer);
-      break;
-    case Verb::kill_old:
-    case Verb::read_clock:
-    case Verb::read_evictions:
-    case Verb::prune_fencing_numbers:
-    case Verb::join_queue:
-    case Verb::leave_queue:
-    case Verb::track:
-    case Verb::read_marker:
-    case Verb::read_floor_and_marker:
-    case Verb::write_marker:
-    case Verb::mark_plain:
-    case Verb::write_name:
-      break;
+  if (is_set(stamp.verb)) {
+    note_set(*claim, answer);
+    note_place(*claim, answer);
+    give_orphan_expiry(*claim, answer);
+    meter_.count_vote(*claim, answer, failure, took);
+  } else if (is_extend(stamp.verb)) {
+    note_extend(*claim, answer);
+    meter_.count_vote(*claim, answer, failure, took);
+  } else if (is_release(stamp.verb)) {
+    note_release(*claim, answer);
+  } else if (stamp.verb == Verb::inspect) {
+    tracking_.inspected(*claim, answer);
+  } else {
+    // No round counts it.
+    if (is_raise(stamp.verb)) note_fencing_number(*claim, answer);
+    return touch(*claim);
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);
   touch(*claim);

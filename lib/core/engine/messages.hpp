@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -74,6 +76,48 @@ enum class Verb : std::uint8_t {
 };
 inline constexpr std::size_t verbs = static_cast<std::size_t>(Verb::write_audit) + 1;
 
+/// For people, in the order of the enumerators.
+inline constexpr std::array<std::string_view, verbs> verb_names{
+    "set",
+    "set-and-ttl",
+    "set-fenced",
+    "set-fenced-and-ttl",
+    "set-fenced-short",
+    "set-fenced-short-and-ttl",
+    "take",
+    "take-permit",
+    "enter",
+    "raise-fence",
+    "extend",
+    "extend-or-set",
+    "release",
+    "break-lock",
+    "release-plain",
+    "extend-plain",
+    "repair-plain",
+    "raise-plain",
+    "set-all",
+    "notify",
+    "inspect",
+    "expire-orphan",
+    "kill-old",
+    "read-clock",
+    "read-evictions",
+    "prune-fencing-numbers",
+    "join-queue",
+    "leave-queue",
+    "track",
+    "read-marker",
+    "read-floor-and-marker",
+    "write-marker",
+    "mark-plain",
+    "write-name",
+    "write-audit",
+};
+[[nodiscard]] constexpr std::string_view name_of(Verb verb) noexcept {
+  return verb_names[static_cast<std::size_t>(verb)];
+}
+
 /// A set of verbs: asked for with every request and answer.
 class Verbs {
  public:
@@ -106,15 +150,14 @@ inline constexpr Verbs marker_readings(Verb::read_marker, Verb::read_floor_and_m
 inline constexpr Verbs extends(Verb::extend, Verb::extend_or_set, Verb::extend_plain,
                                Verb::repair_plain);
 inline constexpr Verbs raises(Verb::raise_fence, Verb::raise_plain);
+inline constexpr Verbs releases(Verb::release, Verb::break_lock, Verb::release_plain);
 inline constexpr Verbs votes = sets | raises | extends;
 inline constexpr Verbs marker_writes(Verb::write_marker, Verb::mark_plain);
 inline constexpr Verbs about_queue(Verb::join_queue, Verb::leave_queue);
 inline constexpr Verbs upkeeps = marker_writes | marker_readings | about_queue |
                                  Verbs(Verb::kill_old, Verb::read_clock, Verb::read_evictions,
                                        Verb::prune_fencing_numbers, Verb::track, Verb::write_name);
-inline constexpr Verbs writes =
-    extends |
-    Verbs(Verb::release, Verb::break_lock, Verb::release_plain, Verb::expire_orphan, Verb::notify);
+inline constexpr Verbs writes = extends | releases | Verbs(Verb::expire_orphan, Verb::notify);
 
 }  // namespace verb_sets
 
@@ -126,6 +169,10 @@ inline constexpr Verbs writes =
 [[nodiscard]] constexpr bool is_set(Verb verb) noexcept { return verb_sets::sets.has(verb); }
 /// Raises the expiry of a key.
 [[nodiscard]] constexpr bool is_extend(Verb verb) noexcept { return verb_sets::extends.has(verb); }
+/// Deletes our key.
+[[nodiscard]] constexpr bool is_release(Verb verb) noexcept {
+  return verb_sets::releases.has(verb);
+}
 /// Gives the key to a node that lost it.
 [[nodiscard]] constexpr bool is_repair(Verb verb) noexcept {
   return verb == Verb::extend_or_set || verb == Verb::repair_plain;
@@ -221,6 +268,21 @@ enum class Reply : std::uint8_t {
   script_needed,   ///< to a plain command, and nothing was executed: a script would know more
   error,           ///< nothing was executed, `text` is the server's message
   failed,          ///< the connection ended with the request unanswered: executed or not
+};
+
+/// A set of them.
+class Replies {
+ public:
+  constexpr Replies(std::initializer_list<Reply> replies) noexcept {
+    for (const Reply reply : replies) bits_ |= bit(reply);
+  }
+  [[nodiscard]] constexpr bool has(Reply reply) const noexcept { return (bits_ & bit(reply)) != 0; }
+
+ private:
+  [[nodiscard]] static constexpr std::uint32_t bit(Reply reply) noexcept {
+    return std::uint32_t{1} << static_cast<unsigned>(reply);
+  }
+  std::uint32_t bits_ = 0;
 };
 
 // --- events ---------------------------------------------------------------------------------

@@ -62,7 +62,9 @@ void append_extend_if_ours(Writer& out) {
 constexpr std::array all_extends{
     Row{
         .verb = Verb::extend,
-        .name = "extend",
+        .letter = 'e',
+        .replies = {Reply::taken, Reply::extended, Reply::gone, Reply::script_missing,
+                    Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -74,7 +76,9 @@ constexpr std::array all_extends{
     },
     Row{
         .verb = Verb::extend_or_set,
-        .name = "extend-or-set",
+        .letter = 'x',
+        .replies = {Reply::taken, Reply::extended, Reply::repaired, Reply::gone,
+                    Reply::script_missing, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
@@ -85,14 +89,16 @@ constexpr std::array all_extends{
     },
     Row{
         .verb = Verb::extend_plain,
-        .name = "extend-plain",
+        .letter = 'E',
+        .replies = {Reply::taken, Reply::gone, Reply::script_needed, Reply::error},
         .values = 1,
         .encode = [](Writer& out, const core::Terms&) { append_extend_if_ours(out); },
         .meaning = [](Dialect, Values v) noexcept { return classify_plain_extend(*v[0]); },
     },
     Row{
         .verb = Verb::repair_plain,
-        .name = "repair-plain",
+        .letter = 'X',
+        .replies = {Reply::taken, Reply::repaired, Reply::gone, Reply::script_needed, Reply::error},
         .values = 2,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -104,7 +110,8 @@ constexpr std::array all_extends{
     },
     Row{
         .verb = Verb::expire_orphan,
-        .name = "expire-orphan",
+        .letter = 'o',
+        .replies = {Reply::done, Reply::script_missing, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {

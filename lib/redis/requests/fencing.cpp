@@ -75,7 +75,8 @@ std::optional<core::Answer> classify_numbered(Dialect form, Values values) noexc
 constexpr std::array all_fencing_requests{
     Row{
         .verb = Verb::set_fenced,
-        .name = "set-fenced",
+        .letter = 'n',
+        .replies = {Reply::granted, Reply::behind, Reply::taken, Reply::error},
         .values = 4,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -86,7 +87,8 @@ constexpr std::array all_fencing_requests{
     },
     Row{
         .verb = Verb::set_fenced_and_ttl,
-        .name = "set-fenced-and-ttl",
+        .letter = 'Z',
+        .replies = {Reply::granted, Reply::behind, Reply::taken, Reply::error},
         .values = 5,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -98,7 +100,8 @@ constexpr std::array all_fencing_requests{
     },
     Row{
         .verb = Verb::set_fenced_short,
-        .name = "set-fenced-short",
+        .letter = 'q',
+        .replies = {Reply::granted, Reply::behind, Reply::taken, Reply::error},
         .values = 3,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -109,7 +112,8 @@ constexpr std::array all_fencing_requests{
     },
     Row{
         .verb = Verb::set_fenced_short_and_ttl,
-        .name = "set-fenced-short-and-ttl",
+        .letter = 'Q',
+        .replies = {Reply::granted, Reply::behind, Reply::taken, Reply::error},
         .values = 4,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -121,7 +125,9 @@ constexpr std::array all_fencing_requests{
     },
     Row{
         .verb = Verb::raise_fence,
-        .name = "raise-fence",
+        .letter = 'r',
+        .replies = {Reply::granted, Reply::behind, Reply::taken, Reply::script_missing,
+                    Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -131,7 +137,8 @@ constexpr std::array all_fencing_requests{
     },
     Row{
         .verb = Verb::raise_plain,
-        .name = "raise-plain",
+        .letter = 'R',
+        .replies = {Reply::granted, Reply::behind, Reply::taken, Reply::error},
         .values = 3,
         .encode = [](Writer& out, const core::Terms&) { append_raise(out); },
         .meaning = [](Dialect, Values v) noexcept -> std::optional<core::Answer> {
@@ -141,7 +148,8 @@ constexpr std::array all_fencing_requests{
     },
     Row{
         .verb = Verb::prune_fencing_numbers,
-        .name = "prune-fencing-numbers",
+        .letter = 'w',
+        .replies = {Reply::done, Reply::script_missing, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {

@@ -107,7 +107,8 @@ std::optional<core::Answer> classify_marker_transaction(const Value& value) noex
 constexpr std::array all_marker_requests{
     Row{
         .verb = Verb::read_marker,
-        .name = "read-marker",
+        .letter = 'm',
+        .replies = {Reply::marker, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -118,7 +119,8 @@ constexpr std::array all_marker_requests{
     },
     Row{
         .verb = Verb::read_floor_and_marker,
-        .name = "read-floor-and-marker",
+        .letter = 'F',
+        .replies = {Reply::marker, Reply::error},
         .values = 2,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -132,14 +134,16 @@ constexpr std::array all_marker_requests{
     },
     Row{
         .verb = Verb::write_marker,
-        .name = "write-marker",
+        .letter = 'M',
+        .replies = {Reply::marker, Reply::error},
         .values = 1,
         .encode = append_marker_write,
         .meaning = [](Dialect, Values v) noexcept { return classify_marker_written(*v[0]); },
     },
     Row{
         .verb = Verb::mark_plain,
-        .name = "mark-plain",
+        .letter = 'P',
+        .replies = {Reply::marker, Reply::error},
         .values = 8,
         .encode = append_marker_transaction,
         .meaning = [](Dialect, Values v) noexcept { return classify_marker_transaction(*v[7]); },

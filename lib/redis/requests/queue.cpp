@@ -62,7 +62,8 @@ void append_leave(Writer& out, const core::Terms& terms) {
 constexpr std::array all_queue_requests{
     Row{
         .verb = Verb::join_queue,
-        .name = "join-queue",
+        .letter = 'a',
+        .replies = {Reply::taken, Reply::gone, Reply::script_missing, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
@@ -76,14 +77,16 @@ constexpr std::array all_queue_requests{
     },
     Row{
         .verb = Verb::leave_queue,
-        .name = "leave-queue",
+        .letter = 'b',
+        .replies = {Reply::done, Reply::script_missing, Reply::error},
         .values = 1,
         .encode = append_leave,
         .meaning = count,
     },
     Row{
         .verb = Verb::track,
-        .name = "track",
+        .letter = 'T',
+        .replies = {Reply::taken, Reply::gone, Reply::error},
         .values = 2,
         .encode = append_track,
         .meaning = [](Dialect, Values v) noexcept { return classify_track(*v[0], *v[1]); },

@@ -107,7 +107,9 @@ std::optional<core::Answer> classify_plain_release(const Value& deleted,
 constexpr std::array all_releases{
     Row{
         .verb = Verb::release,
-        .name = "release",
+        .letter = 'd',
+        .replies = {Reply::taken, Reply::gone, Reply::released, Reply::script_missing,
+                    Reply::error},
         .values = 1,
         .encode = append_release,
         .meaning = [](Dialect, Values v) noexcept { return classify_release(*v[0]); },
@@ -116,7 +118,9 @@ constexpr std::array all_releases{
     },
     Row{
         .verb = Verb::break_lock,
-        .name = "break-lock",
+        .letter = 'B',
+        .replies = {Reply::taken, Reply::gone, Reply::released, Reply::script_missing,
+                    Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
@@ -128,14 +132,16 @@ constexpr std::array all_releases{
     },
     Row{
         .verb = Verb::release_plain,
-        .name = "release-plain",
+        .letter = 'D',
+        .replies = {Reply::taken, Reply::gone, Reply::released, Reply::script_needed, Reply::error},
         .values = 2,
         .encode = append_plain_release,
         .meaning = [](Dialect, Values v) noexcept { return classify_plain_release(*v[0], *v[1]); },
     },
     Row{
         .verb = Verb::notify,
-        .name = "notify",
+        .letter = 'N',
+        .replies = {Reply::done, Reply::script_missing, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -145,7 +151,8 @@ constexpr std::array all_releases{
     },
     Row{
         .verb = Verb::write_audit,
-        .name = "write-audit",
+        .letter = 'U',
+        .replies = {Reply::done, Reply::script_missing, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {

@@ -21,8 +21,9 @@ using Values = std::span<const Value* const>;
 /// family's file: encoder, connection, fuzzers and tests read the rows, and name none.
 struct Row {
   core::Verb verb{};
-  std::string_view name;  ///< for people
-  std::uint8_t values{};  ///< so many answer it: one for each command
+  char letter = 0;          ///< by which the corpora of the fuzzers name it
+  core::Replies replies{};  ///< what its answers may mean
+  std::uint8_t values{};    ///< so many answer it: one for each command
   void (*encode)(Writer& out, const core::Terms& terms) = nullptr;
   /// What the values mean. Total: nothing, if no Redis server answers the request like this, so
   /// that it is not known whose answer it is, and the connection has to be closed.

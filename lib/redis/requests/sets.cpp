@@ -63,7 +63,8 @@ namespace {
 constexpr std::array all_sets{
     Row{
         .verb = Verb::set,
-        .name = "set",
+        .letter = 's',
+        .replies = {Reply::granted, Reply::taken, Reply::error},
         .values = 1,
         .encode = [](Writer& out, const core::Terms&) { append_set(out); },
         .meaning = [](Dialect dialect, Values v) noexcept { return classify_set(dialect, *v[0]); },
@@ -72,7 +73,8 @@ constexpr std::array all_sets{
     },
     Row{
         .verb = Verb::set_and_ttl,
-        .name = "set-and-ttl",
+        .letter = 't',
+        .replies = {Reply::granted, Reply::taken, Reply::error},
         .values = 2,
         .encode =
             [](Writer& out, const core::Terms&) {

@@ -110,7 +110,9 @@ std::optional<core::Answer> classify_place(const Value& value) noexcept {
 constexpr std::array all_takes{
     Row{
         .verb = Verb::take,
-        .name = "take",
+        .letter = 'f',
+        .replies = {Reply::granted, Reply::behind, Reply::taken, Reply::script_missing,
+                    Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
@@ -123,7 +125,8 @@ constexpr std::array all_takes{
     },
     Row{
         .verb = Verb::take_permit,
-        .name = "take-permit",
+        .letter = 'p',
+        .replies = {Reply::granted, Reply::taken, Reply::script_missing, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
@@ -137,7 +140,8 @@ constexpr std::array all_takes{
     },
     Row{
         .verb = Verb::enter,
-        .name = "enter",
+        .letter = 'j',
+        .replies = {Reply::granted, Reply::taken, Reply::script_missing, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
@@ -149,7 +153,8 @@ constexpr std::array all_takes{
     },
     Row{
         .verb = Verb::set_all,
-        .name = "set-all",
+        .letter = 'S',
+        .replies = {Reply::granted, Reply::taken, Reply::script_needed, Reply::error},
         .values = 2,
         .encode = append_set_all,
         .meaning = [](Dialect, Values v) noexcept { return classify_set_all(*v[0], *v[1]); },

@@ -101,7 +101,8 @@ std::optional<core::Answer> classify_written(const Value& value) noexcept {
 constexpr std::array all_upkeep_requests{
     Row{
         .verb = Verb::inspect,
-        .name = "inspect",
+        .letter = 'i',
+        .replies = {Reply::gone, Reply::found, Reply::script_missing, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -112,7 +113,8 @@ constexpr std::array all_upkeep_requests{
     },
     Row{
         .verb = Verb::kill_old,
-        .name = "kill-old",
+        .letter = 'k',
+        .replies = {Reply::done, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
@@ -122,7 +124,8 @@ constexpr std::array all_upkeep_requests{
     },
     Row{
         .verb = Verb::read_clock,
-        .name = "read-clock",
+        .letter = 'c',
+        .replies = {Reply::clock, Reply::error},
         .values = 1,
         .encode = [](Writer& out, const core::Terms&) { out.command({"TIME"}); },
         .meaning = [](Dialect, Values v) noexcept { return classify_time(*v[0]); },
@@ -130,7 +133,8 @@ constexpr std::array all_upkeep_requests{
     },
     Row{
         .verb = Verb::read_evictions,
-        .name = "read-evictions",
+        .letter = 'V',
+        .replies = {Reply::done, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
@@ -141,7 +145,8 @@ constexpr std::array all_upkeep_requests{
     },
     Row{
         .verb = Verb::write_name,
-        .name = "write-name",
+        .letter = 'A',
+        .replies = {Reply::done, Reply::error},
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {

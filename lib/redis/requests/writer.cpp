@@ -91,13 +91,13 @@ void Writer::note(std::string_view word, std::size_t at) {
 }
 
 void Writer::command(std::span<const std::string_view> words) {
-  constexpr std::size_t line_end = 2;
-  std::size_t at = frame_.bytes.size() + 1 + decimal_digits(words.size()) + line_end;
+  constexpr std::size_t line_end_size = 2;
+  std::size_t at = frame_.bytes.size() + 1 + decimal_digits(words.size()) + line_end_size;
   append_command(frame_.bytes, words);
   for (const std::string_view word : words) {
-    at += 1 + decimal_digits(word.size()) + line_end;
+    at += 1 + decimal_digits(word.size()) + line_end_size;
     note(word, at);
-    at += word.size() + line_end;
+    at += word.size() + line_end_size;
   }
 }
 

@@ -59,8 +59,8 @@ struct Frame {
    public:
     void clear() noexcept { count_ = 0; }
     void add(std::size_t at) { at_.at(count_++) = at; }
-    void write(std::string& bytes, std::string_view word) const noexcept {
-      for (std::size_t i = 0; i < count_; ++i) word.copy(bytes.data() + at_[i], word.size());
+    void write(std::string& into, std::string_view word) const noexcept {
+      for (std::size_t i = 0; i < count_; ++i) word.copy(into.data() + at_[i], word.size());
     }
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 

@@ -385,15 +385,13 @@ class Harness {
     if (us.count() % 1000 != 0) text += "." + std::to_string(1000 + us.count() % 1000).substr(1);
     return text + "ms";
   }
+  /// Short, where the difference does not matter to a story.
   static std::string verb(Verb verb) {
     switch (verb) {
-      case Verb::set:
       case Verb::set_and_ttl:
         return "set";
-      case Verb::set_fenced:
       case Verb::set_fenced_and_ttl:
         return "set-fenced";
-      case Verb::set_fenced_short:
       case Verb::set_fenced_short_and_ttl:
         return "set-fenced-short";
       case Verb::prune_fencing_numbers:
@@ -402,60 +400,15 @@ class Harness {
         return "queue";
       case Verb::leave_queue:
         return "leave";
-      case Verb::track:
-        return "track";
-      case Verb::take:
-        return "take";
-      case Verb::take_permit:
-        return "take-permit";
-      case Verb::enter:
-        return "enter";
       case Verb::raise_fence:
         return "raise";
-      case Verb::expire_orphan:
-        return "expire-orphan";
-      case Verb::read_clock:
-        return "read-clock";
-      case Verb::extend:
-        return "extend";
-      case Verb::extend_or_set:
-        return "extend-or-set";
-      case Verb::release:
-        return "release";
       case Verb::break_lock:
         return "break";
-      case Verb::release_plain:
-        return "release-plain";
-      case Verb::extend_plain:
-        return "extend-plain";
-      case Verb::repair_plain:
-        return "repair-plain";
-      case Verb::raise_plain:
-        return "raise-plain";
-      case Verb::set_all:
-        return "set-all";
-      case Verb::notify:
-        return "notify";
-      case Verb::inspect:
-        return "inspect";
       case Verb::kill_old:
         return "kill";
-      case Verb::read_evictions:
-        return "read-evictions";
-      case Verb::read_marker:
-        return "read-marker";
-      case Verb::read_floor_and_marker:
-        return "read-floor-and-marker";
-      case Verb::mark_plain:
-        return "mark-plain";
-      case Verb::write_marker:
-        return "write-marker";
-      case Verb::write_name:
-        return "write-name";
-      case Verb::write_audit:
-        return "write-audit";
+      default:
+        return std::string(name_of(verb));
     }
-    return "?";
   }
   /// See queue.lua and leave.lua.
   static std::string how(const Request& request) {

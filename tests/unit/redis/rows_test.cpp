@@ -76,10 +76,13 @@ std::size_t commands_in(std::string_view bytes, std::vector<std::string>& words)
 
 TEST(Rows, EachRequestHasOneWithANameOfItsOwn) {
   std::set<std::string_view> names;
+  std::set<char> letters;
   ASSERT_EQ(rows().size(), core::verbs);
   for (const Row* row : rows()) {
-    EXPECT_FALSE(row->name.empty());
-    EXPECT_TRUE(names.insert(row->name).second) << row->name;
+    const std::string_view name = core::name_of(row->verb);
+    EXPECT_FALSE(name.empty());
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_TRUE(letters.insert(row->letter).second) << name;
     EXPECT_EQ(&row_of(row->verb), row);
   }
 }
@@ -92,7 +95,7 @@ TEST(Rows, EncodeAsManyCommandsAsTheyHaveAnswers) {
           Encoder encoder;
           std::vector<std::string> words;
           const std::string bytes(encoder.encode(row->verb, form, dialect, terms));
-          EXPECT_EQ(commands_in(bytes, words), row->values) << row->name;
+          EXPECT_EQ(commands_in(bytes, words), row->values) << core::name_of(row->verb);
         }
       }
     }
@@ -110,7 +113,7 @@ TEST(Rows, EncodeTheSameWhateverWasEncodedBefore) {
         Encoder fresh;
         EXPECT_EQ(used.encode(row->verb, ScriptForm::digest, Dialect::with_get, again),
                   fresh.encode(row->verb, ScriptForm::digest, Dialect::with_get, again))
-            << row->name;
+            << core::name_of(row->verb);
       }
     }
   }
@@ -123,7 +126,7 @@ TEST(Rows, RefuseAnswersOfAnotherNumber) {
       for (std::size_t count = 0; count <= 9; ++count) {
         if (count == row->values) continue;
         const std::vector<const Value*> values(count, &yes);
-        EXPECT_FALSE(classify(row->verb, dialect, values)) << row->name;
+        EXPECT_FALSE(classify(row->verb, dialect, values)) << core::name_of(row->verb);
       }
     }
   }
@@ -135,9 +138,9 @@ TEST(Rows, SayWhatAServersErrorIs) {
     const std::vector<const Value*> values(row->values, &refused);
     for (const Dialect dialect : dialects_of_servers) {
       const auto answer = classify(row->verb, dialect, values);
-      ASSERT_TRUE(answer) << row->name;
-      EXPECT_EQ(answer->reply, core::Reply::error) << row->name;
-      EXPECT_EQ(answer->text, "ERR refused") << row->name;
+      ASSERT_TRUE(answer) << core::name_of(row->verb);
+      EXPECT_EQ(answer->reply, core::Reply::error) << core::name_of(row->verb);
+      EXPECT_EQ(answer->text, "ERR refused") << core::name_of(row->verb);
     }
   }
 }
@@ -145,14 +148,14 @@ TEST(Rows, SayWhatAServersErrorIs) {
 TEST(Rows, ThatSayYesInOneLineMeanWhatTheLineMeans) {
   for (const Row* row : rows()) {
     if (row->yes == nullptr) continue;
-    ASSERT_EQ(row->values, 1U) << row->name;
+    ASSERT_EQ(row->values, 1U) << core::name_of(row->verb);
     for (const Dialect dialect : dialects_of_servers) {
       ReplyReader reader(Protocol::resp3);
       reader.feed(row->yes(dialect, Protocol::resp3));
       const std::array<const Value*, 1> values{reader.next()};
       const auto answer = classify(row->verb, dialect, values);
-      ASSERT_TRUE(answer) << row->name;
-      EXPECT_EQ(answer->reply, row->yes_means) << row->name;
+      ASSERT_TRUE(answer) << core::name_of(row->verb);
+      EXPECT_EQ(answer->reply, row->yes_means) << core::name_of(row->verb);
     }
   }
 }
