@@ -29,7 +29,7 @@ void Acquisition::choose_permit(Randomness& random) {
 }
 
 bool Acquisition::may_change_permit(Instant now, std::size_t quorum) const {
-  if (terms.permits == 0 || moves >= terms.permits) return false;
+  if (!terms.traits().is_chosen || moves >= terms.permits) return false;
   if (give_up && now >= *give_up) return false;
   return *std::max_element(free_permits.begin(), free_permits.end()) >= quorum;
 }
@@ -48,7 +48,7 @@ const std::string& resource_at(const Acquisition& acquisition, std::uint64_t whi
 }
 
 std::uint64_t find_blocking(const Acquisition& acquisition) {
-  if (acquisition.terms.more_resources.empty()) return 0;
+  if (acquisition.terms.kind() != Kind::several) return 0;
   std::vector<std::size_t> nodes(acquisition.terms.more_resources.size() + 2);
   std::size_t past = acquisition.last.granted().size();
   acquisition.last.with(Vote::refused).each([&](NodeIndex node) {

@@ -81,7 +81,7 @@ struct Acquisition {
   } waiting;
 
   /// Several that wait for the same may be let in.
-  [[nodiscard]] bool makes_room() const noexcept { return !terms.group.empty(); }
+  [[nodiscard]] bool makes_room() const noexcept { return terms.traits().has_holds; }
 
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;

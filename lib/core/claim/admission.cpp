@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "core/claim/kind.hpp"
+
 namespace redlock::core {
 
 std::string format_duration(Duration duration) {
@@ -88,11 +90,25 @@ std::optional<std::string> refuse_target(const Target& target) {
   return std::nullopt;
 }
 
+Kind kind_of(const Target& target) noexcept {
+  switch (target.kind()) {
+    case Target::Kind::exclusive:
+      return Kind::exclusive;
+    case Target::Kind::shared:
+      return Kind::shared;
+    case Target::Kind::owned:
+      return Kind::owned;
+    case Target::Kind::permit:
+      return Kind::permit;
+    case Target::Kind::all_of:
+      return Kind::several;
+  }
+  return Kind::exclusive;
+}
+
 /// The terms that not every target can have.
 std::optional<std::string> refuse_together(const Target& target, const AcquireOptions& options) {
-  const bool one_holder =
-      target.kind() == Target::Kind::exclusive || target.kind() == Target::Kind::all_of;
-  if (options.fencing && !one_holder) {
+  if (options.fencing && !traits_of(kind_of(target)).can_be_fenced) {
     return "fencing: not for shared, owned and permit, which may have several holders";
   }
   if (options.orphan_ttl && !target.more_resources().empty()) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/claim/holder_words.hpp"
+#include "core/claim/kind.hpp"
 #include "core/engine/messages.hpp"
 #include "core/time.hpp"
 #include "support/overwrite.hpp"
@@ -18,6 +20,14 @@ struct SpecialTerms {
   std::uint32_t permits = 0;  ///< one of so many; 0: the resource itself
   Duration hold_at_least{};   ///< for how long nobody else may have it, from the grant on
   std::optional<Duration> orphan_ttl;
+
+  [[nodiscard]] Kind kind() const noexcept {
+    if (permits > 0) return Kind::permit;
+    if (!group.empty()) return group == readers_group ? Kind::shared : Kind::owned;
+    return more_resources.empty() ? Kind::exclusive : Kind::several;
+  }
+  /// What is particular about its kind.
+  [[nodiscard]] const KindTraits& traits() const noexcept { return traits_of(kind()); }
 
   /// A plain lock asks for none of it.
   [[nodiscard]] bool none() const noexcept {

@@ -46,8 +46,9 @@ void Engine::on(const Acquire& event) {
       event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
   acquisition.free_permits.assign(event.permits, 0);
   acquisition.moves = 0;
-  acquisition.by_script = !event.more_resources.empty();
-  acquisition.reserves = event.wait > Duration::zero() && event.permits == 0;
+  const KindTraits& kind = acquisition.terms.traits();
+  acquisition.by_script = kind.by_script;
+  acquisition.reserves = event.wait > Duration::zero() && !kind.is_chosen;
   acquisition.waiting = Acquisition::Waiting();
   acquisition.fencing = event.fencing;
   acquisition.began = now_;
@@ -133,9 +134,7 @@ Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, cons
 }
 
 Verb Engine::verb_for(const Acquisition& acquisition) {
-  if (!acquisition.terms.group.empty()) return Verb::enter;
-  if (acquisition.terms.permits > 0) return Verb::take_permit;
-  if (acquisition.by_script) return Verb::take;
+  if (acquisition.by_script) return acquisition.terms.traits().script;
   if (acquisition.fencing) {
     return acquisition.tell_remaining ? Verb::set_fenced_and_ttl : Verb::set_fenced;
   }
@@ -143,14 +142,14 @@ Verb Engine::verb_for(const Acquisition& acquisition) {
 }
 
 void Engine::start_attempt(Acquisition& acquisition) {
-  if (acquisition.terms.permits > 0) acquisition.choose_permit(random_);
   const LockTerms& terms = acquisition.terms;
+  const KindTraits& kind = terms.traits();
+  if (kind.is_chosen) acquisition.choose_permit(random_);
   Token token = new_token(settings_.client_id, random_);
   if (!terms.name.empty()) token = named(token, terms.name);
-  Claim& claim = terms.permits > 0
-                     ? new_claim(Claim::Purpose::acquire,
-                                 permit_name(terms.resource, acquisition.permit), token)
-                     : new_claim(Claim::Purpose::acquire, terms.resource, token);
+  Claim& claim = kind.is_chosen ? new_claim(Claim::Purpose::acquire,
+                                            permit_name(terms.resource, acquisition.permit), token)
+                                : new_claim(Claim::Purpose::acquire, terms.resource, token);
   claim.set_terms(terms);
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
@@ -164,8 +163,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   claim.work->place = wait_queue_.queue_place(acquisition);
   claim.contended |= claim.work->place.as_client;
   claim.task = Claim::Task::acquire;
-  const bool is_taken = claim.work->place.ticket && terms.permits == 0;
-  claim.verb = is_taken ? Verb::take : verb_for(acquisition);
+  claim.verb = claim.work->place.ticket ? kind.script : verb_for(acquisition);
   if (acquisition.reserves) {
     // Longer than it takes until the next attempt, and no longer than the caller waits.
     const Duration next_attempt = longest_sleep + settings_.longest_limit;

@@ -70,7 +70,7 @@ void Engine::judge_extend(Claim& claim) {
   if (verdict == Verdict::won && by_token && now_ >= claim.valid_until) {
     fail_requests(claim, Errc::expired, &claim.round);
   } else if (verdict == Verdict::won && by_token && claim.work->adopted && claim.is_hold &&
-             claim.terms().group.empty()) {
+             !claim.terms().traits().has_holds) {
     // The lease would call itself exclusive, and others may hold the lock, too.
     fail_requests(claim, Errc::not_holder, &claim.round);
   } else if (verdict == Verdict::won) {

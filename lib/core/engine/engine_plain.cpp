@@ -9,11 +9,6 @@
 namespace redlock::core {
 namespace {
 
-/// One key of ours that nobody shares. Of a permit, too: it has a key of its own.
-bool is_one_key(const SpecialTerms& terms) {
-  return terms.group.empty() && terms.more_resources.empty();
-}
-
 Verb script_form(Verb plain) {
   switch (plain) {
     case Verb::release_plain:
@@ -36,25 +31,24 @@ Verb script_form(Verb plain) {
 std::optional<Verb> Engine::plain_form(const Claim& claim, Verb verb, Instant now) {
   const SpecialTerms& terms = claim.terms();
   const bool ours = claim.purpose == Claim::Purpose::acquire;
-  const bool whole = is_one_key(terms) && terms.permits == 0;
+  const KindTraits& kind = terms.traits();
   switch (verb) {
     case Verb::release:
-      if (!is_one_key(terms) || claim.cooldown(now) > Duration::zero()) return std::nullopt;
+      if (!kind.is_one_key || claim.cooldown(now) > Duration::zero()) return std::nullopt;
       return Verb::release_plain;
     case Verb::extend:
     case Verb::extend_or_set:
       // By token it may be a hold, or of a TTL that is not known here; and an interval is longer
       // than what is asked for.
-      if (!ours || !is_one_key(terms) || terms.hold_at_least > Duration::zero()) {
+      if (!ours || !kind.is_one_key || terms.hold_at_least > Duration::zero()) {
         return std::nullopt;
       }
       return verb == Verb::extend ? Verb::extend_plain : Verb::repair_plain;
     case Verb::raise_fence:
-      return terms.more_resources.empty() ? std::optional(Verb::raise_plain) : std::nullopt;
+      return kind.is_one_key ? std::optional(Verb::raise_plain) : std::nullopt;
     case Verb::take:
-      if (whole) return claim.fencing() ? Verb::set_fenced : Verb::set;
-      if (claim.fencing() || !terms.group.empty()) return std::nullopt;
-      return Verb::set_all;
+      if (terms.kind() == Kind::exclusive) return claim.fencing() ? Verb::set_fenced : Verb::set;
+      return claim.fencing() ? std::nullopt : std::optional(Verb::set_all);
     default:
       return std::nullopt;
   }

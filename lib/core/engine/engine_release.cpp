@@ -35,7 +35,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
     claim.task = Claim::Task::release;
   }
   // A quorum is to count the holds that are left.
-  if (!claim.terms().group.empty()) claim.keys.assume_present(nodes_.all());
+  if (claim.terms().traits().has_holds) claim.keys.assume_present(nodes_.all());
   const NodeSet held = claim.keys.present();
   clear(claim);
   if (request == CallId::none) return;
@@ -140,7 +140,7 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
   claim.keys.release_answered(node, outcome);
   // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
   if (answer.holds &&
-      (!claim.terms().group.empty() || claim.task == Claim::Task::release_by_token)) {
+      (claim.terms().traits().has_holds || claim.task == Claim::Task::release_by_token)) {
     claim.work->holds_left = std::max(claim.work->holds_left.value_or(0), answer.holds->count);
   }
   // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself goes on.

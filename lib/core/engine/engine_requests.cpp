@@ -376,7 +376,7 @@ void Engine::note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round) {
 
 void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  if (claim.terms().permits > 0) return acquisition.note_free_permits(answer.text);
+  if (claim.terms().traits().is_chosen) return acquisition.note_free_permits(answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
   // can keep new ones out. Where nodes differ, some are asked by a script before others.
   const bool holds = is_group(answer.text);
@@ -452,7 +452,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
       return round.record(node, Vote::refused, {{}, took, Duration::zero()});
     case Reply::taken:
       return round.record(node, Vote::refused,
-                          {claim.terms().permits > 0 ? std::string_view() : answer.text,
+                          {claim.terms().traits().is_chosen ? std::string_view() : answer.text,
                            took,
                            answer.remaining,
                            answer.number,

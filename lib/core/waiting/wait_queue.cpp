@@ -24,7 +24,8 @@ constexpr Duration longest_patience = std::chrono::milliseconds(64);
 /// one are kept for it.
 template <typename Visit>
 void each_key(const Acquisition& acquisition, Visit&& visit) {
-  if (acquisition.terms.permits > 0) return visit(any_permit_name(acquisition.terms.resource));
+  if (acquisition.terms.traits().is_chosen)
+    return visit(any_permit_name(acquisition.terms.resource));
   visit(resource_at(acquisition, acquisition.waiting.blocked_by));
 }
 
@@ -42,21 +43,21 @@ bool has_holds_refused(const Acquisition& acquisition) {
   return acquisition.reserves && holder != acquisition.terms.group && is_group(holder);
 }
 
-bool is_reader(const Acquisition& acquisition) { return acquisition.terms.group == readers_group; }
+bool is_reader(const Acquisition& acquisition) { return acquisition.terms.kind() == Kind::shared; }
 
 bool needs_more(const Acquisition& acquisition) {
-  return !acquisition.terms.more_resources.empty();
+  return acquisition.terms.kind() == Kind::several;
 }
 
 /// Another library's lock is a key that does not notify. The holder of permits is not known.
 bool is_behind_foreign_lock(const Acquisition& acquisition) {
-  return acquisition.terms.permits == 0 && acquisition.why == Errc::held &&
+  return !acquisition.terms.traits().is_chosen && acquisition.why == Errc::held &&
          !notifies_on_release(acquisition.last.leading_holder());
 }
 
 /// It is held by such a lock, or divided with some.
 bool meets_foreign_locks(const Acquisition& acquisition) {
-  const bool is_divided = acquisition.terms.permits == 0 && acquisition.why == Errc::split &&
+  const bool is_divided = !acquisition.terms.traits().is_chosen && acquisition.why == Errc::split &&
                           !acquisition.last.foreign().empty();
   return is_divided || is_behind_foreign_lock(acquisition);
 }
@@ -453,7 +454,7 @@ void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
     acquisition.waiting.notified_by.add(node);
     if (how == Waked::by_change) acquisition.waiting.saw_change = true;
     // What is reserved is for one of us. When it is granted, the next one asks.
-    return acquisition.terms.permits > 0 ? Visited::enough : Visited::more;
+    return acquisition.terms.traits().is_chosen ? Visited::enough : Visited::more;
   });
 }
 

@@ -18,8 +18,7 @@ constexpr int fewest_round_trips = 3;
 }  // namespace
 
 bool WaitQueue::can_have_ticket(const Acquisition& acquisition) {
-  const LockTerms& terms = acquisition.terms;
-  return acquisition.give_up && terms.group.empty() && terms.more_resources.empty();
+  return acquisition.give_up && acquisition.terms.traits().has_ticket;
 }
 
 void WaitQueue::measure_reservation() {
@@ -52,8 +51,8 @@ bool WaitQueue::can_queue() const {
 
 WaitedKeys::Entry* WaitQueue::find_queue(const Acquisition& acquisition) {
   const LockTerms& terms = acquisition.terms;
-  return terms.permits > 0 ? keys_.find(any_permit_name(terms.resource))
-                           : keys_.find(terms.resource);
+  return terms.traits().is_chosen ? keys_.find(any_permit_name(terms.resource))
+                                  : keys_.find(terms.resource);
 }
 
 QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
@@ -72,7 +71,7 @@ QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
     waiting.queued = true;
   }
   if (!waiting.queued) return place;
-  if (acquisition.terms.more_resources.empty() && find_queue(acquisition)->second.kept > 0) {
+  if (acquisition.terms.kind() != Kind::several && find_queue(acquisition)->second.kept > 0) {
     // What is reserved for us is another one's.
     waiting.has_ticket = false;
     return place;
@@ -128,7 +127,7 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
 }
 
 void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes) {
-  if (acquisition.waiting.queued && !acquisition.terms.more_resources.empty() && place.as_client) {
+  if (acquisition.waiting.queued && acquisition.terms.kind() == Kind::several && place.as_client) {
     place.kept_before = find_blocking(acquisition);
     place.again = place.kept_before > 0;
     return;
@@ -184,7 +183,7 @@ void WaitQueue::raise_tickets(WaitedKeys::Entry& entry) {
 }
 
 bool WaitQueue::is_first(const Acquisition& acquisition) {
-  const bool of_permits = acquisition.terms.permits > 0 && acquisition.waiting.queued;
+  const bool of_permits = acquisition.terms.traits().is_chosen && acquisition.waiting.queued;
   if (of_permits) return is_first_for_permit(acquisition);
   if (!acquisition.waiting.has_ticket) return true;  // as far as is known here
   return !find_queue(acquisition)->second.first.empty();

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "core/engine/messages.hpp"
+
+namespace redlock::core {
+
+/// What is locked, and who else may have it. An interval is no kind: any lock may have one.
+enum class Kind : std::uint8_t {
+  exclusive,  ///< one resource, one holder
+  shared,     ///< one resource, any number of readers
+  owned,      ///< one resource, any number of leases of one owner
+  permit,     ///< one of so many permits of a semaphore, each with a key of its own
+  several,    ///< several resources, all or none
+};
+inline constexpr std::size_t kinds = static_cast<std::size_t>(Kind::several) + 1;
+
+/// What the core has to know of a kind. Everything that differs between kinds is asked of this.
+struct KindTraits {
+  std::string_view name;    ///< for people
+  Verb script{};            ///< asks for it where a plain SET does not do
+  bool by_script = false;   ///< a plain SET never does
+  bool has_holds = false;   ///< one key has many tokens: those of a group, which share it
+  bool is_one_key = false;  ///< its one key has one token: plain commands release and extend it
+  bool is_chosen = false;   ///< one of several that are alike: a refusal says which are free
+  bool has_ticket = false;  ///< one client waits in one place of one queue
+  bool can_be_fenced = false;
+};
+
+inline constexpr std::array<KindTraits, kinds> kind_traits{{
+    {.name = "exclusive",
+     .script = Verb::take,
+     .is_one_key = true,
+     .has_ticket = true,
+     .can_be_fenced = true},
+    {.name = "shared", .script = Verb::enter, .by_script = true, .has_holds = true},
+    {.name = "owned", .script = Verb::enter, .by_script = true, .has_holds = true},
+    {.name = "permit",
+     .script = Verb::take_permit,
+     .by_script = true,
+     .is_one_key = true,
+     .is_chosen = true,
+     .has_ticket = true},
+    {.name = "several", .script = Verb::take, .by_script = true, .can_be_fenced = true},
+}};
+[[nodiscard]] constexpr const KindTraits& traits_of(Kind kind) noexcept {
+  return kind_traits[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace redlock::core

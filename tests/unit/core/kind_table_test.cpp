@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/claim/kind.hpp"
+#include "core/claim/lock_terms.hpp"
+#include "unit/core/harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What asks for a lock of that kind.
+Acquire asking_for(Kind kind) {
+  static const std::vector<std::string> others{"second"};
+  Acquire event;
+  event.request = CallId{1};
+  event.resource = "resource";
+  event.ttl = 10s;
+  switch (kind) {
+    case Kind::exclusive:
+      break;
+    case Kind::shared:
+      event.group = readers_group;
+      break;
+    case Kind::owned:
+      event.group = "owner me";
+      break;
+    case Kind::permit:
+      event.permits = 3;
+      break;
+    case Kind::several:
+      event.more_resources = others;
+      break;
+  }
+  return event;
+}
+
+template <typename Visit>
+void each_kind(Visit&& visit) {
+  for (std::size_t i = 0; i < kinds; ++i) visit(static_cast<Kind>(i));
+}
+
+TEST(KindTable, HasARowForEachWithANameOfItsOwn) {
+  std::set<std::string_view> names;
+  each_kind([&](Kind kind) {
+    EXPECT_FALSE(traits_of(kind).name.empty());
+    EXPECT_TRUE(names.insert(traits_of(kind).name).second);
+  });
+}
+
+TEST(KindTable, IsOfTheKindThatWasAskedFor) {
+  each_kind([](Kind kind) {
+    LockTerms terms;
+    terms.assign(asking_for(kind));
+    EXPECT_EQ(terms.kind(), kind) << traits_of(kind).name;
+  });
+}
+
+TEST(KindTable, NamesTheRequestThatAsksForIt) {
+  each_kind([](Kind kind) {
+    Connected h(3);
+    h.step(asking_for(kind));
+    const Request* asked = nullptr;
+    for (const Command& command : h.commands()) {
+      if (asked == nullptr) asked = request_for_claim_in(command);
+    }
+    ASSERT_NE(asked, nullptr);
+    const KindTraits& traits = traits_of(kind);
+    EXPECT_EQ(asked->stamp.verb, traits.by_script ? traits.script : Verb::set) << traits.name;
+  });
+}
+
+TEST(KindTable, HoldsExcludeTicketsAndFencing) {
+  // Members of a group come and go as they like: nobody is first among them, or has the highest
+  // number.
+  each_kind([](Kind kind) {
+    const KindTraits& traits = traits_of(kind);
+    if (!traits.has_holds) return;
+    EXPECT_FALSE(traits.has_ticket || traits.can_be_fenced || traits.is_one_key) << traits.name;
+  });
+}
+
+}  // namespace
+}  // namespace redlock::core::test
