@@ -228,7 +228,7 @@ std::string about_quarantine(const RoundReport& report) {
         });
     return closed ? "; if that lasts, `quorum-lock doctor` says what to do" : "";
   }
-  const std::string wait = "; wait " + core::format_duration(*left);
+  std::string wait = "; wait " + core::format_duration(*left);
   // Where a node remembers a deployment, `bootstrap` quarantines it, too, and shortens nothing.
   if (!none_remembers) return wait;
   if (!all_known)

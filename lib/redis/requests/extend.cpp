@@ -44,10 +44,10 @@ std::optional<core::Answer> classify_plain_extend(const Value& value) noexcept {
 }
 
 /// The same; SET … NX GET.
-std::optional<core::Answer> classify_plain_repair(Dialect form, const Value& extended,
+std::optional<core::Answer> classify_plain_repair(Dialect dialect, const Value& extended,
                                                   const Value& set) noexcept {
   const auto first = classify_plain_extend(extended);
-  const auto second = classify_set(form, set);
+  const auto second = classify_set(dialect, set);
   if (!first || !second || first->reply != Reply::gone) return second ? first : second;
   if (second->reply == Reply::granted) return core::Answer{.reply = Reply::repaired};
   // Whose it became in between is not named: were it our own token, the key would have the TTL of

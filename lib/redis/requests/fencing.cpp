@@ -11,10 +11,10 @@ using core::Reply;
 using core::Verb;
 using Type = Value::Type;
 
-std::optional<core::Answer> classify_exceeding(Dialect form, Values values) noexcept {
-  const std::optional<core::Answer> set = values.size() == 4
-                                              ? classify_set_and_ttl(form, *values[0], *values[3])
-                                              : classify_set(form, *values[0]);
+std::optional<core::Answer> classify_exceeding(Dialect dialect, Values values) noexcept {
+  const std::optional<core::Answer> set =
+      values.size() == 4 ? classify_set_and_ttl(dialect, *values[0], *values[3])
+                         : classify_set(dialect, *values[0]);
   if (!set || set->reply != Reply::granted) return set;
   const Value& raised = *values[1];
   const Value& holder = *values[2];
@@ -64,10 +64,10 @@ std::optional<core::Answer> classify_raise(Values values) noexcept {
 }
 
 /// SET, then as classify_raise(); for some also PTTL.
-std::optional<core::Answer> classify_numbered(Dialect form, Values values) noexcept {
-  const std::optional<core::Answer> set = values.size() == 5
-                                              ? classify_set_and_ttl(form, *values[0], *values[4])
-                                              : classify_set(form, *values[0]);
+std::optional<core::Answer> classify_numbered(Dialect dialect, Values values) noexcept {
+  const std::optional<core::Answer> set =
+      values.size() == 5 ? classify_set_and_ttl(dialect, *values[0], *values[4])
+                         : classify_set(dialect, *values[0]);
   if (!set || set->reply != Reply::granted) return set;
   return classify_raise(values.subspan(1, 3));
 }

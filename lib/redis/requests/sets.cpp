@@ -23,8 +23,8 @@ std::string_view yes_to_set(Dialect dialect, Protocol protocol) noexcept {
   return protocol == Protocol::resp3 ? "_\r\n" : "$-1\r\n";
 }
 
-std::optional<core::Answer> classify_set(Dialect form, const Value& value) noexcept {
-  switch (form) {
+std::optional<core::Answer> classify_set(Dialect dialect, const Value& value) noexcept {
+  switch (dialect) {
     case Dialect::classic:
       if (value.type == Type::error) return error_of(value);
       if (value.type == Type::nil) return core::Answer{.reply = Reply::taken};
@@ -47,11 +47,11 @@ std::optional<core::Answer> classify_set(Dialect form, const Value& value) noexc
   return std::nullopt;
 }
 
-std::optional<core::Answer> classify_set_and_ttl(Dialect form, const Value& set,
+std::optional<core::Answer> classify_set_and_ttl(Dialect dialect, const Value& set,
                                                  const Value& pttl) noexcept {
   // PTTL may fail where SET did not (an ACL without it): then only the remaining time is unknown.
   if (pttl.type != Type::error && !is_duration(pttl)) return std::nullopt;
-  std::optional<core::Answer> result = classify_set(form, set);
+  std::optional<core::Answer> result = classify_set(dialect, set);
   if (result && result->reply == Reply::taken && pttl.type == Type::integer) {
     result->remaining = duration_of(pttl);
   }

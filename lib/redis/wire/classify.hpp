@@ -22,7 +22,7 @@ namespace redlock::redis {
 /// all. As classify() says of core::Verb::set_fenced_short, but that no number was raised unless
 /// all were.
 [[nodiscard]] std::optional<std::vector<core::Answer>> classify_fenced_sets(
-    Dialect form, std::span<const Value* const> values);
+    Dialect dialect, std::span<const Value* const> values);
 
 /// How many values answer a verb.
 [[nodiscard]] std::size_t values_expected(core::Verb verb) noexcept;
@@ -36,7 +36,7 @@ namespace redlock::redis {
 /// Total: every value has a meaning or none. Nothing: no Redis server answers the verb like this,
 /// so that it is not known whose answer it is, and the connection has to be closed.
 /// One value per command of the verb, in their order.
-[[nodiscard]] std::optional<core::Answer> classify(core::Verb verb, Dialect form,
+[[nodiscard]] std::optional<core::Answer> classify(core::Verb verb, Dialect dialect,
                                                    std::span<const Value* const> values) noexcept;
 
 }  // namespace redlock::redis

@@ -66,7 +66,7 @@ void FencedSets::clear() noexcept {
   tokens_.clear();
 }
 
-std::optional<std::vector<core::Answer>> classify_fenced_sets(Dialect form, Values values) {
+std::optional<std::vector<core::Answer>> classify_fenced_sets(Dialect dialect, Values values) {
   const std::size_t count = values.size() - FencedSets::further_values;
   const Value& raised = *values[count];
   const Value& holders = *values[count + 1];
@@ -83,7 +83,7 @@ std::optional<std::vector<core::Answer>> classify_fenced_sets(Dialect form, Valu
   for (std::size_t i = 0; i < count; ++i) {
     const Value& holder = names_each ? *holders.elements[i] : holders;
     const auto answer =
-        classify_exceeding(form, std::array{values[i], &std::as_const(all_raised), &holder});
+        classify_exceeding(dialect, std::array{values[i], &std::as_const(all_raised), &holder});
     if (!answer) return std::nullopt;
     answers.push_back(*answer);
   }
