@@ -21,6 +21,8 @@ inline std::string_view encode(redis::Encoder& encoder, core::Verb verb, core::S
   terms.fencing_number = static_cast<std::uint64_t>(number);
   terms.connection = terms.queue_mode = number;
   terms.tracked = static_cast<core::Tracked>(number == 1 ? 1 : 0);
+  static const core::MarkerWrite some_marker{};
+  if (terms.marker == nullptr) terms.marker = &some_marker;
   if (core::is_about_queue(verb) || verb == core::Verb::write_name) terms.client = token;
   return encoder.encode(verb, form, dialect, terms);
 }
