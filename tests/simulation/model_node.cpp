@@ -235,7 +235,7 @@ Response ModelNode::execute(const Request& request, True now) {
       response.marker = memory_.marker;
       break;
     case Verb::write_marker:
-      write_marker(request.write, now, response);
+      by_script(Script::mark, [&] { write_marker(request.write, now, response); });
       break;
     case Verb::mark_plain:
       // A transaction cannot decide: the quarantine begins in any case.

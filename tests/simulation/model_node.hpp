@@ -274,9 +274,10 @@ class ModelNode {
     enter,
     break_lock,
     queue,
-    leave
+    leave,
+    mark
   };
-  static constexpr std::size_t scripts = static_cast<std::size_t>(Script::leave) + 1;
+  static constexpr std::size_t scripts = static_cast<std::size_t>(Script::mark) + 1;
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   /// Forgets the holds that have ended, as every script does that meets them.

@@ -105,7 +105,8 @@ void Enroller::begin_writing(const Enrolment::Write& write) {
   const bool plain =
       !link.can(Capability::run_scripts) && link.can(Capability::compare) && link.clock_known();
   const Stamp stamp = upkeep(plain ? Verb::mark_plain : Verb::write_marker);
-  outbox_.send(NodeSet::of(write.node), stamp).marker = &*writing_;
+  // In full: a marker is written once in the life of a node, which has not seen the script before.
+  outbox_.send(NodeSet::of(write.node), stamp, ScriptForm::text).marker = &*writing_;
 }
 
 void Enroller::ask_to_confirm(const Enrolment::Confirm& confirm) {

@@ -93,6 +93,7 @@ struct EnrollingClient : Harness {
     for (const Command& command : commands()) {
       const Request* request = request_in(command);
       if (request == nullptr || request->terms.marker == nullptr) continue;
+      EXPECT_EQ(request->form, ScriptForm::text) << "the node has not seen the script before";
       return parse_marker(request->terms.marker->text + " 2").value();
     }
     ADD_FAILURE() << "nothing is written";
