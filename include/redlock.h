@@ -439,7 +439,8 @@ REDLOCK_C_EXPORT size_t redlock_lease_resource_count(const redlock_lease* lease)
 REDLOCK_C_EXPORT const char* redlock_lease_resource_at(const redlock_lease* lease, size_t i);
 /// What the nodes store under the resource.
 REDLOCK_C_EXPORT const char* redlock_lease_token(const redlock_lease* lease);
-/// To send along with every write that the lock protects. 0: none was asked for.
+/// To send along with every write that the lock protects. 0: none was asked for, or the lease has
+/// been released or detached.
 REDLOCK_C_EXPORT uint64_t redlock_lease_fencing_token(const redlock_lease* lease);
 /// Compares the clock with the deadline at every call. False after release and loss, and in a
 /// forked child.
@@ -946,7 +947,7 @@ REDLOCK_C_EXPORT void redlock_async_mutex_cancel(redlock_async_mutex* mutex,
 REDLOCK_C_EXPORT void redlock_guard_free(redlock_guard* guard);
 /// Whether the lease is held and its deadline has not passed.
 REDLOCK_C_EXPORT bool redlock_guard_valid(const redlock_guard* guard);
-/// Whether the deadline passed without a renewal.
+/// Whether the deadline passed without a renewal, or the client was closed or freed.
 REDLOCK_C_EXPORT bool redlock_guard_lost(const redlock_guard* guard);
 /// Of the lease, which may have been passed on.
 REDLOCK_C_EXPORT const char* redlock_guard_token(const redlock_guard* guard);

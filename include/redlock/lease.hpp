@@ -26,8 +26,8 @@ inline namespace REDLOCK_ABI {
 
 /// A granted lock. Move-only: the owner of the object owns the lock.
 ///
-/// A lease is a promise about time: until `valid_until()` no other client holds a lease on the
-/// resource. Work that outlives the deadline is no longer protected. Ask `valid()` before each
+/// A lease is a promise about time: until `valid_until()` no other client holds a lease that this
+/// one excludes. Work that outlives the deadline is no longer protected. Ask `valid()` before each
 /// irreversible step and watch `lost()` in between.
 ///
 /// The destructor sends the release and does not wait for the answers. It never blocks. No function

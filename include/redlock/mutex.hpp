@@ -90,7 +90,8 @@ class REDLOCK_EXPORT Mutex {
   /// the answers. Unlocking a lock that was lost is harmless.
   void unlock() noexcept;
 
-  /// Whether the lease is held and its deadline has not passed. False in a forked child.
+  /// Whether the lease is held, by whichever thread of the process, and its deadline has not
+  /// passed: call it while holding the lock. False in a forked child.
   [[nodiscard]] bool valid() const noexcept;
 
   /// Signalled when the current lease is lost, and when the client is closed: see `Lease::lost`.
