@@ -19,22 +19,22 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr std::size_t kinds = static_cast<std::size_t>(Kind::several) + 1;
 
-/// What the core has to know of a kind. Everything that differs between kinds is asked of this.
+/// What the core has to know of a kind. Most of what differs between kinds is asked of this.
 struct KindTraits {
-  std::string_view name;    ///< for people
-  Verb script{};            ///< asks for it where a plain SET does not do
-  bool by_script = false;   ///< a plain SET never does
-  bool has_holds = false;   ///< one key has many tokens: those of a group, which share it
-  bool is_one_key = false;  ///< its one key has one token: plain commands release and extend it
-  bool is_chosen = false;   ///< one of several that are alike: a refusal says which are free
-  bool has_ticket = false;  ///< one client waits in one place of one queue
+  std::string_view name;       ///< for people
+  Verb script{};               ///< asks for it where a plain SET does not do
+  bool by_script = false;      ///< a plain SET never does
+  bool has_holds = false;      ///< one key has many tokens: those of a group, which share it
+  bool has_one_token = false;  ///< one key, and one token in it: plain commands do
+  bool is_chosen = false;      ///< one of several that are alike: a refusal says which are free
+  bool has_ticket = false;     ///< one client waits in one place of one queue
   bool can_be_fenced = false;
 };
 
 inline constexpr std::array<KindTraits, kinds> kind_traits{{
     {.name = "exclusive",
      .script = Verb::take,
-     .is_one_key = true,
+     .has_one_token = true,
      .has_ticket = true,
      .can_be_fenced = true},
     {.name = "shared", .script = Verb::enter, .by_script = true, .has_holds = true},
@@ -42,7 +42,7 @@ inline constexpr std::array<KindTraits, kinds> kind_traits{{
     {.name = "permit",
      .script = Verb::take_permit,
      .by_script = true,
-     .is_one_key = true,
+     .has_one_token = true,
      .is_chosen = true,
      .has_ticket = true},
     {.name = "several", .script = Verb::take, .by_script = true, .can_be_fenced = true},

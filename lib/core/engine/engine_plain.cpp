@@ -34,18 +34,18 @@ std::optional<Verb> Engine::plain_form(const Claim& claim, Verb verb, Instant no
   const KindTraits& kind = terms.traits();
   switch (verb) {
     case Verb::release:
-      if (!kind.is_one_key || claim.cooldown(now) > Duration::zero()) return std::nullopt;
+      if (!kind.has_one_token || claim.cooldown(now) > Duration::zero()) return std::nullopt;
       return Verb::release_plain;
     case Verb::extend:
     case Verb::extend_or_set:
       // By token it may be a hold, or of a TTL that is not known here; and an interval is longer
       // than what is asked for.
-      if (!ours || !kind.is_one_key || terms.hold_at_least > Duration::zero()) {
+      if (!ours || !kind.has_one_token || terms.hold_at_least > Duration::zero()) {
         return std::nullopt;
       }
       return verb == Verb::extend ? Verb::extend_plain : Verb::repair_plain;
     case Verb::raise_fence:
-      return kind.is_one_key ? std::optional(Verb::raise_plain) : std::nullopt;
+      return kind.has_one_token ? std::optional(Verb::raise_plain) : std::nullopt;
     case Verb::take:
       if (terms.kind() == Kind::exclusive) return claim.fencing() ? Verb::set_fenced : Verb::set;
       return claim.fencing() ? std::nullopt : std::optional(Verb::set_all);

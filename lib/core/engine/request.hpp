@@ -59,10 +59,12 @@ struct Terms {
   std::int64_t connection = 0;          ///< kill_old: as CLIENT ID named it
   const MarkerWrite* marker = nullptr;  ///< write_marker, mark_plain
 
-  /// It may be one of several in a call: by token it may be a hold, which has a script of its own.
+  /// The driver may join the request with others into one call. Not by token: that may be a hold,
+  /// which has a script of its own.
   bool may_share_call = false;
 
-  /// It is about one resource that is locked exclusively, and about nobody's place in a queue.
+  /// Nothing but resource, token, fencing number, TTL and `reserved_for` can differ from another
+  /// request of which this is true: the encoder writes over the bytes of the one before.
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == Duration::zero() &&
            writer_reservation == Duration::zero() && permits == 0 && client.empty() &&

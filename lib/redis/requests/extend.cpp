@@ -43,7 +43,7 @@ std::optional<core::Answer> classify_plain_extend(const Value& value) noexcept {
   return error_of_plain(value);
 }
 
-/// The same; SET … NX GET.
+/// The extend, then SET … NX GET.
 std::optional<core::Answer> classify_plain_repair(Dialect dialect, const Value& extended,
                                                   const Value& set) noexcept {
   const auto first = classify_plain_extend(extended);

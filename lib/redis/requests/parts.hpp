@@ -47,6 +47,7 @@ inline constexpr std::int64_t no_key = -2;
 /// Where a client is queued: its ticket, and 1 if it is first.
 [[nodiscard]] bool read_place(const Value& ticket, const Value& first,
                               core::Answer& result) noexcept;
+// --- release.cpp, take.cpp ----------------------------------------------------------------------
 /// Of a release, or of one of several that are one call.
 [[nodiscard]] std::optional<core::Answer> classify_release(const Value& value) noexcept;
 /// {1 or 2, number}, or a refusal.

@@ -18,7 +18,7 @@ namespace redlock::redis {
 using Values = std::span<const Value* const>;
 
 /// Everything that there is to know about one request. To add a request is to add a row to its
-/// family's file: encoder, connection, fuzzers and tests read the rows, and name none.
+/// family's file: encoder, connection, fuzzers and tests read the rows, and name few.
 struct Row {
   core::Verb verb{};
   char letter = 0;          ///< by which the corpora of the fuzzers name it

@@ -74,7 +74,8 @@ struct Frame {
 };
 
 /// Writes the commands of one request into its frame. A word that is `resource()`, `token()`,
-/// `number()` or `queue()` is recognized, wherever it stands, and may be overwritten later.
+/// `number()` or `queue()` is recognized, wherever it stands, and may be overwritten later; a copy
+/// of it is not recognized.
 class Writer {
  public:
   Writer(Frame& frame, const core::Terms& terms);

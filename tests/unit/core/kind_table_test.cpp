@@ -80,7 +80,7 @@ TEST(KindTable, HoldsExcludeTicketsAndFencing) {
   each_kind([](Kind kind) {
     const KindTraits& traits = traits_of(kind);
     if (!traits.has_holds) return;
-    EXPECT_FALSE(traits.has_ticket || traits.can_be_fenced || traits.is_one_key) << traits.name;
+    EXPECT_FALSE(traits.has_ticket || traits.can_be_fenced || traits.has_one_token) << traits.name;
   });
 }
 
