@@ -545,6 +545,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (quarantines) write.quarantine = milliseconds(random_.between(1'000, 20'000));
     simulation::Request request;
     request.stamp.verb = core::Verb::write_marker;
+    request.form = core::ScriptForm::text;
     request.write = write;
     const simulation::Response model = model_->execute(request, now());
     const std::string there = server_->get(std::string(redis::keys::marker)).value_or("");
