@@ -77,7 +77,8 @@ class AcquireOptions(TypedDict, total=False):
     on_at_risk: is called with the remaining seconds when only a third of the TTL is left, because
         renewals fail or have reached their limit. Default: nothing is.
     on_lost: is called once, with a RedlockError, when the deadline passes without a renewal: from
-        then on the lock may have another holder. Never after a release in time. Default: nothing is.
+        then on the lock may have another holder. Never after a release in time. Default: nothing
+        is.
     raise_on_release_error: whether the end of a with block raises LeaseLostError if its lease was
         lost. Default: True."""
 
