@@ -29,7 +29,6 @@ std::vector<Terms> all_kinds_of_terms() {
   simple.resource = "resource";
   simple.token = "t0k";
   simple.ttl = std::chrono::seconds(10);
-  simple.name = "me";
   simple.marker = &write;
   std::vector<Terms> all;
   const auto with = [&](auto change) {
@@ -38,6 +37,7 @@ std::vector<Terms> all_kinds_of_terms() {
     all.push_back(terms);
   };
   with([](Terms&) {});
+  with([](Terms& terms) { terms.name = "me"; });
   with([](Terms& terms) { terms.more_resources = others; });
   with([](Terms& terms) { terms.group = "shared"; });
   with([](Terms& terms) { terms.fencing_number = 1'781'000'000'000'000; });
@@ -107,6 +107,8 @@ TEST(Rows, EncodeTheSameWhateverWasEncodedBefore) {
       for (const std::string_view token : {"t0k", "tok", "t0k"}) {
         Terms again = terms;
         again.token = token;
+        if (terms.fencing_number > 0) again.fencing_number += token == "tok" ? 1U : 0U;
+        if (terms.permits == 0) again.resource = token == "tok" ? "RESOURCE" : "resource";
         Encoder fresh;
         EXPECT_EQ(used.encode(row->verb, ScriptForm::digest, Dialect::with_get, again),
                   fresh.encode(row->verb, ScriptForm::digest, Dialect::with_get, again))
