@@ -157,7 +157,7 @@ TEST_F(LeaseLoss, IsToldIfAnUnlockIsTheFirstToSeeIt) {
 }
 
 TEST_F(LeaseLoss, IsSignalledByTheEndOfTheClientAndNotTold) {
-  // on_lost may refer to what is gone already; a stop_callback takes itself back.
+  // The objects that on_lost refers to may be gone; a stop_callback unregisters itself in time.
   Lease lease;
   std::stop_token lost;
   std::atomic<int> stopped{0};

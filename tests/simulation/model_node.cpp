@@ -482,7 +482,7 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   if (request.both) std::sort(order.begin(), order.end());
   for (std::size_t place = 0; place < (request.both ? 2U : 1U); ++place) {
     const std::size_t resource = order.at(place);
-    // The client was to be let in with other readers, and is none any more.
+    // The client does not read any more: its place among the readers that were let in is given up.
     if (Key& key = memory_.keys[resource]; key.token == 0) {
       look(key, now);
       if (key.next != 0) static_cast<void>(admit(resource, request.client));

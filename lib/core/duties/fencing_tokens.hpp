@@ -26,7 +26,7 @@ class FencingTokens {
 
   /// A token is asked for. `wall_clock`: the time since 1970.
   void propose(Claim& claim, Duration wall_clock);
-  /// In which form of set_fenced the number is asked for.
+  /// The form of set_fenced that asks for the number.
   [[nodiscard]] Verb short_form(const Claim& claim, Verb verb) const;
 
   // --- answers ----------------------------------------------------------------------------------

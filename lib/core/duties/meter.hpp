@@ -32,8 +32,8 @@ struct RecordedDurations : DurationHistogram {
   }
 };
 
-/// What an engine counts as it goes, for operators: a few instructions each, and nothing is
-/// allocated. Decides nothing. See Metrics for what each count means.
+/// The engine's counts for operators. Each costs a few instructions, and allocates nothing. Decides
+/// nothing. See Metrics for what each count means.
 class Meter {
  public:
   Meter(const Settings& settings, const Nodes& nodes) : settings_(settings), nodes_(nodes) {}

@@ -9,9 +9,9 @@
 
 namespace redlock::core {
 
-/// What a node can do for this client: its server understands it, and our user may. A new one is an
-/// enumerator and a name here, a row of what shows it (redis/handshake/capability_rows.hpp), and
-/// the code that asks for it.
+/// What a node can do for this client: its server knows the commands, and our user may run them. A
+/// new capability is an enumerator and a name here, a row of what shows it
+/// (redis/handshake/capability_rows.hpp), and the code that asks for it.
 enum class Capability : std::uint8_t {
   run_scripts,       ///< EVAL and EVALSHA
   name_holder,       ///< a refused SET names the holder: SET … NX GET

@@ -8,7 +8,7 @@
 
 #include "core/nodes/capabilities.hpp"
 
-/// What shows a server's capabilities in the handshake. A new capability needs a row here.
+/// How the handshake finds a server's capabilities. A new capability needs a row here.
 namespace redlock::redis {
 
 /// A version of Redis. A fork tells which one it is compatible with.

@@ -41,7 +41,7 @@ namespace {
 /// For how long a node remembers which locks an operator broke.
 constexpr core::Duration audit_kept_for = std::chrono::hours(24);
 
-/// Of an attempt that was lost and waits on: where its release puts it in the queue.
+/// Where the release of a lost attempt, which waits on, puts its client in the queue.
 enum class PlaceAtRelease : std::uint8_t { none, as_before, for_any_permit, of_several };
 
 PlaceAtRelease place_at_release(const core::Terms& terms) noexcept {
