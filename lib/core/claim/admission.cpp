@@ -12,8 +12,13 @@ std::string format_duration(Duration duration) {
   const auto within = [duration](Duration limit) { return -limit < duration && duration < limit; };
   // No exponents: they are for people.
   if (duration != 0ns && within(1us)) return std::to_string(duration.count()) + " ns";
-  if (!within(1000s))
-    return std::to_string(std::chrono::round<std::chrono::seconds>(duration).count()) + " s";
+  // By hand: std::chrono::round overflows on the least duration.
+  if (!within(1000s)) {
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
+    const auto rest = duration - whole;
+    const int up = rest >= 500ms ? 1 : rest <= -500ms ? -1 : 0;
+    return std::to_string(whole.count() + up) + " s";
+  }
   const bool seconds = !within(1s);
   const double number = seconds ? std::chrono::duration<double>(duration).count()
                                 : std::chrono::duration<double, std::milli>(duration).count();
