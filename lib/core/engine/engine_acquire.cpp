@@ -100,7 +100,7 @@ void Engine::try_again(Acquisition& acquisition) {
   // or one that seems far off may turn out to be the right one.
   if (nodes_.may_soon_have_quorum()) {
     acquisitions_.enter(acquisition, Acquisition::State::connecting);
-    timers_.set(timer_of(acquisition), acquisition.give_up);
+    agenda_.set(acquisition, acquisition.give_up);
     return;
   }
   // Too few could vote: nothing is sent, so nothing has to be released. The attempt under which
@@ -115,7 +115,7 @@ void Engine::try_again(Acquisition& acquisition) {
 
 void Engine::wait_for_space(Acquisition& acquisition) {
   acquisitions_.enter(acquisition, Acquisition::State::backing_off);
-  timers_.set(timer_of(acquisition), acquisition.give_up);
+  agenda_.set(acquisition, acquisition.give_up);
   for_space_.wait(acquisition);
 }
 
@@ -175,10 +175,10 @@ void Engine::start_attempt(Acquisition& acquisition) {
   claim.work->steps = nodes_.steps();
   voters_.begin_round(claim, 1, acquisition.terms.ttl);
   claim.valid_until = valid_until(now_, acquisition.terms.ttl);
-  timers_.set(timer_of(acquisition), acquisition.give_up);
-  ask(claim);
-  retime(claim);
-  touch_if_decided(claim);
+  agenda_.set(acquisition, acquisition.give_up);
+  rounds_.ask(claim);
+  agenda_.retime(claim);
+  agenda_.touch_if_decided(claim);
 }
 
 void Engine::judge_attempt(Claim& claim) {
@@ -223,14 +223,7 @@ void Engine::judge_fencing(Claim& claim) {
 void Engine::raise_fencing_number(Claim& claim) {
   fencing_.raise(claim);
   const NodeSet granted = claim.round.granted() & nodes_.up();
-  fencing_.asked(claim, transmit(claim, Verb::raise_fence, granted, ScriptForm::digest));
-}
-
-void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
-  if (!fencing_.answered(claim, answer)) return;
-  NodeSet& asked = claim.fencing()->asked;
-  const NodeSet node = NodeSet::of(answer.node);
-  asked = asked | transmit(claim, Verb::raise_fence, node, ScriptForm::digest);
+  fencing_.asked(claim, sender_.send(claim, Verb::raise_fence, granted));
 }
 
 void Engine::grant(Claim& claim) {
@@ -261,7 +254,7 @@ void Engine::grant(Claim& claim) {
   if (place.ticket) place.unanswered = place.nodes & claim.round.pending();
   wait_queue_.leave(acquisition, WaitQueue::Left::granted,
                     claim.round.granted() | place.unanswered);
-  timers_.set(timer_of(acquisition), std::nullopt);
+  agenda_.set(acquisition, std::nullopt);
   acquisitions_.finish(acquisition);
 }
 
@@ -275,7 +268,7 @@ void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
     lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
   }
   if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
-  retime(claim);
+  agenda_.retime(claim);
 }
 
 void Engine::lose_attempt(Claim& claim, Errc why) {
@@ -303,7 +296,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
       nodes_.may_soon_have_quorum()) {
     acquisition.reconnected = true;
     acquisitions_.enter(acquisition, Acquisition::State::connecting);
-    return timers_.set(timer_of(acquisition), std::nullopt);
+    return agenda_.set(acquisition, std::nullopt);
   }
   // A standstill of our own clock fails no call either: while it was not recognized, nodes had no
   // vote.
@@ -351,7 +344,7 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
     acquisition.next_try = std::min(acquisition.next_try, soon);
   }
   wait_queue_.note_plan(acquisition, sleeps && !acquisition.waiting.retry_at);
-  timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
+  agenda_.set(acquisition, std::min(acquisition.next_try, *acquisition.give_up));
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
@@ -361,7 +354,7 @@ void Engine::finish(Acquisition& acquisition, Errc code) {
                       resource_in_the_way(acquisition), acquisition.terms.permits});
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
   acquisitions_.enter(acquisition, Acquisition::State::over);
-  timers_.set(timer_of(acquisition), std::nullopt);
+  agenda_.set(acquisition, std::nullopt);
   acquisitions_.finish(acquisition);
 }
 

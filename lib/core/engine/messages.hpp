@@ -51,7 +51,7 @@ enum class Verb : std::uint8_t {
   extend_or_set,  ///< and give the key back to a node that lost it
   release,        ///< compare and delete
   break_lock,     ///< compare, and keep everybody out for a while
-  // Plain commands in the place of scripts, where the node knows them: see engine_plain.cpp.
+  // Plain commands in the place of scripts, where the node knows them: see Sender.
   release_plain,          ///< DELIFEQ, and whether anybody is queued
   extend_plain,           ///< SET IFEQ: never for less time than before
   repair_plain,           ///< the same, and SET NX behind it
