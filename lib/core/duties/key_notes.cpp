@@ -24,7 +24,7 @@ void KeyNotes::note_set(Claim& claim, const Answer& answer) {
     case Reply::granted:
     case Reply::behind:
       if (claim.fencing()) fencing_answered(claim, answer);
-      granted(claim, answer.node, answer.stamp.round, voters_.has_vote(claim, answer.node));
+      granted(claim, answer.node, answer.stamp.round(), voters_.has_vote(claim, answer.node));
       break;
     case Reply::taken:
       if (claim.phase == Claim::Phase::acquiring) note_obstacle(claim, answer);
@@ -102,7 +102,7 @@ void KeyNotes::give_orphan_expiry(Claim& claim, const Answer& answer) {
 
 void KeyNotes::forget_key(Claim& claim, const Answer& answer) {
   // Behind an answer to an earlier round, one may be under way that gives the node the key.
-  if (answer.stamp.round == claim.round.number()) claim.keys.absent(answer.node);
+  if (answer.stamp.round() == claim.round.number()) claim.keys.absent(answer.node);
 }
 
 void KeyNotes::fencing_answered(Claim& claim, const Answer& answer) {
@@ -119,7 +119,7 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
   if (answer.reply == Reply::extended && voters_.extends(claim, answer.node)) {
     claim.keys.voted(answer.node);
-    note_in_basis(claim, answer.node, answer.stamp.round);
+    note_in_basis(claim, answer.node, answer.stamp.round());
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing &&
              answer.reply != Reply::script_needed) {
     claim.keys.vote_forgotten(answer.node);
@@ -133,7 +133,7 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
   const bool straggler_of_a_won_round =
-      is_extend(answer.stamp.verb) && !is_repair(answer.stamp.verb) && !claim.is_hold &&
+      is_extend(answer.stamp.verb) && !about(answer.stamp.verb).repairs && !claim.is_hold &&
       claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&
       now_ < claim.valid_until;
   if (straggler_of_a_won_round && answer.reply == Reply::gone) {

@@ -34,7 +34,7 @@ NodeSet Rounds::ask(Claim& claim) {
 void Rounds::take(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took) {
   REDLOCK_ASSERT(claim.unanswered > 0);
   const Stamp& stamp = answer.stamp;
-  if (is_comparison(stamp.verb)) {
+  if (about(stamp.verb).compares) {
     if (const auto plain = Sender::in_terms_of_scripts(claim, answer)) {
       return take(claim, *plain, failure, took);
     }
@@ -57,7 +57,7 @@ void Rounds::take(Claim& claim, const Answer& answer, Vote failure, std::optiona
     if (is_raise(stamp.verb)) key_notes_.fencing_answered(claim, answer);
     return agenda_.touch(claim);
   }
-  if (stamp.round == claim.round.number()) record(claim, answer, failure, took);
+  if (stamp.round() == claim.round.number()) record(claim, answer, failure, took);
   agenda_.touch(claim);
 }
 
@@ -66,10 +66,10 @@ void Rounds::take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Durati
   claim.work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
   claim.keys.set_answered(node);
   const bool counts = voters_.has_vote(claim, node);
-  key_notes_.granted(claim, node, stamp.round, counts);
+  key_notes_.granted(claim, node, stamp.round(), counts);
   meter_.round_trip(node, took);
   if (!claim.keys.has_vote_of(node)) meter_.answered(node, Vote::excluded);
-  if (stamp.round == claim.round.number()) {
+  if (stamp.round() == claim.round.number()) {
     if (counts) {
       claim.round.record_grant(node, took);
     } else {
@@ -83,7 +83,7 @@ void Rounds::take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Dura
   --claim.unanswered;
   claim.work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
   claim.keys.release_answered(node, KeyLedger::Release::done);
-  if (stamp.round == claim.round.number()) claim.round.record_grant(node, took);
+  if (stamp.round() == claim.round.number()) claim.round.record_grant(node, took);
   agenda_.touch_if_decided(claim);
 }
 

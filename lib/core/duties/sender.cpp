@@ -4,26 +4,7 @@
 #include "core/claim/kind.hpp"
 
 namespace redlock::core {
-namespace {
-
-Verb script_form(Verb plain) {
-  switch (plain) {
-    case Verb::release_plain:
-      return Verb::release;
-    case Verb::extend_plain:
-      return Verb::extend;
-    case Verb::repair_plain:
-      return Verb::extend_or_set;
-    case Verb::raise_plain:
-      return Verb::raise_fence;
-    case Verb::set_all:
-      return Verb::take;
-    default:
-      return plain;
-  }
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Sender::Sender(const Settings& settings, const Instant& now, const Acquisitions& acquisitions,
                Nodes& nodes, Rest& rest, Clocks& clocks, MarkerCover& cover, Tracking& tracking,
@@ -49,7 +30,7 @@ NodeSet Sender::send(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   const auto plain = plain_form(claim, verb);
   if (!plain || form != ScriptForm::digest) return send_script(claim, verb, nodes, form);
   NodeSet able = nodes & take_plain(claim, *plain);
-  if (is_set_fenced(*plain)) able = able & nodes_.can_set_fenced(claim.fencing()->first);
+  if (about(*plain).is_fenced) able = able & nodes_.can_set_fenced(claim.fencing()->first);
   if (able.empty()) return send_script(claim, verb, nodes, form);
   const NodeSet sent = send_as_it_is(claim, fencing_.short_form(claim, *plain), able, form);
   return sent | send_script(claim, verb, nodes - able, form);
@@ -102,7 +83,7 @@ NodeSet Sender::take_plain(const Claim& claim, Verb plain) const {
 }
 
 NodeSet Sender::send_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
-  if (!is_set_fenced(verb)) {
+  if (!about(verb).is_fenced) {
     const NodeSet sent = send_as_it_is(claim, verb, nodes, form);
     if (verb == Verb::take && claim.fencing()) fencing_.prune(sent);
     return sent;
@@ -126,7 +107,7 @@ NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   if (sent.empty()) return sent;
   rest_.wake(claim);
   note_sent(claim, verb, sent);
-  const Stamp stamp{claim.id(), claim.round.number(), verb};
+  const Stamp stamp(verb, claim.id(), claim.round.number());
   fill_in(claim, verb, outbox_.send(sent, stamp, form));
   if (is_set(verb)) names_.write(sent);
   return sent;
@@ -204,13 +185,14 @@ bool Sender::sent_again(Claim& claim, const Answer& answer) {
 bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
   // Sent again behind a release it would set what was released. A lease in its first round gives a
   // late node its key all the same.
-  const bool first_round = claim.phase == Claim::Phase::held && stamp.round == claim.round.number();
-  if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
-  if (!is_repair(stamp.verb)) return true;
+  const bool first_round =
+      claim.phase == Claim::Phase::held && stamp.round() == claim.round.number();
+  if (about(stamp.verb).by_script) return claim.phase == Claim::Phase::acquiring || first_round;
+  if (!about(stamp.verb).repairs) return true;
   // Sent again behind a release it would revive what was released. Behind the next round's extend
   // it would be counted there, and that one finds out for itself. A round by token never releases.
   const bool by_token = claim.purpose == Claim::Purpose::extend;
-  return by_token || (claim.phase == Claim::Phase::held && stamp.round == claim.round.number());
+  return by_token || (claim.phase == Claim::Phase::held && stamp.round() == claim.round.number());
 }
 
 bool Sender::send_as_script(Claim& claim, const Answer& answer) {
@@ -219,7 +201,7 @@ bool Sender::send_as_script(Claim& claim, const Answer& answer) {
   const bool runs_scripts = nodes_[answer.node].can(Capability::run_scripts);
   if (for_good && runs_scripts) nodes_[answer.node].forget_plain(answer.stamp.verb);
   Stamp stamp = answer.stamp;
-  stamp.verb = script_form(answer.stamp.verb);
+  stamp.verb = about(answer.stamp.verb).script;
   if (!runs_scripts || !is_wanted(claim, stamp)) return false;
   return !send_as_it_is(claim, stamp.verb, NodeSet::of(answer.node), ScriptForm::digest).empty();
 }

@@ -129,7 +129,7 @@ void Engine::on(const Changed& event) {
 }
 
 void Engine::take_tracked(const Answer& answer) {
-  const bool of_queue = answer.stamp.round == static_cast<std::uint16_t>(Tracked::queue);
+  const bool of_queue = answer.stamp.tracked() == Tracked::queue;
   if (of_queue) return queue_watch_.answered(answer);
   const auto [entry, is_news] = tracking_.resources().answered(answer);
   if (entry == nullptr) return;
@@ -138,7 +138,7 @@ void Engine::take_tracked(const Answer& answer) {
 }
 
 void Engine::on(const WatchQueue& event) {
-  Claim* const claim = claims_.find(event.claim.index, event.claim.generation);
+  Claim* const claim = claims_.find(event.claim);
   if (claim != nullptr && claim->phase == Claim::Phase::held) queue_watch_.begin(*claim);
 }
 
@@ -176,7 +176,7 @@ void Engine::on(const Shutdown& shutdown) {
   acquisitions_.each([this](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
-      clear(*claims_.find(acquisition.claim.index, acquisition.claim.generation));
+      clear(*claims_.find(acquisition.claim));
     }
     finish(acquisition, Errc::closed);
   });

@@ -68,9 +68,7 @@ class Engine {
   /// Its nodes are those that were named, and behind them what was learned.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   /// None when the name is stale.
-  [[nodiscard]] const Claim* claim(ClaimId id) const {
-    return claims_.find(id.index, id.generation);
-  }
+  [[nodiscard]] const Claim* claim(ClaimId id) const { return claims_.find(id); }
   [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
   /// Why a node that is up has no vote for new leases; empty where it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }

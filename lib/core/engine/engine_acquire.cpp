@@ -77,7 +77,7 @@ void Engine::on(const Cancel& event) {
   acquisitions_.each_of(event.request, [&](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
-      Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
+      Claim& claim = *claims_.find(acquisition.claim);
       acquisition.keep_votes(claim.round);
       clear(claim);
     }
@@ -369,7 +369,7 @@ void Engine::fire(Acquisition& acquisition) {
     case Acquisition::State::backing_off:
       return out_of_time ? finish(acquisition, acquisition.why) : try_again(acquisition);
     case Acquisition::State::in_round: {
-      Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
+      Claim& claim = *claims_.find(acquisition.claim);
       // An earlier attempt knew more than one that was cut short.
       if (!acquisition.has_last) {
         acquisition.keep_votes(claim.round);

@@ -58,7 +58,7 @@ void Engine::on(const Assents& event) {
 
 void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                                 const Arrival& arrival) {
-  Claim* const claim = claims_.find(assent.stamp.claim.index, assent.stamp.claim.generation);
+  Claim* const claim = claims_.find(assent.stamp.claim());
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
   if (FencingTokens::acknowledge_at_once(*claim, node, floor)) {
     return rounds_.take_grant(*claim, node, assent.stamp, arrival.took);
@@ -74,7 +74,7 @@ void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint6
 
 void Engine::take_assent(NodeIndex node, const Assent& assent, Arrival arrival) {
   const Stamp& stamp = assent.stamp;
-  Claim* const claim = claims_.find(stamp.claim.index, stamp.claim.generation);
+  Claim* const claim = claims_.find(stamp.claim());
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
   if (assent.reply == Reply::granted && stamp.verb == Verb::set) {
     return rounds_.take_grant(*claim, node, stamp, arrival.took);
@@ -92,8 +92,7 @@ void Engine::take_assent(NodeIndex node, const Assent& assent, Arrival arrival) 
 void Engine::take_answer(const Answer& answer, Vote failure,
                          const std::optional<Arrival>& arrival) {
   if (is_upkeep(answer.stamp.verb)) return take_upkeep(answer, arrival);
-  const ClaimId id = answer.stamp.claim;
-  Claim* const claim = claims_.find(id.index, id.generation);
+  Claim* const claim = claims_.find(answer.stamp.claim());
   // A claim outlives every request sent for it; an answer without one is an answer to nothing.
   REDLOCK_ASSERT(claim != nullptr);
   rounds_.take(*claim, answer, failure, arrival ? std::optional(arrival->took) : std::nullopt);

@@ -8,7 +8,7 @@ namespace redlock::core {
 // --- extend -----------------------------------------------------------------------------------
 
 void Engine::on(const Extend& event) {
-  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  Claim* claim = claims_.find(event.claim);
   if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, Errc::not_holder, nullptr);

@@ -81,7 +81,7 @@ void Engine::on(const NodeDown& event) {
 
 void Engine::kill_suspects(NodeIndex node) {
   for (const std::int64_t suspect : nodes_[node].suspects()) {
-    outbox_.send(NodeSet::of(node), upkeep(Verb::kill_old)).connection = suspect;
+    outbox_.send(NodeSet::of(node), Stamp(Verb::kill_old)).connection = suspect;
   }
 }
 

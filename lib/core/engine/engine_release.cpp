@@ -6,7 +6,7 @@
 /// How a lease ends. When its key leaves which node: OwedReleases.
 namespace redlock::core {
 void Engine::on(const Release& event) {
-  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  Claim* claim = claims_.find(event.claim);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, closing_.has_begun() ? Errc::closed : Errc::not_holder, nullptr);
   }
@@ -93,7 +93,7 @@ void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
 }
 
 void Engine::on(const Detach& event) {
-  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  Claim* claim = claims_.find(event.claim);
   if (claim == nullptr || claim->phase != Claim::Phase::held) return;
   fail_requests(*claim, Errc::cancelled, &claim->round);
   claim->task = Claim::Task::none;

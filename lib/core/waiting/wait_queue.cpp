@@ -375,13 +375,9 @@ void WaitQueue::leave(WaitedKeys::Entry& entry, Leave how) {
 
 void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, Mode mode,
                      ScriptForm form) {
-  Stamp stamp;
-  stamp.verb = verb;
-  stamp.round = form == ScriptForm::text ? static_cast<Mode>(mode | in_full) : mode;
-  stamp.claim.index = entry.second.id;
   measure_reservation();
   const WaitedKeys::Key& key = entry.second;
-  Terms& terms = outbox_.send(nodes, stamp, form);
+  Terms& terms = outbox_.send(nodes, Stamp::of_queue(verb, entry.second.id, mode, form), form);
   terms.resource = entry.first;
   terms.client = client_id_.view();
   terms.queue_mode = mode;

@@ -140,9 +140,8 @@ class WaitQueue {
   /// What was kept for it is in its way again.
   void wait_for_kept(Acquisition& acquisition, std::uint64_t which);
   void leave_kept(Acquisition& acquisition, std::uint64_t which, Left left);
-  /// A Position or a Leave; kept in the stamp of the request, with whether it was sent in full.
-  using Mode = std::uint16_t;
-  static constexpr Mode in_full = 0x100;
+  /// A Position or a Leave; kept in the stamp of the request.
+  using Mode = std::uint8_t;
   void send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, Mode mode,
             ScriptForm form = ScriptForm::digest);
   /// The node's scripts were flushed since it was connected to.

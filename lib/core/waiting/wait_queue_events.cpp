@@ -25,7 +25,7 @@ constexpr Duration planned_again_after = std::chrono::milliseconds(500);
 void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answer) {
   if (answer.reply == Reply::script_missing) return send_in_full(node, stamp);
   if (stamp.verb == Verb::leave_queue) return;
-  WaitedKeys::Entry* const entry = keys_.find(stamp.claim.index);
+  WaitedKeys::Entry* const entry = keys_.find(stamp.key());
   const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
   if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
   const bool was_first = !entry->second.first.empty();
@@ -38,13 +38,13 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
 }
 
 void WaitQueue::send_in_full(NodeIndex node, const Stamp& stamp) {
-  WaitedKeys::Entry* const entry = keys_.find(stamp.claim.index);
-  if (entry == nullptr || (stamp.round & in_full) != 0) return;
+  WaitedKeys::Entry* const entry = keys_.find(stamp.key());
+  if (entry == nullptr || stamp.was_in_full()) return;
   if (!nodes_[node].up() || nodes_[node].congested()) return;
   // Unless something else was asked behind it, which has to be sent again itself.
   const bool joins = stamp.verb == Verb::join_queue;
   if (entry->second.asked.has(node) != joins) return;
-  Mode mode = stamp.round;
+  Mode mode = stamp.mode();
   // A place that other nodes have given us is better than a new one.
   if (joins && entry->second.ticket > 0) mode &= static_cast<Mode>(~1U);
   send(*entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);

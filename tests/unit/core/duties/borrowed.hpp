@@ -69,7 +69,7 @@ struct Borrowed {
     return count;
   }
   /// The oldest request of the node is answered.
-  Arrival answered(NodeIndex node, Verb verb) { return nodes[node].answered(upkeep(verb), now); }
+  Arrival answered(NodeIndex node, Verb verb) { return nodes[node].answered(Stamp(verb), now); }
 
   Settings settings;
   Instant now{};
