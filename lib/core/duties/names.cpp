@@ -1,5 +1,6 @@
 #include "core/duties/names.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace redlock::core {

@@ -314,7 +314,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   acquisition.moves = 0;
   if (wait_queue_.is_to_be_queued(acquisition)) {
     wait_queue_.join(acquisition);
-    queue_watch_.joined(acquisition.terms.resource);
+    queue_watch_.joined(resource_at(acquisition, acquisition.waiting.blocked_by));
   }
   plan_next_try(acquisition);
 }
