@@ -111,7 +111,7 @@ TEST_F(EnrollerDuty, writes_one_node_after_the_other_once_the_readings_confirm_i
   EXPECT_EQ(written(), NodeSet());
   look_again();
   EXPECT_EQ(borrowed.count<Request>(), 0U) << "it is being read";
-  enroller.read(2, upkeep(Verb::read_marker));
+  enroller.read(2, Stamp(Verb::read_marker));
   enroller.end_step();
   EXPECT_EQ(borrowed.count<Request>(), 0U) << "a reading behind votes confirms nothing";
   answer_read(2);
@@ -294,7 +294,7 @@ TEST_F(EnrollerDuty, has_markers_read_now_and_then_that_no_vote_would_show) {
 TEST_F(EnrollerDuty, goes_on_for_a_client_that_closes_if_one_more_node_could_open_it) {
   begin_with(0);
   EXPECT_FALSE(enroller.may_still_enrol()) << "nobody is being connected to";
-  borrowed.outbox.send(NodeSet::of(2), upkeep(Verb::read_clock));
+  borrowed.outbox.send(NodeSet::of(2), Stamp(Verb::read_clock));
   static_cast<void>(borrowed.answer(2, Reply::clock));
   borrowed.go_down(2);
   enroller.dropped(2);
