@@ -187,7 +187,7 @@ bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
   // late node its key all the same.
   const bool first_round =
       claim.phase == Claim::Phase::held && stamp.round() == claim.round.number();
-  if (about(stamp.verb).by_script) return claim.phase == Claim::Phase::acquiring || first_round;
+  if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
   if (!about(stamp.verb).repairs) return true;
   // Sent again behind a release it would revive what was released. Behind the next round's extend
   // it would be counted there, and that one finds out for itself. A round by token never releases.

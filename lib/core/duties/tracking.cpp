@@ -8,7 +8,7 @@ void Tracking::sent(const Claim& claim, Verb verb, NodeSet nodes) {
   if (!queues_.empty() && claim.place_in(verb) != nullptr) {
     queues_.may_be_written(claim.resource(), nodes);
   }
-  if (resources_.empty() || !(is_write(verb) || about(verb).by_script)) return;
+  if (resources_.empty() || !(is_write(verb) || is_taking_script(verb))) return;
   resources_.may_be_written(claim.resource(), nodes);
   for (const std::string& more : claim.terms().more_resources) {
     resources_.may_be_written(more, nodes);
