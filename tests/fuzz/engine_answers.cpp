@@ -351,7 +351,7 @@ class Driver {
     if (claim != nullptr) {
       open.token = claim->token();
       const bool by_number =
-          core::about(request.stamp.verb).is_fenced || core::is_raise(request.stamp.verb);
+          core::is_fenced(request.stamp.verb) || core::is_raise(request.stamp.verb);
       REDLOCK_ASSERT(!by_number || claim->fencing());
       if (claim->fencing()) open.number = claim->fencing()->number;
       // Numbers that Lua and sorted sets cannot distinguish must never be fencing tokens.

@@ -333,7 +333,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     request.both = script && random_.per_mille(300);
     if (verb == Verb::take && random_.per_mille(300)) request.number = 0;
     // Nobody proposes 0, which to the model is none; a node would remember it.
-    if (core::about(verb).is_short) request.number = std::max<std::int64_t>(request.number, 1);
+    if (core::is_short(verb)) request.number = std::max<std::int64_t>(request.number, 1);
     if (verb == Verb::take && random_.per_mille(500)) request.writer_reservation_ms = 5'500;
     if (verb == Verb::release && random_.per_mille(200)) request.cooldown_ms = 15'500;
     // Who waits; a release queues it again.

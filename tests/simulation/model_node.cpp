@@ -279,7 +279,7 @@ Response ModelNode::begin_numbered(const Request& request, True now) {
   Response response;
   response.stamp = request.stamp;
   set(request, now, response);
-  if (response.reply != Reply::granted || core::about(request.stamp.verb).is_short) return response;
+  if (response.reply != Reply::granted || core::is_short(request.stamp.verb)) return response;
   if (!memory_.floor) response.reply = Reply::behind;
   response.number = std::max(memory_.numbers[request.resource], memory_.floor.value_or(0));
   return response;
@@ -291,7 +291,7 @@ void ModelNode::end_numbered(const Request& request, True now, Response& respons
   const bool rises = request.number > number;
   number = std::max(number, request.number);
   if (response.reply != Reply::granted) return;
-  if (core::about(request.stamp.verb).is_short && !rises && mutant_ != Mutant::unraised_counts) {
+  if (core::is_short(request.stamp.verb) && !rises && mutant_ != Mutant::unraised_counts) {
     response.reply = Reply::behind;
     return;
   }

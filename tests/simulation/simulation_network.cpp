@@ -300,7 +300,7 @@ bool Simulation::is_beside_a_lower_number(const Request& request) {
 
 bool Simulation::divides(Connection& connection) {
   Request& request = connection.requests.front();
-  const bool can = core::about(request.stamp.verb).is_fenced && !request.begun;
+  const bool can = core::is_fenced(request.stamp.verb) && !request.begun;
   if (!can || !random_.per_mille(scenario_.divided_per_mille)) return false;
   connection.half_done = nodes_[connection.node].begin_numbered(request, now_);
   request.begun = true;
@@ -315,7 +315,7 @@ bool Simulation::divides(Connection& connection) {
 
 void Simulation::observe(const Connection& connection, const Request& request,
                          const Response& response) {
-  const bool fenced = request.stamp.verb == Verb::take || core::about(request.stamp.verb).is_fenced;
+  const bool fenced = request.stamp.verb == Verb::take || core::is_fenced(request.stamp.verb);
   note_opening(request, response);
   const bool wrote = (response.reply == Reply::granted && is_set(request.stamp.verb)) ||
                      response.reply == Reply::repaired ||

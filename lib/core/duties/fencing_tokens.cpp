@@ -58,7 +58,7 @@ void FencingTokens::complete(const Claim& claim, Answer& answer, std::uint64_t f
 bool FencingTokens::acknowledges(const Claim& claim, const Answer& answer) {
   const Fencing& fencing = *claim.fencing();
   if (answer.reply != Reply::granted) return false;
-  if (!about(answer.stamp.verb).is_divided) return answer.number == fencing.number;
+  if (!is_divided(answer.stamp.verb)) return answer.number == fencing.number;
   // Commands of others may have come in between. If the key is still ours at the end it was so all
   // the time, and nobody else's lease began: as if it had been one command.
   const bool undivided = answer.text == claim.token();
@@ -77,7 +77,7 @@ bool FencingTokens::acknowledge_at_once(Claim& claim, NodeIndex node, std::uint6
 
 bool FencingTokens::is_left_out(Claim& claim, const Answer& answer) {
   Fencing& fencing = *claim.fencing();
-  const bool has_number = answer.reply == Reply::behind || about(answer.stamp.verb).is_divided;
+  const bool has_number = answer.reply == Reply::behind || is_divided(answer.stamp.verb);
   if (!has_number || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
     return fencing.left_out.has(answer.node);
   }
@@ -106,16 +106,16 @@ bool FencingTokens::answered(Claim& claim, const Answer& answer) {
   const bool raise = is_raise(answer.stamp.verb);
   if (raise) fencing.asked.remove(node);
   if (is_left_out(claim, answer)) return false;
-  if (answer.reply == Reply::behind || about(answer.stamp.verb).is_divided) {
+  if (answer.reply == Reply::behind || is_divided(answer.stamp.verb)) {
     fencing.highest = std::max(fencing.highest, answer.number);
     remember(claim, answer.number);
   }
   if (claim.phase != Claim::Phase::acquiring) return false;
-  if (about(answer.stamp.verb).is_short && answer.reply == Reply::behind) {
+  if (is_short(answer.stamp.verb) && answer.reply == Reply::behind) {
     numbers_.note_behind(claim.resource(), true);
   }
   if (!acknowledges(claim, answer)) return !raise && fencing.rounds > 1;
-  if (!raise && !about(answer.stamp.verb).is_short) numbers_.note_behind(claim.resource(), false);
+  if (!raise && !is_short(answer.stamp.verb)) numbers_.note_behind(claim.resource(), false);
   fencing.acknowledged.add(node);
   return false;
 }

@@ -133,7 +133,7 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
   const bool straggler_of_a_won_round =
-      is_extend(answer.stamp.verb) && !about(answer.stamp.verb).repairs && !claim.is_hold &&
+      is_extend(answer.stamp.verb) && !repairs(answer.stamp.verb) && !claim.is_hold &&
       claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&
       now_ < claim.valid_until;
   if (straggler_of_a_won_round && answer.reply == Reply::gone) {

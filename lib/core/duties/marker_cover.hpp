@@ -20,7 +20,7 @@ class MarkerCover {
   /// A request left for these nodes.
   void sent(Verb verb, NodeSet nodes) {
     if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | nodes;
-    if (about(verb).is_short) floor_wanted_ = floor_wanted_ | nodes;
+    if (is_short(verb)) floor_wanted_ = floor_wanted_ | nodes;
   }
   /// Nodes that were asked for a vote since the last turn ended.
   [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }

@@ -34,7 +34,7 @@ NodeSet Rounds::ask(Claim& claim) {
 void Rounds::take(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took) {
   REDLOCK_ASSERT(claim.unanswered > 0);
   const Stamp& stamp = answer.stamp;
-  if (about(stamp.verb).compares) {
+  if (compares(stamp.verb)) {
     if (const auto plain = Sender::in_terms_of_scripts(claim, answer)) {
       return take(claim, *plain, failure, took);
     }

@@ -30,7 +30,7 @@ NodeSet Sender::send(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   const auto plain = plain_form(claim, verb);
   if (!plain || form != ScriptForm::digest) return send_script(claim, verb, nodes, form);
   NodeSet able = nodes & take_plain(claim, *plain);
-  if (about(*plain).is_fenced) able = able & nodes_.can_set_fenced(claim.fencing()->first);
+  if (is_fenced(*plain)) able = able & nodes_.can_set_fenced(claim.fencing()->first);
   if (able.empty()) return send_script(claim, verb, nodes, form);
   const NodeSet sent = send_as_it_is(claim, fencing_.short_form(claim, *plain), able, form);
   return sent | send_script(claim, verb, nodes - able, form);
@@ -83,7 +83,7 @@ NodeSet Sender::take_plain(const Claim& claim, Verb plain) const {
 }
 
 NodeSet Sender::send_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
-  if (!about(verb).is_fenced) {
+  if (!is_fenced(verb)) {
     const NodeSet sent = send_as_it_is(claim, verb, nodes, form);
     if (verb == Verb::take && claim.fencing()) fencing_.prune(sent);
     return sent;
@@ -188,7 +188,7 @@ bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
   const bool first_round =
       claim.phase == Claim::Phase::held && stamp.round() == claim.round.number();
   if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
-  if (!about(stamp.verb).repairs) return true;
+  if (!repairs(stamp.verb)) return true;
   // Sent again behind a release it would revive what was released. Behind the next round's extend
   // it would be counted there, and that one finds out for itself. A round by token never releases.
   const bool by_token = claim.purpose == Claim::Purpose::extend;

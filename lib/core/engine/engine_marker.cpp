@@ -39,7 +39,7 @@ void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
       continue;
     }
     Answer answer = nodes_[node].take_held_words();
-    if (about(answer.stamp.verb).is_short) {
+    if (is_short(answer.stamp.verb)) {
       FencingTokens::complete(*claims_.find(answer.stamp.claim()), answer, floor);
     }
     take_answer(answer, Vote::unreachable, held->arrival);
@@ -48,7 +48,7 @@ void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
 
 void Engine::take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                                  const Arrival& arrival) {
-  if (about(assent.stamp.verb).is_short) return take_fenced_assent(node, assent, floor, arrival);
+  if (is_short(assent.stamp.verb)) return take_fenced_assent(node, assent, floor, arrival);
   if (assent.reply == Reply::clock) return take_time(node, assent.time, arrival);
   take_assent(node, assent, arrival);
 }

@@ -68,177 +68,80 @@ enum class Form : std::uint8_t { plain, script };
 /// What the core knows of a verb. To add a request is to add a verb, its row here, and its row in
 /// lib/redis/requests.
 struct VerbRow {
+  enum Trait : std::uint8_t {
+    is_fenced = 1,   ///< take: by commands of its own, where `take` is a script
+    is_short = 2,    ///< the answer does not name the number that there was
+    is_divided = 4,  ///< the answer names that number, or the floor, and then whose key it is
+    repairs = 8,     ///< extend: gives the key to a node that lost it
+    compares = 16,   ///< a plain command that compares whose key it is: its answer may say it in
+                     ///< other words than the script's
+  };
   Verb verb{};
   std::string_view name;  ///< for people
   Operation operation{};
   Form form{};
-  Verb script = verb;       ///< of plain commands: the script that does the same
-  bool is_fenced = false;   ///< take: by commands of its own, where `take` is a script
-  bool is_short = false;    ///< the answer does not name the number that there was
-  bool is_divided = false;  ///< the answer names that number, or the floor, and whose key it was at
-                            ///< the end
-  bool repairs = false;     ///< extend: gives the key to a node that lost it
-  bool compares = false;  ///< a plain command that compares whose key it is: its answer may say it
-                          ///< in other words than the script's
-};
+  std::uint8_t traits = 0;
+  Verb script = verb;  ///< of plain commands: the script that does the same
 
-inline constexpr std::array<VerbRow, verbs> verb_rows{{
-    {.verb = Verb::set, .name = "set", .operation = Operation::take, .form = Form::plain},
-    {.verb = Verb::set_and_ttl,
-     .name = "set-and-ttl",
-     .operation = Operation::take,
-     .form = Form::plain},
-    {.verb = Verb::set_fenced,
-     .name = "set-fenced",
-     .operation = Operation::take,
-     .form = Form::plain,
-     .is_fenced = true,
-     .is_divided = true},
-    {.verb = Verb::set_fenced_and_ttl,
-     .name = "set-fenced-and-ttl",
-     .operation = Operation::take,
-     .form = Form::plain,
-     .is_fenced = true,
-     .is_divided = true},
-    {.verb = Verb::set_fenced_short,
-     .name = "set-fenced-short",
-     .operation = Operation::take,
-     .form = Form::plain,
-     .is_fenced = true,
-     .is_short = true,
-     .is_divided = true},
-    {.verb = Verb::set_fenced_short_and_ttl,
-     .name = "set-fenced-short-and-ttl",
-     .operation = Operation::take,
-     .form = Form::plain,
-     .is_fenced = true,
-     .is_short = true,
-     .is_divided = true},
-    {.verb = Verb::set_all,
-     .name = "set-all",
-     .operation = Operation::take,
-     .form = Form::plain,
-     .script = Verb::take},
-    {.verb = Verb::take, .name = "take", .operation = Operation::take, .form = Form::script},
-    {.verb = Verb::take_permit,
-     .name = "take-permit",
-     .operation = Operation::take,
-     .form = Form::script},
-    {.verb = Verb::enter, .name = "enter", .operation = Operation::take, .form = Form::script},
-    {.verb = Verb::raise_fence,
-     .name = "raise-fence",
-     .operation = Operation::raise,
-     .form = Form::script},
-    {.verb = Verb::raise_plain,
-     .name = "raise-plain",
-     .operation = Operation::raise,
-     .form = Form::plain,
-     .script = Verb::raise_fence,
-     .is_divided = true},
-    {.verb = Verb::extend, .name = "extend", .operation = Operation::extend, .form = Form::script},
-    {.verb = Verb::extend_plain,
-     .name = "extend-plain",
-     .operation = Operation::extend,
-     .form = Form::plain,
-     .script = Verb::extend,
-     .compares = true},
-    {.verb = Verb::extend_or_set,
-     .name = "extend-or-set",
-     .operation = Operation::extend,
-     .form = Form::script,
-     .repairs = true},
-    {.verb = Verb::repair_plain,
-     .name = "repair-plain",
-     .operation = Operation::extend,
-     .form = Form::plain,
-     .script = Verb::extend_or_set,
-     .repairs = true,
-     .compares = true},
-    {.verb = Verb::release,
-     .name = "release",
-     .operation = Operation::release,
-     .form = Form::script},
-    {.verb = Verb::release_plain,
-     .name = "release-plain",
-     .operation = Operation::release,
-     .form = Form::plain,
-     .script = Verb::release,
-     .compares = true},
-    {.verb = Verb::break_lock,
-     .name = "break-lock",
-     .operation = Operation::release,
-     .form = Form::script},
-    {.verb = Verb::notify, .name = "notify", .operation = Operation::notify, .form = Form::script},
-    {.verb = Verb::inspect,
-     .name = "inspect",
-     .operation = Operation::inspect,
-     .form = Form::script},
-    {.verb = Verb::expire_orphan,
-     .name = "expire-orphan",
-     .operation = Operation::expire_orphan,
-     .form = Form::script},
-    {.verb = Verb::write_audit,
-     .name = "write-audit",
-     .operation = Operation::write_audit,
-     .form = Form::script},
-    {.verb = Verb::kill_old,
-     .name = "kill-old",
-     .operation = Operation::upkeep,
-     .form = Form::plain},
-    {.verb = Verb::read_clock,
-     .name = "read-clock",
-     .operation = Operation::upkeep,
-     .form = Form::plain},
-    {.verb = Verb::read_evictions,
-     .name = "read-evictions",
-     .operation = Operation::upkeep,
-     .form = Form::plain},
-    {.verb = Verb::prune_fencing_numbers,
-     .name = "prune-fencing-numbers",
-     .operation = Operation::upkeep,
-     .form = Form::script},
-    {.verb = Verb::join_queue,
-     .name = "join-queue",
-     .operation = Operation::upkeep,
-     .form = Form::script},
-    {.verb = Verb::leave_queue,
-     .name = "leave-queue",
-     .operation = Operation::upkeep,
-     .form = Form::script},
-    {.verb = Verb::track, .name = "track", .operation = Operation::upkeep, .form = Form::plain},
-    {.verb = Verb::read_marker,
-     .name = "read-marker",
-     .operation = Operation::upkeep,
-     .form = Form::plain},
-    {.verb = Verb::read_floor_and_marker,
-     .name = "read-floor-and-marker",
-     .operation = Operation::upkeep,
-     .form = Form::plain},
-    {.verb = Verb::write_marker,
-     .name = "write-marker",
-     .operation = Operation::upkeep,
-     .form = Form::script},
-    {.verb = Verb::mark_plain,
-     .name = "mark-plain",
-     .operation = Operation::upkeep,
-     .form = Form::plain},
-    {.verb = Verb::write_name,
-     .name = "write-name",
-     .operation = Operation::upkeep,
-     .form = Form::plain},
-}};
+  [[nodiscard]] constexpr bool has(Trait trait) const noexcept { return (traits & trait) != 0; }
+};
 
 namespace verbs_detail {
 
+using enum Operation;
+using enum Form;
+using enum VerbRow::Trait;
+
+inline constexpr std::array<VerbRow, verbs> rows{{
+    {Verb::set, "set", take, plain},
+    {Verb::set_and_ttl, "set-and-ttl", take, plain},
+    {Verb::set_fenced, "set-fenced", take, plain, is_fenced | is_divided},
+    {Verb::set_fenced_and_ttl, "set-fenced-and-ttl", take, plain, is_fenced | is_divided},
+    {Verb::set_fenced_short, "set-fenced-short", take, plain, is_fenced | is_short | is_divided},
+    {Verb::set_fenced_short_and_ttl, "set-fenced-short-and-ttl", take, plain,
+     is_fenced | is_short | is_divided},
+    {Verb::set_all, "set-all", take, plain, 0, Verb::take},
+    {Verb::take, "take", take, script},
+    {Verb::take_permit, "take-permit", take, script},
+    {Verb::enter, "enter", take, script},
+    {Verb::raise_fence, "raise-fence", raise, script},
+    {Verb::raise_plain, "raise-plain", raise, plain, is_divided, Verb::raise_fence},
+    {Verb::extend, "extend", extend, script},
+    {Verb::extend_plain, "extend-plain", extend, plain, compares, Verb::extend},
+    {Verb::extend_or_set, "extend-or-set", extend, script, repairs},
+    {Verb::repair_plain, "repair-plain", extend, plain, repairs | compares, Verb::extend_or_set},
+    {Verb::release, "release", release, script},
+    {Verb::release_plain, "release-plain", release, plain, compares, Verb::release},
+    {Verb::break_lock, "break-lock", release, script},
+    {Verb::notify, "notify", notify, script},
+    {Verb::inspect, "inspect", inspect, script},
+    {Verb::expire_orphan, "expire-orphan", expire_orphan, script},
+    {Verb::write_audit, "write-audit", write_audit, script},
+    {Verb::kill_old, "kill-old", upkeep, plain},
+    {Verb::read_clock, "read-clock", upkeep, plain},
+    {Verb::read_evictions, "read-evictions", upkeep, plain},
+    {Verb::prune_fencing_numbers, "prune-fencing-numbers", upkeep, script},
+    {Verb::join_queue, "join-queue", upkeep, script},
+    {Verb::leave_queue, "leave-queue", upkeep, script},
+    {Verb::track, "track", upkeep, plain},
+    {Verb::read_marker, "read-marker", upkeep, plain},
+    {Verb::read_floor_and_marker, "read-floor-and-marker", upkeep, plain},
+    {Verb::write_marker, "write-marker", upkeep, script},
+    {Verb::mark_plain, "mark-plain", upkeep, plain},
+    {Verb::write_name, "write-name", upkeep, plain},
+}};
+
 [[nodiscard]] constexpr bool are_in_order() noexcept {
   for (std::size_t i = 0; i < verbs; ++i) {
-    if (static_cast<std::size_t>(verb_rows[i].verb) != i || verb_rows[i].name.empty()) return false;
+    if (static_cast<std::size_t>(rows[i].verb) != i || rows[i].name.empty()) return false;
   }
   return true;
 }
 static_assert(are_in_order(), "each verb has its row");
 
 }  // namespace verbs_detail
+
+inline constexpr const std::array<VerbRow, verbs>& verb_rows = verbs_detail::rows;
 
 [[nodiscard]] constexpr const VerbRow& about(Verb verb) noexcept {
   return verb_rows[static_cast<std::size_t>(verb)];
@@ -264,6 +167,21 @@ static_assert(are_in_order(), "each verb has its row");
 /// request was executed may be somebody else's vote.
 [[nodiscard]] constexpr bool is_vote(Verb verb) noexcept {
   return about(verb).operation <= Operation::extend;
+}
+[[nodiscard]] constexpr bool is_fenced(Verb verb) noexcept {
+  return about(verb).has(VerbRow::is_fenced);
+}
+[[nodiscard]] constexpr bool is_short(Verb verb) noexcept {
+  return about(verb).has(VerbRow::is_short);
+}
+[[nodiscard]] constexpr bool is_divided(Verb verb) noexcept {
+  return about(verb).has(VerbRow::is_divided);
+}
+[[nodiscard]] constexpr bool repairs(Verb verb) noexcept {
+  return about(verb).has(VerbRow::repairs);
+}
+[[nodiscard]] constexpr bool compares(Verb verb) noexcept {
+  return about(verb).has(VerbRow::compares);
 }
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {

@@ -18,7 +18,7 @@ bool are_releases(const Sent& request) noexcept {
   return request.together != 0 && request.stamp.verb == core::Verb::release;
 }
 bool are_fenced_sets(const Sent& request) noexcept {
-  return request.together != 0 && core::about(request.stamp.verb).is_short;
+  return request.together != 0 && core::is_short(request.stamp.verb);
 }
 
 }  // namespace
