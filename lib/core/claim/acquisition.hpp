@@ -13,6 +13,7 @@
 #include "core/engine/messages.hpp"
 #include "core/randomness.hpp"
 #include "core/time.hpp"
+#include "core/waiting/refusal.hpp"
 
 namespace redlock::core {
 
@@ -83,14 +84,14 @@ struct Acquisition {
   /// Several that wait for the same may be let in.
   [[nodiscard]] bool makes_room() const noexcept { return terms.traits().has_holds; }
 
-  Errc why = Errc::unavailable;  ///< of the last lost attempt
-  bool has_last = false;
-  Round last;  ///< its votes
+  Refusal refusal;        ///< of the last lost attempt
+  bool has_last = false;  ///< an attempt was lost, and `last` has its votes
+  Round last;             ///< for the report to the caller
 
-  void keep_votes(const Round& round) {
-    last = round;
-    has_last = true;
-  }
+  /// An attempt, or what nodes said of it so far, is lost.
+  void lose(const Round& round, Errc why);
+  /// The attempt whose votes are in `last` is lost.
+  void lose(Errc why);
   /// A node refused a permit, and said which ones it would give: each of them is '1' in `free`.
   void note_free_permits(std::string_view free);
   /// The next attempt asks for one that most nodes would give.
@@ -98,16 +99,5 @@ struct Acquisition {
   /// Whether another one is worth an attempt at once.
   [[nodiscard]] bool may_change_permit(Instant now, std::size_t quorum) const;
 };
-
-/// The order in which everybody asks for several resources, by their names: `resource` is 1, the
-/// others follow.
-[[nodiscard]] std::vector<std::uint64_t> order_of(const Acquisition& acquisition);
-/// `resource` if there is only one.
-[[nodiscard]] const std::string& resource_at(const Acquisition& acquisition, std::uint64_t which);
-/// Of several resources, the first in that order that a quorum of the nodes does not let it have;
-/// 0 if there is only one.
-[[nodiscard]] std::uint64_t find_blocking(const Acquisition& acquisition);
-/// Its name; empty if there is only one.
-[[nodiscard]] std::string_view resource_in_the_way(const Acquisition& acquisition);
 
 }  // namespace redlock::core

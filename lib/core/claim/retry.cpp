@@ -19,8 +19,9 @@ Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness
 
 }  // namespace
 
-Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts, Duration round_trip,
+Instant next_try(Instant now, const Refusal& refusal, unsigned attempts, Duration round_trip,
                  Notified notified, bool notices_expiry, Randomness& random) {
+  const Errc why = refusal.why;
   if (why == Errc::unavailable || why == Errc::excluded) {
     return later(now,
                  backoff(attempts, std::chrono::milliseconds(2), longest_outage_pause, random));
@@ -29,7 +30,7 @@ Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts, Du
                              ? random.between(shortest_sleep, longest_sleep)
                              : backoff(attempts, round_trip, longest_pause, random);
   const bool waits_for_expiry = why == Errc::held && (notices_expiry || notified == Notified::no);
-  const std::optional<Duration> free_in = waits_for_expiry ? lost.free_in() : std::nullopt;
+  const std::optional<Duration> free_in = waits_for_expiry ? refusal.free_in : std::nullopt;
   // A millisecond past the expiry: the servers count in milliseconds, and a key that is almost gone
   // refuses.
   // Shortened before it is added to: a key may be there for longer than a duration can say.

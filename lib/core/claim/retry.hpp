@@ -3,9 +3,9 @@
 #include <chrono>
 #include <cstdint>
 
-#include "core/claim/round.hpp"
 #include "core/randomness.hpp"
 #include "core/time.hpp"
+#include "core/waiting/refusal.hpp"
 
 namespace redlock::core {
 
@@ -28,7 +28,7 @@ enum class Notified : std::uint8_t { no, yes };
 /// clients notice the end of an interval (`notices_expiry`); otherwise they sleep.
 ///
 /// `attempts` is how many were lost so far, `round_trip` the slowest voter's.
-[[nodiscard]] Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts,
+[[nodiscard]] Instant next_try(Instant now, const Refusal& refusal, unsigned attempts,
                                Duration round_trip, Notified notified, bool notices_expiry,
                                Randomness& random);
 

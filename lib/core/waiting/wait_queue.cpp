@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/claim/holder_words.hpp"
 #include "core/claim/permits.hpp"
 
 namespace redlock::core {
@@ -26,7 +25,7 @@ template <typename Visit>
 void each_key(const Acquisition& acquisition, Visit&& visit) {
   if (acquisition.terms.traits().is_chosen)
     return visit(any_permit_name(acquisition.terms.resource));
-  visit(resource_at(acquisition, acquisition.waiting.blocked_by));
+  visit(acquisition.terms.resource_at(acquisition.waiting.blocked_by));
 }
 
 template <typename Visit>
@@ -37,29 +36,17 @@ void each_kept(const Acquisition& acquisition, Visit&& visit) {
   }
 }
 
-/// The attempt had new holds refused.
-bool has_holds_refused(const Acquisition& acquisition) {
-  const std::string_view holder = acquisition.last.leading_holder();
-  return acquisition.reserves && holder != acquisition.terms.group && is_group(holder);
-}
-
 bool is_reader(const Acquisition& acquisition) { return acquisition.terms.kind() == Kind::shared; }
 
 bool needs_more(const Acquisition& acquisition) {
   return acquisition.terms.kind() == Kind::several;
 }
 
-/// Another library's lock is a key that does not notify. The holder of permits is not known.
-bool is_behind_foreign_lock(const Acquisition& acquisition) {
-  return !acquisition.terms.traits().is_chosen && acquisition.why == Errc::held &&
-         !notifies_on_release(acquisition.last.leading_holder());
-}
-
-/// It is held by such a lock, or divided with some.
+/// Locks of other libraries have the resource, or some of its nodes.
 bool meets_foreign_locks(const Acquisition& acquisition) {
-  const bool is_divided = !acquisition.terms.traits().is_chosen && acquisition.why == Errc::split &&
-                          !acquisition.last.foreign().empty();
-  return is_divided || is_behind_foreign_lock(acquisition);
+  const Refusal& refusal = acquisition.refusal;
+  const bool is_divided = refusal.why == Errc::split && refusal.is_beside;
+  return refusal.is_foreign || (is_divided && !acquisition.terms.traits().is_chosen);
 }
 
 }  // namespace
@@ -81,24 +68,24 @@ void WaitQueue::forget_left() {
 }
 
 bool WaitQueue::can_be_notified(const Acquisition& acquisition) const {
-  if (acquisition.why == Errc::split) {
+  if (acquisition.refusal.why == Errc::split) {
     // Two that exclude each other, notified of what both gave back, would divide it again. With a
     // ticket it is passed on to one of them, and readers do not exclude each other.
     return acquisition.waiting.has_ticket || is_reader(acquisition) || needs_more(acquisition) ||
-           acquisition.last.is_beside_foreign();
+           acquisition.refusal.is_beside;
   }
-  if (acquisition.why != Errc::held) return false;
-  return !is_behind_foreign_lock(acquisition) || tracked_.able().size() >= settings_.quorum;
+  if (acquisition.refusal.why != Errc::held) return false;
+  return !acquisition.refusal.is_foreign || tracked_.able().size() >= settings_.quorum;
 }
 
 bool WaitQueue::is_to_be_queued(const Acquisition& acquisition) const {
   // In the queue it keeps what it is granted, where another library's clients would take it.
   return can_be_notified(acquisition) ||
-         (acquisition.last.is_beside_foreign() && can_have_ticket(acquisition));
+         (acquisition.refusal.is_beside && can_have_ticket(acquisition));
 }
 
 bool WaitQueue::is_eager(const Acquisition& acquisition) {
-  return acquisition.last.is_beside_foreign() && is_first(acquisition) &&
+  return acquisition.refusal.is_beside && is_first(acquisition) &&
          tracked_.able().size() < settings_.quorum;
 }
 
@@ -112,7 +99,8 @@ void WaitQueue::try_again(Acquisition& acquisition) {
       entry.asked = entry.asked - notified;
     };
     each_key(acquisition, is_out);
-    each_kept(acquisition, [&](std::uint64_t which) { is_out(resource_at(acquisition, which)); });
+    each_kept(acquisition,
+              [&](std::uint64_t which) { is_out(acquisition.terms.resource_at(which)); });
   }
   notified = NodeSet();
   acquisition.waiting.asleep = acquisition.waiting.saw_change = false;
@@ -155,19 +143,20 @@ void WaitQueue::join(Acquisition& acquisition) {
   if (needs_more(acquisition)) {
     // Where no node names one, it waits on as it did.
     const std::uint64_t now = std::max<std::uint64_t>(acquisition.waiting.blocked_by, 1);
-    const std::uint64_t named = find_blocking(acquisition);
+    const std::uint64_t named = acquisition.refusal.resource;
     const std::uint64_t blocking = named > 0 ? named : now;
     if (blocking != acquisition.waiting.blocked_by) wait_for_another(acquisition, blocking);
   }
   const NodeSet able = subscribe();
   each_kept(acquisition, [&](std::uint64_t which) {
     // Where it lost one of them it is queued as before.
-    WaitedKeys::Entry& entry = *keys_.find(resource_at(acquisition, which));
+    WaitedKeys::Entry& entry = *keys_.find(acquisition.terms.resource_at(which));
     join(entry, able - entry.second.asked, position_of(entry.second));
   });
   const bool was_queued = acquisition.waiting.queued;
   if (!was_queued) acquisition.waiting.arrival = ++arrivals_;
-  acquisition.waiting.reserved = acquisition.waiting.reserved || has_holds_refused(acquisition);
+  acquisition.waiting.reserved = acquisition.waiting.reserved ||
+                                 (acquisition.reserves && acquisition.refusal.is_another_group);
   each_key(acquisition, [&](const std::string& key) {
     WaitedKeys::Entry& entry =
         was_queued ? *keys_.find(key)
@@ -193,7 +182,7 @@ void WaitQueue::join(Acquisition& acquisition) {
 
 void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
   Acquisition::Waiting& waiting = acquisition.waiting;
-  const std::vector<std::uint64_t> order = order_of(acquisition);
+  const std::vector<std::uint64_t> order = acquisition.terms.order();
   const auto rank_of = [&order](std::uint64_t which) {
     return std::find(order.begin(), order.end(), which) - order.begin();
   };
@@ -205,7 +194,7 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
       waiting.places[waiting.blocked_by - 1].kept_since = waiting.arrival;
       waiting.queued = false;
       --queued_;
-      ++keys_.find(resource_at(acquisition, waiting.blocked_by))->second.kept;
+      ++keys_.find(acquisition.terms.resource_at(waiting.blocked_by))->second.kept;
     } else {
       each_key(acquisition, [&](const std::string& key) {
         waiting.places[waiting.blocked_by - 1].ticket = keys_.find(key)->second.ticket;
@@ -284,12 +273,12 @@ void WaitQueue::wait_for_kept(Acquisition& acquisition, std::uint64_t which) {
   acquisition.waiting.arrival = std::exchange(acquisition.waiting.places[which - 1].kept_since, 0);
   acquisition.waiting.queued = true;
   ++queued_;
-  --keys_.find(resource_at(acquisition, which))->second.kept;
+  --keys_.find(acquisition.terms.resource_at(which))->second.kept;
 }
 
 void WaitQueue::leave_kept(Acquisition& acquisition, std::uint64_t which, Left left) {
   wait_for_kept(acquisition, which);
-  const WaitedKeys::Key& key = keys_.find(resource_at(acquisition, which))->second;
+  const WaitedKeys::Key& key = keys_.find(acquisition.terms.resource_at(which))->second;
   acquisition.waiting.places[which - 1].ticket = key.ticket;
   leave_key(acquisition, left, {});
 }
@@ -406,7 +395,7 @@ bool WaitQueue::will_be_notified(const Acquisition& acquisition) {
   NodeSet nodes = notifying_nodes();
   each_key(acquisition, [&](const std::string& key) {
     nodes = nodes & keys_.find(key)->second.queued;
-    if (!is_behind_foreign_lock(acquisition)) return;
+    if (!acquisition.refusal.is_foreign) return;
     const TrackedKeys::Entry* const tracked = tracked_.find(key);
     nodes = nodes & (tracked != nullptr ? tracked->second.tracking : NodeSet());
   });
@@ -415,7 +404,7 @@ bool WaitQueue::will_be_notified(const Acquisition& acquisition) {
 
 bool WaitQueue::is_notified_by_quorum(const Acquisition& acquisition) const {
   // With a ticket, what was granted is passed on to who is first.
-  const NodeSet granted = acquisition.waiting.has_ticket ? NodeSet() : acquisition.last.granted();
+  const NodeSet granted = acquisition.waiting.has_ticket ? NodeSet() : acquisition.refusal.granted;
   return (acquisition.waiting.notified_by | granted).size() >= settings_.quorum;
 }
 
@@ -470,7 +459,7 @@ void WaitQueue::wait_for_others(Acquisition& acquisition) {
   // have the rest, has to be passed to them.
   const Duration usual = std::max(longest_patience, 2 * reserved_for_);
   // Not where another library would take it.
-  const Duration longest = acquisition.last.is_beside_foreign() ? kept_for / 4 : usual;
+  const Duration longest = acquisition.refusal.is_beside ? kept_for / 4 : usual;
   const unsigned doublings = std::min(acquisition.failed_attempts, 14U) / 2;
   const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
   const Instant retry = later(now_, random_.between(patience, 2 * patience));
@@ -509,7 +498,7 @@ void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_o
     if (is_notified_by_quorum(acquisition)) {
       acquisition.failed_attempts = 0;
       acquisition.waiting.retry_at = now_;
-    } else if (how == Waked::by_change && acquisition.last.is_beside_foreign()) {
+    } else if (how == Waked::by_change && acquisition.refusal.is_beside) {
       // The first takes it, and keeps it from then on. The others only watch it (see pass_on).
       if (before > 0) return visited;
       acquisition.waiting.retry_at = now_;

@@ -175,7 +175,7 @@ class WaitQueue {
   /// Whether what became free is worth an attempt at once, one node or more: other libraries'
   /// clients would take it.
   [[nodiscard]] static bool is_hurried(const Acquisition& acquisition) {
-    return acquisition.waiting.saw_change && acquisition.last.is_beside_foreign();
+    return acquisition.waiting.saw_change && acquisition.refusal.is_beside;
   }
   /// Whether a node says that it is its turn.
   [[nodiscard]] static bool is_in_turn(const Acquisition& acquisition);

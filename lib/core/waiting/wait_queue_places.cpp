@@ -128,7 +128,7 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
 
 void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes) {
   if (acquisition.waiting.queued && acquisition.terms.kind() == Kind::several && place.as_client) {
-    place.kept_before = find_blocking(acquisition);
+    place.kept_before = acquisition.refusal.resource;
     place.again = place.kept_before > 0;
     return;
   }
@@ -137,10 +137,10 @@ void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, N
   WaitedKeys::Key& key = find_queue(acquisition)->second;
   // Where no quorum will notify us, as with the rest of an interval, only an answer from the queue
   // says that there is no holder.
-  const bool waits = acquisition.last.is_named_by_quorum();
+  const bool waits = acquisition.refusal.is_known;
   place.ticket = key.ticket;
   place.again = true;
-  if (acquisition.last.is_beside_foreign()) place.reserved_for = reserved_for_ + kept_for;
+  if (acquisition.refusal.is_beside) place.reserved_for = reserved_for_ + kept_for;
   key.asked = key.asked | nodes;
   nodes.each([&](NodeIndex node) {
     if (!nodes_[node].up() || !nodes_[node].subscription.open) return;

@@ -1,10 +1,5 @@
 #include "core/waiting/waited_keys.hpp"
 
-#include <algorithm>
-
-#include "core/claim/holder_words.hpp"
-#include "redlock/inspection.hpp"
-#include "redlock/token.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {
@@ -13,15 +8,6 @@ namespace {
 constexpr std::size_t most_idle = 32;
 
 }  // namespace
-
-bool is_group(std::string_view holder) { return holder == readers_group || owner_of(holder); }
-
-bool notifies_on_release(std::string_view holder) {
-  if (is_group(holder) || holder == waiting_writer) return true;
-  if (holder == interval_token || holder.starts_with(reservation_prefix)) return true;
-  const std::optional<Token> token = Token::parse(holder);
-  return token && !token->client_id().empty();
-}
 
 WaitedKeys::Entry& WaitedKeys::wait(std::string_view key, std::uint64_t arrival,
                                     std::uint32_t waiter) {

@@ -22,12 +22,6 @@ inline constexpr Duration queued_for = std::chrono::seconds(30);
 /// who is first asks again.
 inline constexpr Duration kept_for = std::chrono::milliseconds(100);
 
-/// Whether a holder of this name is a group, which shares the resource.
-[[nodiscard]] bool is_group(std::string_view holder);
-/// Whether a holder of this name notifies the waiters when it releases its key: our own tokens and
-/// groups do. Other clients' locks, which are plain keys too, have to be polled.
-[[nodiscard]] bool notifies_on_release(std::string_view holder);
-
 /// Which acquisitions wait for which key, and on which nodes this client is queued for it.
 class WaitedKeys {
  public:

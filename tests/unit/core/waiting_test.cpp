@@ -338,17 +338,6 @@ TEST(WaitedKeys, forgets_keys_but_for_a_few) {
   EXPECT_EQ(queue.all().size(), 32U);
 }
 
-TEST(Notifications, come_from_our_own_locks) {
-  EXPECT_TRUE(notifies_on_release(holder));
-  EXPECT_TRUE(notifies_on_release(holder + ":a name"));
-  EXPECT_TRUE(notifies_on_release("shared"));
-  EXPECT_TRUE(notifies_on_release("owner a"));
-  EXPECT_FALSE(notifies_on_release(""));
-  EXPECT_FALSE(notifies_on_release(holder + "a"));
-  EXPECT_FALSE(notifies_on_release(holder.substr(1)));
-  EXPECT_FALSE(notifies_on_release(std::string(40, 'G')));
-}
-
 TEST(Sleepers, are_woken_by_a_notification_that_overtakes_the_answer_that_queues_them) {
   Queued h;
   h.acquire(2, 10s, 60s);
