@@ -14,6 +14,7 @@
 #include "core/randomness.hpp"
 #include "core/time.hpp"
 #include "core/waiting/refusal.hpp"
+#include "core/waiting/retry.hpp"
 
 namespace redlock::core {
 
@@ -56,14 +57,13 @@ struct Acquisition {
   std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
   std::vector<std::uint8_t> free_permits;  ///< how many nodes said that it can have it
   ClaimId claim{};
-  Instant next_try{};
 
   /// While it waits for a notification.
   struct Waiting {
-    std::uint64_t arrival = 0;     ///< among all that ever waited
-    bool queued = false;           ///< with others of ours, for the keys that are in its way
-    bool has_ticket = false;       ///< and its requests queue it
-    bool asleep = false;           ///< its next attempt is planned for when it is notified
+    std::uint64_t arrival = 0;  ///< among all that ever waited
+    bool queued = false;        ///< with others of ours, for the keys that are in its way
+    bool has_ticket = false;    ///< and its requests queue it
+    Plan plan;
     bool tracks = false;           ///< the lock in its way is another library's
     bool reserved = false;         ///< it has new holds refused
     std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`

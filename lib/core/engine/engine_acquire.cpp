@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/claim/permits.hpp"
-#include "core/claim/retry.hpp"
 #include "core/claim/validity.hpp"
 #include "core/engine/engine.hpp"
 #include "support/assert.hpp"
@@ -319,38 +318,13 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   acquisitions_.enter(acquisition, Acquisition::State::backing_off);
   if (!std::exchange(acquisition.is_waiting, true)) meter_.wait_began();
   acquisition.moves = 0;
-  if (wait_queue_.is_to_be_queued(acquisition)) {
-    wait_queue_.join(acquisition);
-    queue_watch_.joined(acquisition.terms.resource);
-  }
+  if (wait_queue_.join(acquisition)) queue_watch_.joined(acquisition.terms.resource);
   plan_next_try(acquisition);
 }
 
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
-  const Notified notified =
-      wait_queue_.will_be_notified(acquisition) ? Notified::yes : Notified::no;
-  if (notified == Notified::yes && !wait_queue_.others_try(acquisition)) {
-    wait_queue_.heed_notifications(acquisition);
-  }
-  const bool sleeps = notified == Notified::yes && acquisition.refusal.why == Errc::held;
-  // Nodes choose a watcher for the reservations of a while. One that is made later may be in its
-  // way when it asks; of what is reserved after that, another one is told.
-  const bool is_asker = wait_queue_.is_first(acquisition) || acquisition.waiting.watches;
-  // No release marks the end of an interval: the first client in the queue asks. That client may
-  // have gone, so the others ask a moment later.
-  const bool sits_out = sleeps && !is_asker && acquisition.refusal.obstacle == Obstacle::interval;
-  acquisition.next_try =
-      next_try(now_, acquisition.refusal, acquisition.failed_attempts, nodes_.quorum_round_trip(),
-               sleeps ? Notified::yes : Notified::no, is_asker || sits_out, random_);
-  if (sits_out) acquisition.next_try = later(acquisition.next_try, wait_queue_.reserved_for());
-  acquisition.next_try =
-      std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
-  if (wait_queue_.is_eager(acquisition)) {
-    const Instant soon = later(now_, random_.between(eager_pause, 2 * eager_pause));
-    acquisition.next_try = std::min(acquisition.next_try, soon);
-  }
-  wait_queue_.note_plan(acquisition, sleeps && !acquisition.waiting.retry_at);
-  timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
+  const Plan plan = wait_queue_.plan(acquisition, at_latest);
+  timers_.set(timer_of(acquisition), std::min(plan.next_try, *acquisition.give_up));
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {

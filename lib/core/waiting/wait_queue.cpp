@@ -13,21 +13,8 @@ namespace {
 
 constexpr Duration queued_again_after = queued_for / 3;
 
-/// Where nodes do not agree whose turn it is, they may do so a moment later; and who is second
-/// waits for the first to come.
-constexpr Duration shortest_patience = std::chrono::milliseconds(1);
-/// An attempt that goes on being refused waits longer and longer for the rest of the nodes.
-constexpr Duration longest_patience = std::chrono::milliseconds(64);
-
 /// Of several resources it waits for one at a time, in the order of their names. Those before that
 /// one are kept for it.
-template <typename Visit>
-void each_key(const Acquisition& acquisition, Visit&& visit) {
-  if (acquisition.terms.traits().is_chosen)
-    return visit(any_permit_name(acquisition.terms.resource));
-  visit(acquisition.terms.resource_at(acquisition.waiting.blocked_by));
-}
-
 template <typename Visit>
 void each_kept(const Acquisition& acquisition, Visit&& visit) {
   const auto& places = acquisition.waiting.places;
@@ -67,53 +54,23 @@ void WaitQueue::forget_left() {
   left_.clear();
 }
 
-bool WaitQueue::can_be_notified(const Acquisition& acquisition) const {
-  if (acquisition.refusal.why == Errc::split) {
-    // Two that exclude each other, notified of what both gave back, would divide it again. With a
-    // ticket it is passed on to one of them, and readers do not exclude each other.
-    return acquisition.waiting.has_ticket || is_reader(acquisition) || needs_more(acquisition) ||
-           acquisition.refusal.is_beside;
-  }
-  if (acquisition.refusal.why != Errc::held) return false;
-  return !acquisition.refusal.is_foreign || tracked_.able().size() >= settings_.quorum;
-}
-
-bool WaitQueue::is_to_be_queued(const Acquisition& acquisition) const {
-  // In the queue it keeps what it is granted, where another library's clients would take it.
-  return can_be_notified(acquisition) ||
-         (acquisition.refusal.is_beside && can_have_ticket(acquisition));
-}
-
-bool WaitQueue::is_eager(const Acquisition& acquisition) {
-  return acquisition.refusal.is_beside && is_first(acquisition) &&
-         tracked_.able().size() < settings_.quorum;
-}
-
 void WaitQueue::try_again(Acquisition& acquisition) {
   NodeSet& notified = acquisition.waiting.notified_by;
   const bool may_be_out = !can_have_ticket(acquisition);
   if (acquisition.waiting.queued && may_be_out) {
     // To be asked again when this attempt is over; until then others of ours stay asleep.
-    const auto is_out = [&](const std::string& key) {
-      WaitedKeys::Key& entry = keys_.find(key)->second;
-      entry.asked = entry.asked - notified;
-    };
-    each_key(acquisition, is_out);
-    each_kept(acquisition,
-              [&](std::uint64_t which) { is_out(acquisition.terms.resource_at(which)); });
+    WaitedKeys::Key& key = find_queue(acquisition)->second;
+    key.asked = key.asked - notified;
+    each_kept(acquisition, [&](std::uint64_t which) {
+      WaitedKeys::Key& kept = keys_.find(acquisition.terms.resource_at(which))->second;
+      kept.asked = kept.asked - notified;
+    });
   }
   notified = NodeSet();
-  acquisition.waiting.asleep = acquisition.waiting.saw_change = false;
+  acquisition.waiting.plan.asleep = acquisition.waiting.saw_change = false;
   acquisition.waiting.watches = acquisition.waiting.watch_until > Instant::min();
   if (acquisition.waiting.watch_until <= now_) acquisition.waiting.watch_until = Instant::min();
   acquisition.waiting.retry_at.reset();
-}
-
-void WaitQueue::note_plan(Acquisition& acquisition, bool asleep) {
-  acquisition.waiting.asleep = asleep;
-  if (asleep || !acquisition.waiting.queued) return;
-  each_key(acquisition,
-           [this](const std::string& key) { keys_.find(key)->second.has_awake = true; });
 }
 
 NodeSet WaitQueue::subscribe() {
@@ -139,13 +96,17 @@ NodeSet WaitQueue::subscribe() {
   return able;
 }
 
-void WaitQueue::join(Acquisition& acquisition) {
+bool WaitQueue::join(Acquisition& acquisition) {
+  Acquisition::Waiting& waiting = acquisition.waiting;
+  const Refusal& refusal = acquisition.refusal;
+  // In the queue it keeps what it is granted, where another library's clients would take it.
+  const bool keeps = refusal.is_beside && can_have_ticket(acquisition);
+  if (!keeps && !can_be_notified(acquisition)) return false;
   if (needs_more(acquisition)) {
     // Where no node names one, it waits on as it did.
-    const std::uint64_t now = std::max<std::uint64_t>(acquisition.waiting.blocked_by, 1);
-    const std::uint64_t named = acquisition.refusal.resource;
-    const std::uint64_t blocking = named > 0 ? named : now;
-    if (blocking != acquisition.waiting.blocked_by) wait_for_another(acquisition, blocking);
+    const std::uint64_t before = std::max<std::uint64_t>(waiting.blocked_by, 1);
+    const std::uint64_t blocking = refusal.resource > 0 ? refusal.resource : before;
+    if (blocking != waiting.blocked_by) wait_for_another(acquisition, blocking);
   }
   const NodeSet able = subscribe();
   each_kept(acquisition, [&](std::uint64_t which) {
@@ -153,31 +114,34 @@ void WaitQueue::join(Acquisition& acquisition) {
     WaitedKeys::Entry& entry = *keys_.find(acquisition.terms.resource_at(which));
     join(entry, able - entry.second.asked, position_of(entry.second));
   });
-  const bool was_queued = acquisition.waiting.queued;
-  if (!was_queued) acquisition.waiting.arrival = ++arrivals_;
-  acquisition.waiting.reserved = acquisition.waiting.reserved ||
-                                 (acquisition.reserves && acquisition.refusal.is_another_group);
-  each_key(acquisition, [&](const std::string& key) {
-    WaitedKeys::Entry& entry =
-        was_queued ? *keys_.find(key)
-                   : keys_.wait(key, acquisition.waiting.arrival, acquisition.index);
-    if (!was_queued) {
-      count_queued(entry.second, acquisition, 1);
-      use_kept_ticket(acquisition, entry.second);
-    }
-    const Position position = position_of(entry.second);
-    const bool again = later(entry.second.asked_at, queued_again_after) <= now_;
-    if (again || position != entry.second.position) entry.second.asked = NodeSet();
-    join(entry, able - entry.second.asked, position);
-    raise_tickets(entry);
-    if (!meets_foreign_locks(acquisition)) return;
-    // A node sends one notification for each request.
-    if (acquisition.waiting.tracks) return tracked_.ask(*tracked_.find(key));
-    acquisition.waiting.tracks = true;
-    tracked_.use(key);
-  });
-  if (!was_queued) ++queued_;
-  acquisition.waiting.queued = true;
+  waiting.reserved = waiting.reserved || (acquisition.reserves && refusal.is_another_group);
+  WaitedKeys::Entry& entry = make_queue(acquisition);
+  if (!waiting.queued) begin_to_wait(acquisition, entry.second);
+  const Position position = position_of(entry.second);
+  const bool again = later(entry.second.asked_at, queued_again_after) <= now_;
+  if (again || position != entry.second.position) entry.second.asked = NodeSet();
+  join(entry, able - entry.second.asked, position);
+  raise_tickets(entry);
+  if (!meets_foreign_locks(acquisition)) return true;
+  // A node sends one notification for each request.
+  if (std::exchange(waiting.tracks, true)) {
+    tracked_.ask(*tracked_.find(entry.first));
+  } else {
+    tracked_.use(entry.first);
+  }
+  return true;
+}
+
+void WaitQueue::begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key) {
+  Acquisition::Waiting& waiting = acquisition.waiting;
+  waiting.arrival = ++arrivals_;
+  waiting.queued = true;
+  ++queued_;
+  key.waiters.add(waiting.arrival, acquisition.index);
+  count_queued(key, acquisition, 1);
+  // It came back, and is queued where it was.
+  const bool has_been_here = waiting.blocked_by > 0 && !waiting.places.empty();
+  if (has_been_here && key.ticket == 0) key.ticket = waiting.places[waiting.blocked_by - 1].ticket;
 }
 
 void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
@@ -196,9 +160,7 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
       --queued_;
       ++keys_.find(acquisition.terms.resource_at(waiting.blocked_by))->second.kept;
     } else {
-      each_key(acquisition, [&](const std::string& key) {
-        waiting.places[waiting.blocked_by - 1].ticket = keys_.find(key)->second.ticket;
-      });
+      waiting.places[waiting.blocked_by - 1].ticket = find_queue(acquisition)->second.ticket;
       leave_key(acquisition, Left::failed, {});
     }
   }
@@ -212,12 +174,6 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
   waiting.blocked_by = blocking;
   waiting.reserved = false;
   waiting.notified_by = NodeSet();
-}
-
-void WaitQueue::use_kept_ticket(const Acquisition& acquisition, WaitedKeys::Key& key) {
-  const Acquisition::Waiting& waiting = acquisition.waiting;
-  if (key.ticket > 0 || waiting.blocked_by == 0 || waiting.places.empty()) return;
-  key.ticket = waiting.places[waiting.blocked_by - 1].ticket;
 }
 
 void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change) {
@@ -285,7 +241,7 @@ void WaitQueue::leave_kept(Acquisition& acquisition, std::uint64_t which, Left l
 
 void WaitQueue::stop_tracking(Acquisition& acquisition) {
   if (!std::exchange(acquisition.waiting.tracks, false)) return;
-  each_key(acquisition, [this](const std::string& key) { tracked_.stop(key); });
+  tracked_.stop(find_queue(acquisition)->first);
 }
 
 void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
@@ -300,27 +256,27 @@ void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out
   const bool had_ticket = acquisition.waiting.has_ticket;
   acquisition.waiting.queued = acquisition.waiting.has_ticket = false;
   if (!had_ticket) taken_out = NodeSet();
-  each_key(acquisition, [&](const std::string& key) {
-    WaitedKeys::Entry& entry = keys_.stop(key, acquisition.waiting.arrival);
-    count_queued(entry.second, acquisition, -1);
-    watch_no_more(acquisition, entry.second);
-    const bool others_wait = !entry.second.waiters.empty();
-    entry.second.settled = entry.second.asked | taken_out;
-    if (left == Left::granted) entry.second.granted_permit = acquisition.permit;
-    // Of several resources, any may be reserved for us wherever we were notified.
-    const NodeSet everywhere = needs_more(acquisition) ? nodes_.up() : NodeSet();
-    if (acquisition.waiting.reserved) {
-      entry.second.asked = entry.second.asked | everywhere;
-      leave(entry, Leave::unreserved);
-      if (others_wait) join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
-      return;
-    }
-    if (others_wait) return stay_for_others(entry, acquisition, left);
-    // What it was notified of may be there still.
-    const bool others_enter = left == Left::granted && acquisition.makes_room();
-    entry.second.asked = (entry.second.asked | everywhere) - taken_out;
-    leave(entry, others_enter ? Leave::notifying : Leave::quietly);
-  });
+  WaitedKeys::Entry& entry = *find_queue(acquisition);
+  WaitedKeys::Key& key = entry.second;
+  key.waiters.remove(acquisition.waiting.arrival);
+  count_queued(key, acquisition, -1);
+  watch_no_more(acquisition, key);
+  const bool others_wait = !key.waiters.empty();
+  key.settled = key.asked | taken_out;
+  if (left == Left::granted) key.granted_permit = acquisition.permit;
+  // Of several resources, any may be reserved for us wherever we were notified.
+  const NodeSet everywhere = needs_more(acquisition) ? nodes_.up() : NodeSet();
+  if (acquisition.waiting.reserved) {
+    key.asked = key.asked | everywhere;
+    leave(entry, Leave::unreserved);
+    if (others_wait) join(entry, nodes_.up(), at_the_back(position_of(key)));
+    return;
+  }
+  if (others_wait) return stay_for_others(entry, acquisition, left);
+  // What it was notified of may be there still.
+  const bool others_enter = left == Left::granted && acquisition.makes_room();
+  key.asked = (key.asked | everywhere) - taken_out;
+  leave(entry, others_enter ? Leave::notifying : Leave::quietly);
 }
 
 void WaitQueue::let_next_ask(WaitedKeys::Entry& entry) {
@@ -390,53 +346,6 @@ NodeSet WaitQueue::notifying_nodes() const {
   return nodes;
 }
 
-bool WaitQueue::will_be_notified(const Acquisition& acquisition) {
-  if (!acquisition.waiting.queued || !can_be_notified(acquisition)) return false;
-  NodeSet nodes = notifying_nodes();
-  each_key(acquisition, [&](const std::string& key) {
-    nodes = nodes & keys_.find(key)->second.queued;
-    if (!acquisition.refusal.is_foreign) return;
-    const TrackedKeys::Entry* const tracked = tracked_.find(key);
-    nodes = nodes & (tracked != nullptr ? tracked->second.tracking : NodeSet());
-  });
-  return nodes.size() >= settings_.quorum;
-}
-
-bool WaitQueue::is_notified_by_quorum(const Acquisition& acquisition) const {
-  // With a ticket, what was granted is passed on to who is first.
-  const NodeSet granted = acquisition.waiting.has_ticket ? NodeSet() : acquisition.refusal.granted;
-  return (acquisition.waiting.notified_by | granted).size() >= settings_.quorum;
-}
-
-void WaitQueue::heed_notifications(Acquisition& acquisition) {
-  if (is_notified_by_quorum(acquisition) || is_hurried(acquisition)) {
-    acquisition.waiting.retry_at = now_;
-  } else if (is_in_turn(acquisition) && !acquisition.waiting.retry_at) {
-    wait_for_others(acquisition);
-  }
-  each_key(acquisition,
-           [&](const std::string& key) { watch(acquisition, keys_.find(key)->second); });
-}
-
-bool WaitQueue::is_in_turn(const Acquisition& acquisition) {
-  // A key that changed says less than a turn: it may be another library's again.
-  return !acquisition.waiting.notified_by.empty() && !acquisition.waiting.tracks;
-}
-
-bool WaitQueue::others_try(const Acquisition& acquisition) {
-  if (acquisition.makes_room()) return false;
-  bool others = false;
-  each_key(acquisition, [&](const std::string& key) {
-    each_waiter(keys_.find(key)->second, [&](const Acquisition& other) {
-      // A writer is not kept waiting by readers that try: they are refused until it had its turn.
-      const bool tries = other.state == Acquisition::State::in_round && !other.makes_room();
-      others = others || (&other != &acquisition && tries);
-      return others ? Visited::enough : Visited::more;
-    });
-  });
-  return others;
-}
-
 void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
   key.has_awake = true;
   each_waiter(key, [node, how](Acquisition& acquisition) {
@@ -453,33 +362,12 @@ void WaitQueue::note_missed(WaitedKeys::Key& key, const Acquisition& gone) {
   missed.each([&](NodeIndex node) { note_notified(key, node); });
 }
 
-void WaitQueue::wait_for_others(Acquisition& acquisition) {
-  const Duration once = std::max(shortest_patience, 2 * nodes_.quorum_round_trip());
-  // At last it is longer than a reservation: what is passed to us again and again, while others
-  // have the rest, has to be passed to them.
-  const Duration usual = std::max(longest_patience, 2 * reserved_for_);
-  // Not where another library would take it.
-  const Duration longest = acquisition.refusal.is_beside ? kept_for / 4 : usual;
-  const unsigned doublings = std::min(acquisition.failed_attempts, 14U) / 2;
-  const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
-  const Instant retry = later(now_, random_.between(patience, 2 * patience));
-  acquisition.waiting.retry_at = std::min(retry, acquisition.waiting.retry_at.value_or(retry));
-}
-
-void WaitQueue::watch(Acquisition& acquisition, WaitedKeys::Key& key) {
-  Acquisition::Waiting& waiting = acquisition.waiting;
-  const Instant until = std::exchange(key.watch_until, Instant::min());
-  const bool is_over = later(until, reserved_for_) < now_;
-  if (!is_over) waiting.watch_until = std::max(waiting.watch_until, until);
-  if (waiting.watch_until == Instant::min()) return;
-  waiting.retry_at = std::min(waiting.watch_until, waiting.retry_at.value_or(never));
-}
-
 void WaitQueue::watch_no_more(Acquisition& acquisition, WaitedKeys::Key& key) {
   Instant until = std::exchange(acquisition.waiting.watch_until, Instant::min());
   // It was to come again when another reservation is over. A lease may take much longer.
-  const bool comes_soon = acquisition.next_try <= later(now_, 2 * reserved_for_);
-  if (acquisition.waiting.watches && comes_soon) until = std::max(until, acquisition.next_try);
+  const bool comes_soon = acquisition.waiting.plan.next_try <= later(now_, 2 * reserved_for_);
+  if (acquisition.waiting.watches && comes_soon)
+    until = std::max(until, acquisition.waiting.plan.next_try);
   if (until <= now_) return;
   key.watch_until = std::max(key.watch_until, until);
   each_waiter(key, [&](const Acquisition& other) {

@@ -14,6 +14,7 @@
 #include "core/nodes/nodes.hpp"
 #include "core/randomness.hpp"
 #include "core/time.hpp"
+#include "core/waiting/retry.hpp"
 #include "core/waiting/tracked_keys.hpp"
 #include "core/waiting/waited_keys.hpp"
 #include "redlock/token.hpp"
@@ -34,8 +35,9 @@ class WaitQueue {
     if (!left_.empty()) forget_left();
   }
 
-  /// An acquisition that was refused waits: it is queued on every node that can notify us.
-  void join(Acquisition& acquisition);
+  /// An acquisition that was refused waits: it is queued on every node that can notify us. False:
+  /// in no queue, because nothing would be notified of what is in its way.
+  bool join(Acquisition& acquisition);
   enum class Left : std::uint8_t { granted, failed };
   /// `taken_out`: nodes whose grant took us out of the queue, or will have when they answer.
   void leave(Acquisition& acquisition, Left left, NodeSet taken_out = {});
@@ -60,26 +62,10 @@ class WaitQueue {
   [[nodiscard]] Duration reserved_for() const noexcept { return reserved_for_; }
   void measure_reservation();
 
-  /// Whether a quorum of nodes will notify it: then it need not ask again and again.
-  [[nodiscard]] bool will_be_notified(const Acquisition& acquisition);
-  /// Whether another acquisition of this client already tries to get what it waits for, and only
-  /// one can. Two that try at once would divide the nodes between them, and notify each other of
-  /// it, again and again.
-  [[nodiscard]] bool others_try(const Acquisition& acquisition);
-  /// Whether a node says that it is next.
-  [[nodiscard]] bool is_first(const Acquisition& acquisition);
-  /// Whether the holder it waits for is one of ours, which notifies, or nodes notify us of the end
-  /// of any other.
-  [[nodiscard]] bool can_be_notified(const Acquisition& acquisition) const;
-  /// So it is, or it asks again by itself and has a place in the queue all the same.
-  [[nodiscard]] bool is_to_be_queued(const Acquisition& acquisition) const;
+  /// When it asks again: as what nodes have told it since its last attempt suggests, and not later
+  /// than `at_latest`.
+  Plan plan(Acquisition& acquisition, Instant at_latest);
 
-  /// Nodes have notified it, maybe during its last attempt: when it tries again.
-  void heed_notifications(Acquisition& acquisition);
-  /// Nodes do not say when they become free, and other libraries' clients are quick to take them.
-  [[nodiscard]] bool is_eager(const Acquisition& acquisition);
-  /// Its next attempt was planned: whether it sleeps until it is notified.
-  void note_plan(Acquisition& acquisition, bool asleep);
   /// Whether any acquisition of this client waits for it.
   [[nodiscard]] bool has_waiters(std::string_view resource);
   /// Whether clients waited for it lately.
@@ -172,17 +158,29 @@ class WaitQueue {
   /// Whether a quorum lets us run the scripts that queue us, and notifies us.
   [[nodiscard]] bool can_queue() const;
   [[nodiscard]] bool is_notified_by_quorum(const Acquisition& acquisition) const;
-  /// Whether what became free is worth an attempt at once, one node or more: other libraries'
-  /// clients would take it.
-  [[nodiscard]] static bool is_hurried(const Acquisition& acquisition) {
-    return acquisition.waiting.saw_change && acquisition.refusal.is_beside;
-  }
+  /// Whether nodes notify us of the end of what is in its way.
+  [[nodiscard]] bool can_be_notified(const Acquisition& acquisition) const;
+  /// Whether a quorum of nodes will notify it: then it need not ask again and again.
+  [[nodiscard]] bool will_be_notified(const Acquisition& acquisition);
+  /// Whether another acquisition of this client already tries to get what it waits for, and only
+  /// one can. Two that try at once would divide the nodes between them, and notify each other of
+  /// it, again and again.
+  [[nodiscard]] bool others_try(const Acquisition& acquisition);
+  /// Nodes have notified it, maybe during its last attempt: when it tries again.
+  void heed_notifications(Acquisition& acquisition);
+  /// Whether a node says that it is next.
+  [[nodiscard]] bool is_first(const Acquisition& acquisition);
+  /// Nodes do not say when they become free, and other libraries' clients are quick to take them.
+  [[nodiscard]] bool is_eager(const Acquisition& acquisition);
   /// Whether a node says that it is its turn.
   [[nodiscard]] static bool is_in_turn(const Acquisition& acquisition);
   /// Of a permit: whether it is the first of ours, and we are the first of a node.
   [[nodiscard]] bool is_first_for_permit(const Acquisition& acquisition);
-  /// By the name of the queue in which an acquisition has its ticket.
+  /// Of what it waits for: a semaphore, or the resource that is in its way. Null: nobody of ours
+  /// waits for that.
   [[nodiscard]] WaitedKeys::Entry* find_queue(const Acquisition& acquisition);
+  [[nodiscard]] WaitedKeys::Entry& make_queue(const Acquisition& acquisition);
+  void begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key);
   /// A permit was reserved for us.
   void notified_of_permit(const Notification& event);
   /// Another one of ours asks, and is queued where it is refused.
@@ -205,7 +203,7 @@ class WaitQueue {
     first,  ///< and the first of all: it wakes when the key expires
     all,    ///< nodes notified them
   };
-  void plan(WaitedKeys::Key& key, Planned who);
+  void plan_anew(WaitedKeys::Key& key, Planned who);
   void heard(NodeIndex node) noexcept;
   void went_silent(NodeIndex node);
   [[nodiscard]] bool probe_due(NodeIndex node) const;
@@ -216,8 +214,6 @@ class WaitQueue {
   /// Another of several resources is in its way from now on. If that comes after the one that was,
   /// it keeps what it has; else it comes back to what it leaves.
   void wait_for_another(Acquisition& acquisition, std::uint64_t blocking);
-  /// It came back, and is to be queued where it was.
-  static void use_kept_ticket(const Acquisition& acquisition, WaitedKeys::Key& key);
   [[nodiscard]] NodeSet notifying_nodes() const;
 
   const Settings& settings_;

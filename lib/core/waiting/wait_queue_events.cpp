@@ -33,8 +33,8 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
   if (answer.reply == Reply::gone) note_notified(entry->second, node);
   if (!entry->second.waiters.empty()) raise_tickets(*entry);
   const bool becomes_first = !was_first && !entry->second.first.empty();
-  if (answer.reply == Reply::gone) return plan(entry->second, Planned::all);
-  plan(entry->second, becomes_first ? Planned::first : Planned::awake);
+  if (answer.reply == Reply::gone) return plan_anew(entry->second, Planned::all);
+  plan_anew(entry->second, becomes_first ? Planned::first : Planned::awake);
 }
 
 void WaitQueue::send_in_full(NodeIndex node, const Stamp& stamp) {
@@ -50,7 +50,7 @@ void WaitQueue::send_in_full(NodeIndex node, const Stamp& stamp) {
   send(*entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
 }
 
-void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {
+void WaitQueue::plan_anew(WaitedKeys::Key& key, Planned who) {
   // Those that sleep are put off now and then. For each answer, a thousand of them would cost more
   // than the hand-over itself.
   const bool again = who == Planned::all || now_ >= later(key.planned_at, planned_again_after);
@@ -67,7 +67,7 @@ void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {
     // A notification may have overtaken the answer that we are queued.
     const bool is_due = !is_notified && is_notified_by_quorum(acquisition);
     is_notified = is_notified || (is_due && !acquisition.makes_room());
-    if (!again && !is_first && !is_due && acquisition.waiting.asleep) return visited;
+    if (!again && !is_first && !is_due && acquisition.waiting.plan.asleep) return visited;
     if (will_be_notified(acquisition)) {
       if (is_in_turn(acquisition)) wait_for_others(acquisition);
       woken_.push_back({acquisition.index, Instant::max(), true});
@@ -83,7 +83,7 @@ void WaitQueue::tracked(const std::string& key, NodeIndex node, bool is_gone) {
   if (entry == nullptr) return;
   // Maybe because we have released it.
   if (is_gone) return changed(*entry, node, Waked::in_turn);
-  plan(entry->second, Planned::awake);
+  plan_anew(entry->second, Planned::awake);
 }
 
 void WaitQueue::changed(const std::string& key, NodeIndex node) {
@@ -239,7 +239,7 @@ void WaitQueue::lost(NodeIndex node) {
     if (!asleep || !can_be_notified(acquisition) || will_be_notified(acquisition)) continue;
     // It may have missed its notification. An attempt that is due soon is not put off: nodes may
     // come and go more often than that.
-    woken_.push_back({acquisition.index, acquisition.next_try});
+    woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
   }
 }
 

@@ -52,7 +52,13 @@ bool WaitQueue::can_queue() const {
 WaitedKeys::Entry* WaitQueue::find_queue(const Acquisition& acquisition) {
   const LockTerms& terms = acquisition.terms;
   return terms.traits().is_chosen ? keys_.find(any_permit_name(terms.resource))
-                                  : keys_.find(terms.resource);
+                                  : keys_.find(terms.resource_at(acquisition.waiting.blocked_by));
+}
+
+WaitedKeys::Entry& WaitQueue::make_queue(const Acquisition& acquisition) {
+  const LockTerms& terms = acquisition.terms;
+  return terms.traits().is_chosen ? keys_.note(any_permit_name(terms.resource))
+                                  : keys_.note(terms.resource_at(acquisition.waiting.blocked_by));
 }
 
 QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
@@ -64,11 +70,7 @@ QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
     WaitedKeys::Entry* const entry = find_queue(acquisition);
     const bool alone = entry != nullptr && entry->second.waiters.empty();
     if (!alone || !is_contended(entry->second)) return place;
-    waiting.arrival = ++arrivals_;
-    keys_.wait(entry->first, waiting.arrival, acquisition.index);
-    count_queued(entry->second, acquisition, 1);
-    ++queued_;
-    waiting.queued = true;
+    begin_to_wait(acquisition, entry->second);
   }
   if (!waiting.queued) return place;
   if (acquisition.terms.kind() != Kind::several && find_queue(acquisition)->second.kept > 0) {
@@ -117,7 +119,7 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
     // It waits already, and did not know that it is the one to notice an expiry.
     const bool waits = acquisition.state == Acquisition::State::backing_off;
     if (!waits) return;
-    woken_.push_back({acquisition.index, acquisition.next_try});
+    woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
     return raise_tickets(entry);
   }
   // Behind a grant that nobody counts any more, a release queues us again.
@@ -180,23 +182,6 @@ void WaitQueue::raise_tickets(WaitedKeys::Entry& entry) {
   if (lower.empty()) return;
   key.level = key.level | lower;
   join(entry, lower, position_of(key));
-}
-
-bool WaitQueue::is_first(const Acquisition& acquisition) {
-  const bool of_permits = acquisition.terms.traits().is_chosen && acquisition.waiting.queued;
-  if (of_permits) return is_first_for_permit(acquisition);
-  if (!acquisition.waiting.has_ticket) return true;  // as far as is known here
-  return !find_queue(acquisition)->second.first.empty();
-}
-
-bool WaitQueue::is_first_for_permit(const Acquisition& acquisition) {
-  const WaitedKeys::Key& key = find_queue(acquisition)->second;
-  bool is_ours = false;
-  each_waiter(key, [&](const Acquisition& first) {
-    is_ours = &first == &acquisition;
-    return Visited::enough;
-  });
-  return is_ours && !key.first.empty();
 }
 
 void WaitQueue::give_back(WaitedKeys::Entry& entry, NodeIndex node) {

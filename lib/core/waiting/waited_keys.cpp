@@ -1,20 +1,11 @@
 #include "core/waiting/waited_keys.hpp"
 
-#include "support/assert.hpp"
-
 namespace redlock::core {
 namespace {
 
 constexpr std::size_t most_idle = 32;
 
 }  // namespace
-
-WaitedKeys::Entry& WaitedKeys::wait(std::string_view key, std::uint64_t arrival,
-                                    std::uint32_t waiter) {
-  Entry& entry = note(key);
-  entry.second.waiters.add(arrival, waiter);
-  return entry;
-}
 
 WaitedKeys::Entry& WaitedKeys::note(std::string_view key) {
   Entry* entry = find(key);
@@ -23,13 +14,6 @@ WaitedKeys::Entry& WaitedKeys::note(std::string_view key) {
     entry->second.id = ++last_id_;
     by_id_.emplace(last_id_, entry);
   }
-  return *entry;
-}
-
-WaitedKeys::Entry& WaitedKeys::stop(std::string_view key, std::uint64_t arrival) {
-  Entry* const entry = find(key);
-  REDLOCK_ASSERT(entry != nullptr);
-  entry->second.waiters.remove(arrival);
   return *entry;
 }
 

@@ -63,13 +63,8 @@ class WaitedKeys {
   using Keys = std::map<std::string, Key, std::less<>>;
   using Entry = Keys::value_type;
 
-  /// `waiter`, which came later than all others, waits for that key. An entry stays where it is
-  /// until it is forgotten.
-  Entry& wait(std::string_view key, std::uint64_t arrival, std::uint32_t waiter);
-  /// An entry for which nobody waits, until it is forgotten.
+  /// A new one if there is none. It stays where it is until it is forgotten.
   Entry& note(std::string_view key);
-  /// Who came then does not wait any more.
-  Entry& stop(std::string_view key, std::uint64_t arrival);
 
   [[nodiscard]] Entry* find(std::string_view key);
   [[nodiscard]] Entry* find(std::uint32_t id);

@@ -329,10 +329,12 @@ TEST(Queues, are_entered_by_every_attempt_with_a_ticket) {
 TEST(WaitedKeys, forgets_keys_but_for_a_few) {
   WaitedKeys queue;
   for (std::uint32_t i = 0; i < 100; ++i) {
-    const std::uint32_t id = queue.wait(std::to_string(i), i + 1, i).second.id;
+    WaitedKeys::Key& key = queue.note(std::to_string(i)).second;
+    key.waiters.add(i + 1, i);
+    const std::uint32_t id = key.id;
     queue.forget(id);
     EXPECT_NE(queue.find(id), nullptr) << "somebody waits";
-    queue.stop(std::to_string(i), i + 1);
+    key.waiters.remove(i + 1);
     queue.forget(id);
   }
   EXPECT_EQ(queue.all().size(), 32U);

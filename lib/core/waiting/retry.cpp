@@ -1,4 +1,4 @@
-#include "core/claim/retry.hpp"
+#include "core/waiting/retry.hpp"
 
 #include <algorithm>
 
@@ -19,26 +19,22 @@ Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness
 
 }  // namespace
 
-Instant next_try(Instant now, const Refusal& refusal, unsigned attempts, Duration round_trip,
-                 Notified notified, bool notices_expiry, Randomness& random) {
+Instant next_try(Instant now, const Refusal& refusal, const Outlook& outlook, Randomness& random) {
   const Errc why = refusal.why;
   if (why == Errc::unavailable || why == Errc::excluded) {
-    return later(now,
-                 backoff(attempts, std::chrono::milliseconds(2), longest_outage_pause, random));
+    constexpr Duration scale = std::chrono::milliseconds(2);
+    return later(now, backoff(outlook.attempts, scale, longest_outage_pause, random));
   }
-  const Duration pause = notified == Notified::yes
+  const Duration pause = outlook.sleeps
                              ? random.between(shortest_sleep, longest_sleep)
-                             : backoff(attempts, round_trip, longest_pause, random);
-  const bool waits_for_expiry = why == Errc::held && (notices_expiry || notified == Notified::no);
-  const std::optional<Duration> free_in = waits_for_expiry ? refusal.free_in : std::nullopt;
+                             : backoff(outlook.attempts, outlook.round_trip, longest_pause, random);
+  const bool waits_for_expiry = why == Errc::held && (outlook.notices_expiry || !outlook.sleeps);
+  if (!waits_for_expiry || !refusal.free_in) return later(now, pause);
   // A millisecond past the expiry: the servers count in milliseconds, and a key that is almost gone
-  // refuses.
-  // Shortened before it is added to: a key may be there for longer than a duration can say.
-  if (free_in) {
-    const Duration gone = std::min(pause, *free_in) + std::chrono::milliseconds(1);
-    return later(now, std::min(pause, gone));
-  }
-  return later(now, pause);
+  // refuses. Shortened before it is added to: a key may be there for longer than a duration can
+  // say.
+  const Duration gone = std::min(pause, *refusal.free_in) + std::chrono::milliseconds(1);
+  return later(now, std::min(pause, gone));
 }
 
 }  // namespace redlock::core

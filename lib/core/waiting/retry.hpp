@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 
 #include "core/randomness.hpp"
 #include "core/time.hpp"
@@ -9,14 +8,22 @@
 
 namespace redlock::core {
 
+/// When a waiting acquisition asks again.
+struct Plan {
+  Instant next_try{};
+  bool asleep = false;  ///< nodes will notify it before that, unless a notification gets lost
+};
+
 /// How long a waiter that will be notified sleeps at most.
 inline constexpr Duration longest_sleep = std::chrono::milliseconds(3200);
 
-/// The shortest pause between attempts to be quicker than other libraries' clients.
-inline constexpr Duration eager_pause = std::chrono::milliseconds(5);
-
-/// Whether nodes notify the waiter when the holder releases.
-enum class Notified : std::uint8_t { no, yes };
+/// What a waiter knows when it plans its next attempt, besides the refusal.
+struct Outlook {
+  unsigned attempts = 0;        ///< lost so far, since the last notification
+  Duration round_trip{};        ///< of a quorum
+  bool sleeps = false;          ///< a quorum of nodes notifies it when the holder releases
+  bool notices_expiry = false;  ///< it is to ask when the lock expires, which notifies nobody
+};
 
 /// When a waiting acquire tries again after a lost attempt.
 ///
@@ -25,11 +32,8 @@ enum class Notified : std::uint8_t { no, yes };
 /// expired: jittered backoff on the same scale, not a fixed 50 to 250 ms: contenders that met once
 /// must only miss each other by a round trip. Unavailable, excluded: bounded backoff; a node that
 /// comes back ends it early. In a queue, the first client and the watcher notice an expiry, and all
-/// clients notice the end of an interval (`notices_expiry`); otherwise they sleep.
-///
-/// `attempts` is how many were lost so far, `round_trip` the slowest voter's.
-[[nodiscard]] Instant next_try(Instant now, const Refusal& refusal, unsigned attempts,
-                               Duration round_trip, Notified notified, bool notices_expiry,
+/// clients notice the end of an interval; otherwise they sleep.
+[[nodiscard]] Instant next_try(Instant now, const Refusal& refusal, const Outlook& outlook,
                                Randomness& random);
 
 }  // namespace redlock::core
