@@ -38,7 +38,7 @@ bool meets_foreign_locks(const Acquisition& acquisition) {
 
 }  // namespace
 
-WaitQueue::WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox,
+WaitQueue::WaitQueue(const Settings& settings, const Nodes& nodes, Outbox& outbox,
                      Pool<Acquisition>& acquisitions, TrackedKeys& tracked,
                      TrackedKeys& tracked_queues, Randomness& random)
     : settings_(settings),
@@ -47,7 +47,8 @@ WaitQueue::WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox,
       acquisitions_(acquisitions),
       tracked_(tracked),
       tracked_queues_(tracked_queues),
-      random_(random) {}
+      random_(random),
+      subscriptions_(settings, now_, nodes, outbox, random) {}
 
 void WaitQueue::forget_left() {
   for (const std::uint32_t key : left_) keys_.forget(key);
@@ -73,29 +74,6 @@ void WaitQueue::try_again(Acquisition& acquisition) {
   acquisition.waiting.retry_at.reset();
 }
 
-NodeSet WaitQueue::subscribe() {
-  NodeSet able;
-  NodeSet mute;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    Link& link = nodes_[i];
-    if (!link.up() || link.read_only() || link.subscription.retry_at > now_) continue;
-    able.add(static_cast<NodeIndex>(i));
-    if (!link.subscription.wanted) {
-      mute.add(static_cast<NodeIndex>(i));
-      link.subscription.answer_by = later(now_, link.connect_limit());
-    }
-    link.subscription.wanted = true;
-  }
-  if (!mute.empty()) {
-    if (client_id_.empty()) {
-      const Token drawn = random_.token();
-      client_id_ = Token::parse(settings_.client_id).value_or(drawn);
-    }
-    outbox_.emit(Subscribe{mute});
-  }
-  return able;
-}
-
 bool WaitQueue::join(Acquisition& acquisition) {
   Acquisition::Waiting& waiting = acquisition.waiting;
   const Refusal& refusal = acquisition.refusal;
@@ -108,7 +86,7 @@ bool WaitQueue::join(Acquisition& acquisition) {
     const std::uint64_t blocking = refusal.resource > 0 ? refusal.resource : before;
     if (blocking != waiting.blocked_by) wait_for_another(acquisition, blocking);
   }
-  const NodeSet able = subscribe();
+  const NodeSet able = subscriptions_.subscribe();
   each_kept(acquisition, [&](std::uint64_t which) {
     // Where it lost one of them it is queued as before.
     WaitedKeys::Entry& entry = *keys_.find(acquisition.terms.resource_at(which));
@@ -201,7 +179,7 @@ void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
   nodes = nodes - being_taken(entry);
   nodes.each([&](NodeIndex node) {
     // A notification before we are subscribed would be lost. We are queued there once we are.
-    if (nodes_[node].subscription.open && !nodes_[node].congested()) asked.add(node);
+    if (subscriptions_.open().has(node) && !nodes_[node].congested()) asked.add(node);
   });
   if (asked.empty()) return;
   key.position = static_cast<Position>(static_cast<std::uint8_t>(where) & ~1U);
@@ -328,7 +306,7 @@ void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, M
   const WaitedKeys::Key& key = entry.second;
   Terms& terms = outbox_.send(nodes, stamp, form);
   terms.resource = entry.first;
-  terms.client = client_id_.view();
+  terms.client = client_id().view();
   terms.queue_mode = mode;
   terms.ticket = key.ticket;
   terms.permits = key.permits;
@@ -336,14 +314,6 @@ void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, M
   // Both may pass a free resource on.
   tracked_.may_be_written(entry.first, nodes);
   tracked_queues_.may_be_written(entry.first, nodes);
-}
-
-NodeSet WaitQueue::notifying_nodes() const {
-  NodeSet nodes;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].up() && nodes_[i].subscription.open) nodes.add(static_cast<NodeIndex>(i));
-  }
-  return nodes;
 }
 
 void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {

@@ -15,6 +15,7 @@
 #include "core/randomness.hpp"
 #include "core/time.hpp"
 #include "core/waiting/retry.hpp"
+#include "core/waiting/subscriptions.hpp"
 #include "core/waiting/tracked_keys.hpp"
 #include "core/waiting/waited_keys.hpp"
 #include "redlock/token.hpp"
@@ -26,8 +27,12 @@ namespace redlock::core {
 /// lost one costs time only. Knows nothing of votes and tokens.
 class WaitQueue {
  public:
-  WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox, Pool<Acquisition>& acquisitions,
-            TrackedKeys& tracked, TrackedKeys& tracked_queues, Randomness& random);
+  WaitQueue(const Settings& settings, const Nodes& nodes, Outbox& outbox,
+            Pool<Acquisition>& acquisitions, TrackedKeys& tracked, TrackedKeys& tracked_queues,
+            Randomness& random);
+  // The subscriptions read its time.
+  WaitQueue(const WaitQueue&) = delete;
+  WaitQueue& operator=(const WaitQueue&) = delete;
 
   /// A step begins. What was left in the last one is forgotten: its commands named the keys.
   void begin_step(Instant now) {
@@ -76,7 +81,7 @@ class WaitQueue {
   /// Where a node has said nothing for long while somebody waits, it is asked whether notifications
   /// still arrive. Where it does not answer they do not.
   void tend();
-  [[nodiscard]] Instant next_tending() const;
+  [[nodiscard]] Instant next_tending() const { return subscriptions_.next_tending(queued_ > 0); }
 
   // --- events -----------------------------------------------------------------------------------
   void subscribed(NodeIndex node);
@@ -99,9 +104,8 @@ class WaitQueue {
   /// Since it was last asked, in the order in which they are to be served.
   [[nodiscard]] std::vector<Woken>& woken() noexcept { return woken_; }
 
-  /// What names this client in queues and channels: Settings::client_id, or as drawn where there is
-  /// none. Empty before it first subscribes.
-  [[nodiscard]] const Token& client_id() const noexcept { return client_id_; }
+  /// See Subscriptions::client_id().
+  [[nodiscard]] const Token& client_id() const noexcept { return subscriptions_.client_id(); }
   /// Keys and waiters that were visited one by one.
   [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
 
@@ -112,7 +116,6 @@ class WaitQueue {
   enum class Visited : std::uint8_t { more, enough };
 
   void forget_left();
-  [[nodiscard]] NodeSet subscribe();
   /// Of a client that is queued once for all of its waiters.
   [[nodiscard]] static Position position_of(const WaitedKeys::Key& key);
   [[nodiscard]] static Position at_the_back(Position position);
@@ -204,9 +207,6 @@ class WaitQueue {
     all,    ///< nodes notified them
   };
   void plan_anew(WaitedKeys::Key& key, Planned who);
-  void heard(NodeIndex node) noexcept;
-  void went_silent(NodeIndex node);
-  [[nodiscard]] bool probe_due(NodeIndex node) const;
   /// The node does not notify us any more.
   void lost(NodeIndex node);
   /// It is counted where its keys' waiters are, or not any more.
@@ -214,16 +214,16 @@ class WaitQueue {
   /// Another of several resources is in its way from now on. If that comes after the one that was,
   /// it keeps what it has; else it comes back to what it leaves.
   void wait_for_another(Acquisition& acquisition, std::uint64_t blocking);
-  [[nodiscard]] NodeSet notifying_nodes() const;
 
   const Settings& settings_;
-  Nodes& nodes_;
+  const Nodes& nodes_;
   Outbox& outbox_;
   Pool<Acquisition>& acquisitions_;
   TrackedKeys& tracked_;
   TrackedKeys& tracked_queues_;
   Randomness& random_;
   Instant now_ = Instant::min();
+  Subscriptions subscriptions_;
   WaitedKeys keys_;
   std::vector<std::uint32_t> left_;  ///< keys to be forgotten at the next step: commands name them
   std::vector<std::uint32_t> affected_;  ///< waiters that lost() looks at
@@ -231,7 +231,6 @@ class WaitQueue {
   std::size_t queued_ = 0;  ///< acquisitions
   std::uint64_t walked_ = 0;
   std::vector<Woken> woken_;
-  Token client_id_;
   Duration reserved_for_ = shortest_reservation;
 };
 

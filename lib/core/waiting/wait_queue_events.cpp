@@ -10,13 +10,6 @@
 namespace redlock::core {
 namespace {
 
-/// A node to which this client cannot subscribe is tried again after this.
-constexpr Duration subscribe_again_after = std::chrono::seconds(5);
-
-/// A subscription on which nothing was heard for so long, while somebody waits, is asked for a
-/// word.
-constexpr Duration silence_until_probe = std::chrono::seconds(3);
-
 /// How often callers that sleep are put off, as long as nodes queue this client anew.
 constexpr Duration planned_again_after = std::chrono::milliseconds(500);
 
@@ -101,61 +94,19 @@ void WaitQueue::changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how) {
 }
 
 void WaitQueue::subscribed(NodeIndex node) {
-  Link& link = nodes_[node];
-  heard(node);
-  if (!link.subscription.wanted || link.subscription.open) return;
-  link.subscription.open = true;
+  if (!subscriptions_.opened(node) || !nodes_[node].up()) return;
   for (WaitedKeys::Entry& entry : keys_.all()) {
-    if (entry.second.waiters.empty() || !link.up()) continue;
-    join(entry, NodeSet::of(node), position_of(entry.second));
+    if (!entry.second.waiters.empty()) join(entry, NodeSet::of(node), position_of(entry.second));
   }
-}
-
-void WaitQueue::heard(NodeIndex node) noexcept {
-  nodes_[node].subscription.heard_at = now_;
-  nodes_[node].subscription.answer_by.reset();
-}
-
-bool WaitQueue::probe_due(NodeIndex node) const {
-  const Link::Subscription& subscription = nodes_[node].subscription;
-  return queued_ > 0 && subscription.open && !subscription.answer_by &&
-         now_ >= later(subscription.heard_at, silence_until_probe);
 }
 
 void WaitQueue::tend() {
-  NodeSet probed;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const auto node = static_cast<NodeIndex>(i);
-    Link::Subscription& subscription = nodes_[node].subscription;
-    if (subscription.answer_by && now_ >= *subscription.answer_by) went_silent(node);
-    if (!probe_due(node)) continue;
-    subscription.answer_by = later(now_, settings_.longest_limit);
-    probed.add(node);
-  }
-  if (!probed.empty()) outbox_.emit(ProbeSubscription{probed});
-}
-
-Instant WaitQueue::next_tending() const {
-  Instant next = never;
-  for (const Link& link : nodes_) {
-    const Link::Subscription& subscription = link.subscription;
-    if (subscription.answer_by) {
-      next = std::min(next, *subscription.answer_by);
-    } else if (queued_ > 0 && subscription.open) {
-      next = std::min(next, later(subscription.heard_at, silence_until_probe));
-    }
-  }
-  return next;
-}
-
-void WaitQueue::went_silent(NodeIndex node) {
-  // One that was open is made again at once: the node works, for all that is known.
-  const bool was_open = nodes_[node].subscription.open;
-  outbox_.emit(Unsubscribe{node});
-  unsubscribed(node);
-  if (!was_open) return;
-  nodes_[node].subscription.retry_at = now_;
-  if (queued_ > 0) static_cast<void>(subscribe());
+  subscriptions_.silent().each([this](NodeIndex node) {
+    const bool was_open = subscriptions_.give_up(node);
+    lost(node);
+    if (was_open && queued_ > 0) static_cast<void>(subscriptions_.subscribe());
+  });
+  if (queued_ > 0) subscriptions_.probe();
 }
 
 void WaitQueue::notified_of_permit(const Notification& event) {
@@ -179,7 +130,7 @@ void WaitQueue::notified_of_permit(const Notification& event) {
 }
 
 void WaitQueue::notified(const Notification& event) {
-  heard(event.node);
+  subscriptions_.heard(event.node);
   if (const auto any = any_permit_of(event.key)) {
     const WaitedKeys::Entry* const queue = keys_.find(*any);
     if (queue != nullptr && queue->second.permits > 0) return notified_of_permit(event);
@@ -199,21 +150,17 @@ void WaitQueue::notified(const Notification& event) {
 }
 
 void WaitQueue::unsubscribed(NodeIndex node) {
-  nodes_[node].subscription = Link::Subscription();
-  nodes_[node].subscription.retry_at = later(now_, subscribe_again_after);
+  subscriptions_.ended(node);
   lost(node);
 }
 
 void WaitQueue::dropped(NodeIndex node) {
-  Link::Subscription& subscription = nodes_[node].subscription;
-  if (subscription.wanted) outbox_.emit(Unsubscribe{node});
-  subscription.wanted = subscription.open = false;
-  subscription.answer_by.reset();
+  subscriptions_.dropped(node);
   lost(node);
 }
 
 void WaitQueue::lost(NodeIndex node) {
-  const NodeSet notifying = notifying_nodes();
+  const NodeSet notifying = subscriptions_.notifying();
   affected_.clear();
   for (auto& [name, key] : keys_.all()) {
     ++walked_;

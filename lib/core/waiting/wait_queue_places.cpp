@@ -41,12 +41,8 @@ bool WaitQueue::is_contended(std::string_view resource) {
 }
 
 bool WaitQueue::can_queue() const {
-  std::size_t able = 0;
-  for (const Link& link : nodes_) {
-    const bool hears = link.up() && link.subscription.open;
-    able += hears && link.can(Capability::run_scripts) ? 1U : 0U;
-  }
-  return able >= settings_.quorum;
+  const NodeSet run_scripts = nodes_.able().to(Capability::run_scripts);
+  return (subscriptions_.notifying() & run_scripts).size() >= settings_.quorum;
 }
 
 WaitedKeys::Entry* WaitQueue::find_queue(const Acquisition& acquisition) {
@@ -64,7 +60,7 @@ WaitedKeys::Entry& WaitQueue::make_queue(const Acquisition& acquisition) {
 QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
   QueuePlace place;
   Acquisition::Waiting& waiting = acquisition.waiting;
-  if (client_id_.empty() || !acquisition.give_up) return place;
+  if (client_id().empty() || !acquisition.give_up) return place;
   const bool tickets = can_have_ticket(acquisition) && can_queue();
   if (!waiting.queued && tickets) {
     WaitedKeys::Entry* const entry = find_queue(acquisition);
@@ -144,12 +140,10 @@ void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, N
   place.again = true;
   if (acquisition.refusal.is_beside) place.reserved_for = reserved_for_ + kept_for;
   key.asked = key.asked | nodes;
-  nodes.each([&](NodeIndex node) {
-    if (!nodes_[node].up() || !nodes_[node].subscription.open) return;
-    key.queued.add(node);
-    // It raises the ticket as well.
-    if (key.ticket > 0 && waits) key.level.add(node);
-  });
+  const NodeSet queued = nodes & subscriptions_.notifying();
+  key.queued = key.queued | queued;
+  // It raises the ticket as well.
+  if (key.ticket > 0 && waits) key.level = key.level | queued;
 }
 
 void WaitQueue::queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node) {
@@ -164,7 +158,7 @@ void WaitQueue::queued_for_nothing(std::string_view queue, std::uint32_t permits
 
 void WaitQueue::note_place(WaitedKeys::Entry& entry, const Answer& answer) {
   WaitedKeys::Key& key = entry.second;
-  if (nodes_[answer.node].subscription.open) key.queued.add(answer.node);
+  if (subscriptions_.open().has(answer.node)) key.queued.add(answer.node);
   key.first.remove(answer.node);
   if (answer.is_first) key.first.add(answer.node);
   if (answer.ticket == 0) return;

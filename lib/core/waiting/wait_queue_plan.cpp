@@ -59,7 +59,7 @@ bool WaitQueue::can_be_notified(const Acquisition& acquisition) const {
 bool WaitQueue::will_be_notified(const Acquisition& acquisition) {
   if (!acquisition.waiting.queued || !can_be_notified(acquisition)) return false;
   const WaitedKeys::Entry& entry = *find_queue(acquisition);
-  NodeSet nodes = notifying_nodes() & entry.second.queued;
+  NodeSet nodes = subscriptions_.notifying() & entry.second.queued;
   if (acquisition.refusal.is_foreign) {
     const TrackedKeys::Entry* const tracked = tracked_.find(entry.first);
     nodes = nodes & (tracked != nullptr ? tracked->second.tracking : NodeSet());
