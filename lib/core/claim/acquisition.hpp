@@ -14,7 +14,7 @@
 #include "core/randomness.hpp"
 #include "core/time.hpp"
 #include "core/waiting/refusal.hpp"
-#include "core/waiting/retry.hpp"
+#include "core/waiting/waiting.hpp"
 
 namespace redlock::core {
 
@@ -58,28 +58,7 @@ struct Acquisition {
   std::vector<std::uint8_t> free_permits;  ///< how many nodes said that it can have it
   ClaimId claim{};
 
-  /// While it waits for a notification.
-  struct Waiting {
-    std::uint64_t arrival = 0;  ///< among all that ever waited
-    bool queued = false;        ///< with others of ours, for the keys that are in its way
-    bool has_ticket = false;    ///< and its requests queue it
-    Plan plan;
-    bool tracks = false;           ///< the lock in its way is another library's
-    bool reserved = false;         ///< it has new holds refused
-    std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
-    NodeSet notified_by;           ///< since the last attempt
-    bool saw_change = false;       ///< since then: of a lock of another library
-    /// Of several resources, in `resource` and then in the others.
-    struct Place {
-      std::int64_t ticket = 0;       ///< when it left the queue for another resource; 0: none
-      std::uint64_t kept_since = 0;  ///< it stays queued there, as this arrival; 0: it does not
-    };
-    std::vector<Place> places;
-    /// It is to see to it that what is reserved for another client is not left to nobody.
-    Instant watch_until = Instant::min();
-    bool watches = false;  ///< so did the last attempt
-    std::optional<Instant> retry_at;
-  } waiting;
+  Waiting waiting;  ///< while it waits
 
   /// Several that wait for the same may be let in.
   [[nodiscard]] bool makes_room() const noexcept { return terms.traits().has_holds; }

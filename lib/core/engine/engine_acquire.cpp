@@ -48,7 +48,7 @@ void Engine::on(const Acquire& event) {
   const KindTraits& kind = acquisition.terms.traits();
   acquisition.by_script = kind.by_script;
   acquisition.reserves = event.wait > Duration::zero() && !kind.is_chosen;
-  acquisition.waiting = Acquisition::Waiting();
+  acquisition.waiting = Waiting();
   acquisition.fencing = event.fencing;
   acquisition.began = now_;
   acquisition.is_waiting = acquisition.reconnected = false;

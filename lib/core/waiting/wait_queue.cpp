@@ -75,7 +75,7 @@ void WaitQueue::try_again(Acquisition& acquisition) {
 }
 
 bool WaitQueue::join(Acquisition& acquisition) {
-  Acquisition::Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting;
   const Refusal& refusal = acquisition.refusal;
   // In the queue it keeps what it is granted, where another library's clients would take it.
   const bool keeps = refusal.is_beside && can_have_ticket(acquisition);
@@ -111,7 +111,7 @@ bool WaitQueue::join(Acquisition& acquisition) {
 }
 
 void WaitQueue::begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key) {
-  Acquisition::Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting;
   waiting.arrival = ++arrivals_;
   waiting.queued = true;
   ++queued_;
@@ -123,7 +123,7 @@ void WaitQueue::begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key) {
 }
 
 void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
-  Acquisition::Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting;
   const std::vector<std::uint64_t> order = acquisition.terms.order();
   const auto rank_of = [&order](std::uint64_t which) {
     return std::find(order.begin(), order.end(), which) - order.begin();

@@ -59,7 +59,7 @@ WaitedKeys::Entry& WaitQueue::make_queue(const Acquisition& acquisition) {
 
 QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
   QueuePlace place;
-  Acquisition::Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting;
   if (client_id().empty() || !acquisition.give_up) return place;
   const bool tickets = can_have_ticket(acquisition) && can_queue();
   if (!waiting.queued && tickets) {

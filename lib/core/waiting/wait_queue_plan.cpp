@@ -19,7 +19,7 @@ constexpr Duration eager_pause = std::chrono::milliseconds(5);
 }  // namespace
 
 Plan WaitQueue::plan(Acquisition& acquisition, Instant at_latest) {
-  Acquisition::Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting;
   const Refusal& refusal = acquisition.refusal;
   const bool is_notified = will_be_notified(acquisition);
   if (is_notified && !others_try(acquisition)) heed_notifications(acquisition);
@@ -137,7 +137,7 @@ void WaitQueue::wait_for_others(Acquisition& acquisition) {
 }
 
 void WaitQueue::watch(Acquisition& acquisition, WaitedKeys::Key& key) {
-  Acquisition::Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting;
   const Instant until = std::exchange(key.watch_until, Instant::min());
   const bool is_over = later(until, reserved_for_) < now_;
   if (!is_over) waiting.watch_until = std::max(waiting.watch_until, until);

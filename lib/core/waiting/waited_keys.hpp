@@ -37,27 +37,31 @@ class WaitedKeys {
   };
 
   struct Key {
-    std::uint32_t id = 0;  ///< in the stamps of requests about it
-    NodeSet asked;         ///< to queue us
-    Position position = Position::once;
-    NodeSet queued;                         ///< did: they notify us when it is our turn
-    Instant asked_at = Instant::min();      ///< first of all
-    Instant contended_at = Instant::min();  ///< somebody was queued for it, or notified
-    std::int64_t ticket = 0;                ///< the highest that a node gave us; 0: none
-    NodeSet level;                          ///< where we have that one
-    NodeSet first;                          ///< where we are first in the queue
-    Instant planned_at = Instant::min();    ///< the sleep of all its waiters
-    bool has_awake = false;                 ///< waiters that may be planned to sleep
-    Instant watch_until = Instant::min();   ///< who waits is to see then if the next one came
-    NodeSet settled;  ///< where a notification of what is over may be on its way
+    std::uint32_t id = 0;  ///< names the key in the stamps of requests about it
+
+    // --- who of ours waits for it ---
     Waiters waiters;
-    std::optional<std::uint32_t> last_attempt{};  ///< with a ticket: of which acquisition,
-    NodeSet taking;                               ///< and where it was not refused
-    std::uint32_t alone = 0;                      ///< of the waiters that are queued: no readers
-    std::uint32_t need_more = 0;                  ///< resources than this one
-    std::uint32_t kept = 0;     ///< reserved for so many of them, which wait for another resource
-    std::uint32_t permits = 0;  ///< of the semaphore that it is the queue of
-    std::uint32_t granted_permit = 0;  ///< the last one
+    std::uint32_t alone = 0;      ///< how many of the waiters are no readers
+    std::uint32_t need_more = 0;  ///< how many of the waiters need other resources too
+    std::uint32_t kept = 0;       ///< how many keep it while they wait for another resource
+    std::uint32_t permits = 0;    ///< of the semaphore whose queue it is; 0: it is a resource's
+    std::uint32_t granted_permit = 0;     ///< the last permit of the semaphore that we were granted
+    bool has_awake = false;               ///< some waiters may sleep as soon as nodes notify them
+    Instant planned_at = Instant::min();  ///< when the sleep of all waiters was planned last
+    Instant contended_at = Instant::min();  ///< when somebody was last queued for it, or notified
+
+    // --- the client's place in the queues of the nodes ---
+    NodeSet asked;  ///< nodes that were asked to queue the client, and may have it in their queue
+    Instant asked_at = Instant::min();   ///< when the first of `asked` was
+    Position position = Position::once;  ///< where nodes were asked to queue the client
+    NodeSet queued;                      ///< nodes that have queued the client: they notify it
+    std::int64_t ticket = 0;             ///< the highest that a node gave the client; 0: none
+    NodeSet level;                       ///< nodes on which the client has that ticket
+    NodeSet first;                       ///< nodes in whose queue the client is first
+    std::optional<std::uint32_t> last_attempt{};  ///< the acquisition that last asked with a ticket
+    NodeSet taking;   ///< nodes that were asked by that attempt, and have not refused it
+    NodeSet settled;  ///< nodes whose notification of what is over may be on its way
+    Instant watch_until = Instant::min();  ///< as Waiting::watch_until, for the next who waits
   };
   /// In an order of its own, so that a seed reproduces.
   using Keys = std::map<std::string, Key, std::less<>>;
