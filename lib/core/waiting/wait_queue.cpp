@@ -1,17 +1,11 @@
 #include "core/waiting/wait_queue.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "core/claim/permits.hpp"
-
 namespace redlock::core {
 namespace {
-
-constexpr Duration queued_again_after = queued_for / 3;
 
 /// Of several resources it waits for one at a time, in the order of their names. Those before that
 /// one are kept for it.
@@ -43,24 +37,18 @@ WaitQueue::WaitQueue(const Settings& settings, const Nodes& nodes, Outbox& outbo
                      TrackedKeys& tracked_queues, Randomness& random)
     : settings_(settings),
       nodes_(nodes),
-      outbox_(outbox),
-      acquisitions_(acquisitions),
       tracked_(tracked),
-      tracked_queues_(tracked_queues),
-      random_(random),
-      subscriptions_(settings, now_, nodes, outbox, random) {}
-
-void WaitQueue::forget_left() {
-  for (const std::uint32_t key : left_) keys_.forget(key);
-  left_.clear();
-}
+      keys_(acquisitions),
+      subscriptions_(settings, now_, nodes, outbox, random),
+      queues_(settings, now_, nodes, subscriptions_, keys_, tracked, tracked_queues, outbox),
+      schedule_(settings, now_, nodes, subscriptions_, queues_, tracked, keys_, random) {}
 
 void WaitQueue::try_again(Acquisition& acquisition) {
   NodeSet& notified = acquisition.waiting.notified_by;
   const bool may_be_out = !can_have_ticket(acquisition);
   if (acquisition.waiting.queued && may_be_out) {
     // To be asked again when this attempt is over; until then others of ours stay asleep.
-    WaitedKeys::Key& key = find_queue(acquisition)->second;
+    WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
     key.asked = key.asked - notified;
     each_kept(acquisition, [&](std::uint64_t which) {
       WaitedKeys::Key& kept = keys_.find(acquisition.terms.resource_at(which))->second;
@@ -79,7 +67,7 @@ bool WaitQueue::join(Acquisition& acquisition) {
   const Refusal& refusal = acquisition.refusal;
   // In the queue it keeps what it is granted, where another library's clients would take it.
   const bool keeps = refusal.is_beside && can_have_ticket(acquisition);
-  if (!keeps && !can_be_notified(acquisition)) return false;
+  if (!keeps && !schedule_.can_be_notified(acquisition)) return false;
   if (needs_more(acquisition)) {
     // Where no node names one, it waits on as it did.
     const std::uint64_t before = std::max<std::uint64_t>(waiting.blocked_by, 1);
@@ -89,17 +77,13 @@ bool WaitQueue::join(Acquisition& acquisition) {
   const NodeSet able = subscriptions_.subscribe();
   each_kept(acquisition, [&](std::uint64_t which) {
     // Where it lost one of them it is queued as before.
-    WaitedKeys::Entry& entry = *keys_.find(acquisition.terms.resource_at(which));
-    join(entry, able - entry.second.asked, position_of(entry.second));
+    WaitedKeys::Entry& kept = *keys_.find(acquisition.terms.resource_at(which));
+    queues_.join(kept, able - kept.second.asked);
   });
   waiting.reserved = waiting.reserved || (acquisition.reserves && refusal.is_another_group);
-  WaitedKeys::Entry& entry = make_queue(acquisition);
+  WaitedKeys::Entry& entry = keys_.note_for(acquisition);
   if (!waiting.queued) begin_to_wait(acquisition, entry.second);
-  const Position position = position_of(entry.second);
-  const bool again = later(entry.second.asked_at, queued_again_after) <= now_;
-  if (again || position != entry.second.position) entry.second.asked = NodeSet();
-  join(entry, able - entry.second.asked, position);
-  raise_tickets(entry);
+  queues_.renew(entry, able);
   if (!meets_foreign_locks(acquisition)) return true;
   // A node sends one notification for each request.
   if (std::exchange(waiting.tracks, true)) {
@@ -138,7 +122,7 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
       --queued_;
       ++keys_.find(acquisition.terms.resource_at(waiting.blocked_by))->second.kept;
     } else {
-      waiting.places[waiting.blocked_by - 1].ticket = find_queue(acquisition)->second.ticket;
+      waiting.places[waiting.blocked_by - 1].ticket = keys_.find_for(acquisition)->second.ticket;
       leave_key(acquisition, Left::failed, {});
     }
   }
@@ -161,47 +145,6 @@ void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisitio
   key.permits = std::max(key.permits, acquisition.terms.permits);
 }
 
-WaitQueue::Position WaitQueue::position_of(const WaitedKeys::Key& key) {
-  if (key.permits > 0) return Position::any_permit;
-  if (key.need_more > 0) return Position::of_several;
-  return key.alone > 0 ? Position::once : Position::shared;
-}
-
-WaitQueue::Position WaitQueue::at_the_back(Position position) {
-  return static_cast<Position>(static_cast<std::uint8_t>(position) | 1U);
-}
-
-void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
-  WaitedKeys::Key& key = entry.second;
-  NodeSet asked;
-  // A grant takes us out of the queue. Queued again behind it, we would be first when it is
-  // released; a round that is lost queues us again by its release.
-  nodes = nodes - being_taken(entry);
-  nodes.each([&](NodeIndex node) {
-    // A notification before we are subscribed would be lost. We are queued there once we are.
-    if (subscriptions_.open().has(node) && !nodes_[node].congested()) asked.add(node);
-  });
-  if (asked.empty()) return;
-  key.position = static_cast<Position>(static_cast<std::uint8_t>(where) & ~1U);
-  if (key.asked.empty()) key.asked_at = now_;
-  key.asked = key.asked | asked;
-  key.contended_at = now_;
-  if (where == at_the_back(where)) {
-    key.ticket = 0;
-    key.level = key.first = NodeSet();
-  }
-  send(entry, Verb::join_queue, asked, static_cast<Mode>(where));
-}
-
-NodeSet WaitQueue::being_taken(const WaitedKeys::Entry& entry) const {
-  if (!entry.second.last_attempt) return {};
-  const Acquisition& last = acquisitions_.at(*entry.second.last_attempt);
-  const bool its = entry.second.permits > 0 ? any_permit_name(last.terms.resource) == entry.first
-                                            : last.terms.resource == entry.first;
-  const bool tries = last.state == Acquisition::State::in_round && last.waiting.has_ticket && its;
-  return tries ? entry.second.taking : NodeSet();
-}
-
 void WaitQueue::wait_for_kept(Acquisition& acquisition, std::uint64_t which) {
   acquisition.waiting.blocked_by = which;
   acquisition.waiting.arrival = std::exchange(acquisition.waiting.places[which - 1].kept_since, 0);
@@ -219,7 +162,7 @@ void WaitQueue::leave_kept(Acquisition& acquisition, std::uint64_t which, Left l
 
 void WaitQueue::stop_tracking(Acquisition& acquisition) {
   if (!std::exchange(acquisition.waiting.tracks, false)) return;
-  tracked_.stop(find_queue(acquisition)->first);
+  tracked_.stop(keys_.find_for(acquisition)->first);
 }
 
 void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
@@ -234,91 +177,62 @@ void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out
   const bool had_ticket = acquisition.waiting.has_ticket;
   acquisition.waiting.queued = acquisition.waiting.has_ticket = false;
   if (!had_ticket) taken_out = NodeSet();
-  WaitedKeys::Entry& entry = *find_queue(acquisition);
+  WaitedKeys::Entry& entry = *keys_.find_for(acquisition);
   WaitedKeys::Key& key = entry.second;
   key.waiters.remove(acquisition.waiting.arrival);
   count_queued(key, acquisition, -1);
-  watch_no_more(acquisition, key);
+  if (schedule_.hand_on_watch(acquisition, key)) wake_next(key, never, false);
   const bool others_wait = !key.waiters.empty();
+  if (!others_wait) keys_.forget_later(key);
   key.settled = key.asked | taken_out;
   if (left == Left::granted) key.granted_permit = acquisition.permit;
   // Of several resources, any may be reserved for us wherever we were notified.
   const NodeSet everywhere = needs_more(acquisition) ? nodes_.up() : NodeSet();
   if (acquisition.waiting.reserved) {
     key.asked = key.asked | everywhere;
-    leave(entry, Leave::unreserved);
-    if (others_wait) join(entry, nodes_.up(), at_the_back(position_of(key)));
+    queues_.leave(entry, NodeQueues::Leave::unreserved);
+    if (others_wait) queues_.join(entry, nodes_.up(), NodeQueues::Where::at_the_back);
     return;
   }
   if (others_wait) return stay_for_others(entry, acquisition, left);
   // What it was notified of may be there still.
   const bool others_enter = left == Left::granted && acquisition.makes_room();
   key.asked = (key.asked | everywhere) - taken_out;
-  leave(entry, others_enter ? Leave::notifying : Leave::quietly);
+  queues_.leave(entry, others_enter ? NodeQueues::Leave::notifying : NodeQueues::Leave::quietly);
 }
 
-void WaitQueue::let_next_ask(WaitedKeys::Entry& entry) {
-  entry.second.asked = entry.second.queued = entry.second.level = entry.second.first = NodeSet();
-  entry.second.ticket = 0;
-  each_waiter(entry.second, [&](const Acquisition& next) {
+void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisition, Left left) {
+  WaitedKeys::Key& key = entry.second;
+  // Who came later is to have a turn before others of ours.
+  if (left == Left::granted && key.permits > 0) {
+    // Another one of ours asks, and is queued where it is refused.
+    key.forget_place();
+    return wake_next(key, now_, true);
+  }
+  if (left == Left::granted) {
+    return queues_.join(entry, nodes_.up(), NodeQueues::Where::at_the_back);
+  }
+  // Its last attempt may have taken us out of any queue.
+  const bool tries = acquisition.state == Acquisition::State::in_round;
+  const NodeSet there = tries || NodeQueues::is_out_of_place(key) ? NodeSet() : key.asked;
+  if (key.last_attempt == acquisition.index) key.last_attempt.reset();
+  queues_.join(entry, nodes_.up() - there);
+  if (key.permits > 0) note_missed(key, acquisition);
+  // Waiters behind it were not woken by its notification.
+  wake(key, 0, false);
+}
+
+void WaitQueue::wake_next(const WaitedKeys::Key& key, Instant at_latest, bool at_once) {
+  keys_.each_waiter(key, [&](const Acquisition& next) {
     if (next.state != Acquisition::State::backing_off) return Visited::more;
-    woken_.push_back({next.index, now_, true});
+    woken_.push_back({next.index, at_latest, at_once});
     return Visited::enough;
   });
 }
 
-void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisition, Left left) {
-  // Who came later is to have a turn before others of ours.
-  if (left == Left::granted && entry.second.permits > 0) return let_next_ask(entry);
-  if (left == Left::granted) {
-    return join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
-  }
-  // Its last attempt may have taken us out of any queue.
-  const bool tries = acquisition.state == Acquisition::State::in_round;
-  const bool changes = position_of(entry.second) != entry.second.position;
-  const NodeSet there = tries || changes ? NodeSet() : entry.second.asked;
-  if (entry.second.last_attempt == acquisition.index) entry.second.last_attempt.reset();
-  join(entry, nodes_.up() - there, position_of(entry.second));
-  if (entry.second.permits > 0) note_missed(entry.second, acquisition);
-  // Waiters behind it were not woken by its notification.
-  wake(entry.second, 0, false);
-}
-
-void WaitQueue::leave(WaitedKeys::Entry& entry, Leave how) {
-  NodeSet nodes;
-  entry.second.asked.each([&](NodeIndex node) {
-    if (nodes_[node].up() && !nodes_[node].congested()) nodes.add(node);
-  });
-  entry.second.asked = entry.second.queued = entry.second.level = entry.second.first = NodeSet();
-  entry.second.ticket = 0;
-  left_.push_back(entry.second.id);
-  if (nodes.empty()) return;
-  send(entry, Verb::leave_queue, nodes, static_cast<Mode>(how));
-}
-
-void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, Mode mode,
-                     ScriptForm form) {
-  Stamp stamp;
-  stamp.verb = verb;
-  stamp.round = form == ScriptForm::text ? static_cast<Mode>(mode | in_full) : mode;
-  stamp.claim.index = entry.second.id;
-  measure_reservation();
-  const WaitedKeys::Key& key = entry.second;
-  Terms& terms = outbox_.send(nodes, stamp, form);
-  terms.resource = entry.first;
-  terms.client = client_id().view();
-  terms.queue_mode = mode;
-  terms.ticket = key.ticket;
-  terms.permits = key.permits;
-  terms.reserved_for = reserved_for_;
-  // Both may pass a free resource on.
-  tracked_.may_be_written(entry.first, nodes);
-  tracked_queues_.may_be_written(entry.first, nodes);
-}
-
 void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
   key.has_awake = true;
-  each_waiter(key, [node, how](Acquisition& acquisition) {
+  keys_.each_waiter(key, [node, how](Acquisition& acquisition) {
     acquisition.waiting.notified_by.add(node);
     if (how == Waked::by_change) acquisition.waiting.saw_change = true;
     // What is reserved is for one of us. When it is granted, the next one asks.
@@ -332,44 +246,15 @@ void WaitQueue::note_missed(WaitedKeys::Key& key, const Acquisition& gone) {
   missed.each([&](NodeIndex node) { note_notified(key, node); });
 }
 
-void WaitQueue::watch_no_more(Acquisition& acquisition, WaitedKeys::Key& key) {
-  Instant until = std::exchange(acquisition.waiting.watch_until, Instant::min());
-  // It was to come again when another reservation is over. A lease may take much longer.
-  const bool comes_soon = acquisition.waiting.plan.next_try <= later(now_, 2 * reserved_for_);
-  if (acquisition.waiting.watches && comes_soon)
-    until = std::max(until, acquisition.waiting.plan.next_try);
-  if (until <= now_) return;
-  key.watch_until = std::max(key.watch_until, until);
-  each_waiter(key, [&](const Acquisition& other) {
-    if (other.state != Acquisition::State::backing_off) return Visited::more;
-    woken_.push_back({other.index, Instant::max(), false});
-    return Visited::enough;
-  });
-}
-
 void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once, Waked how) {
-  each_waiter(key, [&](Acquisition& acquisition) {
+  keys_.each_waiter(key, [&](Acquisition& acquisition) {
     // One of us, who comes first, is enough to find out, unless several may be let in.
     const Visited visited = acquisition.makes_room() ? Visited::more : Visited::enough;
     if (acquisition.state != Acquisition::State::backing_off) return visited;
-    if (!will_be_notified(acquisition)) return Visited::more;
-    if (is_notified_by_quorum(acquisition)) {
-      acquisition.failed_attempts = 0;
-      acquisition.waiting.retry_at = now_;
-    } else if (how == Waked::by_change && acquisition.refusal.is_beside) {
-      // The first takes it, and keeps it from then on. The others only watch it (see pass_on).
-      if (before > 0) return visited;
-      acquisition.waiting.retry_at = now_;
-    } else if (before > 0) {
-      // Who was notified ahead of us has so long to come.
-      const Instant retry = later(now_, reserved_for_ + std::chrono::milliseconds(1));
-      acquisition.waiting.retry_at = std::min(retry, acquisition.waiting.retry_at.value_or(retry));
-    } else if (!acquisition.waiting.notified_by.empty()) {
-      wait_for_others(acquisition);
-    } else {
-      return visited;
+    if (!schedule_.will_be_notified(acquisition)) return Visited::more;
+    if (schedule_.wake(acquisition, before, how)) {
+      woken_.push_back({acquisition.index, never, at_once});
     }
-    woken_.push_back({acquisition.index, Instant::max(), at_once});
     return visited;
   });
 }

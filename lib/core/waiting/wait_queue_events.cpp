@@ -16,31 +16,21 @@ constexpr Duration planned_again_after = std::chrono::milliseconds(500);
 }  // namespace
 
 void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answer) {
-  if (answer.reply == Reply::script_missing) return send_in_full(node, stamp);
-  if (stamp.verb == Verb::leave_queue) return;
   WaitedKeys::Entry* const entry = keys_.find(stamp.claim.index);
+  if (answer.reply == Reply::script_missing) {
+    if (entry != nullptr) queues_.send_in_full(*entry, node, stamp);
+    return;
+  }
+  if (stamp.verb == Verb::leave_queue) return;
   const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
   if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
   const bool was_first = !entry->second.first.empty();
-  note_place(*entry, answer);
+  queues_.note_place(*entry, answer);
   if (answer.reply == Reply::gone) note_notified(entry->second, node);
-  if (!entry->second.waiters.empty()) raise_tickets(*entry);
+  if (!entry->second.waiters.empty()) queues_.raise_tickets(*entry);
   const bool becomes_first = !was_first && !entry->second.first.empty();
   if (answer.reply == Reply::gone) return plan_anew(entry->second, Planned::all);
   plan_anew(entry->second, becomes_first ? Planned::first : Planned::awake);
-}
-
-void WaitQueue::send_in_full(NodeIndex node, const Stamp& stamp) {
-  WaitedKeys::Entry* const entry = keys_.find(stamp.claim.index);
-  if (entry == nullptr || (stamp.round & in_full) != 0) return;
-  if (!nodes_[node].up() || nodes_[node].congested()) return;
-  // Unless something else was asked behind it, which has to be sent again itself.
-  const bool joins = stamp.verb == Verb::join_queue;
-  if (entry->second.asked.has(node) != joins) return;
-  Mode mode = stamp.round;
-  // A place that other nodes have given us is better than a new one.
-  if (joins && entry->second.ticket > 0) mode &= static_cast<Mode>(~1U);
-  send(*entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
 }
 
 void WaitQueue::plan_anew(WaitedKeys::Key& key, Planned who) {
@@ -52,17 +42,17 @@ void WaitQueue::plan_anew(WaitedKeys::Key& key, Planned who) {
   const bool only_first = !again && !key.has_awake;
   key.has_awake = false;
   bool is_notified = false;  // one of us is enough to find out, unless several may be let in
-  each_waiter(key, [&](Acquisition& acquisition) {
+  keys_.each_waiter(key, [&](Acquisition& acquisition) {
     const Visited visited = only_first ? Visited::enough : Visited::more;
     const bool is_first = std::exchange(who, Planned::awake) != Planned::awake;
     if (acquisition.state != Acquisition::State::backing_off || acquisition.waiting.retry_at)
       return visited;
     // A notification may have overtaken the answer that we are queued.
-    const bool is_due = !is_notified && is_notified_by_quorum(acquisition);
+    const bool is_due = !is_notified && schedule_.is_notified_by_quorum(acquisition);
     is_notified = is_notified || (is_due && !acquisition.makes_room());
     if (!again && !is_first && !is_due && acquisition.waiting.plan.asleep) return visited;
-    if (will_be_notified(acquisition)) {
-      if (is_in_turn(acquisition)) wait_for_others(acquisition);
+    if (schedule_.will_be_notified(acquisition)) {
+      schedule_.wait_in_turn(acquisition);
       woken_.push_back({acquisition.index, Instant::max(), true});
     } else {
       key.has_awake = true;
@@ -96,7 +86,7 @@ void WaitQueue::changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how) {
 void WaitQueue::subscribed(NodeIndex node) {
   if (!subscriptions_.opened(node) || !nodes_[node].up()) return;
   for (WaitedKeys::Entry& entry : keys_.all()) {
-    if (!entry.second.waiters.empty()) join(entry, NodeSet::of(node), position_of(entry.second));
+    if (!entry.second.waiters.empty()) queues_.join(entry, NodeSet::of(node));
   }
 }
 
@@ -118,10 +108,10 @@ void WaitQueue::notified_of_permit(const Notification& event) {
       return queue->second.settled.remove(event.node);
     }
     WaitedKeys::Entry& reserved = keys_.note(event.key);
-    return give_back(reserved, event.node);
+    return queues_.give_back(reserved, event.node);
   }
   queue->second.contended_at = now_;
-  each_waiter(queue->second, [&](Acquisition& first) {
+  keys_.each_waiter(queue->second, [&](Acquisition& first) {
     if (permit < first.free_permits.size()) ++first.free_permits[permit];
     return Visited::enough;
   });
@@ -137,11 +127,11 @@ void WaitQueue::notified(const Notification& event) {
   }
   WaitedKeys::Entry* const entry = &keys_.note(event.key);
   if (event.before > 0) {
-    entry->second.watch_until = later(now_, reserved_for_ + std::chrono::milliseconds(1));
+    entry->second.watch_until = later(now_, reserved_for() + std::chrono::milliseconds(1));
   }
   if (entry->second.waiters.empty()) {
-    left_.push_back(entry->second.id);
-    if (event.before == 0) give_back(*entry, event.node);
+    keys_.forget_later(entry->second);
+    if (event.before == 0) queues_.give_back(*entry, event.node);
     return;
   }
   entry->second.contended_at = now_;
@@ -164,15 +154,10 @@ void WaitQueue::lost(NodeIndex node) {
   affected_.clear();
   for (auto& [name, key] : keys_.all()) {
     ++walked_;
-    key.asked.remove(node);
-    key.queued.remove(node);
-    key.level.remove(node);
-    key.first.remove(node);
-    key.taking.remove(node);
-    key.settled.remove(node);
+    key.forget(node);
     // Nothing changed for who waits for it.
     if ((key.queued & notifying).size() >= settings_.quorum) continue;
-    each_waiter(key, [&](const Acquisition& acquisition) {
+    keys_.each_waiter(key, [&](const Acquisition& acquisition) {
       affected_.push_back(acquisition.index);
       return Visited::more;
     });
@@ -181,9 +166,11 @@ void WaitQueue::lost(NodeIndex node) {
   std::sort(affected_.begin(), affected_.end());
   affected_.erase(std::unique(affected_.begin(), affected_.end()), affected_.end());
   for (const std::uint32_t index : affected_) {
-    const Acquisition& acquisition = acquisitions_.at(index);
+    const Acquisition& acquisition = keys_.waiter(index);
     const bool asleep = acquisition.state == Acquisition::State::backing_off;
-    if (!asleep || !can_be_notified(acquisition) || will_be_notified(acquisition)) continue;
+    if (!asleep || !schedule_.can_be_notified(acquisition) ||
+        schedule_.will_be_notified(acquisition))
+      continue;
     // It may have missed its notification. An attempt that is due soon is not put off: nodes may
     // come and go more often than that.
     woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});

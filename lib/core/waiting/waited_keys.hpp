@@ -8,7 +8,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
+#include "core/claim/acquisition.hpp"
+#include "core/containers/pool.hpp"
 #include "core/nodes/node_set.hpp"
 #include "core/time.hpp"
 #include "core/waiting/waiters.hpp"
@@ -62,25 +65,69 @@ class WaitedKeys {
     NodeSet taking;   ///< nodes that were asked by that attempt, and have not refused it
     NodeSet settled;  ///< nodes whose notification of what is over may be on its way
     Instant watch_until = Instant::min();  ///< as Waiting::watch_until, for the next who waits
+
+    /// The client is in no queue.
+    void forget_place() noexcept {
+      asked = queued = level = first = NodeSet();
+      ticket = 0;
+    }
+    /// The node does not notify the client any more, or is not known to.
+    void forget(NodeIndex node) noexcept {
+      for (NodeSet* const nodes : {&asked, &queued, &level, &first, &taking, &settled})
+        nodes->remove(node);
+    }
   };
   /// In an order of its own, so that a seed reproduces.
   using Keys = std::map<std::string, Key, std::less<>>;
   using Entry = Keys::value_type;
 
+  explicit WaitedKeys(Pool<Acquisition>& acquisitions) : acquisitions_(acquisitions) {}
+
+  /// A step begins: what was left in the last one is forgotten, because its commands named the
+  /// keys.
+  void begin_step() {
+    if (!left_.empty()) forget_left();
+  }
+
   /// A new one if there is none. It stays where it is until it is forgotten.
   Entry& note(std::string_view key);
-
   [[nodiscard]] Entry* find(std::string_view key);
   [[nodiscard]] Entry* find(std::uint32_t id);
+  /// Of what the acquisition waits for: a semaphore, or the resource that is in its way.
+  Entry& note_for(const Acquisition& acquisition);
+  [[nodiscard]] Entry* find_for(const Acquisition& acquisition);
   [[nodiscard]] Keys& all() noexcept { return keys_; }
 
-  /// Unless somebody waits for it again. A few are kept for who locks them again and again.
-  void forget(std::uint32_t id);
+  /// Nobody waits for it now. It is forgotten at the next step unless somebody does then. A few are
+  /// kept for who locks them again and again.
+  void forget_later(const Key& key) { left_.push_back(key.id); }
+
+  enum class Visited : std::uint8_t { more, enough };
+  /// Acquisitions that wait for it and do not keep it for a later resource, in their order.
+  template <typename Visit>
+  void each_waiter(const Key& key, Visit&& visit) {
+    key.waiters.each_while([&](std::uint32_t index) {
+      ++walked_;
+      Acquisition& acquisition = acquisitions_.at(index);
+      return !acquisition.waiting.queued || visit(acquisition) == Visited::more;
+    });
+  }
+  [[nodiscard]] Acquisition& waiter(std::uint32_t index) { return acquisitions_.at(index); }
+  /// Nodes on which an attempt of ours that is not over has been granted it, or may be.
+  [[nodiscard]] NodeSet being_taken(const Entry& entry) const;
+  /// Waiters that were visited one by one.
+  [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
 
  private:
+  void forget_left();
+  void forget(std::uint32_t id);
+
+  Pool<Acquisition>& acquisitions_;
   Keys keys_;
   std::unordered_map<std::uint32_t, Entry*> by_id_;
   std::uint32_t last_id_ = 0;
+  std::vector<std::uint32_t> left_;
+  std::uint64_t walked_ = 0;
 };
 
 }  // namespace redlock::core

@@ -6,9 +6,15 @@
 
 #include "core/nodes/node_set.hpp"
 #include "core/time.hpp"
-#include "core/waiting/retry.hpp"
 
 namespace redlock::core {
+
+/// When a waiting acquisition asks again.
+struct Plan {
+  Instant next_try{};
+  bool asleep =
+      false;  ///< a quorum of nodes will notify it before that, if no notification is lost
+};
 
 /// What waiting keeps in an acquisition.
 struct Waiting {

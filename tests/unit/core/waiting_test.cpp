@@ -327,15 +327,17 @@ TEST(Queues, are_entered_by_every_attempt_with_a_ticket) {
 }
 
 TEST(WaitedKeys, forgets_keys_but_for_a_few) {
-  WaitedKeys queue;
+  Pool<Acquisition> acquisitions;
+  WaitedKeys queue(acquisitions);
   for (std::uint32_t i = 0; i < 100; ++i) {
     WaitedKeys::Key& key = queue.note(std::to_string(i)).second;
     key.waiters.add(i + 1, i);
-    const std::uint32_t id = key.id;
-    queue.forget(id);
-    EXPECT_NE(queue.find(id), nullptr) << "somebody waits";
+    queue.forget_later(key);
+    queue.begin_step();
+    EXPECT_NE(queue.find(key.id), nullptr) << "somebody waits";
     key.waiters.remove(i + 1);
-    queue.forget(id);
+    queue.forget_later(key);
+    queue.begin_step();
   }
   EXPECT_EQ(queue.all().size(), 32U);
 }
