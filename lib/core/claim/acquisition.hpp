@@ -13,6 +13,8 @@
 #include "core/engine/messages.hpp"
 #include "core/randomness.hpp"
 #include "core/time.hpp"
+#include "core/waiting/refusal.hpp"
+#include "core/waiting/waiting.hpp"
 
 namespace redlock::core {
 
@@ -55,42 +57,20 @@ struct Acquisition {
   std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
   std::vector<std::uint8_t> free_permits;  ///< how many nodes said that it can have it
   ClaimId claim{};
-  Instant next_try{};
 
-  /// While it waits for a notification.
-  struct Waiting {
-    std::uint64_t arrival = 0;     ///< among all that ever waited
-    bool queued = false;           ///< with others of ours, for the keys that are in its way
-    bool has_ticket = false;       ///< and its requests queue it
-    bool asleep = false;           ///< its next attempt is planned for when it is notified
-    bool tracks = false;           ///< the lock in its way is another library's
-    bool reserved = false;         ///< it has new holds refused
-    std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
-    NodeSet notified_by;           ///< since the last attempt
-    bool saw_change = false;       ///< since then: of a lock of another library
-    /// Of several resources, in `resource` and then in the others.
-    struct Place {
-      std::int64_t ticket = 0;       ///< when it left the queue for another resource; 0: none
-      std::uint64_t kept_since = 0;  ///< it stays queued there, as this arrival; 0: it does not
-    };
-    std::vector<Place> places;
-    /// It is to see to it that what is reserved for another client is not left to nobody.
-    Instant watch_until = Instant::min();
-    bool watches = false;  ///< so did the last attempt
-    std::optional<Instant> retry_at;
-  } waiting;
+  Waiting waiting;  ///< while it waits
 
   /// Several that wait for the same may be let in.
   [[nodiscard]] bool makes_room() const noexcept { return terms.traits().has_holds; }
 
-  Errc why = Errc::unavailable;  ///< of the last lost attempt
-  bool has_last = false;
-  Round last;  ///< its votes
+  Refusal refusal;        ///< of the last lost attempt
+  bool has_last = false;  ///< an attempt was lost, and `last` has its votes
+  Round last;             ///< for the report to the caller
 
-  void keep_votes(const Round& round) {
-    last = round;
-    has_last = true;
-  }
+  /// An attempt, or what nodes said of it so far, is lost.
+  void lose(const Round& round, Errc why);
+  /// The attempt whose votes are in `last` is lost.
+  void lose(Errc why);
   /// A node refused a permit, and said which ones it would give: each of them is '1' in `free`.
   void note_free_permits(std::string_view free);
   /// The next attempt asks for one that most nodes would give.
@@ -98,16 +78,5 @@ struct Acquisition {
   /// Whether another one is worth an attempt at once.
   [[nodiscard]] bool may_change_permit(Instant now, std::size_t quorum) const;
 };
-
-/// The order in which everybody asks for several resources, by their names: `resource` is 1, the
-/// others follow.
-[[nodiscard]] std::vector<std::uint64_t> order_of(const Acquisition& acquisition);
-/// `resource` if there is only one.
-[[nodiscard]] const std::string& resource_at(const Acquisition& acquisition, std::uint64_t which);
-/// Of several resources, the first in that order that a quorum of the nodes does not let it have;
-/// 0 if there is only one.
-[[nodiscard]] std::uint64_t find_blocking(const Acquisition& acquisition);
-/// Its name; empty if there is only one.
-[[nodiscard]] std::string_view resource_in_the_way(const Acquisition& acquisition);
 
 }  // namespace redlock::core

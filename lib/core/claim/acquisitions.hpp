@@ -73,7 +73,7 @@ class Acquisitions {
  private:
   [[nodiscard]] static bool is_kept_from_nodes(const Acquisition& acquisition) noexcept {
     const bool no_quorum =
-        acquisition.why == Errc::unavailable || acquisition.why == Errc::excluded;
+        acquisition.refusal.why == Errc::unavailable || acquisition.refusal.why == Errc::excluded;
     return acquisition.state == Acquisition::State::connecting ||
            (acquisition.state == Acquisition::State::backing_off && no_quorum);
   }

@@ -21,25 +21,11 @@
 #include "core/engine/messages.hpp"
 #include "core/nodes/node_set.hpp"
 #include "core/time.hpp"
+#include "core/waiting/queue_place.hpp"
 #include "support/assert.hpp"
 #include "support/label.hpp"
 
 namespace redlock::core {
-
-/// The client's place in the queue of a resource, as requests carry it.
-struct QueuePlace {
-  bool as_client = false;                ///< it is asked for what is reserved for this client, too
-  std::optional<std::int64_t> ticket{};  ///< a refusal queues the client; 0: with a new one
-  NodeSet nodes{};                       ///< that were asked so
-  NodeSet unanswered{};                  ///< of them, when the others had granted it
-  bool again = false;                    ///< so does the release of an attempt that was lost
-  bool quiet = false;                    ///< and passes nothing on: another client has the lock
-  /// Of an attempt at several resources: those before this one stay reserved for the client, as
-  /// Acquisition::Waiting::blocked_by; 0: none.
-  std::uint64_t kept_before = 0;
-  /// And for how long it reserves what it passes on; zero: as long as usual.
-  Duration reserved_for{};
-};
 
 /// By which the claims of a token are found.
 [[nodiscard]] inline std::uint64_t hash_of(std::string_view token) noexcept {

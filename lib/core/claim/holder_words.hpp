@@ -27,4 +27,9 @@ inline constexpr std::string_view reservation_prefix = "redlock:next:";
   return group.substr(owner_prefix.size());
 }
 
+/// Whether a holder of this name is a group, which shares the resource.
+[[nodiscard]] inline bool is_group(std::string_view holder) noexcept {
+  return holder == readers_group || owner_of(holder);
+}
+
 }  // namespace redlock::core

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +45,20 @@ struct LockTerms : SpecialTerms {
   std::string resource;
   Duration ttl{};
   std::string name;  ///< stored behind the token
+
+  /// From 1 on: `resource`, then `more_resources`.
+  [[nodiscard]] const std::string& resource_at(std::uint64_t which) const {
+    return which > 1 ? more_resources[which - 2] : resource;
+  }
+  /// The order in which everybody asks for several resources: by their names.
+  [[nodiscard]] std::vector<std::uint64_t> order() const {
+    std::vector<std::uint64_t> order(more_resources.size() + 1);
+    std::iota(order.begin(), order.end(), 1);
+    std::sort(order.begin(), order.end(), [&](std::uint64_t one, std::uint64_t other) {
+      return resource_at(one) < resource_at(other);
+    });
+    return order;
+  }
 
   /// Keeps what the members have allocated.
   void assign(const Acquire& event) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/claim/holder_words.hpp"
-#include "core/waiting/waited_keys.hpp"
 #include "redlock/inspection.hpp"
 #include "support/assert.hpp"
 
@@ -122,17 +121,6 @@ std::string_view Round::leading_holder() const {
   return leader;
 }
 
-NodeSet Round::foreign() const {
-  NodeSet foreign;
-  with(Vote::refused).each([&](NodeIndex node) {
-    const std::string_view holder = text(node);
-    if (!holder.empty() && !notifies_on_release(holder)) foreign.add(node);
-  });
-  return foreign;
-}
-
-bool Round::is_of_interval() const { return leading_holder() == interval_token; }
-
 bool Round::is_named_by_quorum() const {
   const std::string_view leader = leading_holder();
   return !leader.empty() && leader != interval_token &&
@@ -142,12 +130,6 @@ bool Round::is_named_by_quorum() const {
 bool Round::is_anothers() const {
   return is_named_by_quorum() && !leading_holder().starts_with(reservation_prefix);
 }
-
-bool Round::will_be_passed_on() const {
-  return is_anothers() && notifies_on_release(leading_holder());
-}
-
-bool Round::is_beside_foreign() const { return !foreign().empty() && !is_named_by_quorum(); }
 
 Errc Round::why_lost() const {
   const std::size_t excluded = with(Vote::excluded).size();

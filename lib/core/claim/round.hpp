@@ -138,20 +138,10 @@ class Round {
   /// The holder on most of the refusing nodes; empty where none is known.
   [[nodiscard]] std::string_view leading_holder() const;
 
-  /// Where a lock of another library is in the way, as far as nodes name it.
-  [[nodiscard]] NodeSet foreign() const;
-
   /// A quorum names one holder, or for whom it is reserved, and no interval that goes on.
   [[nodiscard]] bool is_named_by_quorum() const;
-  /// An interval that goes on is in the way on most of the nodes that refused.
-  [[nodiscard]] bool is_of_interval() const;
-  /// So it does, and no reservation: another client is known to have it.
+  /// Another client is known to have it: a quorum names one holder, and no reservation.
   [[nodiscard]] bool is_anothers() const;
-  /// And its release will pass it on.
-  [[nodiscard]] bool will_be_passed_on() const;
-  /// What was granted is worth keeping: locks of another library are in the way, and nobody is
-  /// known to hold it.
-  [[nodiscard]] bool is_beside_foreign() const;
 
  private:
   void decide() noexcept {

@@ -33,7 +33,6 @@ void Voters::record_all_absent(Acquisition& acquisition) const {
   const Duration interval = acquisition.terms.hold_at_least;
   const NodeSet remembering = nodes_.remembering(nodes_.all(), interval);
   acquisition.last.begin(0, nodes_.size(), ballot.quorum, now_, acquisition.terms.ttl);
-  acquisition.has_last = true;
   nodes_.all().each([&](NodeIndex node) {
     // Nothing speaks against one whose clock could only not be compared: it was not asked.
     const bool counts = nodes_.belongs_to(node, ballot.deployment) &&
@@ -41,6 +40,7 @@ void Voters::record_all_absent(Acquisition& acquisition) const {
     if (nodes_.may_vote_but_for_clock(node) && !nodes_[node].clock_far() && counts) return;
     nodes_.record_absent(acquisition.last, node, interval);
   });
+  acquisition.lose(acquisition.last.why_lost());
 }
 
 }  // namespace redlock::core

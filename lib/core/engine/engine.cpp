@@ -110,7 +110,7 @@ void Engine::judge_touched() {
       Acquisition& acquisition = acquisitions_.at(one.acquisition);
       if (acquisition.state != Acquisition::State::backing_off) continue;
       plan_next_try(acquisition, one.at_latest);
-      if (one.at_once && acquisition.next_try <= now_) fire(acquisition);
+      if (one.at_once && acquisition.waiting.plan.next_try <= now_) fire(acquisition);
     }
     woken.clear();
   }

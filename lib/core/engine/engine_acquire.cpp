@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/claim/permits.hpp"
-#include "core/claim/retry.hpp"
 #include "core/claim/validity.hpp"
 #include "core/engine/engine.hpp"
 #include "support/assert.hpp"
@@ -49,7 +48,7 @@ void Engine::on(const Acquire& event) {
   const KindTraits& kind = acquisition.terms.traits();
   acquisition.by_script = kind.by_script;
   acquisition.reserves = event.wait > Duration::zero() && !kind.is_chosen;
-  acquisition.waiting = Acquisition::Waiting();
+  acquisition.waiting = Waiting();
   acquisition.fencing = event.fencing;
   acquisition.began = now_;
   acquisition.is_waiting = acquisition.reconnected = false;
@@ -59,7 +58,7 @@ void Engine::on(const Acquire& event) {
   acquisition.claim = {};
   acquisition.first_round.reset();
   acquisition.has_last = false;
-  acquisition.why = Errc::unavailable;
+  acquisition.refusal = Refusal();
   acquisition.state = Acquisition::State::backing_off;
   acquisition.for_space = false;
   if (enroller_.want_votes()) mark_nodes();
@@ -78,7 +77,7 @@ void Engine::on(const Cancel& event) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
       Claim& claim = *claims_.find(acquisition.claim);
-      acquisition.keep_votes(claim.round);
+      acquisition.lose(claim.round, Errc::cancelled);
       clear(claim);
     }
     finish(acquisition, Errc::cancelled);
@@ -105,11 +104,10 @@ void Engine::try_again(Acquisition& acquisition) {
   }
   // Too few could vote: nothing is sent, so nothing has to be released. The attempt under which
   // connections were lost says more of it.
-  if (acquisition.reconnected) return finish(acquisition, acquisition.why);
+  if (acquisition.reconnected) return finish(acquisition, acquisition.refusal.why);
   voters_.record_all_absent(acquisition);
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
-  acquisition.why = acquisition.last.why_lost();
   pause_or_fail(acquisition);
 }
 
@@ -273,13 +271,13 @@ void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
 
 void Engine::lose_attempt(Claim& claim, Errc why) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  acquisition.keep_votes(claim.round);
-  acquisition.why = why;
+  acquisition.lose(claim.round, why);
+  const Refusal& refusal = acquisition.refusal;
   // Where a quorum names the holder, the others will refuse as well, and need no release.
-  const NodeSet unanswered = claim.round.is_named_by_quorum() ? claim.round.pending() : NodeSet();
+  const NodeSet unanswered = refusal.is_known ? claim.round.pending() : NodeSet();
   if (acquisition.give_up && now_ < *acquisition.give_up) {
     wait_queue_.place_again(acquisition, claim.work->place, claim.keys.present() - unanswered);
-    claim.work->place.quiet = claim.round.will_be_passed_on();
+    claim.work->place.quiet = refusal.will_be_passed_on();
   }
   clear(claim, unanswered);
   if (acquisition.may_change_permit(now_, settings_.quorum)) {
@@ -291,7 +289,8 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
 
 void Engine::pause_or_fail(Acquisition& acquisition) {
   // Connections that had died unnoticed do not fail a call: once, it waits for new ones.
-  const bool lost_touch = acquisition.why == Errc::unavailable && !nodes_.returning().empty();
+  const bool lost_touch =
+      acquisition.refusal.why == Errc::unavailable && !nodes_.returning().empty();
   if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !closing_.has_begun() &&
       nodes_.may_soon_have_quorum()) {
     acquisition.reconnected = true;
@@ -300,58 +299,37 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   }
   // A standstill of our own clock fails no call either: while it was not recognized, nodes had no
   // vote.
-  const bool in_doubt =
-      acquisition.why == Errc::excluded && clocks_.was_in_doubt_since(acquisition.last.start());
+  const bool in_doubt = acquisition.refusal.why == Errc::excluded &&
+                        clocks_.was_in_doubt_since(acquisition.refusal.began);
   if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !closing_.has_begun()) {
     acquisition.reconnected = true;
     return try_again(acquisition);
   }
   if (!acquisition.give_up || now_ >= *acquisition.give_up) {
-    return finish(acquisition, acquisition.why);
+    return finish(acquisition, acquisition.refusal.why);
   }
   acquisitions_.enter(acquisition, Acquisition::State::backing_off);
   if (!std::exchange(acquisition.is_waiting, true)) meter_.wait_began();
   acquisition.moves = 0;
-  if (wait_queue_.is_to_be_queued(acquisition)) {
-    wait_queue_.join(acquisition);
-    queue_watch_.joined(resource_at(acquisition, acquisition.waiting.blocked_by));
+  if (wait_queue_.join(acquisition)) {
+    queue_watch_.joined(acquisition.terms.resource_at(acquisition.waiting.blocked_by));
   }
   plan_next_try(acquisition);
 }
 
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
-  const Notified notified =
-      wait_queue_.will_be_notified(acquisition) ? Notified::yes : Notified::no;
-  if (notified == Notified::yes && !wait_queue_.others_try(acquisition)) {
-    wait_queue_.heed_notifications(acquisition);
-  }
-  const bool sleeps = notified == Notified::yes && acquisition.why == Errc::held;
-  // Nodes choose a watcher for the reservations of a while. One that is made later may be in its
-  // way when it asks; of what is reserved after that, another one is told.
-  const bool is_asker = wait_queue_.is_first(acquisition) || acquisition.waiting.watches;
-  // No release marks the end of an interval: the first client in the queue asks. That client may
-  // have gone, so the others ask a moment later.
-  const bool sits_out = sleeps && !is_asker && acquisition.last.is_of_interval();
-  acquisition.next_try =
-      next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,
-               nodes_.quorum_round_trip(), sleeps ? Notified::yes : Notified::no,
-               is_asker || sits_out, random_);
-  if (sits_out) acquisition.next_try = later(acquisition.next_try, wait_queue_.reserved_for());
-  acquisition.next_try =
-      std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
-  if (wait_queue_.is_eager(acquisition)) {
-    const Instant soon = later(now_, random_.between(eager_pause, 2 * eager_pause));
-    acquisition.next_try = std::min(acquisition.next_try, soon);
-  }
-  wait_queue_.note_plan(acquisition, sleeps && !acquisition.waiting.retry_at);
-  agenda_.set(acquisition, std::min(acquisition.next_try, *acquisition.give_up));
+  const Plan plan = wait_queue_.plan(acquisition, at_latest);
+  agenda_.set(acquisition, std::min(plan.next_try, *acquisition.give_up));
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
   meter_.failed(acquisition, code);
+  const std::uint64_t which = acquisition.refusal.resource;
+  const std::string_view in_the_way =
+      which > 0 ? acquisition.terms.resource_at(which) : std::string_view();
   outbox_.emit(Failed{acquisition.request, code, acquisition.has_last ? &acquisition.last : nullptr,
-                      now_ - acquisition.first_round.value_or(now_),
-                      resource_in_the_way(acquisition), acquisition.terms.permits});
+                      now_ - acquisition.first_round.value_or(now_), in_the_way,
+                      acquisition.terms.permits});
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
   acquisitions_.enter(acquisition, Acquisition::State::over);
   agenda_.set(acquisition, std::nullopt);
@@ -367,17 +345,17 @@ void Engine::fire(Acquisition& acquisition) {
       voters_.record_all_absent(acquisition);
       return finish(acquisition, Errc::unavailable);
     case Acquisition::State::backing_off:
-      return out_of_time ? finish(acquisition, acquisition.why) : try_again(acquisition);
+      return out_of_time ? finish(acquisition, acquisition.refusal.why) : try_again(acquisition);
     case Acquisition::State::in_round: {
       Claim& claim = *claims_.find(acquisition.claim);
       // An earlier attempt knew more than one that was cut short.
       if (!acquisition.has_last) {
-        acquisition.keep_votes(claim.round);
         // Who refused says more than who was not waited for.
-        if (!claim.round.with(Vote::refused).empty()) acquisition.why = claim.round.why_lost();
+        const bool was_refused = !claim.round.with(Vote::refused).empty();
+        acquisition.lose(claim.round, was_refused ? claim.round.why_lost() : Errc::unavailable);
       }
       clear(claim);
-      return finish(acquisition, acquisition.why);
+      return finish(acquisition, acquisition.refusal.why);
     }
   }
 }

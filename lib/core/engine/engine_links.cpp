@@ -213,7 +213,7 @@ void Engine::wake_after_outage() {
   if (nodes_.voters_of(ballot).size() < ballot.quorum) return;
   acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
     if (acquisition.state != Acquisition::State::backing_off) return;
-    const Errc why = acquisition.why;
+    const Errc why = acquisition.refusal.why;
     if (why == Errc::unavailable || why == Errc::excluded) try_again(acquisition);
   });
 }

@@ -225,16 +225,6 @@ class Link {
   [[nodiscard]] Instant evictions_read_at() const noexcept { return evictions_read_at_; }
   void reading_evictions(Instant now) noexcept { evictions_read_at_ = now; }
 
-  // --- notifications ---
-  /// Whether the node's notifications arrive here.
-  struct Subscription {
-    bool wanted = false;
-    bool open = false;
-    Instant retry_at = Instant::min();   ///< it cannot be subscribed to before
-    Instant heard_at = Instant::min();   ///< the last word, while it is open
-    std::optional<Instant> answer_by{};  ///< one is due until then
-  } subscription;
-
   // --- requests in flight, in the order in which they were sent ---
   [[nodiscard]] bool congested() const noexcept {
     return ring_.size() >= settings_->max_unanswered;

@@ -10,47 +10,30 @@
 namespace redlock::core {
 namespace {
 
-/// A node to which this client cannot subscribe is tried again after this.
-constexpr Duration subscribe_again_after = std::chrono::seconds(5);
-
-/// A subscription on which nothing was heard for so long, while somebody waits, is asked for a
-/// word.
-constexpr Duration silence_until_probe = std::chrono::seconds(3);
-
 /// How often callers that sleep are put off, as long as nodes queue this client anew.
 constexpr Duration planned_again_after = std::chrono::milliseconds(500);
 
 }  // namespace
 
 void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answer) {
-  if (answer.reply == Reply::script_missing) return send_in_full(node, stamp);
-  if (stamp.verb == Verb::leave_queue) return;
   WaitedKeys::Entry* const entry = keys_.find(stamp.key());
+  if (answer.reply == Reply::script_missing) {
+    if (entry != nullptr) queues_.send_in_full(*entry, node, stamp);
+    return;
+  }
+  if (stamp.verb == Verb::leave_queue) return;
   const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
   if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
   const bool was_first = !entry->second.first.empty();
-  note_place(*entry, answer);
+  queues_.note_place(*entry, answer);
   if (answer.reply == Reply::gone) note_notified(entry->second, node);
-  if (!entry->second.waiters.empty()) raise_tickets(*entry);
+  if (!entry->second.waiters.empty()) queues_.raise_tickets(*entry);
   const bool becomes_first = !was_first && !entry->second.first.empty();
-  if (answer.reply == Reply::gone) return plan(entry->second, Planned::all);
-  plan(entry->second, becomes_first ? Planned::first : Planned::awake);
+  if (answer.reply == Reply::gone) return plan_anew(entry->second, Planned::all);
+  plan_anew(entry->second, becomes_first ? Planned::first : Planned::awake);
 }
 
-void WaitQueue::send_in_full(NodeIndex node, const Stamp& stamp) {
-  WaitedKeys::Entry* const entry = keys_.find(stamp.key());
-  if (entry == nullptr || stamp.was_in_full()) return;
-  if (!nodes_[node].up() || nodes_[node].congested()) return;
-  // Unless something else was asked behind it, which has to be sent again itself.
-  const bool joins = stamp.verb == Verb::join_queue;
-  if (entry->second.asked.has(node) != joins) return;
-  Mode mode = stamp.mode();
-  // A place that other nodes have given us is better than a new one.
-  if (joins && entry->second.ticket > 0) mode &= static_cast<Mode>(~1U);
-  send(*entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
-}
-
-void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {
+void WaitQueue::plan_anew(WaitedKeys::Key& key, Planned who) {
   // Those that sleep are put off now and then. For each answer, a thousand of them would cost more
   // than the hand-over itself.
   const bool again = who == Planned::all || now_ >= later(key.planned_at, planned_again_after);
@@ -59,17 +42,17 @@ void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {
   const bool only_first = !again && !key.has_awake;
   key.has_awake = false;
   bool is_notified = false;  // one of us is enough to find out, unless several may be let in
-  each_waiter(key, [&](Acquisition& acquisition) {
+  keys_.each_waiter(key, [&](Acquisition& acquisition) {
     const Visited visited = only_first ? Visited::enough : Visited::more;
     const bool is_first = std::exchange(who, Planned::awake) != Planned::awake;
     if (acquisition.state != Acquisition::State::backing_off || acquisition.waiting.retry_at)
       return visited;
     // A notification may have overtaken the answer that we are queued.
-    const bool is_due = !is_notified && is_notified_by_quorum(acquisition);
+    const bool is_due = !is_notified && schedule_.is_notified_by_quorum(acquisition);
     is_notified = is_notified || (is_due && !acquisition.makes_room());
-    if (!again && !is_first && !is_due && acquisition.waiting.asleep) return visited;
-    if (will_be_notified(acquisition)) {
-      if (is_in_turn(acquisition)) wait_for_others(acquisition);
+    if (!again && !is_first && !is_due && acquisition.waiting.plan.asleep) return visited;
+    if (schedule_.will_be_notified(acquisition)) {
+      schedule_.wait_in_turn(acquisition);
       woken_.push_back({acquisition.index, Instant::max(), true});
     } else {
       key.has_awake = true;
@@ -83,7 +66,7 @@ void WaitQueue::tracked(const std::string& key, NodeIndex node, bool is_gone) {
   if (entry == nullptr) return;
   // Maybe because we have released it.
   if (is_gone) return changed(*entry, node, Waked::in_turn);
-  plan(entry->second, Planned::awake);
+  plan_anew(entry->second, Planned::awake);
 }
 
 void WaitQueue::changed(const std::string& key, NodeIndex node) {
@@ -101,61 +84,19 @@ void WaitQueue::changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how) {
 }
 
 void WaitQueue::subscribed(NodeIndex node) {
-  Link& link = nodes_[node];
-  heard(node);
-  if (!link.subscription.wanted || link.subscription.open) return;
-  link.subscription.open = true;
+  if (!subscriptions_.opened(node) || !nodes_[node].up()) return;
   for (WaitedKeys::Entry& entry : keys_.all()) {
-    if (entry.second.waiters.empty() || !link.up()) continue;
-    join(entry, NodeSet::of(node), position_of(entry.second));
+    if (!entry.second.waiters.empty()) queues_.join(entry, NodeSet::of(node));
   }
-}
-
-void WaitQueue::heard(NodeIndex node) noexcept {
-  nodes_[node].subscription.heard_at = now_;
-  nodes_[node].subscription.answer_by.reset();
-}
-
-bool WaitQueue::probe_due(NodeIndex node) const {
-  const Link::Subscription& subscription = nodes_[node].subscription;
-  return queued_ > 0 && subscription.open && !subscription.answer_by &&
-         now_ >= later(subscription.heard_at, silence_until_probe);
 }
 
 void WaitQueue::tend() {
-  NodeSet probed;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const auto node = static_cast<NodeIndex>(i);
-    Link::Subscription& subscription = nodes_[node].subscription;
-    if (subscription.answer_by && now_ >= *subscription.answer_by) went_silent(node);
-    if (!probe_due(node)) continue;
-    subscription.answer_by = later(now_, settings_.longest_limit);
-    probed.add(node);
-  }
-  if (!probed.empty()) outbox_.emit(ProbeSubscription{probed});
-}
-
-Instant WaitQueue::next_tending() const {
-  Instant next = never;
-  for (const Link& link : nodes_) {
-    const Link::Subscription& subscription = link.subscription;
-    if (subscription.answer_by) {
-      next = std::min(next, *subscription.answer_by);
-    } else if (queued_ > 0 && subscription.open) {
-      next = std::min(next, later(subscription.heard_at, silence_until_probe));
-    }
-  }
-  return next;
-}
-
-void WaitQueue::went_silent(NodeIndex node) {
-  // One that was open is made again at once: the node works, for all that is known.
-  const bool was_open = nodes_[node].subscription.open;
-  outbox_.emit(Unsubscribe{node});
-  unsubscribed(node);
-  if (!was_open) return;
-  nodes_[node].subscription.retry_at = now_;
-  if (queued_ > 0) static_cast<void>(subscribe());
+  subscriptions_.silent().each([this](NodeIndex node) {
+    const bool was_open = subscriptions_.give_up(node);
+    lost(node);
+    if (was_open && queued_ > 0) static_cast<void>(subscriptions_.subscribe());
+  });
+  if (queued_ > 0) subscriptions_.probe();
 }
 
 void WaitQueue::notified_of_permit(const Notification& event) {
@@ -167,10 +108,10 @@ void WaitQueue::notified_of_permit(const Notification& event) {
       return queue->second.settled.remove(event.node);
     }
     WaitedKeys::Entry& reserved = keys_.note(event.key);
-    return give_back(reserved, event.node);
+    return queues_.give_back(reserved, event.node);
   }
   queue->second.contended_at = now_;
-  each_waiter(queue->second, [&](Acquisition& first) {
+  keys_.each_waiter(queue->second, [&](Acquisition& first) {
     if (permit < first.free_permits.size()) ++first.free_permits[permit];
     return Visited::enough;
   });
@@ -179,18 +120,18 @@ void WaitQueue::notified_of_permit(const Notification& event) {
 }
 
 void WaitQueue::notified(const Notification& event) {
-  heard(event.node);
+  subscriptions_.heard(event.node);
   if (const auto any = any_permit_of(event.key)) {
     const WaitedKeys::Entry* const queue = keys_.find(*any);
     if (queue != nullptr && queue->second.permits > 0) return notified_of_permit(event);
   }
   WaitedKeys::Entry* const entry = &keys_.note(event.key);
   if (event.before > 0) {
-    entry->second.watch_until = later(now_, reserved_for_ + std::chrono::milliseconds(1));
+    entry->second.watch_until = later(now_, reserved_for() + std::chrono::milliseconds(1));
   }
   if (entry->second.waiters.empty()) {
-    left_.push_back(entry->second.id);
-    if (event.before == 0) give_back(*entry, event.node);
+    keys_.forget_later(entry->second);
+    if (event.before == 0) queues_.give_back(*entry, event.node);
     return;
   }
   entry->second.contended_at = now_;
@@ -199,33 +140,24 @@ void WaitQueue::notified(const Notification& event) {
 }
 
 void WaitQueue::unsubscribed(NodeIndex node) {
-  nodes_[node].subscription = Link::Subscription();
-  nodes_[node].subscription.retry_at = later(now_, subscribe_again_after);
+  subscriptions_.ended(node);
   lost(node);
 }
 
 void WaitQueue::dropped(NodeIndex node) {
-  Link::Subscription& subscription = nodes_[node].subscription;
-  if (subscription.wanted) outbox_.emit(Unsubscribe{node});
-  subscription.wanted = subscription.open = false;
-  subscription.answer_by.reset();
+  subscriptions_.dropped(node);
   lost(node);
 }
 
 void WaitQueue::lost(NodeIndex node) {
-  const NodeSet notifying = notifying_nodes();
+  const NodeSet notifying = subscriptions_.notifying();
   affected_.clear();
   for (auto& [name, key] : keys_.all()) {
     ++walked_;
-    key.asked.remove(node);
-    key.queued.remove(node);
-    key.level.remove(node);
-    key.first.remove(node);
-    key.taking.remove(node);
-    key.settled.remove(node);
+    key.forget(node);
     // Nothing changed for who waits for it.
     if ((key.queued & notifying).size() >= settings_.quorum) continue;
-    each_waiter(key, [&](const Acquisition& acquisition) {
+    keys_.each_waiter(key, [&](const Acquisition& acquisition) {
       affected_.push_back(acquisition.index);
       return Visited::more;
     });
@@ -234,12 +166,14 @@ void WaitQueue::lost(NodeIndex node) {
   std::sort(affected_.begin(), affected_.end());
   affected_.erase(std::unique(affected_.begin(), affected_.end()), affected_.end());
   for (const std::uint32_t index : affected_) {
-    const Acquisition& acquisition = acquisitions_.at(index);
+    const Acquisition& acquisition = keys_.waiter(index);
     const bool asleep = acquisition.state == Acquisition::State::backing_off;
-    if (!asleep || !can_be_notified(acquisition) || will_be_notified(acquisition)) continue;
+    if (!asleep || !schedule_.can_be_notified(acquisition) ||
+        schedule_.will_be_notified(acquisition))
+      continue;
     // It may have missed its notification. An attempt that is due soon is not put off: nodes may
     // come and go more often than that.
-    woken_.push_back({acquisition.index, acquisition.next_try});
+    woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
   }
 }
 

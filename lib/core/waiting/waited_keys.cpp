@@ -1,11 +1,6 @@
 #include "core/waiting/waited_keys.hpp"
 
-#include <algorithm>
-
-#include "core/claim/holder_words.hpp"
-#include "redlock/inspection.hpp"
-#include "redlock/token.hpp"
-#include "support/assert.hpp"
+#include "core/claim/permits.hpp"
 
 namespace redlock::core {
 namespace {
@@ -13,22 +8,6 @@ namespace {
 constexpr std::size_t most_idle = 32;
 
 }  // namespace
-
-bool is_group(std::string_view holder) { return holder == readers_group || owner_of(holder); }
-
-bool notifies_on_release(std::string_view holder) {
-  if (is_group(holder) || holder == waiting_writer) return true;
-  if (holder == interval_token || holder.starts_with(reservation_prefix)) return true;
-  const std::optional<Token> token = Token::parse(holder);
-  return token && !token->client_id().empty();
-}
-
-WaitedKeys::Entry& WaitedKeys::wait(std::string_view key, std::uint64_t arrival,
-                                    std::uint32_t waiter) {
-  Entry& entry = note(key);
-  entry.second.waiters.add(arrival, waiter);
-  return entry;
-}
 
 WaitedKeys::Entry& WaitedKeys::note(std::string_view key) {
   Entry* entry = find(key);
@@ -40,13 +19,6 @@ WaitedKeys::Entry& WaitedKeys::note(std::string_view key) {
   return *entry;
 }
 
-WaitedKeys::Entry& WaitedKeys::stop(std::string_view key, std::uint64_t arrival) {
-  Entry* const entry = find(key);
-  REDLOCK_ASSERT(entry != nullptr);
-  entry->second.waiters.remove(arrival);
-  return *entry;
-}
-
 WaitedKeys::Entry* WaitedKeys::find(std::string_view key) {
   const auto at = keys_.find(key);
   return at == keys_.end() ? nullptr : &*at;
@@ -55,6 +27,32 @@ WaitedKeys::Entry* WaitedKeys::find(std::string_view key) {
 WaitedKeys::Entry* WaitedKeys::find(std::uint32_t id) {
   const auto at = by_id_.find(id);
   return at == by_id_.end() ? nullptr : at->second;
+}
+
+WaitedKeys::Entry& WaitedKeys::note_for(const Acquisition& acquisition) {
+  const LockTerms& terms = acquisition.terms;
+  return terms.traits().is_chosen ? note(any_permit_name(terms.resource))
+                                  : note(terms.resource_at(acquisition.waiting.blocked_by));
+}
+
+WaitedKeys::Entry* WaitedKeys::find_for(const Acquisition& acquisition) {
+  const LockTerms& terms = acquisition.terms;
+  return terms.traits().is_chosen ? find(any_permit_name(terms.resource))
+                                  : find(terms.resource_at(acquisition.waiting.blocked_by));
+}
+
+NodeSet WaitedKeys::being_taken(const Entry& entry) const {
+  if (!entry.second.last_attempt) return {};
+  const Acquisition& last = acquisitions_.at(*entry.second.last_attempt);
+  const bool its = entry.second.permits > 0 ? any_permit_name(last.terms.resource) == entry.first
+                                            : last.terms.resource == entry.first;
+  const bool tries = last.state == Acquisition::State::in_round && last.waiting.has_ticket && its;
+  return tries ? entry.second.taking : NodeSet();
+}
+
+void WaitedKeys::forget_left() {
+  for (const std::uint32_t id : left_) forget(id);
+  left_.clear();
 }
 
 void WaitedKeys::forget(std::uint32_t id) {

@@ -327,26 +327,19 @@ TEST(Queues, are_entered_by_every_attempt_with_a_ticket) {
 }
 
 TEST(WaitedKeys, forgets_keys_but_for_a_few) {
-  WaitedKeys queue;
+  Pool<Acquisition> acquisitions;
+  WaitedKeys queue(acquisitions);
   for (std::uint32_t i = 0; i < 100; ++i) {
-    const std::uint32_t id = queue.wait(std::to_string(i), i + 1, i).second.id;
-    queue.forget(id);
-    EXPECT_NE(queue.find(id), nullptr) << "somebody waits";
-    queue.stop(std::to_string(i), i + 1);
-    queue.forget(id);
+    WaitedKeys::Key& key = queue.note(std::to_string(i)).second;
+    key.waiters.add(i + 1, i);
+    queue.forget_later(key);
+    queue.begin_step();
+    EXPECT_NE(queue.find(key.id), nullptr) << "somebody waits";
+    key.waiters.remove(i + 1);
+    queue.forget_later(key);
+    queue.begin_step();
   }
   EXPECT_EQ(queue.all().size(), 32U);
-}
-
-TEST(Notifications, come_from_our_own_locks) {
-  EXPECT_TRUE(notifies_on_release(holder));
-  EXPECT_TRUE(notifies_on_release(holder + ":a name"));
-  EXPECT_TRUE(notifies_on_release("shared"));
-  EXPECT_TRUE(notifies_on_release("owner a"));
-  EXPECT_FALSE(notifies_on_release(""));
-  EXPECT_FALSE(notifies_on_release(holder + "a"));
-  EXPECT_FALSE(notifies_on_release(holder.substr(1)));
-  EXPECT_FALSE(notifies_on_release(std::string(40, 'G')));
 }
 
 TEST(Sleepers, are_woken_by_a_notification_that_overtakes_the_answer_that_queues_them) {

@@ -1,0 +1,132 @@
+#include "core/waiting/node_queues.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace redlock::core {
+namespace {
+
+constexpr Duration queued_again_after = queued_for / 3;
+
+/// The length of a reservation in round trips. The successor needs one.
+constexpr int reserved_round_trips = 8;
+constexpr Duration short_reservation = std::chrono::milliseconds(100);
+constexpr int fewest_round_trips = 3;
+
+/// The lowest bit of a WaitedKeys::Position: at the back.
+constexpr std::uint8_t back = 1;
+
+}  // namespace
+
+WaitedKeys::Position NodeQueues::position_of(const Key& key) {
+  if (key.permits > 0) return Position::any_permit;
+  if (key.need_more > 0) return Position::of_several;
+  return key.alone > 0 ? Position::once : Position::shared;
+}
+
+void NodeQueues::join(Entry& entry, NodeSet nodes, Where where) {
+  Key& key = entry.second;
+  // A notification before we are subscribed would be lost: we are queued there once we are. And a
+  // grant takes us out of the queue. Queued again behind it, we would be first when it is released;
+  // a round that is lost queues us again by its release.
+  const NodeSet asked = nodes_.open(nodes & subscriptions_.open()) - keys_.being_taken(entry);
+  if (asked.empty()) return;
+  key.position = position_of(key);
+  if (key.asked.empty()) key.asked_at = now_;
+  key.asked = key.asked | asked;
+  key.contended_at = now_;
+  auto mode = static_cast<Mode>(key.position);
+  if (where == Where::at_the_back) {
+    mode |= back;
+    key.ticket = 0;
+    key.level = key.first = NodeSet();
+  }
+  send(entry, Verb::join_queue, asked, mode);
+}
+
+void NodeQueues::renew(Entry& entry, NodeSet nodes) {
+  Key& key = entry.second;
+  const bool again = later(key.asked_at, queued_again_after) <= now_;
+  if (again || is_out_of_place(key)) key.asked = NodeSet();
+  join(entry, nodes - key.asked);
+  raise_tickets(entry);
+}
+
+void NodeQueues::leave(Entry& entry, Leave how) {
+  const NodeSet nodes = nodes_.open(entry.second.asked);
+  entry.second.forget_place();
+  if (!nodes.empty()) send(entry, Verb::leave_queue, nodes, static_cast<Mode>(how));
+}
+
+void NodeQueues::leave_quietly(const Entry& entry, NodeIndex node) {
+  const NodeSet nodes = nodes_.open(NodeSet::of(node));
+  if (!nodes.empty()) send(entry, Verb::leave_queue, nodes, static_cast<Mode>(Leave::quietly));
+}
+
+void NodeQueues::give_back(Entry& entry, NodeIndex node) {
+  if (entry.second.settled.has(node)) return entry.second.settled.remove(node);
+  leave_quietly(entry, node);
+}
+
+void NodeQueues::note_place(Entry& entry, const Answer& answer) {
+  Key& key = entry.second;
+  if (subscriptions_.open().has(answer.node)) key.queued.add(answer.node);
+  key.first.remove(answer.node);
+  if (answer.is_first) key.first.add(answer.node);
+  if (answer.ticket == 0) return;
+  if (answer.ticket > key.ticket) {
+    key.ticket = answer.ticket;
+    key.level = NodeSet();
+  }
+  if (answer.ticket == key.ticket) key.level.add(answer.node);
+}
+
+void NodeQueues::raise_tickets(Entry& entry) {
+  Key& key = entry.second;
+  if (key.ticket == 0 || key.queued.size() < settings_.quorum) return;
+  const NodeSet lower = key.queued - key.level - keys_.being_taken(entry);
+  key.level = key.level | lower;
+  join(entry, lower);
+}
+
+void NodeQueues::send_in_full(Entry& entry, NodeIndex node, const Stamp& stamp) {
+  if (stamp.was_in_full() || nodes_.open(NodeSet::of(node)).empty()) return;
+  // Unless something else was asked behind it, which has to be sent again itself.
+  const bool joins = stamp.verb == Verb::join_queue;
+  if (entry.second.asked.has(node) != joins) return;
+  Mode mode = stamp.mode();
+  // A place that other nodes have given us is better than a new one.
+  if (joins && entry.second.ticket > 0) mode &= static_cast<Mode>(~Mode{back});
+  send(entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
+}
+
+bool NodeQueues::can_queue() const {
+  const NodeSet run_scripts = nodes_.able().to(Capability::run_scripts);
+  return (subscriptions_.notifying() & run_scripts).size() >= settings_.quorum;
+}
+
+void NodeQueues::measure_reservation() {
+  // In steps, so that requests are seldom encoded anew.
+  reserved_for_ = shortest_reservation;
+  const Duration round_trip = nodes_.quorum_round_trip();
+  const Duration wanted =
+      std::min({reserved_round_trips * round_trip,
+                std::max(short_reservation, fewest_round_trips * round_trip), settings_.max_ttl});
+  while (reserved_for_ < wanted) reserved_for_ *= 2;
+}
+
+void NodeQueues::send(const Entry& entry, Verb verb, NodeSet nodes, Mode mode, ScriptForm form) {
+  measure_reservation();
+  Terms& terms = outbox_.send(nodes, Stamp::of_queue(verb, entry.second.id, mode, form), form);
+  terms.resource = entry.first;
+  terms.client = subscriptions_.client_id().view();
+  terms.queue_mode = mode;
+  terms.ticket = entry.second.ticket;
+  terms.permits = entry.second.permits;
+  terms.reserved_for = reserved_for_;
+  // Both may pass a free resource on.
+  tracked_.may_be_written(entry.first, nodes);
+  tracked_queues_.may_be_written(entry.first, nodes);
+}
+
+}  // namespace redlock::core

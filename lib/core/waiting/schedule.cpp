@@ -1,0 +1,212 @@
+#include "core/waiting/schedule.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace redlock::core {
+namespace {
+
+/// Where nodes do not agree whose turn it is, they may do so a moment later; and who is second
+/// waits for the first to come.
+constexpr Duration shortest_patience = std::chrono::milliseconds(1);
+/// An attempt that goes on being refused waits longer and longer for the rest of the nodes.
+constexpr Duration longest_patience = std::chrono::milliseconds(64);
+
+constexpr Duration shortest_scale = std::chrono::microseconds(100);
+constexpr Duration longest_pause = std::chrono::milliseconds(50);
+constexpr Duration outage_scale = std::chrono::milliseconds(2);
+constexpr Duration longest_outage_pause = std::chrono::milliseconds(250);
+/// Of a waiter that will be notified: notifications get lost.
+constexpr Duration shortest_sleep = std::chrono::milliseconds(2400);
+
+/// The shortest pause between attempts to be quicker than other libraries' clients.
+constexpr Duration eager_pause = std::chrono::milliseconds(5);
+
+}  // namespace
+
+Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
+  Waiting& waiting = acquisition.waiting;
+  const Refusal& refusal = acquisition.refusal;
+  const bool is_notified = will_be_notified(acquisition);
+  if (is_notified && !others_try(acquisition)) heed_notifications(acquisition);
+  const bool sleeps = is_notified && refusal.why == Errc::held;
+  // Nodes choose a watcher for the reservations of a while. One that is made later may be in its
+  // way when it asks; of what is reserved after that, another one is told.
+  const bool is_asker = is_first(acquisition) || waiting.watches;
+  // No release marks the end of an interval: the first client in the queue asks. That client may
+  // have gone, so the others ask a moment later.
+  const bool sits_out = sleeps && !is_asker && refusal.obstacle == Obstacle::interval;
+  Instant next = later(now_, pause(acquisition, sleeps, is_asker || sits_out));
+  if (sits_out) next = later(next, queues_.reserved_for());
+  next = std::min({next, waiting.retry_at.value_or(at_latest), at_latest});
+  if (is_eager(acquisition)) {
+    next = std::min(next, later(now_, random_.between(eager_pause, 2 * eager_pause)));
+  }
+  waiting.plan = {next, sleeps && !waiting.retry_at};
+  if (waiting.queued && !waiting.plan.asleep) keys_.find_for(acquisition)->second.has_awake = true;
+  return waiting.plan;
+}
+
+Duration Schedule::pause(const Acquisition& acquisition, bool sleeps, bool notices_expiry) {
+  const Refusal& refusal = acquisition.refusal;
+  const auto backoff = [&](Duration scale, Duration longest) {
+    const unsigned doublings = std::min(acquisition.failed_attempts, 12U);
+    const Duration base = std::min(std::max(scale, shortest_scale) * (1 << doublings), longest);
+    return random_.between(base / 2, base);
+  };
+  const Duration round_trip = nodes_.quorum_round_trip();
+  const Errc why = refusal.why;
+  if (why == Errc::unavailable || why == Errc::excluded) {
+    return backoff(outage_scale, longest_outage_pause);
+  }
+  const Duration pause =
+      sleeps ? random_.between(shortest_sleep, longest_sleep) : backoff(round_trip, longest_pause);
+  const bool waits_for_expiry = why == Errc::held && (notices_expiry || !sleeps);
+  if (!waits_for_expiry || !refusal.free_in) return pause;
+  // A millisecond past the expiry: the servers count in milliseconds, and a key that is almost gone
+  // refuses. Shortened before it is added to: a key may be there for longer than a duration can
+  // say.
+  return std::min(pause, std::min(pause, *refusal.free_in) + std::chrono::milliseconds(1));
+}
+
+bool Schedule::can_be_notified(const Acquisition& acquisition) const {
+  const Refusal& refusal = acquisition.refusal;
+  if (refusal.why == Errc::split) {
+    // Two that exclude each other, notified of what both gave back, would divide it again. With a
+    // ticket it is passed on to one of them, and readers do not exclude each other.
+    const Kind kind = acquisition.terms.kind();
+    return acquisition.waiting.has_ticket || kind == Kind::shared || kind == Kind::several ||
+           refusal.is_beside;
+  }
+  if (refusal.why != Errc::held) return false;
+  return !refusal.is_foreign || tracked_.able().size() >= settings_.quorum;
+}
+
+bool Schedule::will_be_notified(const Acquisition& acquisition) {
+  if (!acquisition.waiting.queued || !can_be_notified(acquisition)) return false;
+  const WaitedKeys::Entry& entry = *keys_.find_for(acquisition);
+  NodeSet nodes = subscriptions_.notifying() & entry.second.queued;
+  if (acquisition.refusal.is_foreign) {
+    const TrackedKeys::Entry* const tracked = tracked_.find(entry.first);
+    nodes = nodes & (tracked != nullptr ? tracked->second.tracking : NodeSet());
+  }
+  return nodes.size() >= settings_.quorum;
+}
+
+bool Schedule::is_notified_by_quorum(const Acquisition& acquisition) const {
+  // With a ticket, what was granted is passed on to who is first.
+  const NodeSet granted = acquisition.waiting.has_ticket ? NodeSet() : acquisition.refusal.granted;
+  return (acquisition.waiting.notified_by | granted).size() >= settings_.quorum;
+}
+
+void Schedule::heed_notifications(Acquisition& acquisition) {
+  // One node is enough where other libraries' clients would take what became free.
+  const bool is_hurried = acquisition.waiting.saw_change && acquisition.refusal.is_beside;
+  if (is_notified_by_quorum(acquisition) || is_hurried) {
+    acquisition.waiting.retry_at = now_;
+  } else if (is_in_turn(acquisition) && !acquisition.waiting.retry_at) {
+    wait_for_others(acquisition);
+  }
+  watch(acquisition, keys_.find_for(acquisition)->second);
+}
+
+bool Schedule::is_in_turn(const Acquisition& acquisition) {
+  // A key that changed says less than a turn: it may be another library's again.
+  return !acquisition.waiting.notified_by.empty() && !acquisition.waiting.tracks;
+}
+
+bool Schedule::others_try(const Acquisition& acquisition) {
+  if (acquisition.makes_room()) return false;
+  bool others = false;
+  keys_.each_waiter(keys_.find_for(acquisition)->second, [&](const Acquisition& other) {
+    // A writer is not kept waiting by readers that try: they are refused until it had its turn.
+    const bool tries = other.state == Acquisition::State::in_round && !other.makes_room();
+    others = &other != &acquisition && tries;
+    return others ? WaitedKeys::Visited::enough : WaitedKeys::Visited::more;
+  });
+  return others;
+}
+
+bool Schedule::is_first(const Acquisition& acquisition) {
+  const bool of_permits = acquisition.terms.traits().is_chosen && acquisition.waiting.queued;
+  if (of_permits) return is_first_for_permit(acquisition);
+  if (!acquisition.waiting.has_ticket) return true;  // as far as is known here
+  return !keys_.find_for(acquisition)->second.first.empty();
+}
+
+bool Schedule::is_first_for_permit(const Acquisition& acquisition) {
+  const WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
+  bool is_ours = false;
+  keys_.each_waiter(key, [&](const Acquisition& first) {
+    is_ours = &first == &acquisition;
+    return WaitedKeys::Visited::enough;
+  });
+  return is_ours && !key.first.empty();
+}
+
+bool Schedule::is_eager(const Acquisition& acquisition) {
+  return acquisition.refusal.is_beside && is_first(acquisition) &&
+         tracked_.able().size() < settings_.quorum;
+}
+
+void Schedule::wait_for_others(Acquisition& acquisition) {
+  const Duration once = std::max(shortest_patience, 2 * nodes_.quorum_round_trip());
+  // At last it is longer than a reservation: what is passed to us again and again, while others
+  // have the rest, has to be passed to them.
+  const Duration usual = std::max(longest_patience, 2 * queues_.reserved_for());
+  // Not where another library would take it.
+  const Duration longest = acquisition.refusal.is_beside ? kept_for / 4 : usual;
+  const unsigned doublings = std::min(acquisition.failed_attempts, 14U) / 2;
+  const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
+  retry_by(acquisition, later(now_, random_.between(patience, 2 * patience)));
+}
+
+void Schedule::wait_in_turn(Acquisition& acquisition) {
+  if (is_in_turn(acquisition)) wait_for_others(acquisition);
+}
+
+void Schedule::retry_by(Acquisition& acquisition, Instant at) {
+  std::optional<Instant>& retry_at = acquisition.waiting.retry_at;
+  retry_at = std::min(at, retry_at.value_or(at));
+}
+
+bool Schedule::wake(Acquisition& acquisition, std::uint32_t before, Waked how) {
+  if (is_notified_by_quorum(acquisition)) {
+    acquisition.failed_attempts = 0;
+    acquisition.waiting.retry_at = now_;
+  } else if (how == Waked::by_change && acquisition.refusal.is_beside) {
+    // The first takes it, and keeps it from then on. The others only watch it (see pass_on).
+    if (before > 0) return false;
+    acquisition.waiting.retry_at = now_;
+  } else if (before > 0) {
+    // Who was notified ahead of us has so long to come.
+    retry_by(acquisition, later(now_, queues_.reserved_for() + std::chrono::milliseconds(1)));
+  } else if (!acquisition.waiting.notified_by.empty()) {
+    wait_for_others(acquisition);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Schedule::watch(Acquisition& acquisition, WaitedKeys::Key& key) {
+  Waiting& waiting = acquisition.waiting;
+  const Instant until = std::exchange(key.watch_until, Instant::min());
+  const bool is_over = later(until, queues_.reserved_for()) < now_;
+  if (!is_over) waiting.watch_until = std::max(waiting.watch_until, until);
+  if (waiting.watch_until > Instant::min()) retry_by(acquisition, waiting.watch_until);
+}
+
+bool Schedule::hand_on_watch(Acquisition& acquisition, WaitedKeys::Key& key) {
+  Waiting& waiting = acquisition.waiting;
+  Instant until = std::exchange(waiting.watch_until, Instant::min());
+  // It was to come again when another reservation is over. A lease may take much longer.
+  const bool comes_soon = waiting.plan.next_try <= later(now_, 2 * queues_.reserved_for());
+  if (waiting.watches && comes_soon) until = std::max(until, waiting.plan.next_try);
+  if (until <= now_) return false;
+  key.watch_until = std::max(key.watch_until, until);
+  return true;
+}
+
+}  // namespace redlock::core

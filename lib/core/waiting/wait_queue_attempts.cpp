@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <chrono>
+
+#include "core/waiting/wait_queue.hpp"
+
+/// The attempts of a waiting acquisition, and the places in the queue that they carry.
+namespace redlock::core {
+namespace {
+
+/// A resource that was waited for so lately is queued for at once.
+constexpr Duration contended_for = std::chrono::seconds(1);
+
+}  // namespace
+
+bool WaitQueue::can_have_ticket(const Acquisition& acquisition) {
+  return acquisition.give_up && acquisition.terms.traits().has_ticket;
+}
+
+bool WaitQueue::is_contended(const WaitedKeys::Key& key) const {
+  return key.contended_at > Instant::min() && now_ < later(key.contended_at, contended_for);
+}
+
+bool WaitQueue::is_contended(std::string_view resource) {
+  const WaitedKeys::Entry* const entry = keys_.find(resource);
+  return entry != nullptr && is_contended(entry->second);
+}
+
+QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
+  QueuePlace place;
+  Waiting& waiting = acquisition.waiting;
+  if (client_id().empty() || !acquisition.give_up) return place;
+  const bool tickets = can_have_ticket(acquisition) && queues_.can_queue();
+  if (!waiting.queued && tickets) {
+    WaitedKeys::Entry* const entry = keys_.find_for(acquisition);
+    const bool alone = entry != nullptr && entry->second.waiters.empty();
+    if (!alone || !is_contended(entry->second)) return place;
+    begin_to_wait(acquisition, entry->second);
+  }
+  if (!waiting.queued) return place;
+  if (acquisition.terms.kind() != Kind::several && keys_.find_for(acquisition)->second.kept > 0) {
+    // What is reserved for us is another one's.
+    waiting.has_ticket = false;
+    return place;
+  }
+  place.as_client = true;
+  waiting.has_ticket = tickets;
+  if (waiting.has_ticket) {
+    WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
+    place.ticket = key.ticket;
+    key.last_attempt = acquisition.index;
+    key.taking = NodeSet();
+  }
+  return place;
+}
+
+bool WaitQueue::has_waiters(std::string_view resource) {
+  const WaitedKeys::Entry* const entry = keys_.find(resource);
+  return entry != nullptr && !entry->second.waiters.empty();
+}
+
+void WaitQueue::note_contended(std::string_view resource) {
+  WaitedKeys::Key& key = keys_.note(resource).second;
+  key.contended_at = now_;
+  if (key.waiters.empty()) keys_.forget_later(key);
+}
+
+void WaitQueue::asked(const Acquisition& acquisition, NodeSet nodes) {
+  if (!acquisition.waiting.queued) return;
+  WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
+  key.asked = key.asked | nodes;
+  key.taking = key.taking | nodes;
+  key.asked_at = key.contended_at = now_;
+}
+
+void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& answer,
+                                 bool ours_yet) {
+  if (!acquisition.waiting.queued) return;
+  WaitedKeys::Entry& entry = *keys_.find_for(acquisition);
+  const bool granted = answer.reply == Reply::granted || answer.reply == Reply::behind;
+  if (!granted && ours_yet) entry.second.taking.remove(answer.node);
+  if (answer.reply == Reply::taken && answer.ticket > 0) {
+    queues_.note_place(entry, answer);
+    // It waits already, and did not know that it is the one to notice an expiry.
+    const bool waits = acquisition.state == Acquisition::State::backing_off;
+    if (!waits) return;
+    woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
+    return queues_.raise_tickets(entry);
+  }
+  // Behind a grant that nobody counts any more, a release queues us again.
+  if (!ours_yet) return;
+  if (granted) entry.second.asked.remove(answer.node);
+  entry.second.queued.remove(answer.node);
+}
+
+void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes) {
+  if (acquisition.waiting.queued && acquisition.terms.kind() == Kind::several && place.as_client) {
+    place.kept_before = acquisition.refusal.resource;
+    place.again = place.kept_before > 0;
+    return;
+  }
+  nodes = nodes & place.nodes;
+  if (!acquisition.waiting.queued || !place.ticket) return;
+  WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
+  // Where no quorum will notify us, as with the rest of an interval, only an answer from the queue
+  // says that there is no holder.
+  const bool waits = acquisition.refusal.is_known;
+  place.ticket = key.ticket;
+  place.again = true;
+  if (acquisition.refusal.is_beside) place.reserved_for = reserved_for() + kept_for;
+  key.asked = key.asked | nodes;
+  const NodeSet queued = nodes & subscriptions_.notifying();
+  key.queued = key.queued | queued;
+  // It raises the ticket as well.
+  if (key.ticket > 0 && waits) key.level = key.level | queued;
+}
+
+void WaitQueue::queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node) {
+  WaitedKeys::Entry& entry = keys_.note(queue);
+  entry.second.permits = std::max(entry.second.permits, permits);
+  // Somebody waits again: what is reserved for us is wanted.
+  if (!entry.second.waiters.empty()) return;
+  keys_.forget_later(entry.second);
+  queues_.leave_quietly(entry, node);
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,111 @@
+#include "core/waiting/refusal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+namespace redlock::core::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string our_token(40, 'a');
+const std::string foreign_token = "another library's token";
+
+Acquire asking(std::string_view resource) {
+  Acquire event;
+  event.resource = resource;
+  return event;
+}
+
+/// What a round of three nodes was lost by. A node whose answer is empty granted it.
+struct LostRound {
+  explicit LostRound(const Acquire& asked = asking("resource")) {
+    terms.assign(asked);
+    round.begin(1, 3, 2, Instant(1s), 10s);
+  }
+  LostRound& granted(NodeIndex node) {
+    round.record_grant(node, 1ms);
+    return *this;
+  }
+  LostRound& refused(NodeIndex node, std::string_view holder, std::uint64_t resource = 0) {
+    round.record(node, Vote::refused, {holder, 1ms, 5s, resource});
+    return *this;
+  }
+  [[nodiscard]] Refusal refusal(std::uint64_t waited_for = 0) const {
+    return refusal_by(round, round.why_lost(), terms, waited_for);
+  }
+
+  LockTerms terms;
+  Round round;
+};
+
+TEST(Obstacles, of_this_library_are_told_from_others) {
+  EXPECT_EQ(obstacle_of(our_token), Obstacle::lock);
+  EXPECT_EQ(obstacle_of(our_token + ":a name"), Obstacle::lock);
+  EXPECT_EQ(obstacle_of("writer"), Obstacle::lock);
+  EXPECT_EQ(obstacle_of("shared"), Obstacle::holds);
+  EXPECT_EQ(obstacle_of("owner a"), Obstacle::holds);
+  EXPECT_EQ(obstacle_of("redlock:cooldown"), Obstacle::interval);
+  EXPECT_EQ(obstacle_of("redlock:next:aaaa"), Obstacle::reservation);
+  EXPECT_EQ(obstacle_of(""), Obstacle::unknown);
+  EXPECT_EQ(obstacle_of(our_token + "a"), Obstacle::foreign);
+  EXPECT_EQ(obstacle_of(our_token.substr(1)), Obstacle::foreign);
+  EXPECT_EQ(obstacle_of(std::string(40, 'G')), Obstacle::foreign);
+}
+
+TEST(Refusals, by_one_holder_on_a_quorum_say_that_its_release_passes_the_lock_on) {
+  const Refusal refusal =
+      LostRound().granted(0).refused(1, our_token).refused(2, our_token).refusal();
+  EXPECT_TRUE(refusal.why == Errc::held);
+  EXPECT_TRUE(refusal.is_known);
+  EXPECT_TRUE(refusal.will_be_passed_on());
+  EXPECT_FALSE(refusal.is_foreign);
+  EXPECT_EQ(refusal.granted, NodeSet::of(0));
+  EXPECT_EQ(refusal.free_in, 5s);
+  EXPECT_EQ(refusal.began, Instant(1s));
+}
+
+TEST(Refusals, by_a_reservation_or_an_interval_say_that_no_release_will_pass_it_on) {
+  const std::string next = "redlock:next:aaaa";
+  EXPECT_TRUE(LostRound().refused(0, next).refused(1, next).refusal().is_known);
+  EXPECT_FALSE(LostRound().refused(0, next).refused(1, next).refusal().will_be_passed_on());
+  const std::string interval = "redlock:cooldown";
+  EXPECT_FALSE(LostRound().refused(0, interval).refused(1, interval).refusal().is_known);
+}
+
+TEST(Refusals, know_locks_of_other_libraries_that_hold_it_or_some_of_its_nodes) {
+  const Refusal held = LostRound().refused(0, foreign_token).refused(1, foreign_token).refusal();
+  EXPECT_TRUE(held.is_foreign);
+  EXPECT_FALSE(held.is_beside) << "a quorum names its holder";
+  const Refusal split =
+      LostRound().granted(0).refused(1, our_token).refused(2, foreign_token).refusal();
+  EXPECT_TRUE(split.why == Errc::split);
+  EXPECT_FALSE(split.is_foreign);
+  EXPECT_TRUE(split.is_beside);
+}
+
+TEST(Refusals, by_holds_tell_the_callers_own_group_from_another) {
+  EXPECT_TRUE(LostRound().refused(0, "shared").refused(1, "shared").refusal().is_another_group);
+  Acquire reader = asking("resource");
+  reader.group = "shared";
+  EXPECT_FALSE(
+      LostRound(reader).refused(0, "shared").refused(1, "shared").refusal().is_another_group);
+}
+
+TEST(Refusals, of_several_resources_name_the_first_without_a_quorum_in_the_order_of_names) {
+  const std::vector<std::string> more = {"a", "c"};
+  Acquire several = asking("b");
+  several.more_resources = more;
+  const auto refused = [&](std::uint64_t one, std::uint64_t other) {
+    return LostRound(several).refused(0, our_token, one).refused(1, our_token, other);
+  };
+  EXPECT_EQ(refused(2, 2).refusal().resource, 2U) << "a";
+  EXPECT_EQ(refused(1, 3).refusal().resource, 1U) << "b: node 1 let it have that";
+  EXPECT_EQ(refused(2, 1).refusal().resource, 2U) << "a: no quorum is known to let it have that";
+  EXPECT_EQ(refused(2, 1).refusal(1).resource, 1U) << "node 2 let it have a before";
+}
+
+}  // namespace
+}  // namespace redlock::core::test
