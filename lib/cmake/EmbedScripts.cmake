@@ -9,12 +9,15 @@
 #   permits?      an argument that a call can leave out, with all that follow it
 #   ticket|why?   two meanings of such an argument: a call gives one of them at most
 #   resources...  the last name of the keys: any number of them, one at least. If there are no other
-#                 keys, keys.resources is KEYS. Else keys.resources.first is their first index in KEYS.
+#                 keys, keys.resources is KEYS. Else keys.resources.first is their first index there.
 #   tokens...     the first name of the arguments, if there are no other keys than such: one argument
 #                 for each key. args.tokens is ARGV.
 #
-# The line "-- with: NAME" stands for the text of FOLDER/parts/NAME.lua. Parts are functions: they have
-# parameters, and read neither keys nor arguments.
+# The line "-- with: NAME" stands for the text of FOLDER/parts/NAME.lua. Parts are functions: they
+# have parameters, and read neither keys nor arguments.
+#
+# Lines that are comments or empty are not embedded: they would be a third of what a node is sent, and
+# a new comment would be a new script.
 #
 # In namespace redlock::redis::scripts the header has, for break_lock.lua,
 #   inline constexpr Script break_lock{"break_lock", R"lua(…)lua", "<SHA-1 of the text>"};
@@ -201,6 +204,17 @@ function(redlock_put_in_places script text result)
   set(${result} "${done}${rest}" PARENT_SCOPE)
 endfunction()
 
+# Drops the lines that are comments or empty.
+function(redlock_drop_comments script text result)
+  if(text MATCHES "\\[=*\\[")
+    redlock_refuse("${script}" 1 "long brackets: such a text can have lines that look like comments")
+  endif()
+  string(REGEX REPLACE "\n *--[^\n]*" "" text "\n${text}")
+  string(REGEX REPLACE "\n[\n ]*\n" "\n" text "${text}")
+  string(REGEX REPLACE "^\n" "" text "${text}")
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
 # Refuses what reads a key or an argument other than by its name.
 function(redlock_check_names_only script text pattern)
   if("${text}" MATCHES "${pattern}")
@@ -282,6 +296,7 @@ function(redlock_embed_script script)
       "[^A-Za-z0-9_](ARGV|KEYS|(keys|args)\\.[a-z0-9_]+)")
     string(REPLACE "${line}" "${part}" text "${text}")
   endwhile()
+  redlock_drop_comments("${script}" "${text}" text)
   string(SHA1 sha1 "${text}")
   string(FIND "${text}" ")lua\"" delimiter)
   string(FIND "${text}" "\r" carriage_return)

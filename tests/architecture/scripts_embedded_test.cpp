@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -77,7 +78,18 @@ std::string with_places(const std::string& text) {
   return result.append(text, end);
 }
 
-TEST(EmbeddedScripts, AreTheFilesByteForByteWithTheirPartsAndPlacesForNames) {
+std::string without_comments(const std::string& text) {
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos || line.compare(begin, 2, "--") == 0) continue;
+    result.append(line).append("\n");
+  }
+  return result;
+}
+
+TEST(EmbeddedScripts, AreTheFilesWithTheirPartsAndPlacesForNamesAndWithoutComments) {
   for (const auto& script : redis::scripts::all_scripts) {
     std::string text = with_places(text_of(std::string(script.name)));
     constexpr std::string_view with = "-- with: ";
@@ -86,7 +98,7 @@ TEST(EmbeddedScripts, AreTheFilesByteForByteWithTheirPartsAndPlacesForNames) {
       const std::size_t end = text.find('\n', at);
       text.replace(at, end + 1 - at, text_of("parts/" + text.substr(name, end - name)));
     }
-    EXPECT_EQ(script.text, text) << script.name;
+    EXPECT_EQ(script.text, without_comments(text)) << script.name;
   }
 }
 
