@@ -4,7 +4,7 @@
 #   -- args: token, delay_ms, keeper
 # The names stand in the order in which a call sends keys and arguments. A unit ends its name. The
 # script reads keys.resource and args.token. The embedded text has KEYS[1] and ARGV[1] instead, so a
-# name costs a node nothing: Lua locals for the arguments would cost it 3 to 11 % of a release.
+# name costs a node nothing: Lua locals for the arguments would cost it up to a tenth of a release.
 #   none          no keys, or no arguments
 #   permits?      an argument that a call can leave out, with all that follow it
 #   ticket|why?   two meanings of such an argument: a call gives one of them at most
