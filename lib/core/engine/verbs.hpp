@@ -148,50 +148,75 @@ inline constexpr const std::array<VerbRow, verbs>& verb_rows = verbs_detail::row
 }
 [[nodiscard]] constexpr std::string_view name_of(Verb verb) noexcept { return about(verb).name; }
 
+/// Verbs of which something is true: asked for with every request and answer, so one bit each.
+template <typename IsTrue>
+[[nodiscard]] consteval std::uint64_t verbs_that(IsTrue is_true) noexcept {
+  static_assert(verbs <= 64);
+  std::uint64_t bits = 0;
+  for (const VerbRow& row : verb_rows) {
+    if (is_true(row)) bits |= std::uint64_t{1} << static_cast<unsigned>(row.verb);
+  }
+  return bits;
+}
+[[nodiscard]] constexpr bool is_in(std::uint64_t bits, Verb verb) noexcept {
+  return ((bits >> static_cast<unsigned>(verb)) & 1U) != 0;
+}
+[[nodiscard]] consteval std::uint64_t verbs_for(Operation operation) noexcept {
+  return verbs_that([=](const VerbRow& row) { return row.operation == operation; });
+}
+[[nodiscard]] consteval std::uint64_t verbs_with(VerbRow::Trait trait) noexcept {
+  return verbs_that([=](const VerbRow& row) { return row.has(trait); });
+}
+
 [[nodiscard]] constexpr bool is_set(Verb verb) noexcept {
-  return about(verb).operation == Operation::take;
+  return is_in(verbs_for(Operation::take), verb);
 }
 [[nodiscard]] constexpr bool is_extend(Verb verb) noexcept {
-  return about(verb).operation == Operation::extend;
+  return is_in(verbs_for(Operation::extend), verb);
 }
 [[nodiscard]] constexpr bool is_raise(Verb verb) noexcept {
-  return about(verb).operation == Operation::raise;
+  return is_in(verbs_for(Operation::raise), verb);
 }
 [[nodiscard]] constexpr bool is_release(Verb verb) noexcept {
-  return about(verb).operation == Operation::release;
+  return is_in(verbs_for(Operation::release), verb);
 }
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
-  return about(verb).operation == Operation::upkeep;
+  return is_in(verbs_for(Operation::upkeep), verb);
 }
 /// Its answer counts only if the node's marker is unchanged after it: what was forgotten before the
 /// request was executed may be somebody else's vote.
 [[nodiscard]] constexpr bool is_vote(Verb verb) noexcept {
-  return about(verb).operation <= Operation::extend;
-}
-[[nodiscard]] constexpr bool is_fenced(Verb verb) noexcept {
-  return about(verb).has(VerbRow::is_fenced);
-}
-[[nodiscard]] constexpr bool is_short(Verb verb) noexcept {
-  return about(verb).has(VerbRow::is_short);
-}
-[[nodiscard]] constexpr bool is_divided(Verb verb) noexcept {
-  return about(verb).has(VerbRow::is_divided);
-}
-[[nodiscard]] constexpr bool repairs(Verb verb) noexcept {
-  return about(verb).has(VerbRow::repairs);
-}
-[[nodiscard]] constexpr bool compares(Verb verb) noexcept {
-  return about(verb).has(VerbRow::compares);
-}
-/// Asks for the lock by a script.
-[[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
-  return is_set(verb) && about(verb).form == Form::script;
+  return is_in(
+      verbs_for(Operation::take) | verbs_for(Operation::raise) | verbs_for(Operation::extend),
+      verb);
 }
 /// Changes the key of a resource, or ends it, whatever is asked for next.
 [[nodiscard]] constexpr bool is_write(Verb verb) noexcept {
-  const Operation operation = about(verb).operation;
-  return operation == Operation::extend || operation == Operation::release ||
-         operation == Operation::expire_orphan || operation == Operation::notify;
+  return is_in(verbs_for(Operation::extend) | verbs_for(Operation::release) |
+                   verbs_for(Operation::notify) | verbs_for(Operation::expire_orphan),
+               verb);
+}
+/// Asks for the lock by a script.
+[[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
+  return is_in(verbs_that([](const VerbRow& row) {
+                 return row.operation == Operation::take && row.form == Form::script;
+               }),
+               verb);
+}
+[[nodiscard]] constexpr bool is_fenced(Verb verb) noexcept {
+  return is_in(verbs_with(VerbRow::is_fenced), verb);
+}
+[[nodiscard]] constexpr bool is_short(Verb verb) noexcept {
+  return is_in(verbs_with(VerbRow::is_short), verb);
+}
+[[nodiscard]] constexpr bool is_divided(Verb verb) noexcept {
+  return is_in(verbs_with(VerbRow::is_divided), verb);
+}
+[[nodiscard]] constexpr bool repairs(Verb verb) noexcept {
+  return is_in(verbs_with(VerbRow::repairs), verb);
+}
+[[nodiscard]] constexpr bool compares(Verb verb) noexcept {
+  return is_in(verbs_with(VerbRow::compares), verb);
 }
 /// Reads the marker after votes, or to confirm it.
 [[nodiscard]] constexpr bool is_marker_reading(Verb verb) noexcept {
