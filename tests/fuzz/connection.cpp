@@ -80,9 +80,7 @@ class Client final : private redis::ConnectionOwner {
   }
 
   void ask(core::Verb verb) {
-    core::Stamp stamp;
-    stamp.verb = verb;
-    stamp.round = ++round_;
+    const core::Stamp stamp(verb, {}, ++round_);
     connection_->send(
         test::encode(encoder_, verb, core::ScriptForm::digest, connection_->dialect(), "resource",
                      Token::parse("me").value(), std::chrono::seconds(1), 5),

@@ -346,12 +346,12 @@ class Driver {
     Open open;
     open.stamp = request.stamp;
     open.form = form;
-    const core::Claim* claim = engine_.claim(request.stamp.claim);
+    const core::Claim* claim = engine_.claim(request.stamp.claim());
     REDLOCK_ASSERT((claim == nullptr) == core::is_upkeep(request.stamp.verb));
     if (claim != nullptr) {
       open.token = claim->token();
       const bool by_number =
-          core::is_set_fenced(request.stamp.verb) || core::is_raise(request.stamp.verb);
+          core::is_fenced(request.stamp.verb) || core::is_raise(request.stamp.verb);
       REDLOCK_ASSERT(!by_number || claim->fencing());
       if (claim->fencing()) open.number = claim->fencing()->number;
       // Numbers that Lua and sorted sets cannot distinguish must never be fencing tokens.

@@ -50,7 +50,7 @@ class RealConnection : public testing::Test {
     connection_->send(
         test::encode(encoder, verb, form, connection_->dialect(), "r", Token::parse(token).value(),
                      std::chrono::seconds(60), connection_id),
-        {.claim = {}, .round = 0, .verb = verb});
+        core::Stamp(verb));
     connection_->flush();
     const std::size_t count = owner_.answers.size() + 1;
     EXPECT_TRUE(

@@ -94,29 +94,6 @@ bool ModelNode::has_waiter(std::size_t resource, std::uint64_t client) const {
   return queued || has_turn(resource, client) || watches;
 }
 
-bool ModelNode::is_script(Verb verb) {
-  switch (verb) {
-    case Verb::take:
-    case Verb::take_permit:
-    case Verb::enter:
-    case Verb::raise_fence:
-    case Verb::extend:
-    case Verb::extend_or_set:
-    case Verb::release:
-    case Verb::break_lock:
-    case Verb::inspect:
-    case Verb::expire_orphan:
-    case Verb::prune_fencing_numbers:
-    case Verb::join_queue:
-    case Verb::leave_queue:
-    case Verb::notify:
-    case Verb::write_marker:
-      return true;
-    default:
-      return false;
-  }
-}
-
 core::Capabilities ModelNode::capabilities() const noexcept {
   using core::Capability;
   core::Capabilities can;
@@ -138,7 +115,8 @@ Response ModelNode::execute(const Request& request, True now) {
     response.read_only = true;
     return response;
   }
-  if (!runs_scripts && is_script(request.stamp.verb)) return response;  // NOPERM
+  if (!runs_scripts && core::about(request.stamp.verb).form == core::Form::script)
+    return response;  // NOPERM
   const auto by_script = [&](Script script, auto&& what) {
     if (knows(script, request.form)) return what();
     response.reply = Reply::script_missing;

@@ -335,7 +335,6 @@ class ModelNode {
   void release_plain(const Request& request, True now, Response& response);
   void extend_plain(const Request& request, True now, Response& response);
   void set_all(const Request& request, True now, Response& response);
-  [[nodiscard]] static bool is_script(core::Verb verb);
   void release(const Request& request, True now, Response& response);
   void break_lock(const Request& request, True now, Response& response);
   void inspect(const Request& request, True now, Response& response) const;

@@ -205,7 +205,7 @@ void Simulation::plant_in(std::uint32_t index, const core::Request& command,
       request.write.quarantine = {};
       break;
     case Mutant::plain_extend_shortens: {
-      const core::Claim* claim = clients_[index].engine->claim(command.stamp.claim);
+      const core::Claim* claim = clients_[index].engine->claim(command.stamp.claim());
       if (core::is_extend(verb)) {
         request.ttl_ms = std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()).count();
       }
@@ -242,7 +242,7 @@ void Simulation::track(std::uint32_t index, const core::Request& command, const 
 /// When a claim's round began, for the rules.
 void Simulation::note_asked(std::uint32_t index, const core::Request& command, Request& request) {
   Client& client = clients_[index];
-  const core::Claim* claim = client.engine->claim(command.stamp.claim);
+  const core::Claim* claim = client.engine->claim(command.stamp.claim());
   if (claim == nullptr) return checker_.violated("a request refers to no claim");
   // A node whose SET was too late is cleaned while the lease is valid, and may be repaired after
   // that.
@@ -251,11 +251,11 @@ void Simulation::note_asked(std::uint32_t index, const core::Request& command, R
       claim->phase == core::Claim::Phase::cleaning_up;
   if (client.asked.size() <= claim->index) client.asked.resize(claim->index + 1);
   auto& [id, asked] = client.asked[claim->index];
-  if (id != claim->id() || asked.round != command.stamp.round) {
+  if (id != claim->id() || asked.round != command.stamp.round()) {
     id = claim->id();
     asked = {client.clock.instant(now_),
              std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()),
-             command.stamp.round,
+             command.stamp.round(),
              now_,
              0,
              {}};

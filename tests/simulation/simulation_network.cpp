@@ -300,7 +300,7 @@ bool Simulation::is_beside_a_lower_number(const Request& request) {
 
 bool Simulation::divides(Connection& connection) {
   Request& request = connection.requests.front();
-  const bool can = core::is_set_fenced(request.stamp.verb) && !request.begun;
+  const bool can = core::is_fenced(request.stamp.verb) && !request.begun;
   if (!can || !random_.per_mille(scenario_.divided_per_mille)) return false;
   connection.half_done = nodes_[connection.node].begin_numbered(request, now_);
   request.begun = true;
@@ -315,7 +315,7 @@ bool Simulation::divides(Connection& connection) {
 
 void Simulation::observe(const Connection& connection, const Request& request,
                          const Response& response) {
-  const bool fenced = request.stamp.verb == Verb::take || core::is_set_fenced(request.stamp.verb);
+  const bool fenced = request.stamp.verb == Verb::take || core::is_fenced(request.stamp.verb);
   note_opening(request, response);
   const bool wrote = (response.reply == Reply::granted && is_set(request.stamp.verb)) ||
                      response.reply == Reply::repaired ||
@@ -430,10 +430,10 @@ core::Answer Simulation::answer_of(const Connection& connection, const Response&
 
 void Simulation::note_reply(const Connection& connection, const Response& response) {
   if (response.counted == 0 && !response.had_it) return;
-  auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim.index];
-  if (id != response.stamp.claim) return;
+  auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim().index];
+  if (id != response.stamp.claim()) return;
   asked.counted = std::max(asked.counted, response.counted);
-  if (response.had_it && asked.round == response.stamp.round) {
+  if (response.had_it && asked.round == response.stamp.round()) {
     asked.had_it.add(static_cast<core::NodeIndex>(connection.node));
   }
 }
@@ -480,7 +480,7 @@ bool Simulation::reads_at_once(const Connection& connection) {
 /// A fenced SET in its short form says whose key it is at the end.
 bool Simulation::says_nothing_or_ours(std::uint32_t client, const core::Answer& answer) const {
   if (answer.stamp.verb != Verb::set_fenced_short) return answer.text.empty();
-  const core::Claim* const claim = clients_[client].engine->claim(answer.stamp.claim);
+  const core::Claim* const claim = clients_[client].engine->claim(answer.stamp.claim());
   return claim != nullptr && answer.text == claim->token();
 }
 

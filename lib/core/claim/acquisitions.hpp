@@ -23,6 +23,7 @@ class Acquisitions {
     return acquisition;
   }
   [[nodiscard]] Acquisition& at(std::size_t index) noexcept { return pool_.at(index); }
+  [[nodiscard]] const Acquisition& at(std::size_t index) const noexcept { return pool_.at(index); }
   [[nodiscard]] std::size_t size() const noexcept { return pool_.size(); }
   /// What is over is returned to its pool by the next step.
   [[nodiscard]] std::size_t in_progress() const noexcept { return size() - finished_.size(); }

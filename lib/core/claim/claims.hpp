@@ -26,11 +26,9 @@ class Claims {
     return claim;
   }
   /// None: the name is stale.
-  [[nodiscard]] Claim* find(std::uint32_t index, std::uint32_t generation) noexcept {
-    return pool_.find(index, generation);
-  }
-  [[nodiscard]] const Claim* find(std::uint32_t index, std::uint32_t generation) const noexcept {
-    return pool_.find(index, generation);
+  [[nodiscard]] Claim* find(ClaimId id) noexcept { return pool_.find(id.index, id.generation); }
+  [[nodiscard]] const Claim* find(ClaimId id) const noexcept {
+    return pool_.find(id.index, id.generation);
   }
   [[nodiscard]] Claim& at(std::size_t index) noexcept { return pool_.at(index); }
   [[nodiscard]] std::size_t size() const noexcept { return pool_.size(); }

@@ -22,8 +22,8 @@ void Clocks::read(NodeSet nodes) {
     link.reading_evictions(now_);
     may_evict.add(node);
   });
-  if (!may_evict.empty()) outbox_.send(may_evict, upkeep(Verb::read_evictions));
-  if (!readable.empty()) outbox_.send(readable, upkeep(Verb::read_clock));
+  if (!may_evict.empty()) outbox_.send(may_evict, Stamp(Verb::read_evictions));
+  if (!readable.empty()) outbox_.send(readable, Stamp(Verb::read_clock));
 }
 
 void Clocks::read_old(NodeSet nodes) {

@@ -1,5 +1,6 @@
 #include "core/duties/closing.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 

@@ -104,7 +104,7 @@ void Enroller::begin_writing(const Enrolment::Write& write) {
                          write.as_new};
   const bool plain =
       !link.can(Capability::run_scripts) && link.can(Capability::compare) && link.clock_known();
-  const Stamp stamp = upkeep(plain ? Verb::mark_plain : Verb::write_marker);
+  const Stamp stamp = Stamp(plain ? Verb::mark_plain : Verb::write_marker);
   // In full: a marker is written once in the life of a node, which has not seen the script before.
   outbox_.send(NodeSet::of(write.node), stamp, ScriptForm::text).marker = &*writing_;
 }
@@ -117,7 +117,7 @@ void Enroller::ask_to_confirm(const Enrolment::Confirm& confirm) {
   const NodeSet unread = confirm.nodes - confirming_;
   if (unread.empty()) return;
   confirming_ = confirming_ | unread;
-  outbox_.send(unread, upkeep(Verb::read_marker, confirm.pass));
+  outbox_.send(unread, Stamp::of_pass(confirm.pass));
 }
 
 void Enroller::begin_wait(const Enrolment::Wait& wait) {
@@ -127,9 +127,9 @@ void Enroller::begin_wait(const Enrolment::Wait& wait) {
 }
 
 void Enroller::read(NodeIndex node, const Stamp& stamp) noexcept {
-  if (stamp.round == 0 || stamp.round != confirming_pass_) return;
+  if (stamp.pass() == 0 || stamp.pass() != confirming_pass_) return;
   confirming_.remove(node);
-  enrolment_.confirmed(node, stamp.round);
+  enrolment_.confirmed(node, stamp.pass());
   due_ = true;
 }
 

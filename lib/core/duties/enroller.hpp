@@ -17,8 +17,10 @@
 
 namespace redlock::core {
 
-/// Nodes become members without an operator: carries out what Enrolment decides, one writing at a
-/// time, and readings that confirm it.
+/// Makes nodes members without an operator. Enrolment decides; this carries it out, one writing at
+/// a time, after the readings that confirm it. Nothing is written before a lock is asked for. Also
+/// has markers read again that no vote would show, and connects to members that the settings do not
+/// name. Nothing else of this client writes a marker on a connection that is up.
 class Enroller {
  public:
   Enroller(const Settings& settings, const Instant& now, const Closing& closing, Nodes& nodes,
@@ -32,7 +34,7 @@ class Enroller {
         random_(random),
         enrolment_(settings.max_ttl, settings.quarantine) {}
 
-  /// A lock is asked for: what is to vote is marked, and taken back. True: the first time.
+  /// A lock is asked for: nodes may be marked and taken back from now on. True: the first time.
   [[nodiscard]] bool want_votes() noexcept;
   /// Whether a node that nobody has met is marked by its handshake. A client that only inspects
   /// locks leaves nodes as they are: a marker and a quarantine would come from its own options,
@@ -41,28 +43,29 @@ class Enroller {
     return settings_.restart_guard && wants_votes_ && !closing_.has_begun() &&
            nodes_.may_mark(node);
   }
-  /// It is connected, and was met without a mark: another handshake does it.
+  /// Whether the node is connected, and was met without a mark: another handshake marks it.
   [[nodiscard]] bool is_to_be_marked(NodeIndex node) const;
 
-  /// Acts on what the step has changed.
+  /// The step has changed what it will. Begins what is to be done next.
   void end_step() {
     if (due_ || again_at_ || waits_until_) act();
   }
   [[nodiscard]] Instant deadline() const noexcept;
-  /// Something may be done yet, though the client closes: the next one may be as quick, and no
-  /// opening is left half done.
+  /// Whether a client that closes may still make a node a member: a node has no vote, and another
+  /// one is being connected to. No opening is left half done that one more node completes.
   [[nodiscard]] bool may_still_enrol() const;
 
   // --- events -----------------------------------------------------------------------------------
   void came_up() noexcept { due_ = true; }
   void dropped(NodeIndex node) noexcept;
-  /// That a node has no vote is reported once nothing is done about it.
+  /// The node has no vote for its marker. That is reported once nothing is done about it.
   void note_denied(NodeIndex node) noexcept {
     unenrolled_.add(node);
     due_ = true;
   }
   /// The node's marker was read, and is the one that is known.
   void read(NodeIndex node, const Stamp& stamp) noexcept;
+  /// The node did not write. If it was asked to, it is asked again after a second.
   void refused(NodeIndex node);
   struct Written {
     bool changed = false;     ///< unexpectedly: another handshake is due

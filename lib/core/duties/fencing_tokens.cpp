@@ -161,7 +161,7 @@ void FencingTokens::prune(NodeSet nodes) {
   });
   if (due.empty()) return;
   // So seldom that it is not worth another round trip where the digest is not known.
-  outbox_.send(due, upkeep(Verb::prune_fencing_numbers), ScriptForm::text);
+  outbox_.send(due, Stamp(Verb::prune_fencing_numbers), ScriptForm::text);
 }
 
 }  // namespace redlock::core

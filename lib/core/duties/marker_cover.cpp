@@ -8,9 +8,9 @@ void MarkerCover::end_turn() {
   // Sent to congested nodes too: there is one of these for many votes, and they wait for it.
   const NodeSet with_floor = uncovered_ & floor_wanted_;
   const NodeSet others = uncovered_ - with_floor;
-  if (!others.empty()) outbox_.send(others, upkeep(Verb::read_marker));
+  if (!others.empty()) outbox_.send(others, Stamp(Verb::read_marker));
   if (!with_floor.empty()) {
-    outbox_.send(with_floor, upkeep(Verb::read_floor_and_marker));
+    outbox_.send(with_floor, Stamp(Verb::read_floor_and_marker));
   }
   uncovered_ = floor_wanted_ = NodeSet();
 }
@@ -18,7 +18,7 @@ void MarkerCover::end_turn() {
 void MarkerCover::read(NodeIndex node) {
   // It covers the votes of this turn that were sent already.
   const Verb reading = floor_wanted_.has(node) ? Verb::read_floor_and_marker : Verb::read_marker;
-  outbox_.send(NodeSet::of(node), upkeep(reading));
+  outbox_.send(NodeSet::of(node), Stamp(reading));
 }
 
 std::size_t MarkerCover::confirmed(const Assents& event) const {

@@ -32,8 +32,8 @@ struct RecordedDurations : DurationHistogram {
   }
 };
 
-/// The engine's counts for operators. Each costs a few instructions, and allocates nothing. Decides
-/// nothing. See Metrics for what each count means.
+/// The engine's counts for operators. Each costs a few instructions, and allocates nothing. Nothing
+/// is decided by them. Metrics says what each count means.
 class Meter {
  public:
   Meter(const Settings& settings, const Nodes& nodes) : settings_(settings), nodes_(nodes) {}
@@ -61,15 +61,16 @@ class Meter {
   void fencing_raised(NodeSet nodes) noexcept {
     nodes.each([&](NodeIndex node) { ++counted_[node].fencing_raises; });
   }
-  /// A request for a vote was answered.
+  /// A request for a vote was answered. The answer counts as a grant unless answered() follows.
   void round_trip(NodeIndex node, Duration took) noexcept {
     counted_[node].round_trips.record(took);
   }
-  /// By a node that did not grant.
+  /// The answer was no grant, or the grant is not counted.
   void answered(NodeIndex node, Vote vote) noexcept {
     did_not_answer(node, vote);
     ++counted_[node].answered_otherwise;
   }
+  /// The node was not asked, or its connection ended: it has a vote all the same.
   void did_not_answer(NodeIndex node, Vote vote) noexcept {
     ++counted_[node].votes[static_cast<std::size_t>(vote)];
   }

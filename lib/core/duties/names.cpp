@@ -1,5 +1,6 @@
 #include "core/duties/names.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace redlock::core {
@@ -18,7 +19,7 @@ void Names::write_where_due(NodeSet nodes) {
 }
 
 void Names::send(NodeSet nodes) {
-  Terms& terms = outbox_.send(nodes, upkeep(Verb::write_name));
+  Terms& terms = outbox_.send(nodes, Stamp(Verb::write_name));
   terms.name = settings_.name;
   terms.client = settings_.client_id;
   terms.ttl = kept();

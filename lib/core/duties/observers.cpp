@@ -125,7 +125,7 @@ bool Observers::forget(Observation& observation, CallId request) {
   const bool found = std::erase_if(observation.observers,
                                    [&](const auto& each) { return each.request == request; }) > 0;
   if (!found) return false;
-  if (Claim* claim = claims_.find(observation.inspecting.index, observation.inspecting.generation))
+  if (Claim* claim = claims_.find(observation.inspecting))
     std::erase(claim->work->requests, request);
   TrackedKeys::Key& key = resources_.find(observation.resource)->second;
   if (observation.observers.empty()) {

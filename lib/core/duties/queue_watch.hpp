@@ -10,7 +10,10 @@
 
 namespace redlock::core {
 
-/// The queue behind a lease: tells a holder that wants to know whether other clients wait.
+/// Tells the holder of a lease, if it wants to know, whether others wait for the resource. Somebody
+/// waits if one node says so, or if an acquisition of this client does: nodes do not notify a
+/// client of what it queues itself. Nobody waits if a quorum of the nodes says so. A holder is told
+/// what has changed, and nothing twice. Of a claim, this changes `watches_queue` and nothing else.
 class QueueWatch {
  public:
   QueueWatch(const Settings& settings, TrackedKeys& queues, WaitQueue& wait_queue, Outbox& outbox)
@@ -24,9 +27,9 @@ class QueueWatch {
   // --- events -----------------------------------------------------------------------------------
   void answered(const Answer& answer);
   void changed(const Changed& event);
-  /// Another acquisition of this client waits for it.
+  /// An acquisition of this client waits for the resource.
   void joined(const std::string& resource);
-  /// Some node's queues are not known any more.
+  /// The queues of a node are not known any more.
   void node_dropped();
 
  private:

@@ -10,9 +10,10 @@
 
 namespace redlock::core {
 
-/// A million leases may be held at once, and only a few of them are asked for anything at a time.
-/// What a round needs is put away where none is under way, and taken by the next one that begins,
-/// of whatever claim.
+/// A million leases may be held at once, and only a few of them are asked for anything at a time. A
+/// claim has its Claim::Work only while something is under way. This puts the work of leases at
+/// rest away, and gives it to the next claim that begins something. Nothing else gives a claim its
+/// work or takes it.
 class Rest {
  public:
   Rest(const Settings& settings, Claims& claims) : settings_(settings), claims_(claims) {}
@@ -21,12 +22,14 @@ class Rest {
   void wake(Claim& claim) {
     if (!claim.work) take_work(claim);
   }
-  /// Nothing is under way: where it is at rest, its work is put away after a while.
+  /// Nothing of the claim is under way. If it is at rest then, its work is put away at the
+  /// beginning of a later step. Up to Settings::most_idle claims at rest keep their work.
   void note_idle(Claim& claim);
-  /// A step begins: nothing refers to the work of the claims at rest.
+  /// A step begins. No command refers to the work of claims at rest any more.
   void begin_step() {
     if (idle_.size() > settings_.most_idle) put_idle_away();
   }
+  /// The claim needs its work no more.
   void put_away(Claim& claim);
 
  private:

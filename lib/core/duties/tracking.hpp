@@ -11,7 +11,9 @@ namespace redlock::core {
 
 /// Keys whose changes somebody wants to know of: resources, for observers and for callers that wait
 /// for a lock of another library; queues, for holders that other clients wait for. Nodes do not
-/// notify us of what we write ourselves.
+/// notify a client of what it writes itself, and do not track such a key any more. So this notes
+/// the client's own requests, and has the nodes asked again at the end of the step. Who wants to
+/// know of a key says so to resources() or queues().
 class Tracking {
  public:
   Tracking(const Nodes& nodes, Outbox& outbox)

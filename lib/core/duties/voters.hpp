@@ -13,15 +13,15 @@
 
 namespace redlock::core {
 
-/// Whose votes a round of a claim counts: those of one deployment, and of its nodes those that may
-/// vote and remember for long enough.
+/// Whose votes a round of a claim counts: those of the deployment that counted when the round
+/// began, and of its nodes those that may vote and remember for long enough.
 class Voters {
  public:
   Voters(const Instant& now, const Nodes& nodes, const LostVotes& lost_votes, Rest& rest,
          Meter& meter)
       : now_(now), nodes_(nodes), lost_votes_(lost_votes), rest_(rest), meter_(meter) {}
 
-  /// It counts the votes of the deployment that counts now.
+  /// The round counts the votes of the deployment that counts now.
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
 
   [[nodiscard]] NodeSet of(const Claim& claim) const {
@@ -35,12 +35,13 @@ class Voters {
     return nodes_.may_vote(node) && is_member(claim, node) &&
            !remembering(claim, NodeSet::of(node)).empty();
   }
-  /// Whether the node's extend counts: that of a vote which it has not forgotten.
+  /// Whether an extend that the node executed counts. In quarantine it does if the node has not
+  /// forgotten its vote for the claim. First forgets, in the claim's ledger, votes that went.
   [[nodiscard]] bool extends(Claim& claim, NodeIndex node) const;
 
-  /// The vote of a node that is not asked.
+  /// Records the vote of a node that is not asked, and counts it for operators.
   void record_absent(Claim& claim, NodeIndex node);
-  /// Those of all nodes that could not be asked, where too few could.
+  /// Too few nodes could be asked for an attempt: records why, of those that could not.
   void record_all_absent(Acquisition& acquisition) const;
 
  private:

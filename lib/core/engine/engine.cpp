@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "core/claim/delay_token.hpp"
 #include "core/claim/validity.hpp"
 #include "support/assert.hpp"
 
@@ -23,11 +22,7 @@ bool only_takes_away(const Event& event) {
 }  // namespace
 
 Engine::Engine(Settings settings, Randomness& random)
-    : settings_(std::move(settings)),
-      keeper_(delay_token(settings_.client_id, settings_.name)),
-      random_(random),
-      nodes_(settings_),
-      outbox_(nodes_) {
+    : settings_(std::move(settings)), random_(random), nodes_(settings_), outbox_(nodes_) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -67,16 +62,16 @@ void Engine::handle(const Event& event) {
 std::optional<Instant> Engine::next_deadline() const {
   Instant next = std::min({wait_queue_.next_tending(), closing_.deadline(), enroller_.deadline()});
   if (wants_something()) next = std::min({next, clocks_.next_reading(), names_.next_writing()});
-  if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
+  if (const TimerHeap::Entry* top = agenda_.timers().top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
   return next == never ? std::nullopt : std::optional(next);
 }
 
 void Engine::fire_due() {
-  while (const TimerHeap::Entry* top = timers_.top()) {
+  while (const TimerHeap::Entry* top = agenda_.timers().top()) {
     if (top->at > now_) return;
     const std::uint32_t key = top->key;
-    timers_.set(key, std::nullopt);
+    agenda_.timers().set(key, std::nullopt);
     switch (TimerHeap::kind_of(key)) {
       case TimerHeap::Kind::claim:
         fire(claims_.at(TimerHeap::index_of(key)));
@@ -91,29 +86,24 @@ void Engine::fire_due() {
   }
 }
 
-void Engine::touch(Claim& claim) {
-  if (claim.touched) return;
-  claim.touched = true;
-  touched_.push_back(claim.index);
-}
-
 void Engine::judge_touched() {
   // First the rounds that can be decided, in the order in which answers came. That may begin other
   // attempts, and wake acquisitions that wait.
+  std::vector<std::uint32_t>& touched = agenda_.touched();
   std::vector<WaitQueue::Woken>& woken = wait_queue_.woken();
-  while (!touched_.empty() || !woken.empty()) {
+  while (!touched.empty() || !woken.empty()) {
     // Both lists may grow meanwhile.
     std::size_t next = 0;
-    while (next < touched_.size()) {
-      Claim& claim = claims_.at(touched_[next++]);
+    while (next < touched.size()) {
+      Claim& claim = claims_.at(touched[next++]);
       claim.touched = false;
-      if (may_be_decided(claim)) {
+      if (Agenda::may_be_decided(claim)) {
         judge(claim);
         finish_if_clean(claim);
       }
       if (claim.unanswered == 0) rest_.note_idle(claim);
     }
-    touched_.clear();
+    touched.clear();
     next = 0;
     while (next < woken.size()) {
       const WaitQueue::Woken one = woken[next++];
@@ -139,7 +129,7 @@ void Engine::on(const Changed& event) {
 }
 
 void Engine::take_tracked(const Answer& answer) {
-  const bool of_queue = answer.stamp.round == static_cast<std::uint16_t>(Tracked::queue);
+  const bool of_queue = answer.stamp.tracked() == Tracked::queue;
   if (of_queue) return queue_watch_.answered(answer);
   const auto [entry, is_news] = tracking_.resources().answered(answer);
   if (entry == nullptr) return;
@@ -148,7 +138,7 @@ void Engine::take_tracked(const Answer& answer) {
 }
 
 void Engine::on(const WatchQueue& event) {
-  Claim* const claim = claims_.find(event.claim.index, event.claim.generation);
+  Claim* const claim = claims_.find(event.claim);
   if (claim != nullptr && claim->phase == Claim::Phase::held) queue_watch_.begin(*claim);
 }
 
@@ -186,7 +176,7 @@ void Engine::on(const Shutdown& shutdown) {
   acquisitions_.each([this](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
-      clear(*claims_.find(acquisition.claim.index, acquisition.claim.generation));
+      clear(*claims_.find(acquisition.claim));
     }
     finish(acquisition, Errc::closed);
   });

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,17 +12,21 @@
 #include "core/claim/acquisitions.hpp"
 #include "core/claim/claim.hpp"
 #include "core/claim/claims.hpp"
-#include "core/containers/timer_heap.hpp"
+#include "core/duties/agenda.hpp"
 #include "core/duties/clocks.hpp"
 #include "core/duties/closing.hpp"
 #include "core/duties/enroller.hpp"
 #include "core/duties/fencing_tokens.hpp"
+#include "core/duties/key_notes.hpp"
 #include "core/duties/marker_cover.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
 #include "core/duties/observers.hpp"
+#include "core/duties/owed_releases.hpp"
 #include "core/duties/queue_watch.hpp"
 #include "core/duties/rest.hpp"
+#include "core/duties/rounds.hpp"
+#include "core/duties/sender.hpp"
 #include "core/duties/space_queue.hpp"
 #include "core/duties/tracking.hpp"
 #include "core/duties/voters.hpp"
@@ -64,9 +66,7 @@ class Engine {
   /// Its nodes are those that were named, and behind them what was learned.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   /// None when the name is stale.
-  [[nodiscard]] const Claim* claim(ClaimId id) const {
-    return claims_.find(id.index, id.generation);
-  }
+  [[nodiscard]] const Claim* claim(ClaimId id) const { return claims_.find(id); }
   [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
   /// Why a node that is up has no vote for new leases; empty where it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
@@ -133,27 +133,8 @@ class Engine {
   [[nodiscard]] bool wants_something() const noexcept {
     return !closing_.has_begun() && (claims_.size() > 0 || acquisitions_.size() > 0);
   }
-  /// What the step recorded about this claim may decide its round, or be the last it waited for.
-  void touch(Claim& claim);
-  /// The same where most do neither: a request that left, an answer that said yes.
-  void touch_if_decided(Claim& claim) {
-    if (claim.unanswered == 0 || may_be_decided(claim)) touch(claim);
-  }
-  /// Else to judge it would change nothing: most answers decide nothing.
-  [[nodiscard]] static bool may_be_decided(const Claim& claim) noexcept {
-    switch (claim.task) {
-      case Claim::Task::none:
-        return claim.phase == Claim::Phase::cleaning_up && claim.unanswered == 0;
-      case Claim::Task::acquire:
-        return claim.round.verdict() != Verdict::pending;
-      case Claim::Task::release:
-        return claim.round.verdict() != Verdict::pending || claim.round.denials() > 0;
-      default:
-        return true;
-    }
-  }
   void drain() {
-    if (!touched_.empty() || !wait_queue_.woken().empty()) judge_touched();
+    if (!agenda_.touched().empty() || !wait_queue_.woken().empty()) judge_touched();
   }
   void judge_touched();
   void reap();
@@ -190,41 +171,15 @@ class Engine {
   void mark_nodes();
   void end_connection(NodeIndex node, Vote vote, std::string_view why);
 
-  // engine_requests.cpp: what is sent for a claim, and what is made of the answers
-  NodeSet ask(Claim& claim);
-  NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
-  /// Into its terms, what a request for the claim says.
-  void fill_in(const Claim& claim, Verb verb, Terms& terms) const;
-  NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  // engine_answers.cpp: whom an answer concerns
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// The same for one that says yes and nothing else, as most do.
   void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);
-  void take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
-  void take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
   /// A fenced SET in its short form: the floor was read behind it.
   void take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                           const Arrival& arrival);
   void take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival);
-  [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
-  static void forget_key(Claim& claim, const Answer& answer);
-  void note_set(Claim& claim, const Answer& answer);
-  void note_place(Claim& claim, const Answer& answer);
-  void note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter);
-  static void note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round);
-  void note_obstacle(const Claim& claim, const Answer& answer);
-  void give_orphan_expiry(Claim& claim, const Answer& answer);
-  void note_extend(Claim& claim, const Answer& answer);
-  void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
   void judge(Claim& claim);
-
-  // engine_plain.cpp: plain commands in the place of scripts
-  NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
-  [[nodiscard]] static std::optional<Verb> plain_form(const Claim& claim, Verb verb, Instant now);
-  [[nodiscard]] NodeSet take_plain(const Claim& claim, Verb plain);
-  [[nodiscard]] static std::optional<Answer> in_terms_of_scripts(const Claim& claim,
-                                                                 const Answer& answer);
-  bool send_as_script(Claim& claim, const Answer& answer);
-  void notify_queued(Claim& claim, NodeIndex node);
 
   // engine_acquire.cpp: attempts, waiting
   [[nodiscard]] bool has_room() const;
@@ -236,7 +191,6 @@ class Engine {
   void judge_attempt(Claim& claim);
   void judge_fencing(Claim& claim);
   void raise_fencing_number(Claim& claim);
-  void note_fencing_number(Claim& claim, const Answer& answer);
   void grant(Claim& claim);
   void begin_lease(Claim& claim, const ValidityBasis& basis,
                    const std::optional<RenewalLimits>& limits);
@@ -247,22 +201,12 @@ class Engine {
   void finish(Acquisition& acquisition, Errc code);
   void fire(Acquisition& acquisition);
 
-  // engine_release.cpp: how a lease ends, and its key leaves the nodes
+  // engine_release.cpp: how a lease ends
   void begin_release(Claim& claim, CallId request);
   void end_lease(Claim& claim);
   void clear(Claim& claim, NodeSet unanswered = {});
-  void send_owed(Claim& claim);
-  [[nodiscard]] Duration owed_pause() const;
   void judge_release(Claim& claim);
   void release_decided(Claim& claim, std::optional<Errc> problem);
-  void note_release(Claim& claim, const Answer& answer);
-  /// The release was executed where our key is not.
-  void note_cooldown(Claim& claim, const Answer& answer);
-  /// A request that wrote the key was answered when nobody wants it any more.
-  void release_late(Claim& claim, NodeIndex node);
-  /// What is owed to a replica waits for a change of its role, or for the expiry.
-  void settle_on_replica(NodeIndex node);
-  void undo_behind_sets(NodeIndex node);
 
   // engine_hold.cpp: a lease's life after it was granted
   Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
@@ -273,7 +217,6 @@ class Engine {
   void lose(Claim& claim);
   void warn(Claim& claim);
   void fire(Claim& claim);
-  void retime(Claim& claim);
   void finish_if_clean(Claim& claim);
 
   // engine_by_token.cpp: calls about tokens that are not ours
@@ -291,27 +234,18 @@ class Engine {
   /// What is observed; null: nothing is.
   void inspect(Observation* observation);
 
-  [[nodiscard]] static std::uint32_t timer_of(const Claim& claim) noexcept {
-    return TimerHeap::key(TimerHeap::Kind::claim, claim.index);
-  }
-  [[nodiscard]] static std::uint32_t timer_of(const Acquisition& acquisition) noexcept {
-    return TimerHeap::key(TimerHeap::Kind::acquisition, acquisition.index);
-  }
-
   Settings settings_;
-  const Token keeper_;  ///< keeps everybody out of a lock that this client has broken
   Randomness& random_;
   Nodes nodes_;
   Claims claims_;
   Acquisitions acquisitions_;
   LostVotes lost_votes_;
-  TimerHeap timers_;
-  std::vector<std::uint32_t> touched_;  ///< claims to be judged
 
   Instant now_ = Instant::min();
   Outbox outbox_;
 
   // The duties
+  Agenda agenda_{now_, nodes_};
   Tracking tracking_{nodes_, outbox_};
   WaitQueue wait_queue_{
       settings_,          nodes_, outbox_, acquisitions_.pool(), tracking_.resources(),
@@ -323,10 +257,18 @@ class Engine {
   Meter meter_{settings_, nodes_};
   FencingTokens fencing_{settings_, nodes_, meter_, outbox_};
   Names names_{settings_, now_, nodes_, outbox_};
-  Observers observers_{settings_, now_, nodes_, claims_, tracking_.resources(), timers_, outbox_};
+  Observers observers_{settings_,        now_,   nodes_, claims_, tracking_.resources(),
+                       agenda_.timers(), outbox_};
   QueueWatch queue_watch_{settings_, tracking_.queues(), wait_queue_, outbox_};
   Rest rest_{settings_, claims_};
   Voters voters_{now_, nodes_, lost_votes_, rest_, meter_};
+  Sender sender_{settings_, now_,      acquisitions_, nodes_, rest_,       clocks_,
+                 cover_,    tracking_, fencing_,      names_, wait_queue_, outbox_};
+  OwedReleases owed_releases_{settings_,     now_,    closing_, nodes_,
+                              acquisitions_, claims_, agenda_,  sender_};
+  KeyNotes key_notes_{now_,     lost_votes_, voters_, acquisitions_, tracking_,
+                      fencing_, wait_queue_, sender_, owed_releases_};
+  Rounds rounds_{claims_, nodes_, voters_, meter_, agenda_, tracking_, sender_, key_notes_};
   SpaceQueue for_space_{settings_, nodes_, acquisitions_.pool()};
 };
 

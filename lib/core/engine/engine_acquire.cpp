@@ -76,7 +76,7 @@ void Engine::on(const Cancel& event) {
   acquisitions_.each_of(event.request, [&](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
-      Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
+      Claim& claim = *claims_.find(acquisition.claim);
       acquisition.lose(claim.round, Errc::cancelled);
       clear(claim);
     }
@@ -99,7 +99,7 @@ void Engine::try_again(Acquisition& acquisition) {
   // or one that seems far off may turn out to be the right one.
   if (nodes_.may_soon_have_quorum()) {
     acquisitions_.enter(acquisition, Acquisition::State::connecting);
-    timers_.set(timer_of(acquisition), acquisition.give_up);
+    agenda_.set(acquisition, acquisition.give_up);
     return;
   }
   // Too few could vote: nothing is sent, so nothing has to be released. The attempt under which
@@ -113,7 +113,7 @@ void Engine::try_again(Acquisition& acquisition) {
 
 void Engine::wait_for_space(Acquisition& acquisition) {
   acquisitions_.enter(acquisition, Acquisition::State::backing_off);
-  timers_.set(timer_of(acquisition), acquisition.give_up);
+  agenda_.set(acquisition, acquisition.give_up);
   for_space_.wait(acquisition);
 }
 
@@ -173,10 +173,10 @@ void Engine::start_attempt(Acquisition& acquisition) {
   claim.work->steps = nodes_.steps();
   voters_.begin_round(claim, 1, acquisition.terms.ttl);
   claim.valid_until = valid_until(now_, acquisition.terms.ttl);
-  timers_.set(timer_of(acquisition), acquisition.give_up);
-  ask(claim);
-  retime(claim);
-  touch_if_decided(claim);
+  agenda_.set(acquisition, acquisition.give_up);
+  rounds_.ask(claim);
+  agenda_.retime(claim);
+  agenda_.touch_if_decided(claim);
 }
 
 void Engine::judge_attempt(Claim& claim) {
@@ -221,14 +221,7 @@ void Engine::judge_fencing(Claim& claim) {
 void Engine::raise_fencing_number(Claim& claim) {
   fencing_.raise(claim);
   const NodeSet granted = claim.round.granted() & nodes_.up();
-  fencing_.asked(claim, transmit(claim, Verb::raise_fence, granted, ScriptForm::digest));
-}
-
-void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
-  if (!fencing_.answered(claim, answer)) return;
-  NodeSet& asked = claim.fencing()->asked;
-  const NodeSet node = NodeSet::of(answer.node);
-  asked = asked | transmit(claim, Verb::raise_fence, node, ScriptForm::digest);
+  fencing_.asked(claim, sender_.send(claim, Verb::raise_fence, granted));
 }
 
 void Engine::grant(Claim& claim) {
@@ -259,7 +252,7 @@ void Engine::grant(Claim& claim) {
   if (place.ticket) place.unanswered = place.nodes & claim.round.pending();
   wait_queue_.leave(acquisition, WaitQueue::Left::granted,
                     claim.round.granted() | place.unanswered);
-  timers_.set(timer_of(acquisition), std::nullopt);
+  agenda_.set(acquisition, std::nullopt);
   acquisitions_.finish(acquisition);
 }
 
@@ -273,7 +266,7 @@ void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
     lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
   }
   if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
-  retime(claim);
+  agenda_.retime(claim);
 }
 
 void Engine::lose_attempt(Claim& claim, Errc why) {
@@ -302,7 +295,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
       nodes_.may_soon_have_quorum()) {
     acquisition.reconnected = true;
     acquisitions_.enter(acquisition, Acquisition::State::connecting);
-    return timers_.set(timer_of(acquisition), std::nullopt);
+    return agenda_.set(acquisition, std::nullopt);
   }
   // A standstill of our own clock fails no call either: while it was not recognized, nodes had no
   // vote.
@@ -318,13 +311,15 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   acquisitions_.enter(acquisition, Acquisition::State::backing_off);
   if (!std::exchange(acquisition.is_waiting, true)) meter_.wait_began();
   acquisition.moves = 0;
-  if (wait_queue_.join(acquisition)) queue_watch_.joined(acquisition.terms.resource);
+  if (wait_queue_.join(acquisition)) {
+    queue_watch_.joined(acquisition.terms.resource_at(acquisition.waiting.blocked_by));
+  }
   plan_next_try(acquisition);
 }
 
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   const Plan plan = wait_queue_.plan(acquisition, at_latest);
-  timers_.set(timer_of(acquisition), std::min(plan.next_try, *acquisition.give_up));
+  agenda_.set(acquisition, std::min(plan.next_try, *acquisition.give_up));
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
@@ -337,7 +332,7 @@ void Engine::finish(Acquisition& acquisition, Errc code) {
                       acquisition.terms.permits});
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
   acquisitions_.enter(acquisition, Acquisition::State::over);
-  timers_.set(timer_of(acquisition), std::nullopt);
+  agenda_.set(acquisition, std::nullopt);
   acquisitions_.finish(acquisition);
 }
 
@@ -352,7 +347,7 @@ void Engine::fire(Acquisition& acquisition) {
     case Acquisition::State::backing_off:
       return out_of_time ? finish(acquisition, acquisition.refusal.why) : try_again(acquisition);
     case Acquisition::State::in_round: {
-      Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
+      Claim& claim = *claims_.find(acquisition.claim);
       // An earlier attempt knew more than one that was cut short.
       if (!acquisition.has_last) {
         // Who refused says more than who was not waited for.

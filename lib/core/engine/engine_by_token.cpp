@@ -71,7 +71,7 @@ void Engine::on(const ReleaseToken& event) {
       other.valid_until = now_;
     } else if (other.task == Claim::Task::none) {
       other.unasked = NodeSet();
-      touch(other);
+      agenda_.touch(other);
     }
   });
   Claim& claim = new_claim_by_token(Claim::Purpose::release, event.request, event.resource,
@@ -133,9 +133,9 @@ void Engine::begin_release_by_token(Claim& claim) {
   claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
   claim.keys.assume_present(nodes_.all());
   claim.unasked = NodeSet();
-  const NodeSet asked = ask(claim);
+  const NodeSet asked = rounds_.ask(claim);
   claim.keys.owe_release(claim.keys.present() - asked - claim.unasked);
-  touch(claim);
+  agenda_.touch(claim);
 }
 
 void Engine::begin_inspect(Claim& claim) {
@@ -143,8 +143,8 @@ void Engine::begin_inspect(Claim& claim) {
   claim.verb = Verb::inspect;
   voters_.begin_round(claim, 1, Duration::zero());
   claim.unasked = NodeSet();
-  ask(claim);
-  touch(claim);
+  rounds_.ask(claim);
+  agenda_.touch(claim);
 }
 
 void Engine::judge_release_by_token(Claim& claim) {

@@ -8,7 +8,7 @@ namespace redlock::core {
 // --- extend -----------------------------------------------------------------------------------
 
 void Engine::on(const Extend& event) {
-  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  Claim* claim = claims_.find(event.claim);
   if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, Errc::not_holder, nullptr);
@@ -41,7 +41,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   if (claim.phase == Claim::Phase::held) names_.cover(ttl);
   voters_.begin_round(claim, claim.round.next_number(), ttl);
   claim.work->steps = nodes_.steps();
-  ask(claim);
+  rounds_.ask(claim);
   if (claim.phase == Claim::Phase::held) {
     // A node in first contact is given the key by a later extend; this round does not wait for it.
     claim.unasked.each([&](NodeIndex node) {
@@ -50,7 +50,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
     });
     claim.unasked = NodeSet();
   }
-  touch(claim);
+  agenda_.touch(claim);
 }
 
 void Engine::judge_extend(Claim& claim) {
@@ -91,7 +91,7 @@ void Engine::judge_extend(Claim& claim) {
   }
   // Unless it was adopted.
   if (claim.phase == Claim::Phase::by_token) claim.phase = Claim::Phase::cleaning_up;
-  retime(claim);
+  agenda_.retime(claim);
 }
 
 void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline) {
@@ -115,7 +115,7 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
     const NodeSet without = claim.round.with(Vote::refused);
     without.each([&](NodeIndex node) {
       if (!claim.round.vote(node).text.empty()) return;  // somebody else's
-      transmit(claim, Verb::extend_or_set, NodeSet::of(node), ScriptForm::digest);
+      sender_.send(claim, Verb::extend_or_set, NodeSet::of(node));
     });
   }
   if (claim.work->adopted && claim.phase == Claim::Phase::by_token) return adopt(claim, basis);
@@ -170,41 +170,19 @@ void Engine::fire(Claim& claim) {
     case Claim::Phase::cleaning_up:
       claim.keys.expire(now_);
       claim.queue_no_more();
-      if (claim.keys.resend_due(now_)) send_owed(claim);
+      if (claim.keys.resend_due(now_)) owed_releases_.send(claim);
       break;
   }
-  retime(claim);
-  touch(claim);
-}
-
-void Engine::retime(Claim& claim) {
-  std::optional<Instant> at;
-  switch (claim.phase) {
-    case Claim::Phase::acquiring:
-      at = claim.valid_until;
-      break;
-    case Claim::Phase::held:
-      at = earlier(claim.valid_until, claim.lease().renewal.warn_at(claim.valid_until));
-      if (claim.task == Claim::Task::none) {
-        // Not within the step that decided: its commands refer to the round that is begun anew.
-        at = earlier(at, claim.has_queued_extends() ? now_ : claim.lease().renewal.due());
-      }
-      break;
-    case Claim::Phase::by_token:
-      break;
-    case Claim::Phase::cleaning_up:
-      if (!claim.keys.clean()) at = claim.keys.next(nodes_.able().to_write);
-      break;
-  }
-  timers_.set(timer_of(claim), at);
+  agenda_.retime(claim);
+  agenda_.touch(claim);
 }
 
 void Engine::finish_if_clean(Claim& claim) {
   if (claim.finished || claim.phase != Claim::Phase::cleaning_up) return;
   if (claim.task != Claim::Task::none || claim.unanswered > 0) return;
-  if (!claim.keys.clean()) return retime(claim);
+  if (!claim.keys.clean()) return agenda_.retime(claim);
   if (!claim.unasked.empty()) return;
-  timers_.set(timer_of(claim), std::nullopt);
+  agenda_.forget(claim);
   claims_.finish(claim);
 }
 

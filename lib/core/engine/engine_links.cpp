@@ -20,7 +20,7 @@ void Engine::tend_links() {
     Link& link = nodes_[i];
     if (link.answer_overdue(now_)) {
       // Answers are unaccounted for from here on: the connection is of no more use.
-      undo_behind_sets(node);
+      owed_releases_.undo_sets(node);
       outbox_.emit(Disconnect{node});
       drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));
     } else if (link.connect_overdue(now_)) {
@@ -66,7 +66,7 @@ void Engine::on(const NodeUp& event) {
   kill_suspects(node);
   clocks_.came_up(node);
   serve_claims_of(node);
-  settle_on_replica(node);
+  owed_releases_.settled(node);
   tracking_.came_up(node);
   mark_nodes();
   judge_clocks();
@@ -81,21 +81,14 @@ void Engine::on(const NodeDown& event) {
 
 void Engine::kill_suspects(NodeIndex node) {
   for (const std::int64_t suspect : nodes_[node].suspects()) {
-    outbox_.send(NodeSet::of(node), upkeep(Verb::kill_old)).connection = suspect;
+    outbox_.send(NodeSet::of(node), Stamp(Verb::kill_old)).connection = suspect;
   }
 }
 
 void Engine::serve_claims_of(NodeIndex node) {
   claims_.each_unsettled([&](Claim& claim) {
     if (begins_now(claim)) return;
-    if (claim.keys.to_release().has(node)) {
-      claim.queue_no_more();
-      send_owed(claim);
-      // What did not fit behind so many others has to be sent later; the rest of an interval that
-      // is over by now needs not be sent.
-      retime(claim);
-      touch(claim);
-    }
+    if (claim.keys.to_release().has(node)) owed_releases_.came_up(claim);
     if (!claim.unasked.has(node)) return;
     const bool votes = is_set(claim.verb);
     if (votes && nodes_.undetermined().has(node)) return;  // asked again when its clock is known
@@ -104,9 +97,9 @@ void Engine::serve_claims_of(NodeIndex node) {
     if (votes ? !has_vote : nodes_[node].duplicate_of().has_value()) {
       voters_.record_absent(claim, node);
     } else {
-      transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);
+      sender_.send(claim, claim.verb, NodeSet::of(node));
     }
-    touch(claim);
+    agenda_.touch(claim);
   });
 }
 
@@ -138,7 +131,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
     voters_.record_absent(claim, node);
-    touch(claim);
+    agenda_.touch(claim);
   });
   tracking_.dropped(node);
   queue_watch_.node_dropped();
@@ -203,7 +196,7 @@ void Engine::lower_deadlines() {
     claim.move_deadline(until);
     lease.renewal.hurry(now_);
     outbox_.emit(Extended{CallId::none, claim.id(), &claim.round, Duration::zero(), until});
-    retime(claim);
+    agenda_.retime(claim);
   });
 }
 

@@ -40,8 +40,7 @@ void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
     }
     Answer answer = nodes_[node].take_held_words();
     if (is_short(answer.stamp.verb)) {
-      const ClaimId id = answer.stamp.claim;
-      FencingTokens::complete(*claims_.find(id.index, id.generation), answer, floor);
+      FencingTokens::complete(*claims_.find(answer.stamp.claim()), answer, floor);
     }
     take_answer(answer, Vote::unreachable, held->arrival);
   }

@@ -1,25 +1,12 @@
-#include <algorithm>
-#include <cstdint>
 #include <optional>
 
 #include "core/claim/validity.hpp"
 #include "core/engine/engine.hpp"
 
-/// How a lease ends, and how its key leaves the nodes: with KeyLedger, all of who releases a key,
-/// and when.
+/// How a lease ends. When its key leaves which node: OwedReleases.
 namespace redlock::core {
-namespace {
-
-KeyLedger::Release outcome_of_release(Reply reply) {
-  if (reply == Reply::failed) return KeyLedger::Release::unanswered;
-  const bool done = reply == Reply::released || reply == Reply::gone || reply == Reply::taken;
-  return done ? KeyLedger::Release::done : KeyLedger::Release::refused;
-}
-
-}  // namespace
-
 void Engine::on(const Release& event) {
-  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  Claim* claim = claims_.find(event.claim);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, closing_.has_begun() ? Errc::closed : Errc::not_holder, nullptr);
   }
@@ -48,7 +35,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
     if (link.fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
     nodes_.record_absent(claim.round, node, Duration::zero());
   });
-  touch_if_decided(claim);
+  agenda_.touch_if_decided(claim);
 }
 
 void Engine::end_lease(Claim& claim) {
@@ -74,23 +61,10 @@ void Engine::clear(Claim& claim, NodeSet unanswered) {
   }
   claim.keys.owe_release_but_for(unanswered);
   wait_queue_.measure_reservation();
-  send_owed(claim);
+  owed_releases_.send(claim);
   inspect(observers_.changed_by_us(claim));
-  retime(claim);
-  touch_if_decided(claim);
-}
-
-Duration Engine::owed_pause() const {
-  // A client that closes does not wait longer than that.
-  return closing_.has_begun() ? settings_.longest_limit / 16 : settings_.longest_limit;
-}
-
-void Engine::send_owed(Claim& claim) {
-  // When the interval is over, nothing is owed to a node that does not have our key.
-  if (claim.cooldown(now_) == Duration::zero()) claim.keys.forgive_absent();
-  claim.keys.release_sent(
-      transmit(claim, claim.release_verb(), claim.keys.to_release(), ScriptForm::digest));
-  claim.keys.resend_at(later(now_, owed_pause()));
+  agenda_.retime(claim);
+  agenda_.touch_if_decided(claim);
 }
 
 void Engine::judge_release(Claim& claim) {
@@ -119,86 +93,15 @@ void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
 }
 
 void Engine::on(const Detach& event) {
-  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  Claim* claim = claims_.find(event.claim);
   if (claim == nullptr || claim->phase != Claim::Phase::held) return;
   fail_requests(*claim, Errc::cancelled, &claim->round);
   claim->task = Claim::Task::none;
   end_lease(*claim);
   names_.note_detached();
   claim->keys.hand_over();
-  retime(*claim);
-  touch(*claim);
-}
-
-void Engine::note_release(Claim& claim, const Answer& answer) {
-  const NodeIndex node = answer.node;
-  if (answer.queued) notify_queued(claim, node);
-  if (claim.by_operator && answer.reply == Reply::released) {
-    transmit(claim, Verb::write_audit, NodeSet::of(node), ScriptForm::digest);
-  }
-  const KeyLedger::Release outcome = outcome_of_release(answer.reply);
-  claim.keys.release_answered(node, outcome);
-  // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
-  if (answer.holds &&
-      (claim.terms().traits().has_holds || claim.task == Claim::Task::release_by_token)) {
-    claim.work->holds_left = std::max(claim.work->holds_left.value_or(0), answer.holds->count);
-  }
-  // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself goes on.
-  const bool goes_on = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
-  if (goes_on) return;
-  if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
-  claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
-  claim.keys.resend_at(later(now_, nodes_[node].limit()));
-}
-
-void Engine::note_cooldown(Claim& claim, const Answer& answer) {
-  const bool written = answer.reply == Reply::released || answer.reply == Reply::gone;
-  if (written || claim.cooldown(now_) == Duration::zero()) return;
-  // The key of another attempt is in the way, mostly for a moment only: the node is asked again,
-  // less and less often.
-  claim.keys.owe_release(NodeSet::of(answer.node));
-  const Duration pause = std::max(nodes_[answer.node].limit(), (now_ - claim.round.start()) / 2);
-  claim.keys.resend_at(later(now_, std::min(pause, owed_pause())));
-}
-
-void Engine::release_late(Claim& claim, NodeIndex node) {
-  const bool over = claim.phase == Claim::Phase::cleaning_up;
-  if (!over || !claim.keys.wants_release(node)) return;
-  // It was not expected to grant any more (see lose_attempt). Or its release found no room behind
-  // the request, and was given up when the key had to be gone.
-  claim.keys.owe_release(NodeSet::of(node));
-  if (claim.purpose == Claim::Purpose::acquire) {
-    // A later attempt queues its client by itself.
-    const Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-    if (!acquisition.live || acquisition.claim != claim.id()) claim.queue_no_more();
-  }
-  send_owed(claim);
-  retime(claim);
-}
-
-void Engine::settle_on_replica(NodeIndex node) {
-  // Nothing of an earlier connection is executed there any more, and what was expires; or its role
-  // changes first, and it gets the release.
-  if (!nodes_[node].read_only() || !nodes_[node].suspects().empty()) return;
-  claims_.each_unsettled([&](Claim& claim) {
-    if (!(claim.keys.to_release() & claim.keys.indeterminate()).has(node)) return;
-    claim.keys.release_again(node, KeyLedger::Release::refused, gone_by(now_, settings_.max_ttl));
-    retime(claim);
-    touch(claim);
-  });
-}
-
-void Engine::undo_behind_sets(NodeIndex node) {
-  // A reset throws away what this machine has not delivered yet. What the server's kernel has
-  // already taken is executed when a stopped server goes on, whether we are still there then or
-  // not: so the release goes behind each SET that nobody will count.
-  claims_.each_unsettled([&](Claim& claim) {
-    if (!claim.keys.wants_undo(node)) return;
-    // A lease that is held, or was handed on, may be given the key there again by an extend:
-    // nothing that deletes it may be on its way.
-    if (claim.phase == Claim::Phase::held) return;
-    claim.keys.undo_sent(transmit(claim, Verb::release, NodeSet::of(node), ScriptForm::digest));
-  });
+  agenda_.retime(*claim);
+  agenda_.touch(*claim);
 }
 
 }  // namespace redlock::core

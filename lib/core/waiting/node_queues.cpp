@@ -14,7 +14,7 @@ constexpr Duration short_reservation = std::chrono::milliseconds(100);
 constexpr int fewest_round_trips = 3;
 
 /// The lowest bit of a WaitedKeys::Position: at the back.
-constexpr std::uint8_t back = 1;
+constexpr std::uint8_t back = 1U;
 
 }  // namespace
 
@@ -90,13 +90,13 @@ void NodeQueues::raise_tickets(Entry& entry) {
 }
 
 void NodeQueues::send_in_full(Entry& entry, NodeIndex node, const Stamp& stamp) {
-  if ((stamp.round & in_full) != 0 || nodes_.open(NodeSet::of(node)).empty()) return;
+  if (stamp.was_in_full() || nodes_.open(NodeSet::of(node)).empty()) return;
   // Unless something else was asked behind it, which has to be sent again itself.
   const bool joins = stamp.verb == Verb::join_queue;
   if (entry.second.asked.has(node) != joins) return;
-  Mode mode = stamp.round;
+  Mode mode = stamp.mode();
   // A place that other nodes have given us is better than a new one.
-  if (joins && entry.second.ticket > 0) mode &= static_cast<Mode>(~Mode{back});
+  if (joins && entry.second.ticket > 0) mode &= static_cast<Mode>(~back);
   send(entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
 }
 
@@ -116,12 +116,8 @@ void NodeQueues::measure_reservation() {
 }
 
 void NodeQueues::send(const Entry& entry, Verb verb, NodeSet nodes, Mode mode, ScriptForm form) {
-  Stamp stamp;
-  stamp.verb = verb;
-  stamp.round = form == ScriptForm::text ? static_cast<Mode>(mode | in_full) : mode;
-  stamp.claim.index = entry.second.id;
   measure_reservation();
-  Terms& terms = outbox_.send(nodes, stamp, form);
+  Terms& terms = outbox_.send(nodes, Stamp::of_queue(verb, entry.second.id, mode, form), form);
   terms.resource = entry.first;
   terms.client = subscriptions_.client_id().view();
   terms.queue_mode = mode;

@@ -66,9 +66,8 @@ class NodeQueues {
 
  private:
   using Position = WaitedKeys::Position;
-  /// A Position or a Leave; kept in the stamp of the request, with whether it was sent in full.
-  using Mode = std::uint16_t;
-  static constexpr Mode in_full = 0x100;
+  /// A Position or a Leave; kept in the stamp of the request.
+  using Mode = std::uint8_t;
   [[nodiscard]] static Position position_of(const Key& key);
   void send(const Entry& entry, Verb verb, NodeSet nodes, Mode mode,
             ScriptForm form = ScriptForm::digest);

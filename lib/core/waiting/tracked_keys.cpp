@@ -48,9 +48,7 @@ void TrackedKeys::ask(Entry& entry) {
   entry.second.asked = entry.second.asked | nodes;
   entry.second.settled = entry.second.settled - nodes;
   entry.second.may_be_news = entry.second.may_be_news | nodes;
-  Stamp stamp = upkeep(Verb::track, static_cast<std::uint16_t>(kind_));
-  stamp.claim.index = entry.second.id;
-  Terms& terms = outbox_.send(nodes, stamp);
+  Terms& terms = outbox_.send(nodes, Stamp::of_tracked(entry.second.id, kind_));
   terms.resource = entry.first;
   terms.tracked = kind_;
 }
@@ -82,7 +80,7 @@ void TrackedKeys::seen(std::string_view key, NodeIndex node, bool is_there) {
 
 TrackedKeys::Answered TrackedKeys::answered(const Answer& answer) {
   const bool tracks = answer.reply == Reply::taken || answer.reply == Reply::gone;
-  const auto at = by_id_.find(answer.stamp.claim.index);
+  const auto at = by_id_.find(answer.stamp.key());
   if (at == by_id_.end()) return {};
   Key& key = at->second->second;
   if (!tracks) {

@@ -16,7 +16,7 @@ constexpr Duration planned_again_after = std::chrono::milliseconds(500);
 }  // namespace
 
 void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answer) {
-  WaitedKeys::Entry* const entry = keys_.find(stamp.claim.index);
+  WaitedKeys::Entry* const entry = keys_.find(stamp.key());
   if (answer.reply == Reply::script_missing) {
     if (entry != nullptr) queues_.send_in_full(*entry, node, stamp);
     return;

@@ -497,7 +497,7 @@ class Harness {
         break;
     }
     if (is_upkeep(asked)) return verb(asked) + nodes;
-    const bool numbering = asked == Verb::take || is_raise(asked) || is_set_fenced(asked);
+    const bool numbering = asked == Verb::take || is_raise(asked) || is_fenced(asked);
     const std::string number =
         numbering && terms.fencing_number > 0 ? " " + std::to_string(terms.fencing_number) : "";
     return verb(asked) + " " + std::string(terms.token) + number + place(request) + in_full + nodes;

@@ -25,7 +25,7 @@ Acquire asking(std::uint64_t request, Duration wait = 0ms) {
 const Claim& claim_of(Connected& h) {
   for (const Command& command : h.commands()) {
     if (const auto* send = request_for_claim_in(command))
-      return *h.engine().claim(send->stamp.claim);
+      return *h.engine().claim(send->stamp.claim());
     if (const auto* acquired = std::get_if<Acquired>(&command)) {
       return *h.engine().claim(acquired->claim);
     }

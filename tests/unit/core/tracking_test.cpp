@@ -332,6 +332,27 @@ TEST(WatchedQueue, has_somebody_where_our_own_client_waits) {
   EXPECT_NE(h.refused({1}, holder, 10s, {}).find("others waiting"), std::string::npos);
 }
 
+TEST(WatchedQueue, has_somebody_where_our_own_client_waits_for_it_among_several) {
+  Holding h;
+  h.watch();
+  h.answers({0, 1, 2}, Reply::gone);
+  const std::vector<std::string> more{"resource"};
+  Acquire event;
+  event.request = CallId{2};
+  event.resource = "another resource";
+  event.more_resources = more;
+  event.ttl = 10s;
+  event.wait = 60s;
+  h.step(event);
+  std::string out;
+  for (NodeIndex node = 0; node < 3; ++node) {
+    Answer answer{node, h.take_open(node), Reply::taken, holder, 10s};
+    answer.number = 2;  // of the two
+    out += h.step(answer);
+  }
+  EXPECT_NE(out.find("others waiting"), std::string::npos) << out;
+}
+
 /// Watches the queue, and waited once itself, long ago: it is subscribed.
 struct HoldingAndSubscribed : Holding {
   HoldingAndSubscribed() {

@@ -36,8 +36,7 @@ class ReleasesToFake : public testing::Test {
     std::vector<Sent> requests;
     for (std::uint16_t round = 0; round < count; ++round) {
       releases.add("r" + std::to_string(round), "me");
-      requests.push_back(
-          {{.claim = {}, .round = round, .verb = Verb::release}, static_cast<std::uint8_t>(count)});
+      requests.push_back({{Verb::release, {}, round}, static_cast<std::uint8_t>(count)});
     }
     connection_->send(releases.encode(connection_->releases_form(), std::chrono::milliseconds(20)),
                       requests);
@@ -45,7 +44,7 @@ class ReleasesToFake : public testing::Test {
     connection_->send(
         test::encode(encoder, Verb::set, core::ScriptForm::digest, connection_->dialect(), "r",
                      Token::parse("me").value(), std::chrono::seconds(1), 1),
-        {.claim = {}, .round = count, .verb = Verb::set});
+        {Verb::set, {}, count});
     EXPECT_EQ(connection_->unanswered(), count + 1U);
     connection_->flush();
   }
@@ -57,7 +56,7 @@ class ReleasesToFake : public testing::Test {
         run_until(loop_, [&] { return owner_.answers.size() >= count || owner_.downs > 0; }));
     std::vector<Reply> replies;
     for (std::size_t i = 0; i < owner_.answers.size(); ++i) {
-      EXPECT_EQ(owner_.answers[i].stamp.round, i) << "in the order of the requests";
+      EXPECT_EQ(owner_.answers[i].stamp.round(), i) << "in the order of the requests";
       replies.push_back(owner_.answers[i].reply);
     }
     return replies;

@@ -23,9 +23,7 @@ using core::Stamp;
 using core::Verb;
 using test::FakeServer;
 
-Stamp stamp_of(Verb verb, std::uint16_t round = 0) {
-  return {.claim = {}, .round = round, .verb = verb};
-}
+Stamp stamp_of(Verb verb, std::uint16_t round = 0) { return {verb, {}, round}; }
 
 class ConnectionToFake : public testing::Test {
  protected:
@@ -100,7 +98,7 @@ TEST_F(ConnectionToFake, MatchesAnswersWithTheirStampsInOrder) {
   ASSERT_TRUE(answered(300)) << owner_.why;
   for (std::uint16_t round = 0; round < 300; ++round) {
     const Recorder::Answered& answer = owner_.answers[round];
-    EXPECT_EQ(answer.stamp.round, round);
+    EXPECT_EQ(answer.stamp.round(), round);
     EXPECT_EQ(answer.reply, round % 3 == 2 ? Reply::gone : Reply::taken);
     EXPECT_EQ(answer.text, round % 3 == 2 ? "" : "holder");
     EXPECT_EQ(answer.remaining.has_value(), round % 3 == 1);
@@ -275,7 +273,7 @@ TEST_F(ConnectionToFake, TheOwnerMaySendAndFlushInsideAnAnswer) {
   ask(Verb::set_and_ttl);
   connection_->flush();
   ASSERT_TRUE(answered(100)) << owner_.why;
-  EXPECT_EQ(owner_.answers[99].stamp.round, 99);
+  EXPECT_EQ(owner_.answers[99].stamp.round(), 99);
 }
 
 TEST_F(ConnectionToFake, NothingIsCalledAfterTheOwnerClosedInsideAnAnswer) {

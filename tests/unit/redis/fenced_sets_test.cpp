@@ -68,8 +68,7 @@ class FencedSetsToFake : public testing::Test {
     for (std::uint16_t round = 0; round < count; ++round) {
       const std::string name = std::to_string(round);
       sets.add(resp::command({"SET", "r" + name, "t" + name}), "r" + name, "t" + name, 100 + round);
-      requests.push_back({{.claim = {}, .round = round, .verb = Verb::set_fenced_short},
-                          static_cast<std::uint8_t>(count)});
+      requests.push_back({{Verb::set_fenced_short, {}, round}, static_cast<std::uint8_t>(count)});
     }
     std::string encoded;
     std::string yes;
@@ -94,7 +93,7 @@ class FencedSetsToFake : public testing::Test {
         run_until(loop_, [&] { return owner_.answers.size() >= count || owner_.downs > 0; }));
     std::vector<Reply> replies;
     for (std::size_t i = 0; i < owner_.answers.size(); ++i) {
-      EXPECT_EQ(owner_.answers[i].stamp.round, i) << "in the order of the requests";
+      EXPECT_EQ(owner_.answers[i].stamp.round(), i) << "in the order of the requests";
       replies.push_back(owner_.answers[i].reply);
     }
     return replies;

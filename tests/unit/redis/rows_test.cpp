@@ -72,6 +72,19 @@ std::size_t commands_in(std::string_view bytes) {
   return count;
 }
 
+TEST(Rows, ARequestCallsAScriptIfTheCoreThinksSo) {
+  for (const Row* row : rows()) {
+    const bool is_script = core::about(row->verb).form == core::Form::script;
+    for (const Terms& terms : all_kinds_of_terms()) {
+      Encoder encoder;
+      const std::string_view bytes =
+          encoder.encode(row->verb, ScriptForm::digest, Dialect::classic, terms);
+      EXPECT_EQ(bytes.find("EVALSHA") != std::string_view::npos, is_script)
+          << core::name_of(row->verb);
+    }
+  }
+}
+
 TEST(Rows, EachRequestHasOneWithANameOfItsOwn) {
   std::set<std::string_view> names;
   std::set<char> letters;

@@ -46,7 +46,7 @@ class TrackingConnection : public testing::Test {
     Encoder encoder;
     connection_->send(test::encode(encoder, verb, core::ScriptForm::digest, connection_->dialect(),
                                    "r", Token::parse("me").value(), std::chrono::seconds(1), 1),
-                      {.claim = {}, .round = 0, .verb = verb});
+                      core::Stamp(verb));
     connection_->flush();
   }
   void expect_end(const std::string& why) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,8 +13,10 @@
 #include "core/engine/messages.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/engine/settings.hpp"
+#include "core/membership/marker.hpp"
 #include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
+#include "core/randomness.hpp"
 #include "core/time.hpp"
 
 namespace redlock::core::test {
@@ -27,6 +30,16 @@ inline Settings settings_of(std::size_t nodes) {
   settings.name = "backup";
   return settings;
 }
+
+/// Tokens r1, r2, …; every random pause is the shortest that is allowed.
+class BorrowedRandomness final : public Randomness {
+ public:
+  [[nodiscard]] Token token() override { return *Token::parse("r" + std::to_string(++tokens_)); }
+  [[nodiscard]] Duration between(Duration from, Duration /*to*/) override { return from; }
+
+ private:
+  int tokens_ = 0;
+};
 
 /// What most duties borrow, without an engine: the settings, the time, the nodes, all of which are
 /// up, and the commands of a step.
@@ -43,15 +56,40 @@ struct Borrowed {
     commands.clear();
     outbox.open(now, commands);
   }
-  void come_up(NodeIndex node) {
+  void come_up(NodeIndex node) { come_up(node, "server" + std::to_string(node)); }
+  void come_up(NodeIndex node, const std::string& server) {
     nodes[node].connecting(now);
     NodeUp event;
-    const std::string server = "server" + std::to_string(node);
     event.node = node;
     event.server = server;
     event.connection = ++connections;
     event.capabilities = {Capability::run_scripts, Capability::track};
     nodes[node].came_up(event, now);
+  }
+  void go_down(NodeIndex node) {
+    nodes[node].went_down(now, Vote::unreachable, "it is gone", random);
+    while (nodes[node].take_unanswered()) continue;
+  }
+  /// A membership record of this server process, in the deployment of these nodes unless it says
+  /// otherwise.
+  [[nodiscard]] Marker marker_of(NodeIndex node,
+                                 Marker::State state = Marker::State::active) const {
+    Marker marker;
+    marker.state = state;
+    marker.incarnation = "i";
+    marker.run_id = "server" + std::to_string(node);
+    marker.replid = "r";
+    marker.max_ttl = std::chrono::ceil<std::chrono::milliseconds>(settings.max_ttl);
+    if (state == Marker::State::blank) return marker;
+    marker.deployment = "deployment";
+    marker.members = {settings.nodes.begin(), settings.nodes.begin() + 3};
+    marker.self = settings.nodes[node];
+    return marker;
+  }
+  /// The node has this record from now on.
+  void mark(NodeIndex node, const Marker& marker) {
+    nodes[node].take_marker(format_marker(marker) + " 1", now);
+    nodes.judge_marker(node);
   }
   /// Nodes that this step has sent such a request.
   [[nodiscard]] NodeSet asked(Verb verb) const {
@@ -68,9 +106,26 @@ struct Borrowed {
     for (const Command& command : commands) count += std::holds_alternative<Message>(command);
     return count;
   }
+  /// An answer to the node's oldest request, which stays unanswered for now.
+  [[nodiscard]] Answer answer_to_oldest(NodeIndex node, Reply reply) const {
+    std::optional<Stamp> oldest;
+    nodes[node].each_unanswered([&](const Stamp& stamp) { oldest = oldest.value_or(stamp); });
+    Answer answer;
+    answer.node = node;
+    answer.stamp = oldest.value();
+    answer.reply = reply;
+    return answer;
+  }
+  /// The node answers its oldest request.
+  Answer answer(NodeIndex node, Reply reply) {
+    const Answer answer = answer_to_oldest(node, reply);
+    static_cast<void>(nodes[node].answered(answer.stamp, now));
+    return answer;
+  }
   /// The oldest request of the node is answered.
-  Arrival answered(NodeIndex node, Verb verb) { return nodes[node].answered(upkeep(verb), now); }
+  Arrival answered(NodeIndex node, Verb verb) { return nodes[node].answered(Stamp(verb), now); }
 
+  BorrowedRandomness random;
   Settings settings;
   Instant now{};
   Nodes nodes{settings};

@@ -36,7 +36,7 @@ TEST_F(ClosingDuty, waits_shortly_for_nodes_and_until_its_limit_for_answers) {
   closing.begin(10s);
   EXPECT_EQ(closing.deadline() - borrowed.now, 100ms);
   EXPECT_TRUE(closing.must_wait({}, true)) << "a node may become a member yet";
-  borrowed.outbox.send(NodeSet::of(1), upkeep(Verb::read_clock));
+  borrowed.outbox.send(NodeSet::of(1), Stamp(Verb::read_clock));
   borrowed.begin_step(100ms);
   EXPECT_EQ(closing.deadline() - borrowed.now, 9900ms);
   EXPECT_TRUE(must_wait());
@@ -48,7 +48,7 @@ TEST_F(ClosingDuty, waits_shortly_for_nodes_and_until_its_limit_for_answers) {
 }
 
 TEST_F(ClosingDuty, does_not_wait_long_for_a_node_that_is_only_to_forget_the_name) {
-  borrowed.outbox.send(NodeSet::of(1), upkeep(Verb::write_name));
+  borrowed.outbox.send(NodeSet::of(1), Stamp(Verb::write_name));
   closing.begin(10s);
   EXPECT_TRUE(must_wait(NodeSet::of(1)));
   borrowed.begin_step(100ms);

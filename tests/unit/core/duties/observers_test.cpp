@@ -25,7 +25,7 @@ struct ObserversDuty : testing::Test {
   Borrowed borrowed{3};
   Claims claims;
   Rest rest{borrowed.settings, claims};
-  Tracking tracking{borrowed.nodes, borrowed.outbox};
+  core::Tracking tracking{borrowed.nodes, borrowed.outbox};
   TimerHeap timers;
   Observers observers{borrowed.settings,    borrowed.now, borrowed.nodes, claims,
                       tracking.resources(), timers,       borrowed.outbox};

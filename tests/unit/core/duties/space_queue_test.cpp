@@ -28,16 +28,16 @@ struct SpaceQueueDuty : testing::Test {
 
 TEST_F(SpaceQueueDuty, has_space_while_a_quorum_takes_more_requests) {
   EXPECT_TRUE(queue.has_space(borrowed.nodes.ballot()));
-  borrowed.outbox.send(NodeSet::of(0), upkeep(Verb::read_clock));
+  borrowed.outbox.send(NodeSet::of(0), Stamp(Verb::read_clock));
   EXPECT_TRUE(queue.has_space(borrowed.nodes.ballot()));
-  borrowed.outbox.send(NodeSet::of(1), upkeep(Verb::read_clock));
+  borrowed.outbox.send(NodeSet::of(1), Stamp(Verb::read_clock));
   EXPECT_FALSE(queue.has_space(borrowed.nodes.ballot()));
 }
 
 TEST_F(SpaceQueueDuty, serves_in_the_order_of_coming_as_soon_as_nodes_have_answered) {
   Acquisition& first = waits();
   Acquisition& second = waits();
-  borrowed.outbox.send(NodeSet::first(2), upkeep(Verb::read_clock));
+  borrowed.outbox.send(NodeSet::first(2), Stamp(Verb::read_clock));
   EXPECT_EQ(queue.next(), nullptr);
   static_cast<void>(borrowed.answered(0, Verb::read_clock));
   EXPECT_EQ(queue.next(), &first);

@@ -1,0 +1,152 @@
+#include "core/duties/key_notes.hpp"
+
+#include "core/claim/permits.hpp"
+#include "core/waiting/waited_keys.hpp"
+
+namespace redlock::core {
+
+// --- the lock was asked for
+// -----------------------------------------------------------------------
+
+void KeyNotes::set_answered(Claim& claim, const Answer& answer) {
+  note_set(claim, answer);
+  note_place(claim, answer);
+  give_orphan_expiry(claim, answer);
+}
+
+void KeyNotes::note_set(Claim& claim, const Answer& answer) {
+  claim.keys.set_answered(answer.node);
+  switch (answer.reply) {
+    case Reply::failed:
+      claim.keys.write_unanswered(answer.node);
+      owed_releases_.written(claim, answer.node);
+      break;
+    case Reply::granted:
+    case Reply::behind:
+      if (claim.fencing()) fencing_answered(claim, answer);
+      granted(claim, answer.node, answer.stamp.round(), voters_.has_vote(claim, answer.node));
+      break;
+    case Reply::taken:
+      if (claim.phase == Claim::Phase::acquiring) note_obstacle(claim, answer);
+      forget_key(claim, answer);
+      break;
+    case Reply::error:
+      if (claim.fencing() && answer.text.starts_with("FENCE")) fencing_.refused(claim);
+      forget_key(claim, answer);
+      break;
+    case Reply::clock:
+    case Reply::extended:
+    case Reply::repaired:
+    case Reply::gone:
+    case Reply::released:
+    case Reply::found:
+    case Reply::done:
+    case Reply::marker:
+    case Reply::script_missing:
+    case Reply::script_needed:
+      forget_key(claim, answer);
+      break;
+  }
+}
+
+void KeyNotes::granted(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter) {
+  tracking_.granted(claim, node);
+  claim.keys.forget_lost(lost_votes_);
+  if (is_voter) claim.keys.voted(node);
+  // It may have been set only now, and a release of it may be refused.
+  claim.keys.written_by(now_);
+  owed_releases_.written(claim, node);
+  note_in_basis(claim, node, round);
+}
+
+void KeyNotes::note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round) {
+  if (claim.phase != Claim::Phase::held) return;
+  // A straggler of the round that the deadline rests on: one more node that has the key.
+  ValidityBasis& basis = claim.lease().basis;
+  if (round == basis.round) basis.nodes.add(node);
+}
+
+void KeyNotes::note_place(Claim& claim, const Answer& answer) {
+  const bool queues = answer.stamp.verb == Verb::take || answer.stamp.verb == Verb::take_permit;
+  if (!queues || !claim.work->place.ticket) return;
+  if (claim.work->place.unanswered.has(answer.node)) {
+    claim.work->place.unanswered.remove(answer.node);
+    const bool taken_out = answer.reply == Reply::granted || answer.reply == Reply::behind;
+    if (taken_out || answer.reply == Reply::failed) return;
+    const std::uint32_t permits = claim.terms().permits;
+    const std::string_view queue =
+        permits > 0 ? permits_prefix(claim.resource()) : claim.resource();
+    return wait_queue_.queued_for_nothing(queue, permits, answer.node);
+  }
+  // The acquisition may be over by now, and its place be another's.
+  const Acquisition& acquisition = acquisitions_.at(claim.acquisition);
+  const bool is_its = acquisition.live && acquisition.claim == claim.id() &&
+                      acquisition.state != Acquisition::State::over;
+  if (!is_its) return;
+  wait_queue_.answered_attempt(acquisition, answer, claim.phase == Claim::Phase::acquiring);
+}
+
+void KeyNotes::note_obstacle(const Claim& claim, const Answer& answer) {
+  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
+  if (claim.terms().traits().is_chosen) return acquisition.note_free_permits(answer.text);
+  // Holds, or a server that does not name the holder: readers may be in the way, and only a script
+  // can keep new ones out. Where nodes differ, some are asked by a script before others.
+  const bool holds = is_group(answer.text);
+  if (answer.text.empty() || holds) acquisition.by_script = true;
+}
+
+void KeyNotes::give_orphan_expiry(Claim& claim, const Answer& answer) {
+  if (answer.reply != Reply::taken || answer.remaining || !claim.terms().orphan_ttl) return;
+  sender_.send(claim, Verb::expire_orphan, NodeSet::of(answer.node));
+}
+
+void KeyNotes::forget_key(Claim& claim, const Answer& answer) {
+  // Behind an answer to an earlier round, one may be under way that gives the node the key.
+  if (answer.stamp.round() == claim.round.number()) claim.keys.absent(answer.node);
+}
+
+void KeyNotes::fencing_answered(Claim& claim, const Answer& answer) {
+  if (!fencing_.answered(claim, answer)) return;
+  NodeSet& asked = claim.fencing()->asked;
+  asked = asked | sender_.send(claim, Verb::raise_fence, NodeSet::of(answer.node));
+}
+
+// --- a key that is ours
+// ---------------------------------------------------------------------------
+
+void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
+  claim.keys.extend_answered(answer.node);
+  if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
+  if (answer.reply == Reply::extended && voters_.extends(claim, answer.node)) {
+    claim.keys.voted(answer.node);
+    note_in_basis(claim, answer.node, answer.stamp.round());
+  } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing &&
+             answer.reply != Reply::script_needed) {
+    claim.keys.vote_forgotten(answer.node);
+  }
+  if (answer.reply == Reply::extended || answer.reply == Reply::repaired) {
+    // It may have been written only now, and a release of it may be refused.
+    claim.keys.written_by(now_);
+    owed_releases_.written(claim, answer.node);
+  }
+  claim.is_hold = claim.is_hold || answer.holds.has_value();
+  // An error leaves whatever was there; only a node that says so does not have our key.
+  if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
+  const bool straggler_of_a_won_round =
+      is_extend(answer.stamp.verb) && !repairs(answer.stamp.verb) && !claim.is_hold &&
+      claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&
+      now_ < claim.valid_until;
+  if (straggler_of_a_won_round && answer.reply == Reply::gone) {
+    sender_.send(claim, Verb::extend_or_set, NodeSet::of(answer.node));
+  }
+}
+
+void KeyNotes::release_answered(Claim& claim, const Answer& answer) {
+  if (answer.queued) sender_.notify_queued(claim, answer.node);
+  if (claim.by_operator && answer.reply == Reply::released) {
+    sender_.send(claim, Verb::write_audit, NodeSet::of(answer.node));
+  }
+  owed_releases_.answered(claim, answer);
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/claim/acquisitions.hpp"
+#include "core/claim/claim.hpp"
+#include "core/duties/fencing_tokens.hpp"
+#include "core/duties/owed_releases.hpp"
+#include "core/duties/sender.hpp"
+#include "core/duties/tracking.hpp"
+#include "core/duties/voters.hpp"
+#include "core/engine/messages.hpp"
+#include "core/nodes/lost_votes.hpp"
+#include "core/nodes/node_set.hpp"
+#include "core/time.hpp"
+#include "core/waiting/wait_queue.hpp"
+
+namespace redlock::core {
+
+/// Notes what a node's answer says of the claim's key there, whatever becomes of the round: whether
+/// it is ours, whether it is a vote, and what has to be asked next on that node. Counts no votes.
+class KeyNotes {
+ public:
+  KeyNotes(const Instant& now, const LostVotes& lost_votes, const Voters& voters,
+           Acquisitions& acquisitions, Tracking& tracking, FencingTokens& fencing,
+           WaitQueue& wait_queue, Sender& sender, OwedReleases& owed_releases)
+      : now_(now),
+        lost_votes_(lost_votes),
+        voters_(voters),
+        acquisitions_(acquisitions),
+        tracking_(tracking),
+        fencing_(fencing),
+        wait_queue_(wait_queue),
+        sender_(sender),
+        owed_releases_(owed_releases) {}
+
+  /// A request for the lock was answered.
+  void set_answered(Claim& claim, const Answer& answer);
+  /// The same of one that says yes and nothing else. `is_voter`: the node's vote counts.
+  void granted(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter);
+  void extend_answered(Claim& claim, const Answer& answer);
+  void release_answered(Claim& claim, const Answer& answer);
+  /// A grant, or a request for a higher number, was answered.
+  void fencing_answered(Claim& claim, const Answer& answer);
+
+ private:
+  void note_set(Claim& claim, const Answer& answer);
+  void note_place(Claim& claim, const Answer& answer);
+  static void note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round);
+  void note_obstacle(const Claim& claim, const Answer& answer);
+  void give_orphan_expiry(Claim& claim, const Answer& answer);
+  static void forget_key(Claim& claim, const Answer& answer);
+
+  const Instant& now_;
+  const LostVotes& lost_votes_;
+  const Voters& voters_;
+  Acquisitions& acquisitions_;
+  Tracking& tracking_;
+  FencingTokens& fencing_;
+  WaitQueue& wait_queue_;
+  Sender& sender_;
+  OwedReleases& owed_releases_;
+};
+
+}  // namespace redlock::core

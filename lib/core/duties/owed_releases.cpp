@@ -1,0 +1,105 @@
+#include "core/duties/owed_releases.hpp"
+
+#include <algorithm>
+
+#include "core/claim/validity.hpp"
+
+namespace redlock::core {
+namespace {
+
+KeyLedger::Release outcome_of_release(Reply reply) {
+  if (reply == Reply::failed) return KeyLedger::Release::unanswered;
+  const bool done = reply == Reply::released || reply == Reply::gone || reply == Reply::taken;
+  return done ? KeyLedger::Release::done : KeyLedger::Release::refused;
+}
+
+}  // namespace
+
+Duration OwedReleases::pause() const {
+  // A client that closes does not wait longer than that.
+  return closing_.has_begun() ? settings_.longest_limit / 16 : settings_.longest_limit;
+}
+
+void OwedReleases::send(Claim& claim) {
+  // When the interval is over, nothing is owed to a node that does not have our key.
+  if (claim.cooldown(now_) == Duration::zero()) claim.keys.forgive_absent();
+  claim.keys.release_sent(sender_.send(claim, claim.release_verb(), claim.keys.to_release()));
+  claim.keys.resend_at(later(now_, pause()));
+}
+
+void OwedReleases::came_up(Claim& claim) {
+  claim.queue_no_more();
+  send(claim);
+  // What did not fit behind so many others has to be sent later; the rest of an interval that is
+  // over by now needs not be sent.
+  agenda_.retime(claim);
+  agenda_.touch(claim);
+}
+
+void OwedReleases::written(Claim& claim, NodeIndex node) {
+  const bool over = claim.phase == Claim::Phase::cleaning_up;
+  if (!over || !claim.keys.wants_release(node)) return;
+  // It was not expected to grant any more (see Engine::lose_attempt). Or its release found no room
+  // behind the request, and was given up when the key had to be gone.
+  claim.keys.owe_release(NodeSet::of(node));
+  if (claim.purpose == Claim::Purpose::acquire) {
+    // A later attempt queues its client by itself.
+    const Acquisition& acquisition = acquisitions_.at(claim.acquisition);
+    if (!acquisition.live || acquisition.claim != claim.id()) claim.queue_no_more();
+  }
+  send(claim);
+  agenda_.retime(claim);
+}
+
+void OwedReleases::answered(Claim& claim, const Answer& answer) {
+  const NodeIndex node = answer.node;
+  const KeyLedger::Release outcome = outcome_of_release(answer.reply);
+  claim.keys.release_answered(node, outcome);
+  // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
+  if (answer.holds &&
+      (claim.terms().traits().has_holds || claim.task == Claim::Task::release_by_token)) {
+    claim.work->holds_left = std::max(claim.work->holds_left.value_or(0), answer.holds->count);
+  }
+  // Undone behind a SET that was never counted (see undo_sets); the lease itself goes on.
+  const bool goes_on = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
+  if (goes_on) return;
+  if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
+  claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
+  claim.keys.resend_at(later(now_, nodes_[node].limit()));
+}
+
+void OwedReleases::note_cooldown(Claim& claim, const Answer& answer) {
+  const bool written = answer.reply == Reply::released || answer.reply == Reply::gone;
+  if (written || claim.cooldown(now_) == Duration::zero()) return;
+  // The key of another attempt is in the way, mostly for a moment only: the node is asked again,
+  // less and less often.
+  claim.keys.owe_release(NodeSet::of(answer.node));
+  const Duration longer = std::max(nodes_[answer.node].limit(), (now_ - claim.round.start()) / 2);
+  claim.keys.resend_at(later(now_, std::min(longer, pause())));
+}
+
+void OwedReleases::settled(NodeIndex node) {
+  // What was written expires there; or its role changes first, and it gets the release.
+  if (!nodes_[node].read_only() || !nodes_[node].suspects().empty()) return;
+  claims_.each_unsettled([&](Claim& claim) {
+    if (!(claim.keys.to_release() & claim.keys.indeterminate()).has(node)) return;
+    claim.keys.release_again(node, KeyLedger::Release::refused, gone_by(now_, settings_.max_ttl));
+    agenda_.retime(claim);
+    agenda_.touch(claim);
+  });
+}
+
+void OwedReleases::undo_sets(NodeIndex node) {
+  // A reset throws away what this machine has not delivered yet. What the server's kernel has
+  // already taken is executed when a stopped server goes on, whether we are still there then or
+  // not.
+  claims_.each_unsettled([&](Claim& claim) {
+    if (!claim.keys.wants_undo(node)) return;
+    // A lease that is held, or was handed on, may be given the key there again by an extend:
+    // nothing that deletes it may be on its way.
+    if (claim.phase == Claim::Phase::held) return;
+    claim.keys.undo_sent(sender_.send(claim, Verb::release, NodeSet::of(node)));
+  });
+}
+
+}  // namespace redlock::core

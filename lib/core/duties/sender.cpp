@@ -1,0 +1,228 @@
+#include "core/duties/sender.hpp"
+
+#include "core/claim/delay_token.hpp"
+#include "core/claim/kind.hpp"
+
+namespace redlock::core {
+namespace {}  // namespace
+
+Sender::Sender(const Settings& settings, const Instant& now, const Acquisitions& acquisitions,
+               Nodes& nodes, Rest& rest, Clocks& clocks, MarkerCover& cover, Tracking& tracking,
+               FencingTokens& fencing, Names& names, WaitQueue& wait_queue, Outbox& outbox)
+    : settings_(settings),
+      now_(now),
+      acquisitions_(acquisitions),
+      nodes_(nodes),
+      rest_(rest),
+      clocks_(clocks),
+      cover_(cover),
+      tracking_(tracking),
+      fencing_(fencing),
+      names_(names),
+      wait_queue_(wait_queue),
+      outbox_(outbox),
+      keeper_(delay_token(settings.client_id, settings.name)) {}
+
+// --- in which form
+// --------------------------------------------------------------------------------
+
+NodeSet Sender::send(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
+  const auto plain = plain_form(claim, verb);
+  if (!plain || form != ScriptForm::digest) return send_script(claim, verb, nodes, form);
+  NodeSet able = nodes & take_plain(claim, *plain);
+  if (is_fenced(*plain)) able = able & nodes_.can_set_fenced(claim.fencing()->first);
+  if (able.empty()) return send_script(claim, verb, nodes, form);
+  const NodeSet sent = send_as_it_is(claim, fencing_.short_form(claim, *plain), able, form);
+  return sent | send_script(claim, verb, nodes - able, form);
+}
+
+std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
+  const SpecialTerms& terms = claim.terms();
+  const bool ours = claim.purpose == Claim::Purpose::acquire;
+  const KindTraits& kind = terms.traits();
+  switch (verb) {
+    case Verb::release:
+      if (!kind.has_one_token || claim.cooldown(now_) > Duration::zero()) return std::nullopt;
+      return Verb::release_plain;
+    case Verb::extend:
+    case Verb::extend_or_set:
+      // By token it may be a hold, or of a TTL that is not known here; and an interval is longer
+      // than what is asked for.
+      if (!ours || !kind.has_one_token || terms.hold_at_least > Duration::zero()) {
+        return std::nullopt;
+      }
+      return verb == Verb::extend ? Verb::extend_plain : Verb::repair_plain;
+    case Verb::raise_fence:
+      return kind.has_one_token ? std::optional(Verb::raise_plain) : std::nullopt;
+    case Verb::take:
+      if (terms.kind() == Kind::exclusive) return claim.fencing() ? Verb::set_fenced : Verb::set;
+      return claim.fencing() ? std::nullopt : std::optional(Verb::set_all);
+    default:
+      return std::nullopt;
+  }
+}
+
+NodeSet Sender::take_plain(const Claim& claim, Verb plain) const {
+  const Nodes::Able& able = nodes_.able();
+  // Where others may wait, the script releases and notifies at once, and names the holder.
+  const bool wanted =
+      settings_.plain_commands && !claim.contended && !wait_queue_.is_contended(claim.resource());
+  const NodeSet unable_to_run_scripts = able.up - able.to(Capability::run_scripts);
+  const NodeSet asked = wanted ? able.up : unable_to_run_scripts;
+  switch (plain) {
+    case Verb::release_plain:
+      return able.to(Capability::compare) & asked;
+    case Verb::extend_plain:
+    case Verb::repair_plain:
+      return able.to(Capability::compare) & unable_to_run_scripts;
+    case Verb::set_all:
+      return able.to(Capability::set_all) & asked;
+    default:
+      return able.to(Capability::set_fenced) & unable_to_run_scripts;
+  }
+}
+
+NodeSet Sender::send_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
+  if (!is_fenced(verb)) {
+    const NodeSet sent = send_as_it_is(claim, verb, nodes, form);
+    if (verb == Verb::take && claim.fencing()) fencing_.prune(sent);
+    return sent;
+  }
+  const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing()->first);
+  const NodeSet others = nodes - numbering;
+  const NodeSet sent = send_as_it_is(claim, fencing_.short_form(claim, verb), numbering, form) |
+                       send_as_it_is(claim, Verb::take, others, form);
+  fencing_.prune(sent);
+  return sent;
+}
+
+// --- sending
+// --------------------------------------------------------------------------------------
+
+NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
+  if (is_set(verb)) clocks_.read_before_votes(nodes);
+  // A replica would refuse it, and end the connection.
+  if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;
+  const NodeSet sent = nodes_.open(nodes);
+  if (sent.empty()) return sent;
+  rest_.wake(claim);
+  note_sent(claim, verb, sent);
+  const Stamp stamp(verb, claim.id(), claim.round.number());
+  fill_in(claim, verb, outbox_.send(sent, stamp, form));
+  if (is_set(verb)) names_.write(sent);
+  return sent;
+}
+
+void Sender::note_sent(Claim& claim, Verb verb, NodeSet sent) {
+  cover_.sent(verb, sent);
+  claim.unanswered += static_cast<std::uint32_t>(sent.size());
+  if (is_set(verb) || is_extend(verb)) {
+    const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
+    if (ours) claim.keys.write_sent(sent);
+    claim.keys.asked_for(claim.time_to_ask(verb, now_), now_);
+  }
+  if (is_set(verb)) claim.keys.set_sent(sent);
+  if (is_extend(verb)) claim.keys.extend_sent(sent);
+  const bool queues = (verb == Verb::take || verb == Verb::take_permit) && claim.work->place.ticket;
+  if (queues && claim.phase == Claim::Phase::acquiring) {
+    claim.work->place.nodes = claim.work->place.nodes | sent;
+    wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
+  }
+  tracking_.sent(claim, verb, sent);
+}
+
+void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
+  terms.resource = claim.resource();
+  terms.token = claim.token();
+  terms.ttl = claim.time_to_ask(verb, now_);
+  if (claim.is_special) {
+    const SpecialTerms& special = claim.terms();
+    terms.more_resources = special.more_resources;
+    terms.group = special.group;
+    terms.permits = special.permits;
+    terms.cooldown = claim.cooldown(now_);
+  }
+  if (claim.fencing()) terms.fencing_number = claim.fencing()->number;
+  terms.writer_reservation = claim.writer_reservation();
+  terms.reserved_for = wait_queue_.reserved_for();
+  if (const QueuePlace* place = claim.place_in(verb)) {
+    terms.client = wait_queue_.client_id().view();
+    terms.ticket = place->ticket;
+    // A release that keeps some of several resources has no word for it.
+    terms.quiet = place->quiet && place->kept_before == 0;
+    if (place->kept_before > 0) terms.kept_before = claim.resource_at(place->kept_before);
+    if (place->reserved_for > Duration::zero()) terms.reserved_for = place->reserved_for;
+  }
+  if (verb == Verb::break_lock) terms.keeper = keeper_.view();
+  if (verb == Verb::write_audit) terms.name = settings_.name;
+  terms.may_share_call = claim.purpose == Claim::Purpose::acquire && terms.none();
+}
+
+void Sender::notify_queued(Claim& claim, NodeIndex node) {
+  wait_queue_.note_contended(claim.resource());
+  // Lost, it costs those that wait the time until they try by themselves.
+  if (nodes_[node].can(Capability::run_scripts)) {
+    send_as_it_is(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);
+  }
+}
+
+// --- in another form
+// ------------------------------------------------------------------------------
+
+bool Sender::sent_again(Claim& claim, const Answer& answer) {
+  if (answer.reply == Reply::script_needed && send_as_script(claim, answer)) return true;
+  const Verb verb = answer.stamp.verb;
+  NodeSet& in_full = claim.work->in_full[static_cast<std::size_t>(verb)];
+  const bool unknown_digest = answer.reply == Reply::script_missing && !in_full.has(answer.node);
+  if (unknown_digest && is_wanted(claim, answer.stamp)) {
+    in_full.add(answer.node);
+    if (!send(claim, verb, NodeSet::of(answer.node), ScriptForm::text).empty()) return true;
+  }
+  in_full.remove(answer.node);
+  return false;
+}
+
+bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
+  // Sent again behind a release it would set what was released. A lease in its first round gives a
+  // late node its key all the same.
+  const bool first_round =
+      claim.phase == Claim::Phase::held && stamp.round() == claim.round.number();
+  if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
+  if (!repairs(stamp.verb)) return true;
+  // Sent again behind a release it would revive what was released. Behind the next round's extend
+  // it would be counted there, and that one finds out for itself. A round by token never releases.
+  const bool by_token = claim.purpose == Claim::Purpose::extend;
+  return by_token || (claim.phase == Claim::Phase::held && stamp.round() == claim.round.number());
+}
+
+bool Sender::send_as_script(Claim& claim, const Answer& answer) {
+  // One refusal is enough: what a user may do, or a server knows, does not change so soon.
+  const bool for_good = answer.text.starts_with("NOPERM") || answer.text.starts_with("ERR");
+  const bool runs_scripts = nodes_[answer.node].can(Capability::run_scripts);
+  if (for_good && runs_scripts) nodes_[answer.node].forget_plain(answer.stamp.verb);
+  Stamp stamp = answer.stamp;
+  stamp.verb = about(answer.stamp.verb).script;
+  if (!runs_scripts || !is_wanted(claim, stamp)) return false;
+  return !send_as_it_is(claim, stamp.verb, NodeSet::of(answer.node), ScriptForm::digest).empty();
+}
+
+std::optional<Answer> Sender::in_terms_of_scripts(const Claim& claim, const Answer& answer) {
+  const Verb verb = answer.stamp.verb;
+  Answer changed = answer;
+  changed.text = {};
+  if (verb == Verb::extend_plain || verb == Verb::repair_plain) {
+    // Whose key it was, and is still.
+    if (answer.reply != Reply::taken || answer.text != claim.token()) return std::nullopt;
+    changed.reply = Reply::extended;
+    return changed;
+  }
+  // A key of another type is somebody else's, unless it may be the hold of a token.
+  const bool foreign = verb == Verb::release_plain && answer.reply == Reply::script_needed &&
+                       claim.purpose == Claim::Purpose::acquire &&
+                       answer.text.starts_with("WRONGTYPE");
+  if (!foreign) return std::nullopt;
+  changed.reply = Reply::taken;
+  return changed;
+}
+
+}  // namespace redlock::core

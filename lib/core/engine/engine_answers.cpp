@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <array>
+
+#include "core/engine/engine.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+namespace {
+
+/// By a server that is a replica, or about to have other data, also where a script met it.
+bool says_no_master(std::string_view error) {
+  constexpr std::array<std::string_view, 3> codes{"READONLY ", "MASTERDOWN ", "LOADING "};
+  return std::any_of(codes.begin(), codes.end(), [&](std::string_view code) {
+    const std::size_t at = error.find(code);
+    return at == 0 || (at != std::string_view::npos && error[at - 1] == '-');
+  });
+}
+
+}  // namespace
+
+void Engine::on(const Answer& answer) {
+  REDLOCK_ASSERT(answer.reply != Reply::failed);
+  if (answer.reply == Reply::error && says_no_master(answer.text)) {
+    // What it was just now, and whether it kept its data: the next handshake finds out.
+    return end_connection(answer.node, Vote::error, answer.text);
+  }
+  if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);
+  if (answer.reply == Reply::marker) return take_marker_written(answer);
+  Link& link = nodes_[answer.node];
+  if (cover_.holds_back(link, answer.stamp.verb)) return link.hold_back(answer, now_);
+  take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
+}
+
+void Engine::on(const Assents& event) {
+  Link& link = nodes_[event.node];
+  const std::size_t confirmed = cover_.confirmed(event);
+  for (const Assent& assent : event.answers.first(confirmed)) {
+    if (assent.reply == Reply::marker) {
+      take_marker(event.node, assent.stamp, event.marker, 0);
+    } else {
+      take_counted_assent(event.node, assent, 0, link.answered(assent.stamp, now_));
+    }
+  }
+  for (const Assent& assent : event.answers.subspan(confirmed)) {
+    if (assent.reply == Reply::marker) {
+      take_marker(event.node, assent.stamp, event.marker, 0);
+      // Else it has another one, and nothing more that it said counts.
+      if (!link.up()) return;
+    } else if (cover_.holds_back(link, assent.stamp.verb)) {
+      link.hold_back(assent, now_);
+    } else if (assent.reply == Reply::clock) {
+      take_time(event.node, assent.time, link.answered(assent.stamp, now_));
+    } else {
+      take_assent(event.node, assent, link.answered(assent.stamp, now_));
+    }
+  }
+}
+
+void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
+                                const Arrival& arrival) {
+  Claim* const claim = claims_.find(assent.stamp.claim());
+  REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
+  if (FencingTokens::acknowledge_at_once(*claim, node, floor)) {
+    return rounds_.take_grant(*claim, node, assent.stamp, arrival.took);
+  }
+  Answer answer;
+  answer.node = node;
+  answer.stamp = assent.stamp;
+  answer.reply = assent.reply;
+  answer.text = claim->token();
+  FencingTokens::complete(*claim, answer, floor);
+  take_answer(answer, Vote::unreachable, arrival);
+}
+
+void Engine::take_assent(NodeIndex node, const Assent& assent, Arrival arrival) {
+  const Stamp& stamp = assent.stamp;
+  Claim* const claim = claims_.find(stamp.claim());
+  REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
+  if (assent.reply == Reply::granted && stamp.verb == Verb::set) {
+    return rounds_.take_grant(*claim, node, stamp, arrival.took);
+  }
+  if (assent.reply == Reply::released && !claim->by_operator) {
+    return rounds_.take_release(*claim, node, stamp, arrival.took);
+  }
+  Answer answer;
+  answer.node = node;
+  answer.stamp = stamp;
+  answer.reply = assent.reply;
+  take_answer(answer, Vote::unreachable, arrival);
+}
+
+void Engine::take_answer(const Answer& answer, Vote failure,
+                         const std::optional<Arrival>& arrival) {
+  if (is_upkeep(answer.stamp.verb)) return take_upkeep(answer, arrival);
+  Claim* const claim = claims_.find(answer.stamp.claim());
+  // A claim outlives every request sent for it; an answer without one is an answer to nothing.
+  REDLOCK_ASSERT(claim != nullptr);
+  rounds_.take(*claim, answer, failure, arrival ? std::optional(arrival->took) : std::nullopt);
+}
+
+void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival) {
+  const bool answered = answer.reply != Reply::failed;
+  switch (answer.stamp.verb) {
+    case Verb::kill_old:
+      if (!answered) return;
+      nodes_[answer.node].killed();
+      return owed_releases_.settled(answer.node);
+    case Verb::read_clock:
+      return take_clock(answer, arrival);
+    case Verb::read_evictions:
+      if (answer.reply == Reply::done && clocks_.evicted(answer.node, answer.number)) {
+        lower_deadlines();
+      }
+      return;
+    case Verb::write_name:
+      return names_.answered(answer);
+    case Verb::join_queue:
+    case Verb::leave_queue:
+      return wait_queue_.answered(answer.node, answer.stamp, answer);
+    case Verb::track:
+      return take_tracked(answer);
+    case Verb::write_marker:
+    case Verb::mark_plain:
+      return enroller_.refused(answer.node);
+    default:
+      return;
+  }
+}
+
+void Engine::judge(Claim& claim) {
+  switch (claim.task) {
+    case Claim::Task::none:
+    case Claim::Task::meet_nodes:
+      return;
+    case Claim::Task::acquire:
+      return judge_attempt(claim);
+    case Claim::Task::fence:
+      return judge_fencing(claim);
+    case Claim::Task::extend:
+      return judge_extend(claim);
+    case Claim::Task::release:
+      return judge_release(claim);
+    case Claim::Task::release_by_token:
+      return judge_release_by_token(claim);
+    case Claim::Task::inspect:
+      return judge_inspect(claim);
+  }
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,113 @@
+#include "core/duties/queue_watch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <variant>
+#include <vector>
+
+#include "borrowed.hpp"
+#include "core/claim/claims.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct QueueWatchDuty : testing::Test {
+  QueueWatchDuty() {
+    wait_queue.begin_step(borrowed.now);
+    watch.begin(lease);
+  }
+  /// What the holder was told since it was last asked.
+  std::vector<OtherClients> told() {
+    std::vector<OtherClients> told;
+    for (const Command& command : borrowed.commands) {
+      const auto* const report = std::get_if<QueueWatched>(&command);
+      if (report == nullptr) continue;
+      EXPECT_EQ(report->claim, lease.id());
+      told.push_back(report->others);
+    }
+    borrowed.begin_step();
+    return told;
+  }
+  void answer(NodeIndex node, Reply reply) { watch.answered(borrowed.answer(node, reply)); }
+  void nobody_waits() {
+    for (NodeIndex node = 0; node < 3; ++node) answer(node, Reply::gone);
+    EXPECT_THAT(told(), ElementsAre(OtherClients::none));
+  }
+
+  Borrowed borrowed{3};
+  Claims claims;
+  Claim& lease = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
+  Pool<Acquisition> acquisitions;
+  TrackedKeys resources{Tracked::resource, borrowed.nodes, borrowed.outbox};
+  TrackedKeys queues{Tracked::queue, borrowed.nodes, borrowed.outbox};
+  WaitQueue wait_queue{borrowed.settings, borrowed.nodes, borrowed.outbox, acquisitions,
+                       resources,         queues,         borrowed.random};
+  QueueWatch watch{borrowed.settings, queues, wait_queue, borrowed.outbox};
+};
+
+TEST_F(QueueWatchDuty, tells_that_nobody_waits_once_a_quorum_of_nodes_has_said_so) {
+  EXPECT_EQ(borrowed.asked(Verb::track), NodeSet::first(3));
+  answer(0, Reply::gone);
+  EXPECT_THAT(told(), IsEmpty()) << "one of three is none";
+  answer(1, Reply::gone);
+  EXPECT_THAT(told(), ElementsAre(OtherClients::none));
+  answer(2, Reply::gone);
+  EXPECT_THAT(told(), IsEmpty()) << "that is no news";
+}
+
+TEST_F(QueueWatchDuty, tells_that_somebody_waits_if_one_node_says_so) {
+  answer(2, Reply::taken);
+  EXPECT_THAT(told(), ElementsAre(OtherClients::waiting));
+  answer(0, Reply::gone);
+  answer(1, Reply::gone);
+  EXPECT_THAT(told(), IsEmpty()) << "the others do not contradict";
+  EXPECT_TRUE(wait_queue.is_contended("resource")) << "our next attempt queues after them";
+}
+
+TEST_F(QueueWatchDuty, takes_a_change_for_a_client_that_waits_until_the_node_has_answered) {
+  nobody_waits();
+  watch.changed({1, Tracked::queue, "resource"});
+  EXPECT_EQ(borrowed.asked(Verb::track), NodeSet::of(1));
+  EXPECT_THAT(told(), ElementsAre(OtherClients::waiting));
+  answer(1, Reply::gone);
+  EXPECT_THAT(told(), ElementsAre(OtherClients::none));
+}
+
+TEST_F(QueueWatchDuty, counts_acquisitions_of_this_client_which_no_node_notifies_it_of) {
+  nobody_waits();
+  Acquisition& acquisition = acquisitions.take();
+  acquisition.terms.resource = "resource";
+  acquisition.refusal.why = Errc::held;
+  acquisition.refusal.obstacle = Obstacle::lock;
+  ASSERT_TRUE(wait_queue.join(acquisition));
+  watch.joined("resource");
+  EXPECT_THAT(told(), ElementsAre(OtherClients::waiting));
+}
+
+TEST_F(QueueWatchDuty, knows_nothing_any_more_without_a_quorum) {
+  nobody_waits();
+  queues.dropped(0);
+  watch.node_dropped();
+  EXPECT_THAT(told(), IsEmpty()) << "two of three say so";
+  queues.dropped(1);
+  watch.node_dropped();
+  EXPECT_THAT(told(), ElementsAre(OtherClients::unknown));
+}
+
+TEST_F(QueueWatchDuty, tells_nothing_of_a_lease_that_ended) {
+  watch.begin(lease);
+  nobody_waits();
+  watch.end(lease);
+  watch.changed({1, Tracked::queue, "resource"});
+  EXPECT_THAT(told(), IsEmpty()) << "though it was begun twice";
+  EXPECT_FALSE(lease.watches_queue);
+  watch.begin(lease);
+  EXPECT_THAT(told(), ElementsAre(OtherClients::none)) << "who begins has been told nothing yet";
+}
+
+}  // namespace
+}  // namespace redlock::core::test
