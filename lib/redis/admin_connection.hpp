@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "redis/scripts/script.hpp"
 #include "redis/wire/connection_target.hpp"
 #include "redis/wire/reply.hpp"
 #include "uv/stream.hpp"
@@ -31,6 +32,8 @@ class Questions {
   void add(std::initializer_list<std::string_view> words) {
     add(std::span(words.begin(), words.size()));
   }
+  /// A script, sent in full.
+  void add(scripts::Call call) { add(call.words(core::ScriptForm::text)); }
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }

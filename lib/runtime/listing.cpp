@@ -215,14 +215,20 @@ void Listing::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
 
 void Listing::Visit::next_page() {
   const std::size_t page = std::min(keys_per_page, query_.keys_per_node - keys_seen_);
+  const std::string count = std::to_string(page);
+  const std::string longest = std::to_string(query_.longest.count());
   redis::Questions questions;
   asked_.clear();
   for (Walk& walk : walks_) {
     if (walk.over) continue;
     asked_.push_back(&walk);
-    questions.add({"EVAL", redis::scripts::list_resources.text, "0", walk.cursor,
-                   std::to_string(page), walk.pattern, std::to_string(query_.longest.count()),
-                   redis::keys::node_prefix, redis::keys::queue_prefix, walk.wanted});
+    questions.add(redis::scripts::ListResources{.cursor = walk.cursor,
+                                                .count = count,
+                                                .pattern = walk.pattern,
+                                                .longest_ms = longest,
+                                                .own_prefix = redis::keys::node_prefix,
+                                                .queue_prefix = redis::keys::queue_prefix,
+                                                .wanted = walk.wanted});
   }
   if (asked_.empty()) return finish();
   if (page == 0) {
@@ -270,16 +276,13 @@ void Listing::Visit::read_locks(const std::vector<std::string>& resources) {
 void Listing::Visit::next_locks() {
   reading_ = std::min(locks_per_question, to_read_->size() - read_);
   if (reading_ == 0) return finish();
-  std::vector<std::string_view> words{"EVAL", redis::scripts::list_locks.text};
-  const std::string count = std::to_string(reading_);
+  const std::span resources = std::span(*to_read_).subspan(read_, reading_);
   const std::string longest = std::to_string(query_.longest.count());
   const std::string token_bytes = std::to_string(limits::token_bytes);
-  words.emplace_back(count);
-  for (std::size_t i = 0; i < reading_; ++i) words.emplace_back((*to_read_)[read_ + i]);
-  words.emplace_back(longest);
-  words.emplace_back(token_bytes);
   redis::Questions questions;
-  questions.add(std::span<const std::string_view>(words));
+  questions.add(redis::scripts::ListLocks{.resources = {resources.front(), resources.subspan(1)},
+                                          .longest_ms = longest,
+                                          .token_bytes = token_bytes});
   ask(questions);
 }
 

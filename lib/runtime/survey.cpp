@@ -216,8 +216,9 @@ void Survey::Visit::find_lock(milliseconds longest) {
 
 void Survey::Visit::scan(const std::string& cursor) {
   redis::Questions question;
-  question.add({"EVAL", redis::scripts::find_lock.text, "0", cursor,
-                std::to_string(longest_.count()), redis::keys::node_prefix});
+  const std::string longest = std::to_string(longest_.count());
+  question.add(redis::scripts::FindLock{
+      .cursor = cursor, .longest_ms = longest, .own_prefix = redis::keys::node_prefix});
   timer_.arm(uv::DeadlineTimer::now() + limit_);
   connection_.ask(question);
 }
@@ -257,10 +258,15 @@ void Survey::Visit::mark(const core::WriteMarker& write) {
     return;
   }
   redis::Questions question;
-  question.add({"EVAL", redis::scripts::mark.text, "3", redis::keys::marker,
-                redis::keys::quarantine, redis::keys::fencing_numbers, write.expected,
-                core::format_marker(write.marker), std::to_string(write.quarantine.count()),
-                redis::keys::quarantine_of_change});
+  const std::string text = core::format_marker(write.marker);
+  const std::string quarantine = std::to_string(write.quarantine.count());
+  question.add(redis::scripts::Mark{.marker = redis::keys::marker,
+                                    .quarantine = redis::keys::quarantine,
+                                    .numbers = redis::keys::fencing_numbers,
+                                    .expected = write.expected,
+                                    .text = text,
+                                    .quarantine_ms = quarantine,
+                                    .why = redis::keys::quarantine_of_change});
   connection_.ask(question);
 }
 

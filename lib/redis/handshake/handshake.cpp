@@ -121,12 +121,21 @@ void Handshake::ask(std::string& out) {
 }
 
 void Handshake::run_guard(std::string& out) {
-  append_command(
-      out, {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine, keys::fencing_numbers,
-            identity_.run_id, replid_, in_milliseconds(guard_->max_ttl),
-            in_milliseconds(guard_->quarantine), durable() ? "durable" : "volatile",
-            core::is_member_name(guard_->name) ? guard_->name : "-", guard_->incarnation,
-            guard_->marks ? "mark" : "look"});
+  const std::string longest = in_milliseconds(guard_->max_ttl);
+  const std::string quarantine = in_milliseconds(guard_->quarantine);
+  scripts::Call call = scripts::Guard{
+      .marker = keys::marker,
+      .quarantine = keys::quarantine,
+      .numbers = keys::fencing_numbers,
+      .run_id = identity_.run_id,
+      .history = replid_,
+      .longest_ms = longest,
+      .quarantine_ms = quarantine,
+      .durability = durable() ? "durable" : "volatile",
+      .name = core::is_member_name(guard_->name) ? std::string_view(guard_->name) : "-",
+      .incarnation = guard_->incarnation,
+      .mode = guard_->marks ? "mark" : "look"};
+  append_command(out, call.words(core::ScriptForm::text));
   expect(Step::guard);
   next_ = Guard::none;
 }

@@ -68,7 +68,10 @@ constexpr std::array all_extends{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
-              out.script_of_lock(scripts::extend, {}, {out.ttl(), ""});
+              out.script(scripts::Extend{.resources = out.resources(),
+                                         .token = out.token(),
+                                         .ttl_ms = out.ttl(),
+                                         .repair = ""});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_extend(false, *v[0]); },
         .yes = one,
@@ -82,8 +85,10 @@ constexpr std::array all_extends{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
-              out.script_of_lock(scripts::extend, {},
-                                 {out.ttl(), terms.group.empty() ? "key" : terms.group});
+              out.script(scripts::Extend{.resources = out.resources(),
+                                         .token = out.token(),
+                                         .ttl_ms = out.ttl(),
+                                         .repair = terms.group.empty() ? "key" : terms.group});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_extend(true, *v[0]); },
     },
@@ -116,7 +121,8 @@ constexpr std::array all_extends{
         .encode =
             [](Writer& out, const core::Terms&) {
               const Decimal longest(static_cast<std::int64_t>(limits::token_bytes));
-              out.script(scripts::expire_orphan, 1, {out.resource(), out.ttl(), longest.view()});
+              out.script(scripts::ExpireOrphan{
+                  .resource = out.resource(), .ttl_ms = out.ttl(), .token_bytes = longest.view()});
             },
         .meaning = count,
     },

@@ -131,7 +131,10 @@ constexpr std::array all_fencing_requests{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
-              out.script_of_lock(scripts::fence, keys::fencing_numbers, {out.number()});
+              out.script(scripts::Fence{.numbers = keys::fencing_numbers,
+                                        .resources = out.resources(),
+                                        .token = out.token(),
+                                        .number = out.number()});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_fence(*v[0]); },
     },
@@ -153,7 +156,7 @@ constexpr std::array all_fencing_requests{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
-              out.script(scripts::prune, 1, {keys::fencing_numbers});
+              out.script(scripts::Prune{.numbers = keys::fencing_numbers});
             },
         .meaning = count,
     },

@@ -53,9 +53,13 @@ void append_marker_write(Writer& out, const core::Terms& terms) {
       write.quarantine > core::Duration::zero()
           ? std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count())
           : "-1";
-  out.script(scripts::mark, 3,
-             {keys::marker, keys::quarantine, keys::fencing_numbers, write.expected, write.text,
-              quarantine, write.as_new ? core::opened_as_new : ""});
+  out.script(scripts::Mark{.marker = keys::marker,
+                           .quarantine = keys::quarantine,
+                           .numbers = keys::fencing_numbers,
+                           .expected = write.expected,
+                           .text = write.text,
+                           .quarantine_ms = quarantine,
+                           .why = write.as_new ? core::opened_as_new : ""});
 }
 
 std::optional<core::Answer> classify_marker(const Value& value) noexcept {

@@ -47,16 +47,15 @@ void append_track(Writer& out, const core::Terms& terms) {
   }
 }
 
-/// The permits of the semaphore whose queue it is, if it is one's, come last.
 void append_leave(Writer& out, const core::Terms& terms) {
   const Decimal mode(terms.queue_mode);
   const Decimal permits(terms.permits);
-  if (terms.permits == 0) {
-    return out.script(scripts::leave, 1,
-                      {out.resource(), terms.client, mode.view(), out.reserved_for()});
-  }
-  out.script(scripts::leave, 1,
-             {out.resource(), terms.client, mode.view(), out.reserved_for(), permits.view()});
+  scripts::Leave leave{.resource = out.resource(),
+                       .client = terms.client,
+                       .mode = mode.view(),
+                       .reservation_ms = out.reserved_for()};
+  if (terms.permits > 0) leave.permits = permits.view();
+  out.script(leave);
 }
 
 constexpr std::array all_queue_requests{
@@ -69,9 +68,12 @@ constexpr std::array all_queue_requests{
             [](Writer& out, const core::Terms& terms) {
               const Decimal mode(terms.queue_mode);
               const Decimal remember = milliseconds_of(core::queued_for);
-              out.script(scripts::queue, 1,
-                         {out.resource(), terms.client, remember.view(), mode.view(), out.ticket(),
-                          out.reserved_for()});
+              out.script(scripts::Queue{.resource = out.resource(),
+                                        .client = terms.client,
+                                        .remember_ms = remember.view(),
+                                        .mode = mode.view(),
+                                        .ticket = out.ticket(),
+                                        .reservation_ms = out.reserved_for()});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_queued(*v[0]); },
     },

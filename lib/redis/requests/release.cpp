@@ -54,23 +54,29 @@ PlaceAtRelease place_at_release(const core::Terms& terms) noexcept {
 void append_release(Writer& out, const core::Terms& terms) {
   const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
   const Decimal remember = milliseconds_of(core::queued_for);
-  const std::string_view quiet = terms.quiet ? "1" : "0";
+  scripts::Release release{.resources = out.resources(),
+                           .token = out.token(),
+                           .cooldown_ms = cooldown.view(),
+                           .reservation_ms = out.reserved_for()};
   switch (place_at_release(terms)) {
     case PlaceAtRelease::none:
-      return out.script_of_lock(scripts::release, {}, {cooldown.view(), out.reserved_for()});
+      break;
     case PlaceAtRelease::of_several:
-      return out.script_of_lock(scripts::release, {},
-                                {cooldown.view(), out.reserved_for(), terms.client,
-                                 terms.kept_before, out.writer_reservation()});
+      release.client = terms.client;
+      release.blocked = terms.kept_before;
+      release.keep_ms = out.writer_reservation();
+      break;
     case PlaceAtRelease::for_any_permit:
-      return out.script_of_lock(scripts::release, {},
-                                {cooldown.view(), out.reserved_for(), terms.client, out.ticket(),
-                                 remember.view(), quiet, core::permits_prefix(out.resource())});
+      release.prefix = core::permits_prefix(out.resource());
+      [[fallthrough]];
     case PlaceAtRelease::as_before:
-      return out.script_of_lock(scripts::release, {},
-                                {cooldown.view(), out.reserved_for(), terms.client, out.ticket(),
-                                 remember.view(), quiet});
+      release.client = terms.client;
+      release.ticket = out.ticket();
+      release.remember_ms = remember.view();
+      release.quiet = terms.quiet ? "1" : "0";
+      break;
   }
+  out.script(release);
 }
 
 /// DELIFEQ or DELEX, and whether the resource is there and anybody is queued. What EXISTS is given
@@ -125,8 +131,10 @@ constexpr std::array all_releases{
         .encode =
             [](Writer& out, const core::Terms& terms) {
               const Decimal delay = milliseconds_rounded_up(terms.ttl);
-              out.script(scripts::break_lock, 1,
-                         {out.resource(), out.token(), delay.view(), terms.keeper});
+              out.script(scripts::BreakLock{.resource = out.resource(),
+                                            .token = out.token(),
+                                            .delay_ms = delay.view(),
+                                            .keeper = terms.keeper});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_release(*v[0]); },
     },
@@ -145,7 +153,8 @@ constexpr std::array all_releases{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
-              out.script(scripts::notify, 1, {out.resource(), out.reserved_for()});
+              out.script(scripts::Notify{.resource = out.resource(),
+                                         .reservation_ms = out.reserved_for()});
             },
         .meaning = count,
     },
@@ -157,7 +166,10 @@ constexpr std::array all_releases{
         .encode =
             [](Writer& out, const core::Terms& terms) {
               const Decimal kept = milliseconds_of(audit_kept_for);
-              out.script(scripts::audit, 1, {out.resource(), out.token(), terms.name, kept.view()});
+              out.script(scripts::Audit{.resource = out.resource(),
+                                        .token = out.token(),
+                                        .name = terms.name,
+                                        .remember_ms = kept.view()});
             },
         .meaning = count,
     },

@@ -116,10 +116,16 @@ constexpr std::array all_takes{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
-              out.script_of_lock(
-                  scripts::take, keys::fencing_numbers,
-                  {out.ttl(), out.number(), out.writer_reservation(), terms.client,
-                   ticket_or_none(out, terms), remembered().view(), out.reserved_for()});
+              out.script(scripts::Take{.numbers = keys::fencing_numbers,
+                                       .resources = out.resources(),
+                                       .token = out.token(),
+                                       .ttl_ms = out.ttl(),
+                                       .number = out.number(),
+                                       .writer_reservation_ms = out.writer_reservation(),
+                                       .client = terms.client,
+                                       .ticket = ticket_or_none(out, terms),
+                                       .remember_ms = remembered().view(),
+                                       .reservation_ms = out.reserved_for()});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_fence(*v[0]); },
     },
@@ -131,10 +137,15 @@ constexpr std::array all_takes{
         .encode =
             [](Writer& out, const core::Terms& terms) {
               const Decimal permits(terms.permits);
-              out.script_of_lock(
-                  scripts::permit, {},
-                  {out.ttl(), core::permits_prefix(out.resource()), permits.view(), terms.client,
-                   ticket_or_none(out, terms), remembered().view(), out.reserved_for()});
+              out.script(scripts::Permit{.permit = out.resource(),
+                                         .token = out.token(),
+                                         .ttl_ms = out.ttl(),
+                                         .prefix = core::permits_prefix(out.resource()),
+                                         .permits = permits.view(),
+                                         .client = terms.client,
+                                         .ticket = ticket_or_none(out, terms),
+                                         .remember_ms = remembered().view(),
+                                         .reservation_ms = out.reserved_for()});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_place(*v[0]); },
     },
@@ -145,9 +156,13 @@ constexpr std::array all_takes{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
-              out.script_of_lock(scripts::enter, {},
-                                 {out.ttl(), terms.group, terms.client, out.writer_reservation(),
-                                  out.reserved_for()});
+              out.script(scripts::Enter{.resource = out.resource(),
+                                        .token = out.token(),
+                                        .ttl_ms = out.ttl(),
+                                        .group = terms.group,
+                                        .client = terms.client,
+                                        .writer_reservation_ms = out.writer_reservation(),
+                                        .reservation_ms = out.reserved_for()});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_enter(*v[0]); },
     },

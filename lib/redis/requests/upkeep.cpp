@@ -106,8 +106,10 @@ constexpr std::array all_upkeep_requests{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
-              out.script(scripts::inspect, 3,
-                         {out.resource(), keys::fencing_numbers, keys::quarantine, out.token()});
+              out.script(scripts::Inspect{.resource = out.resource(),
+                                          .numbers = keys::fencing_numbers,
+                                          .quarantine = keys::quarantine,
+                                          .token = out.token()});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_inspect(*v[0]); },
     },

@@ -101,29 +101,6 @@ void Writer::command(std::span<const std::string_view> words) {
   }
 }
 
-void Writer::script(const scripts::Script& script, std::size_t keys,
-                    std::initializer_list<std::string_view> words) {
-  const bool by_digest = frame_.script_form == core::ScriptForm::digest;
-  const Decimal key_count(static_cast<std::int64_t>(keys));
-  words_.assign(
-      {by_digest ? "EVALSHA" : "EVAL", by_digest ? script.sha1 : script.text, key_count.view()});
-  words_.insert(words_.end(), words);
-  command(words_);
-}
-
-void Writer::script_of_lock(const scripts::Script& script, std::string_view first,
-                            std::initializer_list<std::string_view> arguments) {
-  const bool by_digest = frame_.script_form == core::ScriptForm::digest;
-  const std::size_t keys = terms_.more_resources.size() + (first.empty() ? 1U : 2U);
-  const Decimal key_count(static_cast<std::int64_t>(keys));
-  words_.assign(
-      {by_digest ? "EVALSHA" : "EVAL", by_digest ? script.sha1 : script.text, key_count.view()});
-  if (!first.empty()) words_.push_back(first);
-  words_.push_back(terms_.resource);
-  words_.insert(words_.end(), terms_.more_resources.begin(), terms_.more_resources.end());
-  words_.push_back(terms_.token);
-  words_.insert(words_.end(), arguments);
-  command(words_);
-}
+void Writer::script(scripts::Call call) { command(call.words(frame_.script_form)); }
 
 }  // namespace redlock::redis

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/engine/request.hpp"
 #include "redis/scripts_embedded.hpp"
@@ -82,6 +81,10 @@ class Writer {
 
   [[nodiscard]] Dialect dialect() const noexcept { return frame_.dialect; }
   [[nodiscard]] std::string_view resource() const noexcept { return terms_.resource; }
+  /// The resource, and those that are taken with it.
+  [[nodiscard]] scripts::Several resources() const noexcept {
+    return {terms_.resource, terms_.more_resources};
+  }
   [[nodiscard]] std::string_view token() const noexcept { return terms_.token; }
   /// The fencing number.
   [[nodiscard]] std::string_view number() const noexcept { return number_.view(); }
@@ -96,13 +99,8 @@ class Writer {
     command(std::span(words.begin(), words.size()));
   }
   void command(std::span<const std::string_view> words);
-  /// A call of a script, whose keys and arguments follow one another in `words`.
-  void script(const scripts::Script& script, std::size_t keys,
-              std::initializer_list<std::string_view> words);
-  /// The same for the resource and those that are taken with it, after the key `first`, unless that
-  /// is empty. The token is its first argument.
-  void script_of_lock(const scripts::Script& script, std::string_view first,
-                      std::initializer_list<std::string_view> arguments);
+  /// A call of a script: one of the structs in scripts_embedded.hpp.
+  void script(scripts::Call call);
 
   /// It names something else that follows from the resource: the next one is written anew.
   void not_again() noexcept { frame_.reusable = false; }
@@ -118,7 +116,6 @@ class Writer {
   Decimal ticket_;
   Decimal reservation_;
   std::string queue_;
-  std::vector<std::string_view> words_;
 };
 
 }  // namespace redlock::redis

@@ -1,12 +1,14 @@
--- KEYS: resource. ARGV: token that an operator has just deleted, the name of the operator's client, and for how many
--- milliseconds to remember it. The last eight are kept: member "TOKEN NAME", each text behind its length, scored with
--- the millisecond by this node's clock.
-local audit = 'redlock:node:audit:' .. KEYS[1]
+-- keys: resource
+-- args: token, name, remember_ms
+-- Remembers that an operator deleted the token of the resource, and what the operator's client is called. The last
+-- eight are kept: members "TOKEN NAME", each text after its length, scored with the millisecond by this node's clock.
+-- Returns 1.
+local audit = 'redlock:node:audit:' .. keys.resource
 local time = redis.call('time')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-redis.call('zadd', audit, now, #ARGV[1] .. ':' .. ARGV[1] .. #ARGV[2] .. ':' .. ARGV[2])
+redis.call('zadd', audit, now, #args.token .. ':' .. args.token .. #args.name .. ':' .. args.name)
 for _, older in ipairs(redis.call('zrange', audit, 0, -9)) do
   redis.call('zrem', audit, older)
 end
-redis.call('pexpire', audit, ARGV[3])
+redis.call('pexpire', audit, args.remember_ms)
 return 1

@@ -1,12 +1,14 @@
--- KEYS: resource. ARGV: token that an operator breaks, for how many milliseconds nobody may have the resource then, and a
--- token of the operator's client that keeps everybody out so long, as a lease that nobody renews would.
--- Compare and set. 1: replaced; 0: there is nothing, and nobody is kept out; -1: not that token; where there are or were
--- holds, the same with their number: {1, holds that are left}. New holds are refused for as long, until the last one is
--- broken as well.
-local call, key = redis.call, KEYS[1]
+-- keys: resource
+-- args: token, delay_ms, keeper
+-- An operator breaks the lock of the token: compare and set. `keeper`, a token of the operator's client, keeps
+-- everybody out for the delay, as a lease that nobody renews would.
+-- Returns 1: replaced; 0: there is nothing, and nobody is kept out; -1: not that token. If there are or were holds,
+-- the same with their number: {1, holds that are left}. Then new holds are refused for the delay, until the last hold
+-- is broken as well.
+local call, key = redis.call, keys.resource
 -- with: waiters
 local function keep_everybody_out()
-  call('set', key, ARGV[3], 'PX', ARGV[2])
+  call('set', key, args.keeper, 'PX', args.delay_ms)
   -- Waiters read from the key how long it takes. It is not passed on.
   if is_awaited() then
     notify(key)
@@ -14,7 +16,7 @@ local function keep_everybody_out()
 end
 
 local value = redis.pcall('get', key)
-if value == ARGV[1] then
+if value == args.token then
   keep_everybody_out()
   return 1
 elseif not value then
@@ -31,10 +33,10 @@ local now = milliseconds()
 local whose, holds = read_holds(key, now)
 if not whose then
   return -1
-elseif call('zrem', key, 'hold:' .. ARGV[1]) == 0 then
+elseif call('zrem', key, 'hold:' .. args.token) == 0 then
   return {holds == 0 and 0 or -1, holds}
 elseif holds > 1 then
-  refuse_new_holds(key, whose, now, ARGV[2])
+  refuse_new_holds(key, whose, now, args.delay_ms)
 else
   keep_everybody_out()
 end

@@ -1,13 +1,15 @@
+-- keys: resource
+-- args: token, ttl_ms, group, client, writer_reservation_ms, reservation_ms
+-- Takes a hold of the group. `client` is the id of a client that waits, or ''; what is reserved for the client is
+-- free for it. If another group has holds, new ones of that group are refused for `writer_reservation_ms`. A free
+-- resource is reserved for the first client in its queue for `reservation_ms`.
+-- Returns {1, holds of the group, ours included}; {-1, holder, milliseconds until its lease ends}.
 -- with: holds
--- KEYS: resource. ARGV: token, TTL in milliseconds, group, the id of a client that waits, or '', for how long new
--- holds of another group are refused while this one waits, and for how long a free resource is reserved for who is first
--- in its queue, both in milliseconds. What is reserved for the client is free for it, and what nobody has is passed on.
--- {1, holds of the group, ours included}; {-1, holder, milliseconds until its lease ends}.
-local key, group = KEYS[1], ARGV[3]
+local key, group = keys.resource, args.group
 local kind = redis.call('type', key).ok
 if kind == 'string' then
   local value = redis.call('get', key)
-  if ARGV[4] == '' or value ~= 'redlock:next:' .. ARGV[4] then
+  if args.client == '' or value ~= 'redlock:next:' .. args.client then
     return {-1, value, redis.call('pttl', key)}
   end
   redis.call('del', key)
@@ -34,12 +36,12 @@ if kind ~= 'none' then
     return {-1, '', redis.call('pttl', key)}
   end
   if whose ~= group and (holds > 0 or reserved) then
-    if ARGV[5] ~= '0' then
-      refuse_new_holds(key, whose, now, ARGV[5])
+    if args.writer_reservation_ms ~= '0' then
+      refuse_new_holds(key, whose, now, args.writer_reservation_ms)
     end
     return {-1, whose, held_for(key, now)}
   end
-  local admitted = reserved and ARGV[4] ~= '' and admit(key, ARGV[4])
+  local admitted = reserved and args.client ~= '' and admit(key, args.client)
   -- New holds would make somebody else wait for ever.
   local kept_out = writer and not admitted and (group == 'shared' or whose ~= group or not has_older_hold())
   local first = admitted and redis.call('zrange', 'redlock:node:queue:' .. key, 0, 0)[1]
@@ -47,16 +49,16 @@ if kind ~= 'none' then
     -- with: waiters
     if not kept_out then
       -- More readers were queued than were let in with this one.
-      let_in_readers(key, ARGV[6])
+      let_in_readers(key, args.reservation_ms)
     else
       local left = held_for(key, now)
-      if left <= 0 and ARGV[4] ~= '' then
-        pass_on(key, ARGV[6])
+      if left <= 0 and args.client ~= '' then
+        pass_on(key, args.reservation_ms)
       end
       return {-1, 'writer', left > 0 and math.min(left, writer - now) or writer - now}
     end
   end
 end
-share(key, group, ARGV[1], now + ARGV[2])
+share(key, group, args.token, now + args.ttl_ms)
 local _, holds = read_holds(key, now)
 return {1, holds}

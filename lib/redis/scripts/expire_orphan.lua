@@ -1,12 +1,15 @@
--- ARGV: TTL in milliseconds, length of the longest token. 1: the key had no expiry and has this one now; 0:
--- nothing was changed. Only a string that can be a token is somebody's lock: everything else is data.
-local key = KEYS[1]
+-- keys: resource
+-- args: ttl_ms, token_bytes
+-- Gives an expiry to a lock that has none. Only a string of at most `token_bytes`, which can be a token, is
+-- somebody's lock: everything else is data.
+-- Returns 1: the key had no expiry and has this one now; 0: nothing was changed.
+local key = keys.resource
 if redis.call('type', key).ok ~= 'string' or redis.call('pttl', key) ~= -1 then
   return 0
 end
 local length = redis.call('strlen', key)
-if length == 0 or length > tonumber(ARGV[2]) then
+if length == 0 or length > tonumber(args.token_bytes) then
   return 0
 end
-redis.call('pexpire', key, ARGV[1])
+redis.call('pexpire', key, args.ttl_ms)
 return 1

@@ -1,32 +1,34 @@
--- KEYS: resources. ARGV: token, TTL in milliseconds, and how a node that lost them gets them back: ''
--- not at all, 'key' as keys of their own, else as a hold of the group of that name.
--- 1: ours, and they now live at least that long; {1, holds}: the same of a hold; 2: something was gone
--- and is ours again; 0: gone; -1: not ours.
+-- keys: resources...
+-- args: token, ttl_ms, repair
+-- Extends the locks of the token. `repair` says how a node that lost them gets them back: '' not at all, 'key' as
+-- keys of their own, else as a hold of the group of that name.
+-- Returns 1: ours, and they now live at least that long; {1, holds}: the same of a hold; 2: something was gone and is
+-- ours again; 0: gone; -1: not ours.
 local call = redis.call
 
 -- Only ever raised: a late short extend must not undo a longer one, and -1 (no expiry) is longer
 -- than any. Compared here because PEXPIRE ... GT exists from Redis 7.0 only.
 local function raise(key)
   local left = call('pttl', key)
-  if left ~= -1 and left < tonumber(ARGV[2]) then
-    call('pexpire', key, ARGV[2])
+  if left ~= -1 and left < tonumber(args.ttl_ms) then
+    call('pexpire', key, args.ttl_ms)
   end
 end
 
 -- The usual case, ahead of functions that cost the node time to define.
-if #KEYS == 1 and redis.pcall('get', KEYS[1]) == ARGV[1] then
-  raise(KEYS[1])
+if #keys.resources == 1 and redis.pcall('get', keys.resources[1]) == args.token then
+  raise(keys.resources[1])
   return 1
 end
 
 -- with: holds
 local holding, gone = nil, {}
-for i = 1, #KEYS do
-  local key = KEYS[i]
+for i = 1, #keys.resources do
+  local key = keys.resources[i]
   local value = redis.pcall('get', key)
   if not value then
     gone[#gone + 1] = key
-  elseif value ~= ARGV[1] then
+  elseif value ~= args.token then
     -- A key of another type is somebody else's; every other error must reach the caller word for word.
     if type(value) ~= 'table' then
       return -1
@@ -39,11 +41,11 @@ for i = 1, #KEYS do
     local whose, holds, writer, reserved = read_holds(key, now)
     if not whose then
       return -1
-    elseif #KEYS == 1 and call('zscore', key, 'hold:' .. ARGV[1]) then
+    elseif #keys.resources == 1 and call('zscore', key, 'hold:' .. args.token) then
       holding = holds
-    elseif whose ~= ARGV[3] and (holds > 0 or reserved) then
+    elseif whose ~= args.repair and (holds > 0 or reserved) then
       return -1
-    elseif writer and ARGV[3] == 'shared' then
+    elseif writer and args.repair == 'shared' then
       -- The hold may return once the writer has had the resource.
       return 0
     else
@@ -51,25 +53,25 @@ for i = 1, #KEYS do
     end
   end
 end
-if #gone > 0 and ARGV[3] == '' then
+if #gone > 0 and args.repair == '' then
   return 0
 end
 if holding then
-  local ends = milliseconds() + ARGV[2]
-  if tonumber(call('zscore', KEYS[1], 'hold:' .. ARGV[1])) < ends then
-    call('zadd', KEYS[1], string.format('%.0f', ends), 'hold:' .. ARGV[1])
-    expire_with_last(KEYS[1])
+  local ends = milliseconds() + args.ttl_ms
+  if tonumber(call('zscore', keys.resources[1], 'hold:' .. args.token)) < ends then
+    call('zadd', keys.resources[1], string.format('%.0f', ends), 'hold:' .. args.token)
+    expire_with_last(keys.resources[1])
   end
   return {1, holding}
 end
 for _, key in ipairs(gone) do
-  if ARGV[3] == 'key' then
-    call('set', key, ARGV[1], 'PX', ARGV[2])
+  if args.repair == 'key' then
+    call('set', key, args.token, 'PX', args.ttl_ms)
   else
-    share(key, ARGV[3], ARGV[1], milliseconds() + ARGV[2])
+    share(key, args.repair, args.token, milliseconds() + args.ttl_ms)
   end
 end
-for i = 1, #KEYS do
-  raise(KEYS[i])
+for i = 1, #keys.resources do
+  raise(keys.resources[i])
 end
 return #gone > 0 and 2 or 1

@@ -1,8 +1,12 @@
--- KEYS: marker, quarantine, numbers. ARGV: run_id; replication id and number of evictions, in one text; longest TTL
--- and quarantine of the client in milliseconds; 'durable' if the node says that it loses nothing, else 'volatile'; the
--- name by which the client reaches it; a fresh incarnation; 'look' to write nothing.
--- {the marker that is there now, quarantine left in milliseconds, why}. See lib/core/membership/marker.hpp for the format.
-local marker = redis.call('get', KEYS[1])
+-- keys: marker, quarantine, numbers
+-- args: run_id, history, longest_ms, quarantine_ms, durability, name, incarnation, mode
+-- Begins a quarantine if the node may have forgotten locks, and writes its marker: see lib/core/membership/marker.hpp
+-- for the format. `history` is the replication id and the number of evictions, in one text. `longest_ms` and
+-- `quarantine_ms` are the client's longest TTL and quarantine. `durability` is 'durable' if the node says that it
+-- loses nothing, else 'volatile'. `name` is how the client reaches the node. With the mode 'look', nothing is
+-- written.
+-- Returns {the marker that is there now, quarantine left in milliseconds, why}.
+local marker = redis.call('get', keys.marker)
 local state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at
 if marker then
   state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at = string.match(marker,
@@ -12,49 +16,49 @@ end
 if longest and longest > 31536000000 then
   longest = nil -- a year: see limits::longest_max_ttl
 end
-if ARGV[8] ~= 'look' and not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
+if args.mode ~= 'look' and not (longest and run_id == args.run_id and replid == args.history) then
   local time = redis.call('time')
   local now = time[1] * 1000000 + time[2]
   -- By its name, because the marker of another node may have come with that node's data. Of this process, it came back
   -- with the data of a master that this node was a replica of.
-  local keeps = longest and run_id ~= ARGV[1] and ARGV[5] == 'durable' and durable == 'durable'
-    and self ~= '-' and self == ARGV[6]
+  local keeps = longest and run_id ~= args.run_id and args.durability == 'durable' and durable == 'durable'
+    and self ~= '-' and self == args.name
   if not keeps then
-    local quarantine = tonumber(ARGV[4])
-    if longest and longest ~= tonumber(ARGV[3]) then
+    local quarantine = tonumber(args.quarantine_ms)
+    if longest and longest ~= tonumber(args.longest_ms) then
       -- The max TTL of its deployment counts, whichever client meets the node.
       quarantine = math.ceil(longest + longest / 100 + 2)
     end
-    local why = not longest and 'empty' or run_id ~= ARGV[1] and 'restarted' or 'role'
-    if why == 'role' and string.match(replid, '^[^+]*') == string.match(ARGV[2], '^[^+]*') then
+    local why = not longest and 'empty' or run_id ~= args.run_id and 'restarted' or 'role'
+    if why == 'role' and string.match(replid, '^[^+]*') == string.match(args.history, '^[^+]*') then
       why = 'evicted'
     end
     -- First, so that a failure in between leaves no marker without it. A quarantine is never made shorter.
-    local left = redis.call('pttl', KEYS[2])
+    local left = redis.call('pttl', keys.quarantine)
     if left < quarantine and left ~= -1 then
-      redis.call('set', KEYS[2], why, 'PX', string.format('%.0f', quarantine))
+      redis.call('set', keys.quarantine, why, 'PX', string.format('%.0f', quarantine))
     end
     -- Numbers may have been forgotten too: their floor is this node's clock at the quarantine's end (see fence.lua). A
     -- floor only rises.
     local floor = now + quarantine * 1000
-    if floor > (tonumber(redis.call('zscore', KEYS[3], '')) or 0) then
-      redis.call('zadd', KEYS[3], string.format('%.0f', floor), '',
+    if floor > (tonumber(redis.call('zscore', keys.numbers, '')) or 0) then
+      redis.call('zadd', keys.numbers, string.format('%.0f', floor), '',
         'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
     end
-    state, id, self, members, admissions = 'blank', '-', ARGV[6], '-', '-'
+    state, id, self, members, admissions = 'blank', '-', args.name, '-', '-'
     -- A node without a marker may be new. The client that takes it back, or opens its deployment again, knows better.
     since = longest and ' since' or ''
-    longest = longest or tonumber(ARGV[3])
+    longest = longest or tonumber(args.longest_ms)
   elseif since == ' since' then
     since = ' ' .. written_at
   end
-  marker = table.concat({'redlock3', state, ARGV[7], id, ARGV[1], ARGV[2], string.format('%.0f', longest), ARGV[5],
-    self, members, admissions .. since, string.format('%.0f', now)}, ' ')
-  redis.call('set', KEYS[1], marker)
+  marker = table.concat({'redlock3', state, args.incarnation, id, args.run_id, args.history,
+    string.format('%.0f', longest), args.durability, self, members, admissions .. since, string.format('%.0f', now)}, ' ')
+  redis.call('set', keys.marker, marker)
 end
 marker = marker or ''
-local left = redis.call('pttl', KEYS[2])
+local left = redis.call('pttl', keys.quarantine)
 if left == -2 then
   return {marker, 0, ''}
 end
-return {marker, left == -1 and tonumber(ARGV[4]) or left, redis.call('get', KEYS[2]) or ''}
+return {marker, left == -1 and tonumber(args.quarantine_ms) or left, redis.call('get', keys.quarantine) or ''}

@@ -1,18 +1,19 @@
--- KEYS: resource, numbers, quarantine. ARGV: a token, or ''.
--- {value, or false where there is no string, PTTL, type, number, PTTL of the quarantine, for people}: all of one
--- instant, which commands of their own would not be; of holds also {…, texts, how many, 1 if the token is
--- one of them}. The texts are the group and, where no token was asked about, the tokens of the 256 holds that
--- end first, each behind its length; a text longer than a token is cut to a length that no token has. GET is asked
--- only of a string, so that it cannot raise.
--- For people, each behind its length: how many clients are queued, the client that is next, its name, the name of the
--- holder, the last locks that operators broke (each: milliseconds, token, name), and the names of the first 8 holds. A
+-- keys: resource, numbers, quarantine
+-- args: token
+-- Reads all about a resource at one instant, which commands of their own would not. `token` is '' or may have a hold.
+-- Returns {value, or false if it is no string, PTTL, type, number, PTTL of the quarantine, for people}; for holds
+-- also {..., texts, how many, 1 if the token has one of them}. The texts are the group and, if no token was asked
+-- about, the tokens of the 256 holds that end first, each after its length; a text longer than a token is cut to a
+-- length that no token has.
+-- For people, each after its length: how many clients are queued, the client that is next, its name, the holder's
+-- name, the last locks that operators broke (each: milliseconds, token, name), and the names of the first 8 holds. A
 -- name that cannot be read is ''.
-local key = KEYS[1]
+local key = keys.resource
 local kind = redis.call('type', key).ok
-local number = redis.pcall('zscore', KEYS[2], key)
+local number = redis.pcall('zscore', keys.numbers, key)
 number = type(number) == 'string' and math.min(tonumber(number), 9007199254740991) or 0
 local left = redis.call('pttl', key)
-local quarantine = redis.call('pttl', KEYS[3])
+local quarantine = redis.call('pttl', keys.quarantine)
 
 local function with_length(text)
   return #text .. ':' .. text
@@ -54,6 +55,7 @@ local function for_people(holder, next, names)
     .. list(audit) .. list(names)
 end
 
+-- GET is asked only of a string, so that it cannot raise.
 if kind == 'string' then
   local value = redis.call('get', key)
   local reserved_for = string.match(string.sub(value, 1, 141), '^redlock:next:(.*)')
@@ -76,9 +78,9 @@ if kind == 'zset' then
     else
       reserved = nil
     end
-    local mine = tonumber(redis.call('zscore', key, 'hold:' .. ARGV[1]))
+    local mine = tonumber(redis.call('zscore', key, 'hold:' .. args.token))
     local texts, names = {with_length(string.sub(first[1], 7, 135))}, {}
-    if ARGV[1] == '' then
+    if args.token == '' then
       for _, member in ipairs(redis.call('zrangebyscore', key, later, '+inf', 'limit', 0, 257)) do
         if string.sub(member, 1, 5) == 'hold:' and #texts <= 256 then
           texts[#texts + 1] = with_length(string.sub(member, 6, 134))

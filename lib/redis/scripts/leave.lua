@@ -1,38 +1,41 @@
--- KEYS: resource. ARGV: the id of a client that does not wait for it any more, '1' if others can share it, '2' if the
--- client had new holds refused, for how many milliseconds the resource is reserved for the next, and of a semaphore the
--- number of its permits: KEYS[1] is what their names begin with. What was reserved for the client is passed on.
-local key, queue = KEYS[1], 'redlock:node:queue:' .. KEYS[1]
-local was_first = redis.call('zrange', queue, 0, 0)[1] == ARGV[1]
-redis.call('zrem', queue, ARGV[1], '~' .. ARGV[1])
+-- keys: resource
+-- args: client, mode, reservation_ms, permits?
+-- The client no longer waits for the resource. What was reserved for the client is reserved for the next one, for
+-- `reservation_ms`. The mode is '1' if others can share the resource, '2' if the client had new holds refused, else
+-- '0'. `permits` is the number of permits of a semaphore: `resource` is then what their names begin with.
+-- Returns 0.
+local key, queue = keys.resource, 'redlock:node:queue:' .. keys.resource
+local was_first = redis.call('zrange', queue, 0, 0)[1] == args.client
+redis.call('zrem', queue, args.client, '~' .. args.client)
 -- with: waiters
-stop_watching(key, ARGV[1])
-if ARGV[4] then
-  for i = 1, tonumber(ARGV[4]) do
+stop_watching(key, args.client)
+if args.permits then
+  for i = 1, tonumber(args.permits) do
     local permit = key .. (i - 1)
     local value = redis.pcall('get', permit)
-    if value == 'redlock:next:' .. ARGV[1] then
+    if value == 'redlock:next:' .. args.client then
       redis.call('del', permit)
-      pass_on(permit, ARGV[3])
+      pass_on(permit, args.reservation_ms)
     elseif type(value) == 'string' and string.sub(value, 1, 13) == 'redlock:next:' then
-      keep_watch(key, ARGV[3])
+      keep_watch(key, args.reservation_ms)
     end
   end
   return 0
 end
 -- The usual case, ahead of functions that cost the node time to define: its holder will pass it on.
-local value = ARGV[2] ~= '1' and redis.pcall('get', key)
-if type(value) == 'string' and value ~= 'redlock:next:' .. ARGV[1] and value ~= 'redlock:cooldown' then
+local value = args.mode ~= '1' and redis.pcall('get', key)
+if type(value) == 'string' and value ~= 'redlock:next:' .. args.client and value ~= 'redlock:cooldown' then
   if string.sub(value, 1, 13) == 'redlock:next:' then
-    keep_watch(key, ARGV[3])
+    keep_watch(key, args.reservation_ms)
   end
   return 0
 end
 -- with: holds
 -- with: holder
 -- For who is first and does not read, the node had new readers refused when it let in those ahead of it.
-local lets_in = ARGV[2] == '2' or (was_first and is_for_readers(key))
-forget_among_holds(key, ARGV[1], lets_in)
-if redis.call('type', key).ok == 'string' and redis.call('get', key) == 'redlock:next:' .. ARGV[1] then
+local lets_in = args.mode == '2' or (was_first and is_for_readers(key))
+forget_among_holds(key, args.client, lets_in)
+if redis.call('type', key).ok == 'string' and redis.call('get', key) == 'redlock:next:' .. args.client then
   redis.call('del', key)
 end
 if not is_awaited() then
@@ -42,16 +45,16 @@ elseif find_holder(key) then
   -- that were too many to be let in together with this one.
   local reads = is_reader(redis.call('zrange', queue, 0, 0)[1])
   if is_for_readers(key) and (lets_in or (reads and not redis.call('zscore', key, 'writer'))) then
-    let_in_readers(key, ARGV[3])
+    let_in_readers(key, args.reservation_ms)
   end
-  if ARGV[2] == '1' then
+  if args.mode == '1' then
     notify(key)
   elseif redis.call('exists', 'redlock:node:next:' .. key) == 1 then
-    keep_watch(key, ARGV[3])
+    keep_watch(key, args.reservation_ms)
   end
 elseif redis.call('type', key).ok == 'string' then
   notify(key)
 else
-  pass_on(key, ARGV[3])
+  pass_on(key, args.reservation_ms)
 end
 return 0

@@ -1,7 +1,9 @@
--- KEYS: resources. ARGV: longest expiry of a lock in milliseconds, longest token in bytes.
--- In one text, for each: how many clients are queued, what it is, a text, milliseconds that are left, holds; each behind
--- its length. What it is: 'none', a 'token' (the text), 'holds' of the group that is the text, 'reserved' for clients that
--- were queued, or 'unreadable'.
+-- keys: resources...
+-- args: longest_ms, token_bytes
+-- Describes resources. No lock lives longer than `longest_ms`, and no token is longer than `token_bytes`.
+-- Returns one text, with five parts for each resource, each after its length: how many clients are queued, what it
+-- is, a text, milliseconds that are left, holds. What it is: 'none', a 'token' (the text), 'holds' of the group that
+-- is the text, 'reserved' for clients that were queued, or 'unreadable'.
 -- with: shapes
 local function count_queued(key)
   local queue = 'redlock:node:queue:' .. key
@@ -43,7 +45,7 @@ local function read_lock(key)
     return {0, 'unreadable', '', 0, 0}
   end
   local queued = count_queued(key)
-  if left <= 0 or not can_be_a_lock(key, left, ARGV[1]) then
+  if left <= 0 or not can_be_a_lock(key, left, args.longest_ms) then
     return {queued, 'none', '', 0, 0}
   end
   if redis.call('type', key).ok == 'zset' then
@@ -51,7 +53,7 @@ local function read_lock(key)
   end
   -- What is longer than a token, or empty, is somebody's data.
   local size = redis.call('strlen', key)
-  if size == 0 or size > tonumber(ARGV[2]) then
+  if size == 0 or size > tonumber(args.token_bytes) then
     return {queued, 'none', '', 0, 0}
   end
   local text = redis.call('get', key)
@@ -60,7 +62,7 @@ local function read_lock(key)
 end
 
 local values = {}
-for _, key in ipairs(KEYS) do
+for _, key in ipairs(keys.resources) do
   for _, value in ipairs(read_lock(key)) do
     local text = type(value) == 'number' and string.format('%.0f', value) or value
     values[#values + 1] = #text .. ':' .. text

@@ -1,10 +1,12 @@
--- ARGV: cursor, how many keys to go through, a pattern, longest expiry of a lock in milliseconds, how our own keys begin,
--- how those of queues begin, and what is wanted: 'locks', 'queues' or 'both'.
--- {next cursor, how many keys could not be read, how many did not fit, resources, each behind its length}: those of keys
--- that can be locks, and those for which clients are queued.
+-- keys: none
+-- args: cursor, count, pattern, longest_ms, own_prefix, queue_prefix, wanted
+-- Lists resources among the next `count` keys: those of keys that can be locks, and those for which clients are
+-- queued. No lock lives longer than `longest_ms`. `own_prefix` is how our own keys begin, `queue_prefix` how those of
+-- queues begin. `wanted` is 'locks', 'queues' or 'both'.
+-- Returns {next cursor, how many keys could not be read, how many did not fit, resources, each after its length}.
 -- with: shapes
-local ours, queue, wanted = ARGV[5], ARGV[6], ARGV[7]
-local page = redis.call('scan', ARGV[1], 'COUNT', ARGV[2], 'MATCH', ARGV[3])
+local ours, queue, wanted = args.own_prefix, args.queue_prefix, args.wanted
+local page = redis.call('scan', args.cursor, 'COUNT', args.count, 'MATCH', args.pattern)
 local unread, omitted, room, resources = 0, 0, 786432, {}
 
 local function add(resource)
@@ -30,7 +32,7 @@ for _, key in ipairs(page[2]) do
     if type(left) ~= 'number' then
       -- The user has no right to the key.
       unread = unread + 1
-    elseif left > 0 and can_be_a_lock(key, left, ARGV[4]) then
+    elseif left > 0 and can_be_a_lock(key, left, args.longest_ms) then
       add(key)
     end
   end

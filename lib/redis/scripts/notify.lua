@@ -1,9 +1,12 @@
--- KEYS: resource. ARGV: for how many milliseconds it is reserved for who is first in the queue, behind a release by a
--- plain command.
+-- keys: resource
+-- args: reservation_ms
+-- What is left to do after a release by a plain command: a free resource is reserved for the first client in its
+-- queue, for `reservation_ms`. Else that client is notified.
+-- Returns 0.
 -- with: waiters
-if redis.call('exists', KEYS[1]) == 0 then
-  pass_on(KEYS[1], ARGV[1])
+if redis.call('exists', keys.resource) == 0 then
+  pass_on(keys.resource, args.reservation_ms)
 else
-  notify(KEYS[1])
+  notify(keys.resource)
 end
 return 0

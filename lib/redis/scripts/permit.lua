@@ -1,16 +1,18 @@
--- KEYS: the permit to take. ARGV: token, TTL in milliseconds, how the names of all permits begin, their number; of a client
--- that waits, its id, or '', its ticket ('0': a new one; '': it is not to be queued), for how many milliseconds to remember
--- it, and for how many a free permit is reserved for who is next.
--- {1, ''}: ours; {-1, a digit per permit: 1 where the client can have it, ms until the next can be free}, of a client that
--- was queued {…, ticket, 1 if it is first}.
--- A permit that is reserved for the client stands for any that nobody has: nodes may have passed on different ones. What
--- is free is passed on, if others are first in the queue of the semaphore.
-local call, permit, prefix, client = redis.call, KEYS[1], ARGV[3], ARGV[5]
+-- keys: permit
+-- args: token, ttl_ms, prefix, permits, client, ticket, remember_ms, reservation_ms
+-- Takes a permit of a semaphore of so many `permits`, whose names begin with `prefix`. `client` is the id of a client
+-- that waits, or ''; `ticket` is its ticket ('0': a new one; '': it is not to be queued), remembered for
+-- `remember_ms`. A permit that is reserved for the client stands for any that nobody has: nodes may have reserved
+-- different ones for it. A free permit is reserved for the first client in the semaphore's queue, for
+-- `reservation_ms`.
+-- Returns {1, ''}: ours; {-1, a digit per permit: 1 if the client can have it, milliseconds until the next can be
+-- free}, for a client that was queued {..., ticket, 1 if it is first}.
+local call, permit, prefix, client = redis.call, keys.permit, args.prefix, args.client
 local queue, reservation = 'redlock:node:queue:' .. prefix, 'redlock:next:' .. client
 local waits = client ~= '' and call('exists', 'redlock:node:awaited') == 1
 
 local function take()
-  call('set', permit, ARGV[1], 'PX', ARGV[2])
+  call('set', permit, args.token, 'PX', args.ttl_ms)
   if waits then
     call('zrem', queue, client)
   end
@@ -22,12 +24,12 @@ if waits then
   if redis.pcall('get', permit) == reservation then
     return take()
   end
-elseif call('set', permit, ARGV[1], 'NX', 'PX', ARGV[2]) then
+elseif call('set', permit, args.token, 'NX', 'PX', args.ttl_ms) then
   return {1, ''}
 end
 
 local states, free, mine, soonest = {}, {}, nil, nil
-for i = 1, tonumber(ARGV[4]) do
+for i = 1, tonumber(args.permits) do
   local name = prefix .. (i - 1)
   local left = call('pttl', name)
   local value = left ~= -2 and client ~= '' and redis.pcall('get', name)
@@ -59,7 +61,7 @@ if waits and mine and states[permit] then
   end
   local result = take()
   call('del', mine)
-  pass_on(mine, ARGV[8])
+  pass_on(mine, args.reservation_ms)
   return result
 end
 local first = call('zrange', queue, 0, 0)[1] or ''
@@ -68,14 +70,14 @@ if client ~= '' and states[permit] == 'free' and (first == '' or first == client
 end
 
 local ticket = 0
-if client ~= '' and ARGV[6] ~= '' and not mine then
+if client ~= '' and args.ticket ~= '' and not mine then
   -- with: tickets
-  ticket = enqueue(prefix, client, ARGV[6], ARGV[7])
+  ticket = enqueue(prefix, client, args.ticket, args.remember_ms)
   first = call('zrange', queue, 0, 0)[1]
 end
 if first ~= '' then
   for _, name in ipairs(free) do
-    local heir = pass_on(name, ARGV[8])
+    local heir = pass_on(name, args.reservation_ms)
     if heir == client then
       mine = name
     end
@@ -85,12 +87,12 @@ if first ~= '' then
   end
 end
 local digits = {}
-for i = 1, tonumber(ARGV[4]) do
+for i = 1, tonumber(args.permits) do
   local name = prefix .. (i - 1)
   local can_have = states[name] and (mine or (states[name] == 'free' and first == ''))
   digits[i] = can_have and '1' or '0'
 end
-if client == '' or ARGV[6] == '' then
+if client == '' or args.ticket == '' then
   return {-1, table.concat(digits), soonest or -1}
 end
 return {-1, table.concat(digits), soonest or -1, ticket, call('zrange', queue, 0, 0)[1] == client and 1 or 0}

@@ -1,21 +1,23 @@
--- KEYS: resource. ARGV: the waiting client's id; for how many milliseconds to remember it; where it is queued; its
--- ticket ('0': a new one); and for how many milliseconds a free resource is reserved for the first.
--- Where: '0' by its ticket, or as it is queued already; '1' after all others; '2' and '3' the same, of a client that
--- needs several resources; '4' and '5' the same, of a reader; '6' as '0', for any permit of a semaphore: KEYS[1] is
--- what the names of its permits begin with, which is no key.
--- {1, ticket, 1 if it is first}: wait for a notification; {0, …}: try again, the resource has no holder whose
--- release would notify.
+-- keys: resource
+-- args: client, remember_ms, mode, ticket, reservation_ms
+-- Queues a client that waits, and remembers it for `remember_ms`. A free resource is reserved for the first client in
+-- its queue, for `reservation_ms`. The ticket '0' is a new one.
+-- The mode is '0' by its ticket, or as it is queued already; '1' after all others; '2' and '3' the same, for a client
+-- that needs several resources; '4' and '5' the same, for a reader; '6' as '0', for any permit of a semaphore:
+-- `resource` is what the names of its permits begin with, which is no key.
+-- Returns {1, ticket, 1 if it is first}: wait for a notification; {0, ...}: try again, the resource has no holder
+-- whose release would notify.
 local call = redis.call
-local key, where = KEYS[1], tonumber(ARGV[3])
+local key, where = keys.resource, tonumber(args.mode)
 local behind, any = where % 2 == 1, where >= 6
-local forms = {ARGV[1], '~' .. ARGV[1]}
+local forms = {args.client, '~' .. args.client}
 local client = table.remove(forms, where >= 4 and not any and 2 or 1)
 local queue = 'redlock:node:queue:' .. key
 -- with: tickets
-local was_first = where >= 4 and not any and call('zrange', queue, 0, 0)[1] == ARGV[1]
+local was_first = where >= 4 and not any and call('zrange', queue, 0, 0)[1] == args.client
 call('zrem', queue, behind and client or forms[1], unpack(forms))
 local is_new = any and not call('zscore', queue, client)
-local ticket = enqueue(key, client, behind and '0' or ARGV[4], ARGV[2])
+local ticket = enqueue(key, client, behind and '0' or args.ticket, args.remember_ms)
 if any then
   -- A permit may have become free before it was queued: it asks once more.
   return {is_new and 0 or 1, ticket, first_in_queue(key) == client and 1 or 0}
@@ -29,7 +31,7 @@ if type(holder) == 'string' and holder ~= 'redlock:cooldown' then
     -- reserved it for, all pass it on to the one that has waited longest.
     -- with: waiters
     call('del', key)
-    pass_on(key, ARGV[5])
+    pass_on(key, args.reservation_ms)
   end
   return {1, ticket, first_in_queue(key) == client and 1 or 0}
 end
@@ -42,10 +44,10 @@ if was_first and is_for_readers(key) then
   call('zrem', key, 'writer')
 end
 local has_holder, reserved = find_holder(key)
-if not has_holder and call('type', key).ok ~= 'string' and pass_on(key, ARGV[5]) then
+if not has_holder and call('type', key).ok ~= 'string' and pass_on(key, args.reservation_ms) then
   has_holder, reserved = find_holder(key)
 elseif has_holder and where >= 4 and not reserved and is_for_readers(key) then
   -- Readers were let in since this one was refused, and would not notify it before they release.
-  let_in_readers(key, ARGV[5])
+  let_in_readers(key, args.reservation_ms)
 end
 return {(has_holder or (reserved and where >= 4)) and 1 or 0, ticket, first_in_queue(key) == client and 1 or 0}

@@ -1,19 +1,21 @@
--- KEYS: numbers, resources. ARGV, all times in milliseconds: token, TTL, number f or '0'; for how long new holds are
--- refused if holds are in the way, and other clients if one of several resources is; of a client that waits its id,
--- or ''; its ticket ('0': a new one; '': it is not to be queued); for how long to remember it, and for how long a
--- free resource is reserved for who is first.
--- All resources or none. {1, f}: ours, and their numbers F were below f and are f now; {2, F}: ours, and
--- F, the highest of them, is not below f; {-1, holder, ms, which}: the resource of that index, from 1 on, is not
--- ours, for ms; of a client that was queued {…, ticket, 1 if it is first}.
--- A resource that is reserved for the client is free for it; a free one is passed on if another client is first in the
--- queue. If one of several resources is in the way, those before it are reserved for the client: all clients ask for
--- them in the order of their names, so that two clients do not each keep one from the other.
--- Numbers are microseconds, so that all stay integers below 2^53.
+-- keys: numbers, resources...
+-- args: token, ttl_ms, number, writer_reservation_ms, client, ticket, remember_ms, reservation_ms
+-- Takes all resources or none, with a fencing number, or with '0'. If holds are in the way, new ones are refused for
+-- `writer_reservation_ms`. `client` is the id of a client that waits, or ''; `ticket` is its ticket ('0': a new one;
+-- '': it is not to be queued), remembered for `remember_ms`. A resource that is reserved for the client is free for
+-- it; a free one is reserved for the first client in its queue, for `reservation_ms`.
+-- If one of several resources is in the way, those before it are reserved for the client for `writer_reservation_ms`.
+-- All clients ask for them in the order of their names, so that two clients do not each keep one from the other.
+-- Returns {1, number}: ours, and their numbers were lower and are this one now; {2, highest}: ours, and the highest
+-- of their numbers is not lower; {-1, holder, ms, which}: the resource of that index, from 1 on, is not ours, for so
+-- many ms; for a client that was queued {..., ticket, 1 if it is first}.
 local call = redis.call
-local client, reservation = ARGV[5], 'redlock:next:' .. ARGV[5]
-local queues = client ~= '' and ARGV[6] ~= '' and #KEYS == 2
-local several = client ~= '' and #KEYS > 2
-local f, floor = tonumber(ARGV[3]), nil
+local client, reservation = args.client, 'redlock:next:' .. args.client
+-- If there is one resource only, the first one is the last key.
+local queues = client ~= '' and args.ticket ~= '' and #KEYS == keys.resources.first
+local several = client ~= '' and #KEYS > keys.resources.first
+-- Microseconds, so that all stay integers below 2^53.
+local f, floor = tonumber(args.number), nil
 if f > 0 then
   local time = call('time')
   local now = time[1] * 1000000 + time[2]
@@ -22,10 +24,10 @@ if f > 0 then
       .. "the client's clock or this node's is wrong")
   end
   -- No number that this node has forgotten is above its floor, which no resource's name is.
-  floor = tonumber(call('zscore', KEYS[1], ''))
+  floor = tonumber(call('zscore', keys.numbers, ''))
   if not floor then
     floor = now
-    call('zadd', KEYS[1], string.format('%.0f', floor), '',
+    call('zadd', keys.numbers, string.format('%.0f', floor), '',
       'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
   end
 end
@@ -33,10 +35,10 @@ end
 -- Functions cost the node time to define: each where it is needed.
 local holder, left, which
 local order = {}
-for i = 2, #KEYS do
+for i = keys.resources.first, #KEYS do
   order[i - 1] = i
 end
-if #KEYS > 2 then
+if #KEYS > keys.resources.first then
   table.sort(order, function(one, other) return KEYS[one] < KEYS[other] end)
 end
 for place, i in ipairs(order) do
@@ -60,8 +62,8 @@ for place, i in ipairs(order) do
         holder, left = '', call('pttl', key)
       elseif holds > 0 or reserved then
         holder, left = whose, held_for(key, now)
-        if ARGV[4] ~= '0' then
-          refuse_new_holds(key, whose, now, ARGV[4])
+        if args.writer_reservation_ms ~= '0' then
+          refuse_new_holds(key, whose, now, args.writer_reservation_ms)
         end
       end
       value = false
@@ -76,14 +78,14 @@ for place, i in ipairs(order) do
     -- with: tickets
     -- with: waiters
     if queues then
-      enqueue(key, client, ARGV[6], ARGV[7])
+      enqueue(key, client, args.ticket, args.remember_ms)
     end
-    pass_on(key, ARGV[8])
+    pass_on(key, args.reservation_ms)
   end
   if holder then
     which = i - 1
-    for before = 1, several and ARGV[4] ~= '0' and place - 1 or 0 do
-      call('set', KEYS[order[before]], reservation, 'PX', ARGV[4])
+    for before = 1, several and args.writer_reservation_ms ~= '0' and place - 1 or 0 do
+      call('set', KEYS[order[before]], reservation, 'PX', args.writer_reservation_ms)
     end
     break
   end
@@ -93,29 +95,29 @@ if holder then
     return {-1, holder, left, which}
   end
   -- with: tickets
-  local ticket = enqueue(KEYS[2], client, ARGV[6], ARGV[7])
-  return {-1, holder, left, which, ticket, first_in_queue(KEYS[2]) == client and 1 or 0}
+  local ticket = enqueue(KEYS[keys.resources.first], client, args.ticket, args.remember_ms)
+  return {-1, holder, left, which, ticket, first_in_queue(KEYS[keys.resources.first]) == client and 1 or 0}
 end
-for i = 2, #KEYS do
-  call('set', KEYS[i], ARGV[1], 'PX', ARGV[2])
+for i = keys.resources.first, #KEYS do
+  call('set', KEYS[i], args.token, 'PX', args.ttl_ms)
 end
 if queues then
-  call('zrem', 'redlock:node:queue:' .. KEYS[2], client)
+  call('zrem', 'redlock:node:queue:' .. KEYS[keys.resources.first], client)
 end
 if f == 0 then
   return {1, 0}
 end
 
 local last = floor
-for i = 2, #KEYS do
-  last = math.max(last, tonumber(call('zscore', KEYS[1], KEYS[i])) or 0)
+for i = keys.resources.first, #KEYS do
+  last = math.max(last, tonumber(call('zscore', keys.numbers, KEYS[i])) or 0)
 end
 -- Strict: an answer of 1 is then proof that the number was lower.
 if last >= f then
   -- 'inf' is no integer: a number close to 2^53 has the same effect.
   return {2, math.min(last, 9007199254740991)}
 end
-for i = 2, #KEYS do
-  call('zadd', KEYS[1], ARGV[3], KEYS[i])
+for i = keys.resources.first, #KEYS do
+  call('zadd', keys.numbers, args.number, KEYS[i])
 end
 return {1, f}

@@ -81,9 +81,8 @@ TEST_F(QueueWatchDuty, counts_acquisitions_of_this_client_which_no_node_notifies
   nobody_waits();
   Acquisition& acquisition = acquisitions.take();
   acquisition.terms.resource = "resource";
-  acquisition.refusal.why = Errc::held;
-  acquisition.refusal.obstacle = Obstacle::lock;
-  ASSERT_TRUE(wait_queue.join(acquisition));
+  acquisition.refusal = {.why = Errc::held, .obstacle = Obstacle::lock, .is_known = true};
+  EXPECT_TRUE(wait_queue.join(acquisition));
   watch.joined("resource");
   EXPECT_THAT(told(), ElementsAre(OtherClients::waiting));
 }
