@@ -63,9 +63,9 @@ struct Acquisition {
   /// Several that wait for the same may be let in.
   [[nodiscard]] bool makes_room() const noexcept { return terms.traits().has_holds; }
 
-  Refusal refusal;        ///< of the last lost attempt
-  bool has_last = false;  ///< an attempt was lost, and `last` has its votes
-  Round last;             ///< for the report to the caller
+  Refusal refusal;        ///< why the last attempt was lost
+  bool has_last = false;  ///< an attempt was lost: see `last`
+  Round last;             ///< its votes, for the report to the caller
 
   /// An attempt, or what nodes said of it so far, is lost.
   void lose(const Round& round, Errc why);

@@ -14,7 +14,7 @@ constexpr Duration short_reservation = std::chrono::milliseconds(100);
 constexpr int fewest_round_trips = 3;
 
 /// The lowest bit of a WaitedKeys::Position: at the back.
-constexpr std::uint8_t back = 1;
+constexpr std::uint8_t back = 1U;
 
 }  // namespace
 
@@ -96,7 +96,7 @@ void NodeQueues::send_in_full(Entry& entry, NodeIndex node, const Stamp& stamp) 
   if (entry.second.asked.has(node) != joins) return;
   Mode mode = stamp.mode();
   // A place that other nodes have given us is better than a new one.
-  if (joins && entry.second.ticket > 0) mode &= static_cast<Mode>(~Mode{back});
+  if (joins && entry.second.ticket > 0) mode &= static_cast<Mode>(~back);
   send(entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
 }
 

@@ -14,6 +14,7 @@
 #include "core/randomness.hpp"
 #include "core/time.hpp"
 #include "core/waiting/node_queues.hpp"
+#include "core/waiting/queue_place.hpp"
 #include "core/waiting/schedule.hpp"
 #include "core/waiting/subscriptions.hpp"
 #include "core/waiting/tracked_keys.hpp"

@@ -107,8 +107,9 @@ void WaitQueue::notified_of_permit(const Notification& event) {
     if (queue->second.granted_permit == permit && queue->second.settled.has(event.node)) {
       return queue->second.settled.remove(event.node);
     }
-    WaitedKeys::Entry& reserved = keys_.note(event.key);
-    return queues_.give_back(reserved, event.node);
+    const WaitedKeys::Entry& reserved = keys_.note(event.key);
+    keys_.forget_later(reserved.second);
+    return queues_.leave_quietly(reserved, event.node);
   }
   queue->second.contended_at = now_;
   keys_.each_waiter(queue->second, [&](Acquisition& first) {

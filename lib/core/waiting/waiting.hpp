@@ -12,8 +12,7 @@ namespace redlock::core {
 /// When a waiting acquisition asks again.
 struct Plan {
   Instant next_try{};
-  bool asleep =
-      false;  ///< a quorum of nodes will notify it before that, if no notification is lost
+  bool asleep = false;  ///< a quorum of nodes will notify it before, unless a message is lost
 };
 
 /// What waiting keeps in an acquisition.
@@ -23,8 +22,7 @@ struct Waiting {
   bool has_ticket = false;    ///< its attempts queue the client where they are refused
   bool tracks = false;        ///< it has nodes track the key: another library's lock is in its way
   bool reserved = false;      ///< nodes refuse new holds of others because of it
-  std::uint64_t blocked_by =
-      0;  ///< the one of several resources that it waits for; 0: it needs one
+  std::uint64_t blocked_by = 0;  ///< which of several resources it waits for; 0: it needs one
   struct Place {
     std::int64_t ticket = 0;       ///< the client's, when it left the queue; 0: none
     std::uint64_t kept_since = 0;  ///< it stays queued there, as this arrival; 0: it does not

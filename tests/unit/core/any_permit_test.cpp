@@ -191,6 +191,18 @@ TEST(AnyPermit, that_one_of_a_client_was_notified_of_and_gives_up_is_asked_for_b
   EXPECT_NE((out + h.tick()).find("take-permit t5 -> 0 1 2"), std::string::npos) << out;
 }
 
+TEST(AnyPermit, that_nobody_waits_for_any_more_leaves_nothing_behind) {
+  Asleep h;
+  h.cancel(1);
+  for (std::uint32_t permit = 0; permit < 100; ++permit) {
+    h.notified(0, permit_name("resource", permit));
+    h.answer(0, Reply::done);
+  }
+  const std::uint64_t before = h.engine().walked();
+  h.down(0);
+  EXPECT_LE(h.engine().walked() - before, 33U) << "so many are kept on purpose";
+}
+
 TEST(AnyPermit, is_the_end_of_the_names_of_permits) {
   EXPECT_EQ(any_permit_of("jobs#0"), "jobs#");
   EXPECT_EQ(any_permit_of("jobs#255"), "jobs#");
