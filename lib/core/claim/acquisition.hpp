@@ -19,6 +19,22 @@
 namespace redlock::core {
 
 /// One acquire call: as many attempts as it takes, each a claim with a token of its own.
+///
+/// Anybody may read it. Who changes what, once Acquisitions has made it (*acquire* is
+/// engine_acquire.cpp):
+///
+/// | fields | are changed by |
+/// |---|---|
+/// | `request`, `by_request` | Acquisitions |
+/// | `state` | *acquire*, by Acquisitions::enter() after the first |
+/// | what the call asks for: `terms` to `give_up`, `reserves` | *acquire*, when it begins |
+/// | `first_round`, `attempts`, `claim`, `next_try`, `why` | *acquire* |
+/// | `permit`, `moves`, `reconnected`, `is_waiting`, `by_notification` | *acquire* |
+/// | `failed_attempts` | *acquire*; WaitQueue begins to count anew |
+/// | `for_space` | SpaceQueue; *acquire* ends it |
+/// | `by_script`, `free_permits` | *acquire*, when it begins; KeyNotes |
+/// | `waiting` | *acquire*, when it begins; WaitQueue |
+/// | `last`, `has_last` | *acquire*; Voters if nobody could be asked |
 struct Acquisition {
   enum class State : std::uint8_t {
     connecting,   ///< waits for first contact with enough nodes

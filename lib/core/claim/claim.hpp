@@ -36,6 +36,32 @@ namespace redlock::core {
 /// can be there any more. An attempt that fails, a lease, and a release that is still owed to a
 /// node are the same thing at different ages: its *phases*. What it was made for, its *purpose*,
 /// changes only if a lock that was extended by its token is adopted.
+///
+/// Anybody may read it. Who changes what, once Claims has made it (*hold* is engine_hold.cpp, and
+/// so on):
+///
+/// | fields | are changed by |
+/// |---|---|
+/// | `purpose`, `by_operator` | *by_token* |
+/// | `phase`, `task` | *acquire*, *hold*, *release*, *by_token* |
+/// | `verb` | *acquire*, *hold*, *by_token* |
+/// | `valid_until` | *acquire*, *hold*, *by_token*, *links* |
+/// | `granted_at`, the terms | *acquire*, *by_token* |
+/// | `acquisition`, `contended` | *acquire* |
+/// | `lease()` | *acquire*, *hold*, *links*; KeyNotes adds late nodes to the basis |
+/// | `fencing()` | FencingTokens; KeyNotes adds to `asked`; *by_token* if it is adopted |
+/// | `keys`: what was sent | Sender |
+/// | `keys`: where they are | KeyNotes, Rounds, OwedReleases |
+/// | `keys`: what is a vote | *acquire* begins, KeyNotes; Voters forgets votes that went |
+/// | `keys`: what is owed | OwedReleases; *hold*, *release*, *by_token*, *links* |
+/// | `round` | Voters begins it; Rounds, Voters, *hold*, *release* record; Rest keeps votes |
+/// | `unanswered` | Sender adds, Rounds takes away |
+/// | `unasked` | Rounds adds; *hold*, *release*, *by_token*, *links* |
+/// | `touched` | Agenda sets it, engine.cpp clears it |
+/// | `is_hold` | KeyNotes |
+/// | `watches_queue` | QueueWatch |
+/// | `work`, `idle` | Rest; what is in `work`: see there |
+/// | `finished`, `label`, `by_token` | Claims |
 struct Claim {
   enum class Purpose : std::uint8_t {
     acquire,  ///< an attempt, and the lease that may come of it
@@ -70,7 +96,22 @@ struct Claim {
     Duration ttl;
   };
   /// What only a claim needs of which something is under way: a lease that nothing is asked for has
-  /// none (`Rest::put_away`), and there may be a million of those.
+  /// none (`Rest::put_away`), and there may be a million of those. Who changes what in it:
+  ///
+  /// | fields | are changed by |
+  /// |---|---|
+  /// | `requests` | *hold*, *release*, *by_token*, engine.cpp; Observers |
+  /// | `queued` | *hold*, engine.cpp |
+  /// | `steps` | *acquire*, *hold* |
+  /// | `writer_reservation` | *acquire* |
+  /// | `delay`, `adopted` | *by_token* |
+  /// | `place` | *acquire*, as WaitQueue says; Sender adds to `nodes` |
+  /// | `place.unanswered`, `place.again` | *acquire*; KeyNotes; OwedReleases, *hold* |
+  /// | `in_full` | Sender; Rounds takes out a node that granted or released |
+  /// | `deployment`, `ballot_found_at` | Voters |
+  /// | `holds_left` | OwedReleases |
+  /// | `observation` | Observers |
+  /// | `votes` | Rest |
   struct Work {
     /// By verb: the script was sent in full, the node did not know its digest. Several may be
     /// unanswered at once: a release is sent behind whatever is.

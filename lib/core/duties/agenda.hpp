@@ -14,19 +14,22 @@
 namespace redlock::core {
 
 /// What is to be looked at again: claims before the step is over, claims and acquisitions when
-/// their instant has come. Decides nothing about them.
+/// their instant has come. Decides nothing about them. Of a claim, it sets `touched`, and whoever
+/// takes the claim from the list clears that. Whoever changes a claim says so here: no duty looks
+/// for changes.
 class Agenda {
  public:
   Agenda(const Instant& now, const Nodes& nodes) : now_(now), nodes_(nodes) {}
 
   // --- before the step is over ------------------------------------------------------------------
   /// What the step recorded about this claim may decide its round, or be the last it waited for.
+  /// The claim is listed once, however often it is touched.
   void touch(Claim& claim);
   /// The same where most do neither: a request that left, an answer that said yes.
   void touch_if_decided(Claim& claim) {
     if (claim.unanswered == 0 || may_be_decided(claim)) touch(claim);
   }
-  /// Else to judge it would change nothing: most answers decide nothing.
+  /// Whether it may change something to judge the claim as it is. Most answers decide nothing.
   [[nodiscard]] static bool may_be_decided(const Claim& claim) noexcept {
     switch (claim.task) {
       case Claim::Task::none:
@@ -43,13 +46,17 @@ class Agenda {
   [[nodiscard]] std::vector<std::uint32_t>& touched() noexcept { return touched_; }
 
   // --- when an instant has come -----------------------------------------------------------------
-  /// The claim's deadlines have changed: when it is next looked at follows from its state.
+  /// The claim's phase, task or deadlines have changed, or what nodes are owed of it: when it is
+  /// next looked at follows from its state. Of a lease: for the renewal, the warning or its end,
+  /// whatever comes first.
   void retime(Claim& claim);
+  /// Nothing of the claim is due any more.
   void forget(const Claim& claim) { timers_.set(timer_of(claim), std::nullopt); }
-  /// None: not any more.
+  /// When the acquisition is next looked at; none: not any more.
   void set(const Acquisition& acquisition, std::optional<Instant> at) {
     timers_.set(TimerHeap::key(TimerHeap::Kind::acquisition, acquisition.index), at);
   }
+  /// For the engine, which takes out what is due, and for Observers, which enters observations.
   [[nodiscard]] TimerHeap& timers() noexcept { return timers_; }
   [[nodiscard]] const TimerHeap& timers() const noexcept { return timers_; }
 

@@ -19,6 +19,10 @@ namespace redlock::core {
 
 /// Notes what a node's answer says of the claim's key there, whatever becomes of the round: whether
 /// it is ours, whether it is a vote, and what has to be asked next on that node. Counts no votes.
+///
+/// Of a claim, it changes the ledger, `is_hold`, the nodes of the lease's basis, the nodes that
+/// were asked for a fencing number, and which of those that queue its client have not answered. Of
+/// an acquisition, it changes what was in the way: `by_script` and `free_permits`.
 class KeyNotes {
  public:
   KeyNotes(const Instant& now, const LostVotes& lost_votes, const Voters& voters,
@@ -34,13 +38,18 @@ class KeyNotes {
         sender_(sender),
         owed_releases_(owed_releases) {}
 
-  /// A request for the lock was answered.
+  /// A request for the lock was answered, or its connection ended.
   void set_answered(Claim& claim, const Answer& answer);
   /// The same of one that says yes and nothing else. `is_voter`: the node's vote counts.
   void granted(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter);
+  /// The same for an extend. The key is a vote as long as each answer says that the node kept it. A
+  /// node that says it lost the key of a lease, after the round was won, is given the key again.
   void extend_answered(Claim& claim, const Answer& answer);
+  /// The same for a release, of which OwedReleases is told. Clients that are queued there are
+  /// notified; a node that deleted the key for an operator remembers who that was.
   void release_answered(Claim& claim, const Answer& answer);
-  /// A grant, or a request for a higher number, was answered.
+  /// A grant, or a request for a higher number, was answered. A node that granted when the others
+  /// had been asked for a higher number is asked for it, too.
   void fencing_answered(Claim& claim, const Answer& answer);
 
  private:

@@ -25,6 +25,9 @@ namespace redlock::core {
 /// Sends what is asked for a claim, to each node in the form that it understands, and notes it
 /// wherever an answer is waited for.
 ///
+/// Of a claim, it adds to `unanswered` and to the ledger what was sent, and notes which nodes were
+/// asked to queue its client, and which were sent a script in full.
+///
 /// Some servers compare without a script, and answer in a fraction of the time; and some users may
 /// not run scripts. A plain command is sent if it does the same, or if nothing else may be sent. An
 /// extend stays a script where scripts may run: the script only raises the expiry, while a plain
@@ -35,12 +38,16 @@ class Sender {
          Nodes& nodes, Rest& rest, Clocks& clocks, MarkerCover& cover, Tracking& tracking,
          FencingTokens& fencing, Names& names, WaitQueue& wait_queue, Outbox& outbox);
 
-  /// To those of the nodes that may be asked for it now. Returns the nodes that it was sent to.
+  /// To those of the nodes that may be asked for it now: they are up, take another request, and are
+  /// no replicas, which only inspections are sent to. Returns the nodes that it was sent to.
+  /// Whether their votes count is not asked here.
   NodeSet send(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form = ScriptForm::digest);
   /// The node did not execute what it was asked, because it does not know the script, or because a
-  /// plain command says too little. True: it was asked again, in a form that it understands.
+  /// plain command says too little. True: it was asked again, in a form that it understands. Not if
+  /// the claim does not want any more what was asked for, and in full only once.
   bool sent_again(Claim& claim, const Answer& answer);
-  /// Clients are queued on that node, which has released a key by a plain command.
+  /// Clients are queued on that node, which has released a key by a plain command. They are
+  /// notified if scripts run there, and the resource counts as contended.
   void notify_queued(Claim& claim, NodeIndex node);
 
   /// An answer to a plain command that compares, as a script would have said it. None: it does say

@@ -1,0 +1,141 @@
+#include "core/duties/agenda.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "borrowed.hpp"
+#include "core/claim/acquisitions.hpp"
+#include "core/claim/claims.hpp"
+#include "core/duties/rest.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct AgendaDuty : testing::Test {
+  AgendaDuty() {
+    rest.wake(claim);
+    claim.round.begin(1, 3, 2, borrowed.now, 9s);
+    claim.task = Claim::Task::acquire;
+    claim.valid_until = in(9s);
+    claim.unanswered = 1;
+  }
+  [[nodiscard]] Instant in(Duration after) const { return later(borrowed.now, after); }
+  /// When the first of all is due; none: nothing is.
+  [[nodiscard]] std::optional<Instant> due() const {
+    const TimerHeap::Entry* const top = agenda.timers().top();
+    return top != nullptr ? std::optional(top->at) : std::nullopt;
+  }
+  std::optional<Instant> due_after_retiming() {
+    agenda.retime(claim);
+    return due();
+  }
+  void hold() {
+    claim.phase = Claim::Phase::held;
+    claim.task = Claim::Task::none;
+    claim.lease().renewal.begin(RenewalLimits{100, 1h}, borrowed.now, 9s);
+  }
+  std::vector<std::uint32_t> touched_if_decided() {
+    agenda.touched().clear();
+    claim.touched = false;
+    agenda.touch_if_decided(claim);
+    return agenda.touched();
+  }
+
+  Borrowed borrowed{3};
+  Claims claims;
+  Acquisitions acquisitions;
+  Rest rest{borrowed.settings, claims};
+  Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
+  Agenda agenda{borrowed.now, borrowed.nodes};
+};
+
+TEST_F(AgendaDuty, lists_a_claim_once_until_it_was_looked_at) {
+  agenda.touch(claim);
+  agenda.touch(claim);
+  EXPECT_THAT(agenda.touched(), ElementsAre(claim.index));
+  agenda.touched().clear();
+  claim.touched = false;
+  agenda.touch(claim);
+  EXPECT_THAT(agenda.touched(), ElementsAre(claim.index));
+}
+
+TEST_F(AgendaDuty, leaves_out_a_claim_of_which_the_answer_decides_nothing) {
+  claim.round.record_grant(0, 1ms);
+  EXPECT_THAT(touched_if_decided(), IsEmpty()) << "one of three";
+  claim.unanswered = 0;
+  EXPECT_THAT(touched_if_decided(), ElementsAre(claim.index)) << "it waits for nothing more";
+  claim.unanswered = 1;
+  claim.round.record_grant(1, 1ms);
+  EXPECT_THAT(touched_if_decided(), ElementsAre(claim.index)) << "the round is won";
+}
+
+TEST_F(AgendaDuty, knows_for_each_task_what_may_decide_it) {
+  EXPECT_FALSE(Agenda::may_be_decided(claim));
+  claim.task = Claim::Task::fence;
+  EXPECT_TRUE(Agenda::may_be_decided(claim)) << "an answer that is no vote may decide it";
+  claim.task = Claim::Task::release;
+  claim.round.record_grant(0, 1ms);
+  EXPECT_FALSE(Agenda::may_be_decided(claim));
+  claim.round.record(1, Vote::refused, {});
+  EXPECT_TRUE(Agenda::may_be_decided(claim)) << "too few others are left to say that it was ours";
+  claim.task = Claim::Task::none;
+  claim.phase = Claim::Phase::cleaning_up;
+  EXPECT_FALSE(Agenda::may_be_decided(claim)) << "a request of it is unanswered";
+  claim.unanswered = 0;
+  EXPECT_TRUE(Agenda::may_be_decided(claim));
+}
+
+TEST_F(AgendaDuty, looks_at_an_attempt_again_at_its_deadline_and_at_a_call_by_token_never) {
+  EXPECT_EQ(due_after_retiming(), in(9s));
+  claim.valid_until = in(5s);
+  EXPECT_EQ(due_after_retiming(), in(5s)) << "one instant for each claim";
+  claim.phase = Claim::Phase::by_token;
+  EXPECT_EQ(due_after_retiming(), std::nullopt);
+}
+
+TEST_F(AgendaDuty, looks_at_a_lease_again_for_the_renewal_the_warning_and_the_deadline) {
+  hold();
+  EXPECT_EQ(due_after_retiming(), in(3s)) << "to renew it";
+  claim.task = Claim::Task::extend;
+  EXPECT_EQ(due_after_retiming(), in(6s)) << "a renewal is under way: to warn the holder";
+  claim.lease().renewal.warned();
+  EXPECT_EQ(due_after_retiming(), in(9s)) << "to tell that it is lost";
+  claim.work->queued.push_back({CallId{1}, 9s});
+  EXPECT_EQ(due_after_retiming(), in(9s)) << "the extend that is under way comes first";
+  claim.task = Claim::Task::none;
+  EXPECT_EQ(due_after_retiming(), in(0s));
+}
+
+TEST_F(AgendaDuty, looks_at_what_is_over_again_only_while_a_release_is_owed) {
+  claim.phase = Claim::Phase::cleaning_up;
+  claim.keys.expires_by(in(9s));
+  EXPECT_EQ(due_after_retiming(), std::nullopt);
+  claim.keys.owe_release(NodeSet::of(1));
+  claim.keys.resend_at(in(1s));
+  EXPECT_EQ(due_after_retiming(), in(1s));
+  borrowed.go_down(1);
+  EXPECT_EQ(due_after_retiming(), in(9s)) << "it cannot be asked: until the key has expired";
+  agenda.forget(claim);
+  EXPECT_EQ(due(), std::nullopt);
+}
+
+TEST_F(AgendaDuty, tells_acquisitions_from_claims_of_the_same_index) {
+  Acquisition& acquisition = acquisitions.make(CallId{1});
+  ASSERT_EQ(acquisition.index, claim.index);
+  agenda.retime(claim);
+  agenda.set(acquisition, in(4s));
+  EXPECT_EQ(due(), in(4s));
+  EXPECT_EQ(TimerHeap::kind_of(agenda.timers().top()->key), TimerHeap::Kind::acquisition);
+  agenda.set(acquisition, std::nullopt);
+  EXPECT_EQ(due(), in(9s)) << "the claim's instant stands";
+}
+
+}  // namespace
+}  // namespace redlock::core::test

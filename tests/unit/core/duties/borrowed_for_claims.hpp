@@ -1,0 +1,176 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "borrowed.hpp"
+#include "core/claim/acquisitions.hpp"
+#include "core/claim/claims.hpp"
+#include "core/duties/agenda.hpp"
+#include "core/duties/clocks.hpp"
+#include "core/duties/closing.hpp"
+#include "core/duties/fencing_tokens.hpp"
+#include "core/duties/key_notes.hpp"
+#include "core/duties/marker_cover.hpp"
+#include "core/duties/meter.hpp"
+#include "core/duties/names.hpp"
+#include "core/duties/owed_releases.hpp"
+#include "core/duties/rest.hpp"
+#include "core/duties/rounds.hpp"
+#include "core/duties/sender.hpp"
+#include "core/duties/tracking.hpp"
+#include "core/duties/voters.hpp"
+#include "core/nodes/lost_votes.hpp"
+#include "core/waiting/wait_queue.hpp"
+
+namespace redlock::core::test {
+
+/// Borrowed, and the duties that a claim's requests and answers concern, as the engine has them:
+/// for duties that borrow many others. Nothing is judged: a test says itself what becomes of a
+/// claim.
+struct BorrowedForClaims : Borrowed {
+  explicit BorrowedForClaims(std::size_t size = 3) : Borrowed(size) { begin_step(); }
+
+  void begin_step(Duration passed = 0s) {
+    Borrowed::begin_step(passed);
+    wait_queue.begin_step(now);
+    tracking.begin_step();
+  }
+
+  // --- nodes ------------------------------------------------------------------------------------
+  /// The node is connected to anew, and is as the event says.
+  void reconnect(NodeUp event) {
+    const std::string server = "server" + std::to_string(event.node);
+    if (nodes[event.node].up()) go_down(event.node);
+    nodes[event.node].connecting(now);
+    event.server = server;
+    event.connection = ++connections;
+    nodes[event.node].came_up(event, now);
+  }
+  void reconnect(NodeIndex node, Capabilities capabilities) {
+    NodeUp event;
+    event.node = node;
+    event.capabilities = capabilities;
+    reconnect(event);
+  }
+  /// Its role changes: it takes no writes.
+  void make_replica(NodeIndex node) {
+    NodeUp event;
+    event.node = node;
+    event.replica = true;
+    reconnect(event);
+  }
+  void quarantine(NodeIndex node) { nodes[node].quarantine(later(now, 30s), "it restarted"); }
+  /// From now on the node takes no request more than it has.
+  void congest(NodeIndex node) {
+    settings.max_unanswered = 4;
+    while (!nodes[node].congested()) nodes[node].sent(Stamp(Verb::write_name), now);
+  }
+
+  // --- claims -----------------------------------------------------------------------------------
+  /// In a round that has asked nobody yet.
+  Claim& begun(Claim::Purpose purpose, const SpecialTerms& terms = {}) {
+    Claim& claim = claims.make(purpose, "resource", random.token());
+    claim.set_terms(terms);
+    rest.wake(claim);
+    claim.keys.begin_votes(lost_votes);
+    voters.begin_round(claim, 1, 10s);
+    claim.valid_until = later(now, 10s);
+    return claim;
+  }
+  Claim& attempt(const SpecialTerms& terms = {}) {
+    Claim& claim = begun(Claim::Purpose::acquire, terms);
+    Acquisition& acquisition = acquisitions.make(CallId::none);
+    acquisition.claim = claim.id();
+    acquisition.state = Acquisition::State::in_round;
+    acquisition.free_permits.assign(terms.permits, 0);
+    claim.acquisition = acquisition.index;
+    claim.task = Claim::Task::acquire;
+    claim.verb = Verb::set;
+    return claim;
+  }
+  [[nodiscard]] Acquisition& acquisition_of(const Claim& claim) {
+    return acquisitions.at(claim.acquisition);
+  }
+  /// The attempt is a lease from now on.
+  void hold(Claim& claim) {
+    claim.phase = Claim::Phase::held;
+    claim.task = Claim::Task::none;
+    claim.granted_at = now;
+    claim.lease().basis.round = claim.round.number();
+    claims.lease_began(claim);
+  }
+  /// One that every node has granted.
+  Claim& lease(const SpecialTerms& terms = {}) {
+    Claim& claim = attempt(terms);
+    sender.send(claim, Verb::set, nodes.all());
+    nodes.all().each([&](NodeIndex node) { take(claim, answer(node, Reply::granted)); });
+    hold(claim);
+    begin_step();
+    return claim;
+  }
+  /// It is over: each node that may have its key is owed a release.
+  static void end(Claim& claim) {
+    claim.phase = Claim::Phase::cleaning_up;
+    claim.task = Claim::Task::none;
+    claim.keys.owe_release();
+  }
+  /// An extend of the lease is under way, and has asked nobody yet.
+  void begin_extend(Claim& claim) {
+    claim.task = Claim::Task::extend;
+    claim.verb = Verb::extend_or_set;
+    voters.begin_round(claim, claim.round.next_number(), 10s);
+  }
+
+  // --- answers ----------------------------------------------------------------------------------
+  /// The node answers the oldest request that was for a claim, and what upkeep it was asked before.
+  Answer answer(NodeIndex node, Reply reply) {
+    Answer answer = Borrowed::answer(node, reply);
+    while (is_upkeep(answer.stamp.verb)) answer = Borrowed::answer(node, reply);
+    return answer;
+  }
+  /// The nodes answer all that they were asked, and nobody is told.
+  void ignore_answers() {
+    nodes.up().each([&](NodeIndex node) {
+      while (nodes[node].unanswered() > 0) static_cast<void>(Borrowed::answer(node, Reply::done));
+    });
+  }
+  /// The claim's round is given the answer.
+  void take(Claim& claim, const Answer& answer) {
+    rounds.take(claim, answer, Vote::unreachable, 1ms);
+  }
+  /// The last request of the step that was for a claim.
+  [[nodiscard]] const Request& last_request() const {
+    const Request* last = nullptr;
+    for (const Command& command : commands) {
+      if (const Request* const request = request_for_claim_in(command)) last = request;
+    }
+    return *last;
+  }
+
+  Claims claims;
+  Acquisitions acquisitions;
+  LostVotes lost_votes;
+  Agenda agenda{now, nodes};
+  core::Tracking tracking{nodes, outbox};
+  WaitQueue wait_queue{settings,          nodes, outbox, acquisitions.pool(), tracking.resources(),
+                       tracking.queues(), random};
+  Clocks clocks{settings, now, nodes, outbox};
+  Closing closing{now, claims, nodes, outbox};
+  MarkerCover cover{settings, nodes, outbox};
+  Meter meter{settings, nodes};
+  FencingTokens fencing{settings, nodes, meter, outbox};
+  Names names{settings, now, nodes, outbox};
+  Rest rest{settings, claims};
+  Voters voters{now, nodes, lost_votes, rest, meter};
+  Sender sender{settings, now,      acquisitions, nodes, rest,       clocks,
+                cover,    tracking, fencing,      names, wait_queue, outbox};
+  OwedReleases owed_releases{settings, now, closing, nodes, acquisitions, claims, agenda, sender};
+  KeyNotes key_notes{now,     lost_votes, voters, acquisitions, tracking,
+                     fencing, wait_queue, sender, owed_releases};
+  Rounds rounds{claims, nodes, voters, meter, agenda, tracking, sender, key_notes};
+};
+
+}  // namespace redlock::core::test

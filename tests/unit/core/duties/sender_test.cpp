@@ -1,0 +1,175 @@
+#include "core/duties/sender.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string_view>
+
+#include "borrowed_for_claims.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+struct SenderDuty : testing::Test, BorrowedForClaims {
+  static constexpr Capabilities comparing{Capability::run_scripts, Capability::compare};
+  static constexpr Capabilities without_scripts{Capability::compare};
+
+  NodeSet send(Claim& claim, Verb verb) {
+    begin_step();
+    return sender.send(claim, verb, nodes.all());
+  }
+  /// Nodes that are asked by the first verb when the second is sent to all.
+  NodeSet asked_by(Verb form, Claim& claim, Verb verb) {
+    send(claim, verb);
+    return asked(form);
+  }
+  /// The node says that it did not execute its oldest request: whether it was asked again.
+  bool sent_again(Claim& claim, NodeIndex node, Reply reply, std::string_view text = {}) {
+    Answer refusal = answer(node, reply);
+    refusal.text = text;
+    begin_step();
+    return sender.sent_again(claim, refusal);
+  }
+};
+
+TEST_F(SenderDuty, asks_the_nodes_that_may_be_asked_now_and_notes_which) {
+  go_down(0);
+  make_replica(1);
+  settings.restart_guard = true;
+  Claim& claim = attempt();
+  EXPECT_EQ(send(claim, Verb::set), NodeSet::of(2));
+  EXPECT_EQ(cover.uncovered(), NodeSet::of(2)) << "its record is to be read after the vote";
+  EXPECT_EQ(asked(Verb::write_name), NodeSet::of(2));
+  EXPECT_EQ(asked(Verb::set), NodeSet::of(2));
+  EXPECT_EQ(claim.keys.set_in_flight(), NodeSet::of(2));
+  EXPECT_EQ(claim.keys.present(), NodeSet::of(2));
+  EXPECT_EQ(claim.keys.longest_asked(), 10s);
+  EXPECT_EQ(send(claim, Verb::inspect), NodeSet::of(1) | NodeSet::of(2)) << "which writes nothing";
+  EXPECT_EQ(claim.unanswered, 3U);
+  Claim& other = begun(Claim::Purpose::extend);
+  const TrackedKeys::Entry& tracked = tracking.resources().use("resource");
+  send(other, Verb::extend);
+  EXPECT_FALSE(tracked.second.asked.has(2)) << "the node does not notify us of this change";
+  EXPECT_TRUE(other.keys.may_be_written(2));
+  EXPECT_EQ(other.keys.present(), NodeSet()) << "it is not ours to release";
+  Claim& queued = attempt();
+  queued.work->place.ticket = 7;
+  send(queued, Verb::take);
+  EXPECT_EQ(queued.work->place.nodes, NodeSet::of(2));
+  rest.put_away(claim);
+  send(claim, Verb::release);
+  EXPECT_NE(claim.work, nullptr) << "something of it is under way";
+  congest(2);
+  EXPECT_EQ(send(claim, Verb::set), NodeSet());
+  EXPECT_EQ(count<Request>(), 0U);
+  EXPECT_EQ(claim.unanswered, 4U);
+}
+
+TEST_F(SenderDuty, asks_for_a_fencing_token_by_a_script_where_a_plain_command_would_not_do) {
+  reconnect(0, {Capability::run_scripts, Capability::set_fenced});
+  reconnect(1, {Capability::run_scripts, Capability::set_fenced});
+  static_cast<void>(nodes[0].observe_clock(now, now, 1000s));
+  Claim& claim = attempt();
+  fencing.propose(claim, 1000s);
+  EXPECT_EQ(send(claim, Verb::set_fenced), nodes.all());
+  EXPECT_EQ(asked(Verb::set_fenced), NodeSet::of(0));
+  EXPECT_EQ(last_request().terms.fencing_number, claim.fencing()->number);
+  EXPECT_EQ(asked(Verb::take), NodeSet::of(1) | NodeSet::of(2))
+      << "its clock is not known, and the other knows no numbers";
+}
+
+TEST_F(SenderDuty, releases_without_a_script_if_that_does_the_same) {
+  reconnect(0, comparing);
+  EXPECT_EQ(asked_by(Verb::release_plain, lease(), Verb::release), NodeSet::of(0));
+  EXPECT_EQ(asked(Verb::release), NodeSet::first(3) - NodeSet::of(0)) << "the others cannot";
+  SpecialTerms shared;
+  shared.group = readers_group;
+  EXPECT_EQ(asked_by(Verb::release_plain, lease(shared), Verb::release), NodeSet());
+  SpecialTerms interval;
+  interval.hold_at_least = 60s;
+  EXPECT_EQ(asked_by(Verb::release_plain, lease(interval), Verb::release), NodeSet());
+  Claim& contended = lease();
+  contended.contended = true;
+  EXPECT_EQ(asked_by(Verb::release_plain, contended, Verb::release), NodeSet())
+      << "a script notifies at once";
+  begin_step();
+  sender.notify_queued(contended, 2);
+  EXPECT_EQ(asked(Verb::notify), NodeSet::of(2));
+  EXPECT_EQ(asked_by(Verb::release_plain, lease(), Verb::release), NodeSet())
+      << "others were queued just now";
+  reconnect(1, without_scripts);
+  begin_step();
+  sender.notify_queued(contended, 1);
+  EXPECT_EQ(count<Request>(), 0U) << "who is queued there tries again in time";
+}
+
+TEST_F(SenderDuty, extends_by_a_script_wherever_scripts_may_run) {
+  reconnect(0, comparing);
+  reconnect(1, without_scripts);
+  Claim& claim = lease();
+  EXPECT_EQ(asked_by(Verb::extend_plain, claim, Verb::extend), NodeSet::of(1));
+  EXPECT_EQ(asked_by(Verb::repair_plain, claim, Verb::extend_or_set), NodeSet::of(1));
+  EXPECT_EQ(asked(Verb::extend_or_set), NodeSet::first(3) - NodeSet::of(1));
+  Claim& by_token = begun(Claim::Purpose::extend);
+  EXPECT_EQ(asked_by(Verb::extend_plain, by_token, Verb::extend), NodeSet())
+      << "it may be one of several holds";
+}
+
+TEST_F(SenderDuty, sends_a_script_in_full_once_to_a_node_that_does_not_know_it) {
+  Claim& claim = attempt();
+  send(claim, Verb::take);
+  EXPECT_TRUE(sent_again(claim, 0, Reply::script_missing));
+  EXPECT_EQ(asked(Verb::take), NodeSet::of(0));
+  EXPECT_EQ(last_request().form, ScriptForm::text);
+  EXPECT_FALSE(sent_again(claim, 0, Reply::script_missing)) << "it has just been told";
+  end(claim);
+  EXPECT_FALSE(sent_again(claim, 1, Reply::script_missing))
+      << "after a release it would set what was released";
+  send(claim, Verb::release);
+  static_cast<void>(answer(2, Reply::taken));
+  EXPECT_TRUE(sent_again(claim, 2, Reply::script_missing)) << "a release is always wanted";
+  ignore_answers();
+  Claim& ended = lease();
+  send(ended, Verb::extend_or_set);
+  end(ended);
+  EXPECT_FALSE(sent_again(ended, 1, Reply::script_missing)) << "it would revive the key";
+}
+
+TEST_F(SenderDuty, asks_by_a_script_where_a_plain_command_says_too_little) {
+  reconnect(0, comparing);
+  reconnect(1, without_scripts);
+  Claim& claim = lease();
+  send(claim, Verb::release);
+  EXPECT_TRUE(sent_again(claim, 0, Reply::script_needed, "WRONGTYPE Operation against a key"));
+  EXPECT_EQ(asked(Verb::release), NodeSet::of(0));
+  EXPECT_TRUE(nodes[0].can(Capability::compare)) << "the key was at fault";
+  EXPECT_FALSE(sent_again(claim, 1, Reply::script_needed)) << "no script may run there";
+  Claim& other = lease();
+  send(other, Verb::release);
+  static_cast<void>(answer(0, Reply::released));
+  EXPECT_TRUE(sent_again(other, 0, Reply::script_needed, "NOPERM this user has no permissions"));
+  EXPECT_FALSE(nodes[0].can(Capability::compare)) << "that does not change so soon";
+}
+
+TEST_F(SenderDuty, says_in_terms_of_scripts_what_a_plain_command_answered) {
+  Claim& claim = lease();
+  const auto reply = [&](Verb verb, Reply said, std::string_view text) -> std::optional<Reply> {
+    Answer answer;
+    answer.stamp.verb = verb;
+    answer.reply = said;
+    answer.text = text;
+    const auto changed = Sender::in_terms_of_scripts(claim, answer);
+    return changed ? std::optional(changed->reply) : std::nullopt;
+  };
+  EXPECT_EQ(reply(Verb::extend_plain, Reply::taken, claim.token()), Reply::extended);
+  EXPECT_EQ(reply(Verb::extend_plain, Reply::taken, "another"), std::nullopt);
+  EXPECT_EQ(reply(Verb::extend, Reply::taken, claim.token()), std::nullopt);
+  EXPECT_EQ(reply(Verb::release_plain, Reply::script_needed, "WRONGTYPE of a hash"), Reply::taken);
+  EXPECT_EQ(reply(Verb::release_plain, Reply::script_needed, "NOPERM"), std::nullopt);
+  claim.purpose = Claim::Purpose::release;
+  EXPECT_EQ(reply(Verb::release_plain, Reply::script_needed, "WRONGTYPE of a hash"), std::nullopt)
+      << "it may be the hold of a token";
+}
+
+}  // namespace
+}  // namespace redlock::core::test
