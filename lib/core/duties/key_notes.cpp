@@ -5,8 +5,7 @@
 
 namespace redlock::core {
 
-// --- the lock was asked for
-// -----------------------------------------------------------------------
+// --- the lock was asked for ---------------------------------------------------------------------
 
 void KeyNotes::set_answered(Claim& claim, const Answer& answer) {
   note_set(claim, answer);
@@ -111,8 +110,7 @@ void KeyNotes::fencing_answered(Claim& claim, const Answer& answer) {
   asked = asked | sender_.send(claim, Verb::raise_fence, NodeSet::of(answer.node));
 }
 
-// --- a key that is ours
-// ---------------------------------------------------------------------------
+// --- a key that is ours -------------------------------------------------------------------------
 
 void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   claim.keys.extend_answered(answer.node);

@@ -4,7 +4,6 @@
 #include "core/claim/kind.hpp"
 
 namespace redlock::core {
-namespace {}  // namespace
 
 Sender::Sender(const Settings& settings, const Instant& now, const Acquisitions& acquisitions,
                Nodes& nodes, Rest& rest, Clocks& clocks, MarkerCover& cover, Tracking& tracking,
@@ -23,8 +22,7 @@ Sender::Sender(const Settings& settings, const Instant& now, const Acquisitions&
       outbox_(outbox),
       keeper_(delay_token(settings.client_id, settings.name)) {}
 
-// --- in which form
-// --------------------------------------------------------------------------------
+// --- in which form ------------------------------------------------------------------------------
 
 NodeSet Sender::send(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   const auto plain = plain_form(claim, verb);
@@ -96,8 +94,7 @@ NodeSet Sender::send_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm f
   return sent;
 }
 
-// --- sending
-// --------------------------------------------------------------------------------------
+// --- sending ------------------------------------------------------------------------------------
 
 NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (is_set(verb)) clocks_.read_before_votes(nodes);
@@ -166,8 +163,7 @@ void Sender::notify_queued(Claim& claim, NodeIndex node) {
   }
 }
 
-// --- in another form
-// ------------------------------------------------------------------------------
+// --- in another form ----------------------------------------------------------------------------
 
 bool Sender::sent_again(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::script_needed && send_as_script(claim, answer)) return true;

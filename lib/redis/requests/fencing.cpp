@@ -3,6 +3,7 @@
 
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
+#include "redis/wire/classify.hpp"
 
 /// A lock with a fencing number, and a higher number for a key that is ours.
 namespace redlock::redis {

@@ -2,8 +2,10 @@
 #include <chrono>
 #include <string>
 
+#include "core/membership/marker.hpp"
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
+#include "redis/wire/classify.hpp"
 
 /// A node's marker: read behind votes, or to confirm it, and replaced.
 namespace redlock::redis {

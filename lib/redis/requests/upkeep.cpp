@@ -5,6 +5,7 @@
 #include "redis/handshake/server_info.hpp"
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
+#include "redis/wire/classify.hpp"
 
 /// What is asked beside the locks.
 namespace redlock::redis {
