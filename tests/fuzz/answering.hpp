@@ -37,8 +37,7 @@ void each_verb(Visit&& visit) {
 
 /// Whether the number that is sent with it, or comes back, is a fencing token.
 [[nodiscard]] constexpr bool is_numbered(core::Verb verb) noexcept {
-  return core::is_divided(verb) || verb == core::Verb::take ||
-         verb == core::Verb::raise_fence;
+  return core::is_divided(verb) || verb == core::Verb::take || verb == core::Verb::raise_fence;
 }
 
 /// `values` are as many as values_expected() says.
