@@ -29,7 +29,7 @@ class Agenda {
   void touch_if_decided(Claim& claim) {
     if (claim.unanswered == 0 || may_be_decided(claim)) touch(claim);
   }
-  /// Whether it may change something to judge the claim as it is. Most answers decide nothing.
+  /// Whether judging the claim now can change something. Most answers decide nothing.
   [[nodiscard]] static bool may_be_decided(const Claim& claim) noexcept {
     switch (claim.task) {
       case Claim::Task::none:

@@ -16,8 +16,8 @@
 
 namespace redlock::core {
 
-/// Reads the nodes' clocks, and how many keys each node has evicted: how much the votes of nodes
-/// are worth whose clocks step, or which forget. When a clock stepped, finds out whose it was.
+/// Reads the nodes' clocks, and how many keys each node has evicted: a clock that steps, or a node
+/// that evicts, makes votes worth less. When a clock stepped, finds out whose it was.
 class Clocks {
  public:
   Clocks(const Settings& settings, const Instant& now, Nodes& nodes, Outbox& outbox)
@@ -28,7 +28,7 @@ class Clocks {
         standstill_(settings.clock_bound) {}
 
   // --- asking -----------------------------------------------------------------------------------
-  /// Requests for votes are about to leave for these nodes.
+  /// Requests for locks are about to leave for these nodes.
   void read_before_votes(NodeSet nodes) {
     if (settings_.clock_guard) read_old(nodes);
   }
@@ -52,10 +52,10 @@ class Clocks {
   [[nodiscard]] bool evicted(NodeIndex node, std::uint64_t keys);
 
   // --- whose clock stepped ----------------------------------------------------------------------
-  /// Requests that were sent before may have been answered before the step.
+  /// Reads the witnesses' clocks again: earlier answers may be older than the step.
   void ask_witnesses();
   struct Verdict {
-    bool ours = false;  ///< and for the nodes more time has passed: the deadlines are earlier
+    bool ours = false;  ///< our clock stood still: the deadlines are earlier
     NodeSet excluded{};
   };
   /// None: not known yet, or no clock stepped. A verdict ends the doubt: end_doubt().

@@ -41,11 +41,11 @@ class Closing {
   [[nodiscard]] bool is_over() const noexcept { return over_; }
 
  private:
-  /// A detached lease still goes to nodes whose first contact is a moment away. A hung one is not
-  /// waited for.
+  /// A detached lease still goes to nodes whose first contact is a moment away. A hung node is
+  /// not waited for.
   [[nodiscard]] bool may_meet_nodes() const noexcept { return now_ < greet_until_; }
   [[nodiscard]] bool awaits_answers(NodeSet forgetting) const;
-  /// Nodes that are to get a release yet.
+  /// Nodes that are still to get a release.
   [[nodiscard]] NodeSet to_be_delivered() const;
   void report_undelivered() const;
 

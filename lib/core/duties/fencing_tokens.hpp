@@ -17,8 +17,7 @@
 
 namespace redlock::core {
 
-/// How an attempt comes to its fencing token: see Fencing. The claims that it is given are those
-/// for which one was asked.
+/// How an attempt comes to its fencing token: see Fencing. Takes only claims that asked for one.
 class FencingTokens {
  public:
   FencingTokens(const Settings& settings, const Nodes& nodes, Meter& meter, Outbox& outbox)
@@ -26,12 +25,11 @@ class FencingTokens {
 
   /// A token is asked for. `wall_clock`: the time since 1970.
   void propose(Claim& claim, Duration wall_clock);
-  /// The form of set_fenced that asks for the number.
+  /// The short form of `verb` if it may be used; else `verb`.
   [[nodiscard]] Verb short_form(const Claim& claim, Verb verb) const;
 
   // --- answers ----------------------------------------------------------------------------------
-  /// One to the short form, as if it had named the number that there was: `floor` was read behind
-  /// it.
+  /// Completes an answer to the short form with `floor`, which was read after it.
   static void complete(const Claim& claim, Answer& answer, std::uint64_t floor);
   /// A node granted, raised its number to ours, and has this floor. False: there is more to it.
   [[nodiscard]] static bool acknowledge_at_once(Claim& claim, NodeIndex node, std::uint64_t floor);
@@ -46,7 +44,7 @@ class FencingTokens {
   enum class Verdict : std::uint8_t {
     acknowledged,  ///< by a quorum: the number is the token
     exhausted,     ///< there is no higher number
-    first_round,   ///< which is over when the lock is ours: the number is to be raised
+    first_round,   ///< not acknowledged when the lock is ours: the number is to be raised
     later_round,
   };
   [[nodiscard]] static Verdict judge(const Claim& claim);
@@ -60,7 +58,8 @@ class FencingTokens {
 
   // --- what nodes keep --------------------------------------------------------------------------
   void came_up(NodeIndex node) noexcept { asked_of_[node] = 0; }
-  /// Numbers were asked for on these nodes: what leaves there is not less than what comes.
+  /// Numbers were asked for on these nodes. Prunes with the first request of a connection, and with
+  /// every thousandth.
   void prune(NodeSet nodes);
 
  private:

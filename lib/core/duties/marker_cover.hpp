@@ -10,8 +10,8 @@
 
 namespace redlock::core {
 
-/// Under the restart guard, a vote counts only with the membership record that is read after it on
-/// the same connection: one reading covers all votes of a turn. Until then they are held back.
+/// Under the restart guard, a vote counts only with the marker that is read after it on the same
+/// connection: one reading covers all votes of a turn. Until then they are held back.
 class MarkerCover {
  public:
   MarkerCover(const Settings& settings, const Nodes& nodes, Outbox& outbox)
@@ -25,7 +25,7 @@ class MarkerCover {
   /// Nodes that were asked for a vote since the last turn ended.
   [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
   void end_turn();
-  /// Where no votes are asked for, which would show that the record has changed.
+  /// Reads the marker of a node while no vote is asked for, which would show a change.
   void read(NodeIndex node);
   void dropped(NodeIndex node) noexcept {
     uncovered_.remove(node);
@@ -36,8 +36,8 @@ class MarkerCover {
   [[nodiscard]] bool holds_back(const Link& link, Verb verb) const {
     return link.holds_back() || (settings_.restart_guard && is_vote(verb));
   }
-  /// So many of the answers, the first ones, need not be held back: the marker that was read behind
-  /// them has come with them, and is the known one.
+  /// How many of the first answers need not be held back: the marker that was read after them came
+  /// with them, unchanged.
   [[nodiscard]] std::size_t confirmed(const Assents& event) const;
 
  private:

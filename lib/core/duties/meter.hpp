@@ -70,7 +70,7 @@ class Meter {
     did_not_answer(node, vote);
     ++counted_[node].answered_otherwise;
   }
-  /// The node was not asked, or its connection ended: it has a vote all the same.
+  /// The node was not asked, or its connection ended: its missing vote is counted.
   void did_not_answer(NodeIndex node, Vote vote) noexcept {
     ++counted_[node].votes[static_cast<std::size_t>(vote)];
   }

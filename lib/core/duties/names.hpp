@@ -22,17 +22,17 @@ class Names {
   Names(const Settings& settings, const Instant& now, const Nodes& nodes, Outbox& outbox)
       : settings_(settings), now_(now), nodes_(nodes), outbox_(outbox) {}
 
-  /// A request for a vote left for these nodes: those that are due are given the name after it.
+  /// A request for a lock left for these nodes: those that are due are given the name after it.
   void write(NodeSet nodes) {
     if (!settings_.name.empty() && now_ >= next_ && !forgets_) write_where_due(nodes);
   }
   /// When nodes that were given it are to be given it again. It is first written with the first
-  /// vote of a connection.
+  /// request for a lock on a connection.
   [[nodiscard]] Instant next_writing() const;
   void write_again();
 
-  /// A lease is asked for. If it is longer than any before, the next request of each node finds the
-  /// name due.
+  /// A lease is asked for. If it is longer than any before, each node that has the name is due for
+  /// it again.
   void cover(Duration lease);
   /// For how long a node that is given the name now keeps it.
   [[nodiscard]] Duration kept() const noexcept;

@@ -20,8 +20,8 @@
 
 namespace redlock::core {
 
-/// Observers of a resource: when each resource is inspected next. Where a function returns an
-/// observation, an inspection of it is to begin now.
+/// Observers of a resource: when each resource is inspected next. If a function returns an
+/// observation, the engine inspects it now.
 class Observers {
  public:
   Observers(const Settings& settings, const Instant& now, const Nodes& nodes, Claims& claims,
@@ -45,7 +45,7 @@ class Observers {
   void inspected(const Claim& claim);
 
   // --- events -----------------------------------------------------------------------------------
-  /// Of a key that somebody observes, on this node, or, if none, by ourselves.
+  /// A key that somebody observes has changed on `node`; none: we changed it ourselves.
   [[nodiscard]] Observation* changed(const TrackedKeys::Entry& entry,
                                      std::optional<NodeIndex> node);
   /// A node does not notify us of what we do ourselves.

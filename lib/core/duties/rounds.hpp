@@ -21,7 +21,8 @@ namespace redlock::core {
 /// follows from the verdict is the engine's.
 ///
 /// Of a claim, it records the votes, counts off what was unanswered, and adds to `unasked`. The
-/// engine begins rounds (Voters::begin_round), and takes nodes out of `unasked` when they come up.
+/// engine begins rounds (Voters::begin_round), and takes nodes out of `unasked` when they come up,
+/// go down, or are not needed any more.
 class Rounds {
  public:
   Rounds(Claims& claims, const Nodes& nodes, Voters& voters, Meter& meter, Agenda& agenda,
@@ -35,7 +36,8 @@ class Rounds {
         sender_(sender),
         key_notes_(key_notes) {}
 
-  /// Asks every node for `claim.verb`. A node that cannot be asked is recorded as absent. If it is
+  /// Asks every node for `claim.verb`. A node that cannot be asked is recorded as absent,
+  /// one that owes too many answers as late. If it is
   /// not known yet whether it can be, it is entered in `unasked`. Returns the nodes that were
   /// asked.
   NodeSet ask(Claim& claim);

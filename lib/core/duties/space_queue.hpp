@@ -10,10 +10,9 @@
 
 namespace redlock::core {
 
-/// A hundred thousand callers may wait at once, and a connection takes so many requests and no
-/// more. An attempt that meets it full would be lost at once, and try again a moment later:
-/// together they would keep the loop busy with that, and the answers that make room waiting. So
-/// attempts wait here until the nodes have answered others.
+/// A hundred thousand callers may wait at once, and a connection takes a limited number of
+/// requests. Attempts that met full connections would fail and try again, and delay the answers
+/// that make room. So attempts wait here until the nodes have answered others.
 class SpaceQueue {
  public:
   SpaceQueue(const Settings& settings, const Nodes& nodes, Pool<Acquisition>& acquisitions)

@@ -47,8 +47,8 @@ namespace redlock::core {
 ///     next step (rounds and claims they refer to live until then);
 ///  3. sends each request in one piece and in order per connection, and answers each with exactly
 ///     one Answer, in the same order; requests open on a connection that ended are not answered,
-///     NodeDown (or the engine's own `disconnect`) covers them;
-///  4. steps it with TurnEnd where nodes are uncovered() before what was commanded leaves;
+///     NodeDown (or the engine's own Disconnect) covers them;
+///  4. steps it with TurnEnd if nodes are uncovered(), before the commands leave;
 ///  5. after the steps of a turn asks `next_deadline()` and steps with TimePassed when it has come,
 ///     *after* reading what has arrived: answers that are there must not be taken for missing.
 ///
@@ -63,18 +63,18 @@ class Engine {
   void step(Instant now, const Event& event, std::vector<Command>& out);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-  /// Its nodes are those that were named, and behind them what was learned.
+  /// Its nodes are the configured ones, then the learned ones.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   /// None when the name is stale.
   [[nodiscard]] const Claim* claim(ClaimId id) const { return claims_.find(id); }
   [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
-  /// Why a node that is up has no vote for new leases; empty where it has one.
+  /// Why a node that is up has no vote for new leases; empty if it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
   /// Nodes that were asked for a vote since the last TurnEnd.
   [[nodiscard]] NodeSet uncovered() const noexcept { return cover_.uncovered(); }
   /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
-  /// For how long nodes reserve a free resource for who is next in its queue.
+  /// For how long nodes reserve a free resource for the first client in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return wait_queue_.reserved_for(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
   [[nodiscard]] std::size_t held() const noexcept { return claims_.leases(); }
@@ -129,7 +129,7 @@ class Engine {
   void take_tracked(const Answer& answer);
   void fire_due();
   /// A client that wants nothing, or closes, reads no clocks and lets its name expire: the next
-  /// vote reads and writes them again.
+  /// request for a lock reads and writes them again.
   [[nodiscard]] bool wants_something() const noexcept {
     return !closing_.has_begun() && (claims_.size() > 0 || acquisitions_.size() > 0);
   }
@@ -147,7 +147,7 @@ class Engine {
   void drop(NodeIndex node, Vote vote, std::string_view why);
   void kill_suspects(NodeIndex node);
   void serve_claims_of(NodeIndex node);
-  /// More may vote than before.
+  /// More nodes may vote than before: what waited for votes goes on.
   void serve_all_claims();
   void take_clock(const Answer& answer, const std::optional<Arrival>& arrival);
   void take_time(NodeIndex node, Duration time, const Arrival& arrival);
@@ -163,28 +163,29 @@ class Engine {
   /// `floor` is what was read with the marker; 0: none.
   void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
   void count_held_back(NodeIndex node, std::uint64_t floor);
-  /// One that was held back, or need not be.
+  /// An answer that was held back, or need not be.
   void take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                            const Arrival& arrival);
   void take_marker_written(const Answer& answer);
-  /// Those that nobody has met.
+  /// Ends connections to nodes that nobody has met: the next handshake marks them.
   void mark_nodes();
   void end_connection(NodeIndex node, Vote vote, std::string_view why);
 
   // engine_answers.cpp: whom an answer concerns
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
-  /// The same for one that says yes and nothing else, as most do.
+  /// As take_answer(), for an answer that says yes and nothing else, as most do.
   void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);
-  /// A fenced SET in its short form: the floor was read behind it.
+  /// A fenced SET in its short form was granted: the floor was read after it.
   void take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                           const Arrival& arrival);
   void take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival);
   void judge(Claim& claim);
 
   // engine_acquire.cpp: attempts, waiting
+  Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
   [[nodiscard]] bool has_room() const;
   void try_again(Acquisition& acquisition);
-  /// Until the nodes have answered others.
+  /// It waits until the nodes have answered others.
   void wait_for_space(Acquisition& acquisition);
   void use_space();
   void start_attempt(Acquisition& acquisition);
@@ -209,7 +210,6 @@ class Engine {
   void release_decided(Claim& claim, std::optional<Errc> problem);
 
   // engine_hold.cpp: a lease's life after it was granted
-  Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
@@ -223,15 +223,15 @@ class Engine {
   Claim& new_claim_by_token(Claim::Purpose purpose, CallId request, std::string_view resource,
                             const Token& token, Duration ttl);
   void adopt(Claim& claim, const ValidityBasis& basis);
-  /// As soon as it is known whose votes count.
+  /// Begins the round of a call by token as soon as it is known whose votes count.
   void begin_when_known(Claim& claim);
-  /// Whether it waited for that; if so, it begins if it is known now.
+  /// Whether the claim waited for that. If so, its round begins if it is known now.
   bool begins_now(Claim& claim);
   void begin_release_by_token(Claim& claim);
   void begin_inspect(Claim& claim);
   void judge_release_by_token(Claim& claim);
   void judge_inspect(Claim& claim);
-  /// What is observed; null: nothing is.
+  /// Begins an inspection for its observers; null: for nobody.
   void inspect(Observation* observation);
 
   Settings settings_;

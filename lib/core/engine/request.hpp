@@ -13,7 +13,7 @@
 
 namespace redlock::core {
 
-/// For how long at least a node reserves a free resource for who is next in its queue.
+/// For how long at least a node reserves a free resource for the first client in its queue.
 inline constexpr Duration shortest_reservation = std::chrono::milliseconds(20);
 
 /// Replaces a node's marker, if it is still the expected one.
@@ -30,7 +30,8 @@ struct MarkerWrite {
 /// the simulator executes it. Each request reads what it needs. Texts live until the next step.
 struct Terms {
   // --- the lock ---
-  std::string_view resource{};  ///< of one permit: the permit's own key; track: the key's resource
+  /// Of one permit: the permit's own key. Of a semaphore's queue: what the permits' names begin with.
+  std::string_view resource{};
   std::string_view token{};
   Duration ttl{};
   std::span<const std::string> more_resources{};  ///< of the same token: all or none
@@ -42,7 +43,9 @@ struct Terms {
   std::string_view name{};           ///< write_name, write_audit: what people call this client
 
   // --- waiting ---
-  Duration writer_reservation{};  ///< for so long new holds are refused if others are in the way
+  /// If others are in the way: for how long new holds are refused, and the free ones of several
+  /// resources are kept.
+  Duration writer_reservation{};
   /// The client in whose name the lock is asked for, or which a release queues again.
   std::string_view client{};
   std::optional<std::int64_t> ticket{};  ///< with which the client is queued; none: it is not
@@ -51,7 +54,7 @@ struct Terms {
   /// as long as `writer_reservation`.
   std::string_view kept_before{};
   bool quiet = false;  ///< release: another client passes the resource on
-  /// For how long a node reserves what is free for who is next.
+  /// For how long a node reserves what is free for the first client in the queue.
   Duration reserved_for = shortest_reservation;
 
   // --- of no claim ---
@@ -64,7 +67,8 @@ struct Terms {
   bool may_share_call = false;
 
   /// Nothing but resource, token, fencing number, TTL and `reserved_for` can differ from another
-  /// request of which this is true: the encoder writes over the bytes of the one before.
+  /// request of a claim, of the same verb, of which this is true: the encoder writes over the bytes
+  /// of the one before.
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == Duration::zero() &&
            writer_reservation == Duration::zero() && permits == 0 && client.empty() &&

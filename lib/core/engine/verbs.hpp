@@ -24,13 +24,14 @@ enum class Verb : std::uint8_t {
   raise_fence,     ///< a higher number for a key that is ours
   raise_plain,     ///< raise_fence by the commands that follow the SET of set_fenced
   extend,          ///< raise the expiry of our key
-  extend_plain,    ///< SET IFEQ: never for less time than before
+  extend_plain,    ///< SET IFEQ, for at least the longest time that this claim has asked for
   extend_or_set,   ///< extend, or give the key back to a node that lost it
   repair_plain,    ///< extend_plain, then SET NX
   release,         ///< compare and delete
   release_plain,   ///< DELIFEQ, and whether anybody is queued
   break_lock,      ///< compare, and keep everybody out for a while
-  notify,          ///< the clients that are queued, after a release_plain
+  notify,          ///< after a release_plain: the free resource is reserved for the first in
+                   ///< the queue
   inspect,         ///< holder and remaining TTL
   expire_orphan,   ///< an expiry for a key that has none
   write_audit,     ///< which lock an operator broke, after its release
@@ -59,29 +60,28 @@ enum class Operation : std::uint8_t {
   inspect,
   expire_orphan,
   write_audit,
-  upkeep,  ///< belongs to no claim: nobody waits for the answer
+  upkeep,  ///< belongs to no claim, and is no vote
 };
 
 /// How it is executed: a script costs the node more, can do more, and may be forbidden.
 enum class Form : std::uint8_t { plain, script };
 
-/// What the core knows of a verb. To add a request is to add a verb, its row here, and its row in
-/// lib/redis/requests.
+/// What the core knows of a verb. To add a request, see tools/docs/design/adding.md.
 struct VerbRow {
   enum Trait : std::uint8_t {
-    is_fenced = 1,   ///< take: by commands of its own, where `take` is a script
+    is_fenced = 1,   ///< take: plain commands that also raise the fencing number
     is_short = 2,    ///< the answer does not name the number that there was
-    is_divided = 4,  ///< the answer names that number, or the floor, and then whose key it is
+    is_divided = 4,  ///< several commands: the last answer says whose key it is then
     repairs = 8,     ///< extend: gives the key to a node that lost it
-    compares = 16,   ///< a plain command that compares whose key it is: its answer may say it in
-                     ///< other words than the script's
+    compares = 16,   ///< a plain command that compares whose key it is, and answers in other words
+                     ///< than the script: see Sender::in_terms_of_scripts
   };
   Verb verb{};
   std::string_view name;  ///< for people
   Operation operation{};
   Form form{};
   std::uint8_t traits = 0;
-  Verb script = verb;  ///< of plain commands: the script that does the same
+  Verb script = verb;  ///< of a plain command: the script that does the same; else the verb itself
 
   [[nodiscard]] constexpr bool has(Trait trait) const noexcept { return (traits & trait) != 0; }
 };
@@ -148,7 +148,7 @@ inline constexpr const std::array<VerbRow, verbs>& verb_rows = verbs_detail::row
 }
 [[nodiscard]] constexpr std::string_view name_of(Verb verb) noexcept { return about(verb).name; }
 
-/// Verbs of which something is true: asked for with every request and answer, so one bit each.
+/// Verbs of which something is true, a bit for each: every request and answer asks several times.
 template <typename IsTrue>
 [[nodiscard]] consteval std::uint64_t verbs_that(IsTrue is_true) noexcept {
   static_assert(verbs <= 64);
@@ -190,7 +190,7 @@ template <typename IsTrue>
       verbs_for(Operation::take) | verbs_for(Operation::raise) | verbs_for(Operation::extend),
       verb);
 }
-/// Changes the key of a resource, or ends it, whatever is asked for next.
+/// May change the key of a resource, or delete it.
 [[nodiscard]] constexpr bool is_write(Verb verb) noexcept {
   return is_in(verbs_for(Operation::extend) | verbs_for(Operation::release) |
                    verbs_for(Operation::notify) | verbs_for(Operation::expire_orphan),

@@ -34,7 +34,8 @@ class NodeQueues {
 
   enum class Where : std::uint8_t { in_its_place, at_the_back };
   void join(Entry& entry, NodeSet nodes, Where where = Where::in_its_place);
-  /// Joins where the client is in no queue, or not as its waiters want it, and before nodes forget.
+  /// Joins again if the client is not queued, is queued in the wrong mode, or is about to be
+  /// forgotten.
   void renew(Entry& entry, NodeSet nodes);
   /// As leave.lua numbers it.
   enum class Leave : std::uint8_t {
@@ -60,7 +61,7 @@ class NodeQueues {
   [[nodiscard]] static bool is_out_of_place(const Key& key) {
     return position_of(key) != key.position;
   }
-  /// For how long a free resource is reserved for who is next.
+  /// For how long a free resource is reserved for the first client in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return reserved_for_; }
   void measure_reservation();
 

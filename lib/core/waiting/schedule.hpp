@@ -55,13 +55,13 @@ class Schedule {
   bool hand_on_watch(Acquisition& acquisition, WaitedKeys::Key& key);
 
  private:
-  /// The length of the pause. Held: until q nodes can be free by the refusals' TTLs. Until then
-  /// notifications wake it; without them it polls with a jittered backoff from the scale of the
-  /// round trip up to 50 ms. Split, expired: jittered backoff on the same scale, not a fixed 50 to
-  /// 250 ms: contenders that met once must only miss each other by a round trip. Unavailable,
-  /// excluded: bounded backoff; a node that comes back ends it early. In a queue, the first client
-  /// and the watcher notice an expiry, and all clients notice the end of an interval; otherwise
-  /// they sleep.
+  /// The length of the pause. Held: until q nodes can be free by the refusals' TTLs; a client that
+  /// will be notified and is not the first sleeps on. Without notifications it polls with a
+  /// jittered backoff from the scale of the round trip up to 50 ms. Split, expired: jittered
+  /// backoff on the same scale, not a fixed 50 to 250 ms: contenders that met once must only miss
+  /// each other by a round trip. Unavailable, excluded: bounded backoff; a node that comes back
+  /// ends it early. In a queue, the first client and the watcher notice an expiry, and all clients
+  /// notice the end of an interval; otherwise they sleep.
   [[nodiscard]] Duration pause(const Acquisition& acquisition, bool sleeps, bool notices_expiry);
   /// Whether another acquisition of this client already tries to get what it waits for, and only
   /// one can. Two that try at once would divide the nodes between them, and notify each other of
@@ -69,7 +69,7 @@ class Schedule {
   [[nodiscard]] bool others_try(const Acquisition& acquisition);
   /// Nodes have notified it, maybe during its last attempt.
   void heed_notifications(Acquisition& acquisition);
-  /// Whether a node says that it is next.
+  /// Whether a node says that it is first in its queue, or it has no ticket.
   [[nodiscard]] bool is_first(const Acquisition& acquisition);
   /// Of one that waits for a permit: whether it is the first of ours, and we are first on a node.
   [[nodiscard]] bool is_first_for_permit(const Acquisition& acquisition);

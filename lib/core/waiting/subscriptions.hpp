@@ -15,7 +15,7 @@
 namespace redlock::core {
 
 /// From which nodes notifications arrive here, and whether they still do. A node that has said
-/// nothing for long while somebody waits is asked for a word; if it does not answer, the
+/// nothing for long while somebody waits is probed; if it does not answer, the
 /// subscription is made anew.
 class Subscriptions {
  public:

@@ -61,14 +61,13 @@ class TrackedKeys {
   };
   Answered answered(const Answer& answer);
   Entry* changed(const Changed& change);
-  /// We write it ourselves there: of that the node does not notify us, and it does not track the
-  /// key any more.
+  /// We write the key there ourselves: the node does not notify us, and stops tracking it.
   void written(std::string_view key, NodeSet nodes) {
     if (keys_.empty()) return;
     if (Entry* const entry = find(key)) entry->second.asked = entry->second.asked - nodes;
   }
-  /// A request of ours left that may write it, whatever its answer says. Where somebody watches it,
-  /// the nodes are asked again behind it, at the end of the step; who waits asks again itself.
+  /// A request of ours that may write the key left. If the key is watched, the nodes are asked
+  /// again at the end of the step; waiters ask again by themselves.
   void may_be_written(std::string_view key, NodeSet nodes) {
     if (keys_.empty()) return;
     if (Entry* const entry = find(key)) ask_again(*entry, nodes);

@@ -66,7 +66,7 @@ class WaitQueue {
   /// attempt took us out of.
   void place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes);
 
-  /// For how long a free resource is reserved for who is next.
+  /// For how long a free resource is reserved for the first client in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return queues_.reserved_for(); }
   void measure_reservation() { queues_.measure_reservation(); }
 

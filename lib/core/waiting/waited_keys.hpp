@@ -98,8 +98,8 @@ class WaitedKeys {
   [[nodiscard]] Entry* find_for(const Acquisition& acquisition);
   [[nodiscard]] Keys& all() noexcept { return keys_; }
 
-  /// Nobody waits for it now. It is forgotten at the next step unless somebody does then. A few are
-  /// kept for who locks them again and again.
+  /// Nobody waits for it now. It is forgotten at the next step unless somebody does then. A few
+  /// stay, for keys that are locked often.
   void forget_later(const Key& key) { left_.push_back(key.id); }
 
   enum class Visited : std::uint8_t { more, enough };

@@ -19,7 +19,7 @@ struct Plan {
 struct Waiting {
   std::uint64_t arrival = 0;  ///< its number among all acquisitions that ever waited
   bool queued = false;        ///< it is among the waiters of what is in its way
-  bool has_ticket = false;    ///< its attempts queue the client where they are refused
+  bool has_ticket = false;    ///< its attempts queue the client if they are refused
   bool tracks = false;        ///< it has nodes track the key: another library's lock is in its way
   bool reserved = false;      ///< nodes refuse new holds of others because of it
   std::uint64_t blocked_by = 0;  ///< which of several resources it waits for; 0: it needs one
@@ -31,11 +31,11 @@ struct Waiting {
 
   NodeSet notified_by;      ///< nodes that have notified it since its last attempt began
   bool saw_change = false;  ///< another library's lock has changed since its last attempt began
-  /// It asks then in case the client for which the resource is reserved does not come: a node chose
+  /// When it asks in case the client for which the resource is reserved does not come: a node chose
   /// this client to watch that. Instant::min(): it watches nothing.
   Instant watch_until = Instant::min();
   bool watches = false;             ///< its last attempt was such a look
-  std::optional<Instant> retry_at;  ///< what nodes told it has it ask again then; none: nothing has
+  std::optional<Instant> retry_at;  ///< when to try again, because nodes notified it
   Plan plan;                        ///< its next attempt
 };
 
