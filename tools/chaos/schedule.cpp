@@ -274,9 +274,13 @@ class Planner {
     if (request_.nodes == 1) return true;
     const auto broken = static_cast<std::size_t>(std::count_if(
         node_busy_.begin(), node_busy_.end(), [&](Offset until) { return until > fault.begin; }));
-    // Of three, two must be members for the third to be taken back.
-    const bool alone = request_.nodes < 5 && costs_data_or_clock(fault.form);
-    return broken < (request_.nodes - 1) / 2 && (!alone || place_busy_ <= fault.begin);
+    if (!costs_data_or_clock(fault.form) || place_busy_ <= fault.begin) {
+      return broken < (request_.nodes - 1) / 2;
+    }
+    // A node that is no member vouches for nobody. Of three, two must be members for the third to
+    // be taken back.
+    const std::size_t whole_but_displaced = node_busy_[displaced_] <= fault.begin ? 1 : 0;
+    return request_.nodes >= 5 && broken + whole_but_displaced < (request_.nodes - 1) / 2;
   }
 
   /// Of those that are whole until then, some contenders are led to the other server.
@@ -288,6 +292,7 @@ class Planner {
     if (!cut_links(fault, node, draw_met())) return false;
     node_busy_[node] = fault.end + aftermath;
     place_busy_ = fault.end + without_place;
+    displaced_ = node;
     return true;
   }
 
@@ -396,6 +401,7 @@ class Planner {
   Offset clock_busy_{};
   Offset evictions_busy_{};
   Offset place_busy_{};
+  std::size_t displaced_ = 0;  ///< the node that is no member until then
   Offset machine_busy_{};
   std::vector<Fault> faults_{};
 };

@@ -164,6 +164,37 @@ TEST(ChaosSchedule, LeadsOneNameAwayAtATimeAndLetsThatNodeBecomeAMemberAgain) {
   EXPECT_GE(count, 100U);
 }
 
+/// It ends the vote of its node for a while.
+bool costs_vote(const Fault& fault) {
+  return of_node(fault) &&
+         (forgets(fault) || fault.form == FaultForm::node_killed_with_data ||
+          fault.form == FaultForm::node_restarted || fault.form == FaultForm::node_evicts ||
+          kind_of(fault.form) == FaultKind::clock);
+}
+
+TEST(ChaosSchedule, LeavesAMajorityThatVouchesForANodeWhoseNameLedAway) {
+  // It is taken back by clients that connect to it anew, every 5 s.
+  constexpr Offset no_member = 5s + 2 * max_ttl;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    const auto faults = make_schedule(request_of(seed, 30s));
+    for (const Fault& name : faults) {
+      if (kind_of(name.form) != FaultKind::name) continue;
+      for (const Fault& fault : faults) {
+        const bool meanwhile = fault.begin >= name.begin && fault.begin < name.end + no_member;
+        if (!meanwhile || !costs_vote(fault) || fault.needs_operator) continue;
+        std::set<std::size_t> without_vote = {*name.node, *fault.node};
+        for (const Fault& other : faults) {
+          const bool goes_on = other.begin <= fault.begin && fault.begin < other.end + max_ttl;
+          if (goes_on && costs_vote(other) && !other.needs_operator) {
+            without_vote.insert(*other.node);
+          }
+        }
+        EXPECT_LE(without_vote.size(), 2U) << "seed " << seed << ", " << to_string(fault.form);
+      }
+    }
+  }
+}
+
 TEST(ChaosSchedule, SeldomEvicts) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Offset until{0};
