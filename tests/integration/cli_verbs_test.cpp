@@ -359,6 +359,29 @@ TEST(CliOutage, AMinorityDownIsNoMatter) {
   EXPECT_EQ(nodes.count_held("r"), 2U);
 }
 
+TEST(CliPassword, GoesWithAUserByVariableToo) {
+  const Nodes nodes(3);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].command({"ACL", "SETUSER", "locks", "on", ">very-secret", "~*", "&*", "+@all"});
+    nodes[i].command({"ACL", "SETUSER", "default", "off"});
+  }
+  const TempDir directory;
+  const std::string file = directory.write("password", "very-secret\n").string();
+  const std::string list = "QUORUM_LOCK_NODES=" + nodes.joined_urls();
+  const std::vector<std::string> by_file{list, "QUORUM_LOCK_USER=locks",
+                                         "QUORUM_LOCK_PASSWORD_FILE=" + file};
+  const std::vector<std::string> by_variable{list, "QUORUM_LOCK_USER=locks",
+                                             "QUORUM_LOCK_PASSWORD=very-secret"};
+  EXPECT_EQ(run_tool({"inspect", "r"}, {.environment = by_file}).exit_code, 0);
+  const ProcessResult run =
+      run_tool({"run", "r", "--", "sh", "-c", "echo ${QUORUM_LOCK_PASSWORD-gone}"},
+               {.environment = by_variable});
+  EXPECT_EQ(run.output, "gone\n") << run.errors;
+  EXPECT_EQ(run_tool({"inspect", "r", "--user", "nobody"}, {.environment = by_variable}).exit_code,
+            69)
+      << "the command line wins";
+}
+
 TEST(CliPassword, ComesFromAFileAndIsNeverShown) {
   RedisServerOptions options;
   options.password = "very-secret";

@@ -17,6 +17,7 @@
 
 #include "chaos/terms.hpp"
 #include "quorum-lock/child_process.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/loopback_server.hpp"
 #include "quorum-lock/platform.hpp"
 #include "redlock/deployment.hpp"
@@ -139,7 +140,7 @@ void Arena::start_contender(std::size_t slot) {
   request.program = cli::platform::own_program();
   request.arguments = words_of(contender_request);
   request.arguments.insert(request.arguments.begin(), "quorum-lock");
-  request.environment = cli::environment_with({}, {"QUORUM_LOCK_NODES"});
+  request.environment = cli::environment_of_helper();
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const int* error = std::get_if<int>(&started)) {
@@ -274,8 +275,8 @@ void Arena::call_operator() {
   request.program = cli::platform::own_program();
   request.arguments = {"quorum-lock",  "bootstrap", "--quiet",
                        "--after-loss", "--max-ttl", fmt::format("{}ms", max_ttl.count())};
-  request.environment = cli::environment_with(
-      {fmt::format("QUORUM_LOCK_NODES={}", fmt::join(server_urls(), ","))}, {});
+  request.environment = cli::environment_of_helper(
+      {fmt::format("QUORUM_LOCK_NODES={}", fmt::join(server_urls(), ","))});
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const auto* child = std::get_if<cli::ChildProcess>(&started)) operator_pid_ = child->pid();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "quorum-lock/child_process.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/loopback_server.hpp"
 
 namespace redlock::chaos {
@@ -69,8 +70,8 @@ void FaultServer::launch() {
                        "--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
                        "--daemonize", "no", "--dir", (folder_ / "data").string(), "--logfile",
                        (folder_ / "log").string()};
-  request.environment = cli::environment_with(
-      clock_ ? clock_->environment() : std::vector<std::string>{}, {"QUORUM_LOCK_NODES"});
+  request.environment =
+      cli::environment_of_helper(clock_ ? clock_->environment() : std::vector<std::string>{});
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const int* error = std::get_if<int>(&started)) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "quorum-lock/child_process.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/platform.hpp"
 
 namespace redlock::chaos {
@@ -25,7 +26,7 @@ pid_t start(const cli::Signals& signals) {
   cli::ChildRequest request;
   request.program = cli::platform::own_program();
   request.arguments = {"quorum-lock", load_verb};
-  request.environment = cli::environment_with({}, {});
+  request.environment = cli::environment_of_helper();
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals);
   if (const int* error = std::get_if<int>(&started)) {

@@ -5,7 +5,7 @@
 function __quorum_lock_words
     # Their value is the next word, and no verb.
     set -l with_value \
-        --nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout \
+        --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout \
         --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --max-hold --max-renewals \
         --kill-after --orphan-ttl --permits --owner --at-least --adopt --fencing-token \
         --metrics-file --metrics-listen --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
@@ -112,6 +112,7 @@ complete -c quorum-lock -n 'not __quorum_lock_in_command' -l config -r -F -d 'TO
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l local -x -a '1 3 5' -d 'start private nodes for this command'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l quorum -x -d 'votes that make a lock'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l name -x -d 'what people call this process'
+complete -c quorum-lock -n 'not __quorum_lock_in_command' -l user -x -d 'ACL user of the nodes'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l password-file -r -F -d 'file with the password of the nodes'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l cacert -r -F -d 'CA certificates (PEM)'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l cert -r -F -d 'client certificate (PEM)'

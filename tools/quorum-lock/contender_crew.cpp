@@ -17,6 +17,7 @@
 
 #include "quorum-lock/child_process.hpp"
 #include "quorum-lock/contender_side.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/loopback_server.hpp"
 #include "quorum-lock/platform.hpp"
 #include "quorum-lock/text.hpp"
@@ -71,7 +72,7 @@ void ContenderCrew::start(const char* verb, const std::string& request) {
   ChildRequest child;
   child.program = platform::own_program();
   child.arguments = {"quorum-lock", verb};
-  child.environment = environment_with({}, {"QUORUM_LOCK_NODES"});
+  child.environment = environment_of_helper();
   child.input = orders.source.get();
   child.output = words.sink.get();
   const auto started = ChildProcess::start(child, signals_);

@@ -50,7 +50,8 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
                                              const Lease& lease) {
   std::vector<std::string> additions = {"QUORUM_LOCK_RESOURCE=" + request.subject.resource,
                                         "QUORUM_LOCK_TOKEN=" + lease.token().str()};
-  std::vector<std::string_view> removals;
+  // The command and its children need not know it.
+  std::vector<std::string_view> removals = {"QUORUM_LOCK_PASSWORD"};
   if (request.target.kind() == Target::Kind::permit) {
     additions.push_back("QUORUM_LOCK_PERMIT=" + lease.resource());
   } else {
@@ -64,6 +65,7 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
   }
   if (session.is_local()) {
     additions.push_back("QUORUM_LOCK_NODES=" + join(session.nodes()));
+    removals.emplace_back("QUORUM_LOCK_LOCAL");
   } else if (const char* nodes = std::getenv("QUORUM_LOCK_NODES")) {
     // The command and its children need not know it, and /proc shows the environment.
     for (const std::string& node : split_list(nodes)) {

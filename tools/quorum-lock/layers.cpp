@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cstdlib>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "quorum-lock/child_process.hpp"
+#include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
+#include "quorum-lock/verb_table.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -22,7 +27,7 @@ struct Alternatives {
 
 constexpr Alternatives alternatives[] = {
     {{"nodes", "local"}},    {{"quiet", "verbose"}},       {{"shared", "owner", "permits"}},
-    {{"async", "blocking"}}, {{"reentry", "drain"}, true},
+    {{"async", "blocking"}}, {{"reentry", "drain"}, true}, {{"password-file", "password"}},
 };
 
 /// Refused together in every layer.
@@ -53,33 +58,65 @@ void fill_from_weaker(Arguments& given, Arguments layer) {
   given.fill_from(layer);
 }
 
-bool from_file(const Arguments::Value& value) {
-  return value.layer == Layer::verb_table || value.layer == Layer::top_level;
-}
+/// From the environment or a file.
+bool is_default(const Arguments::Value& value) { return value.layer != Layer::command_line; }
 
 /// Verbs refuse by themselves what the command line combines.
 void refuse_together(const Arguments& given, std::string_view first, std::string_view second) {
   const Arguments::Value* one = chosen(given, first);
   const Arguments::Value* other = chosen(given, second);
-  if (one == nullptr || other == nullptr || (!from_file(*one) && !from_file(*other))) return;
+  if (one == nullptr || other == nullptr || (!is_default(*one) && !is_default(*other))) return;
   throw UsageError(fmt::format("{}: not together with {}", one->origin, other->origin));
 }
 
+/// An empty variable counts as none.
+std::optional<Arguments::Value> value_of(const std::string& variable) {
+  const char* text = std::getenv(variable.c_str());
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  return Arguments::Value{text, variable, Layer::environment};
+}
+
+/// The global options, and the password, which is no option: `ps` would show it.
 Arguments environment() {
   Arguments layer;
-  const char* nodes = std::getenv("QUORUM_LOCK_NODES");
-  if (nodes != nullptr && *nodes != '\0') {
-    layer.nodes = {nodes};
-    layer.nodes_origin = {{}, "QUORUM_LOCK_NODES", Layer::environment};
+  for (const OptionText& option : global_options()) {
+    const std::string name(option.name);
+    auto value = value_of(variable_of(name));
+    if (!value) continue;
+    if (name == "nodes") {
+      layer.nodes = {std::exchange(value->text, {})};
+      layer.nodes_origin = *std::move(value);
+    } else if (!option.value.empty()) {
+      layer.set(name, *std::move(value));
+    } else if (value->text == "true" || value->text == "false") {
+      layer.set_flag(name, *std::move(value));
+    } else {
+      throw UsageError(fmt::format("{}: '{}' is not allowed: true or false", value->origin,
+                                   as_printable(value->text)));
+    }
   }
-  const char* guard = std::getenv("QUORUM_LOCK_RESTART_GUARD");
-  if (guard != nullptr && *guard != '\0') {
-    layer.set("restart-guard", {guard, "QUORUM_LOCK_RESTART_GUARD", Layer::environment});
+  if (auto password = value_of(variable_of("password"))) {
+    layer.set("password", *std::move(password));
   }
   return layer;
 }
 
 }  // namespace
+
+std::string variable_of(std::string_view option) {
+  std::string name = "QUORUM_LOCK_";
+  for (const char letter : option) {
+    name +=
+        letter == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  }
+  return name;
+}
+
+std::vector<std::string> environment_of_helper(const std::vector<std::string>& additions) {
+  std::vector<std::string> names = {variable_of("password")};
+  for (const OptionText& option : global_options()) names.push_back(variable_of(option.name));
+  return environment_with(additions, {names.begin(), names.end()});
+}
 
 void fill_in(Arguments& given, const std::string& verb, const ConfigFile& file) {
   fill_from_weaker(given, environment());
@@ -97,7 +134,9 @@ void fill_in(Arguments& given, const std::string& verb, const ConfigFile& file) 
 
 void fill_in(Arguments& given, const std::string& verb) {
   ConfigFile file;
-  if (const auto path = given.text("config")) file = read_config(*path);
+  auto path = given.text("config");
+  if (!path) path = environment().text("config");
+  if (path) file = read_config(*path);
   if (!file.mistakes.empty()) throw UsageError("--config: " + file.mistakes.front().text);
   fill_in(given, verb, file);
 }

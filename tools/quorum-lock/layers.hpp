@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "quorum-lock/arguments.hpp"
 #include "quorum-lock/config.hpp"
@@ -25,8 +27,17 @@ inline constexpr NotForAdopted not_for_adopted[] = {
 /// Where a value comes from, the strongest first: the command line, the environment, the table of
 /// the verb in the configuration file, the file's top level.
 ///
+/// The environment variable of a global option: QUORUM_LOCK_MAX_TTL of "max-ttl". The one of
+/// "password" is the password for nodes whose URL has none.
+[[nodiscard]] std::string variable_of(std::string_view option);
+
+/// The environment for a process that this program starts for itself, with `additions`: without
+/// the variables of the options, which are meant for this process, and may hold a password.
+[[nodiscard]] std::vector<std::string> environment_of_helper(
+    const std::vector<std::string>& additions = {});
+
 /// Fills in what the command line leaves open. An empty `verb` has no table. Throws UsageError for
-/// options that cannot be combined if one of them is from the file.
+/// options that cannot be combined if one of them is not from the command line.
 void fill_in(Arguments& given, const std::string& verb, const ConfigFile& file);
 
 /// As `fill_in`, with the file of --config if that is given. Throws UsageError for the first

@@ -20,6 +20,7 @@
 
 #include "quorum-lock/child_process.hpp"
 #include "quorum-lock/descriptor.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/platform.hpp"
 #include "quorum-lock/text.hpp"
 
@@ -124,7 +125,7 @@ void LocalNodes::launch(Node& node) {
   ChildRequest request;
   request.program = program_;
   request.arguments = {"redis-server", file_of(node, "conf")};
-  request.environment = environment_with({}, {"QUORUM_LOCK_NODES"});
+  request.environment = environment_of_helper();
   request.streams = ChildRequest::Streams::none;
   const auto started = ChildProcess::start(request, signals_);
   if (const int* error = std::get_if<int>(&started)) {

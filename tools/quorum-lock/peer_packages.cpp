@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "bench/peers_embedded.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/watched_child.hpp"
@@ -105,7 +106,7 @@ std::string run_npm(const std::string& npm, const Path& folder, const Signals& s
                              "--fetch-retries=1",
                              "--fetch-timeout=20000",
                              "--loglevel=error"};
-  child.request.environment = environment_with({}, {"QUORUM_LOCK_NODES"});
+  child.request.environment = environment_of_helper();
   child.limit = install_limit;
   child.stop = &stop;
   std::string complaint;

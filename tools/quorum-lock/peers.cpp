@@ -14,6 +14,7 @@
 
 #include "bench/sequential_client.hpp"
 #include "quorum-lock/cycle_bench.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/watched_child.hpp"
@@ -129,7 +130,7 @@ bench::CycleOutcome Peers::run_program(Peer& peer, const bench::CycleSettings& s
   WatchedChild child;
   child.request.program = packages_.node;
   child.request.arguments = {"node", packages_.folder / "peer.mjs", packages_.folder};
-  child.request.environment = environment_with({}, {"QUORUM_LOCK_NODES"});
+  child.request.environment = environment_of_helper();
   child.input = settings_text(peer, settings);
   child.limit = std::chrono::ceil<std::chrono::milliseconds>(
       settings.duration + warm_up_of(peer, settings.duration) + grace);

@@ -89,8 +89,11 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
         "--nodes: none given: name them with --nodes URL[,URL...], QUORUM_LOCK_NODES or --config "
         "FILE, or try --local N");
   }
+  settings.user = name_of(given, "user");
   if (const auto path = given.text("password-file")) {
     settings.password = read_password_file(*path, given.find("password-file")->origin);
+  } else {
+    settings.password = given.text("password").value_or(std::string());
   }
   settings.ports = port_range_of(given);
   settings.name = name_of(given, "name");
@@ -134,6 +137,7 @@ ClientOptions client_options(const Settings& settings, std::vector<std::string> 
   options.nodes = std::move(nodes);
   options.quorum = settings.quorum;
   options.name = settings.name;
+  options.user = settings.user;
   options.password = settings.password;
   options.tls = settings.tls;
   options.connect_timeout = settings.connect_timeout;

@@ -21,6 +21,7 @@ struct Settings {
   std::optional<PortRange> ports{};    ///< where private servers may listen; none: anywhere
   std::optional<std::size_t> quorum{};
   std::string name{};  ///< what people call the client; empty: as the library does
+  std::string user{};
   std::string password{};
   TlsOptions tls{};
   std::optional<std::chrono::nanoseconds> timeout{};

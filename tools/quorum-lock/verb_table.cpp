@@ -6,7 +6,7 @@ namespace {
 constexpr OptionText globals[] = {
     {"nodes", "URL[,URL...]",
      "The nodes: redis://[user[:password]@]host[:port][/db], rediss://... (TLS), "
-     "unix:///path[?db=n] or host[:port][/db]; may be repeated. Environment: QUORUM_LOCK_NODES"},
+     "unix:///path[?db=n] or host[:port][/db]; may be repeated"},
     {"config", "FILE",
      "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
      "each "
@@ -20,6 +20,7 @@ constexpr OptionText globals[] = {
      "What people call this process in inspections and refusals; default: user@host:pid program. "
      "In "
      "elect, the name of the candidate; default: host and process"},
+    {"user", "NAME", "ACL user for nodes whose URL names none; default: the user default"},
     {"password-file", "FILE", "File whose first line is the password for nodes whose URL has none"},
     {"cacert", "FILE", "CA certificates for rediss:// (PEM); default: the system's"},
     {"cert", "FILE", "Client certificate for rediss:// (PEM)"},
@@ -31,8 +32,7 @@ constexpr OptionText globals[] = {
     {"max-ttl", "DURATION", "Longest TTL that this deployment allows; default 30s"},
     {"restart-guard", "DURATION|off",
      "How long a node that restarted, or that no client has met yet, has no vote; not below the "
-     "max TTL; default: the max TTL. Alone, it sets the max TTL too. See bootstrap. Environment: "
-     "QUORUM_LOCK_RESTART_GUARD"},
+     "max TTL; default: the max TTL. Alone, it sets the max TTL too. See bootstrap"},
     {"durable", "",
      "A node that restarted with its data keeps its vote if it writes every command to disk "
      "(appendfsync always)"},
@@ -542,7 +542,12 @@ std::string_view options_footer() noexcept {
          "in\n"
          "the file of --config, the table over the top level of the file: see quorum-lock help "
          "config.\n"
-         "Empty variables count as absent.";
+         "Each of these options has a variable: QUORUM_LOCK_ and its name in capitals, as in\n"
+         "QUORUM_LOCK_NODES and QUORUM_LOCK_MAX_TTL. That of a flag is true or false. Empty "
+         "variables\n"
+         "count as absent. QUORUM_LOCK_PASSWORD is the password for nodes whose URL has none; a "
+         "file\n"
+         "is better, because /proc shows a process's environment.";
 }
 
 std::string_view program_footer() noexcept {

@@ -40,6 +40,10 @@ class Variables {
     set("QUORUM_LOCK_NODES", nodes);
     set("QUORUM_LOCK_RESTART_GUARD", guard);
   }
+  using Values = std::vector<std::pair<const char*, const char*>>;
+  explicit Variables(const Values& values) : Variables("", "") {
+    for (const auto& [name, value] : values) set(name, value);
+  }
   ~Variables() {
     for (const auto& [name, value] : before_) {
       if (value) {
@@ -209,6 +213,56 @@ TEST(CliLayers, AWrongValueIsNamedByItsLine) {
     EXPECT_TRUE(std::string(error.what()).starts_with("[run] ttl in '")) << error.what();
     EXPECT_NE(std::string(error.what()).find(", line 3: 31.000 s is not"), std::string::npos);
   }
+}
+
+TEST(CliEnvironment, HasAVariableForEachOptionThatEveryVerbTakes) {
+  EXPECT_EQ(variable_of("max-ttl"), "QUORUM_LOCK_MAX_TTL");
+  const Variables variables(Variables::Values{{"QUORUM_LOCK_QUORUM", "4"},
+                                              {"QUORUM_LOCK_NAME", "backup"},
+                                              {"QUORUM_LOCK_USER", "locks"},
+                                              {"QUORUM_LOCK_PASSWORD", "secret"},
+                                              {"QUORUM_LOCK_TIMEOUT", "250ms"},
+                                              {"QUORUM_LOCK_MAX_TTL", "1m"},
+                                              {"QUORUM_LOCK_DURABLE", "true"},
+                                              {"QUORUM_LOCK_JSON", "false"},
+                                              {"QUORUM_LOCK_NODES", "a,b,c,d,e"}});
+  const Settings settings =
+      resolve_settings(filled({}, "run", "json = true\nname = \"other\"\n"), NodesNeeded::required);
+  EXPECT_EQ(settings.quorum, 4U);
+  EXPECT_EQ(settings.name, "backup");
+  EXPECT_EQ(settings.user, "locks");
+  EXPECT_EQ(settings.password, "secret");
+  EXPECT_EQ(settings.timeout, 250ms);
+  EXPECT_EQ(settings.max_ttl, 1min);
+  EXPECT_TRUE(settings.guards.trust_durable);
+  EXPECT_EQ(settings.format, Settings::Format::people) << "false takes the file's flag back";
+}
+
+TEST(CliEnvironment, IsRefusedByTheNameOfTheVariable) {
+  {
+    const Variables variables(Variables::Values{{"QUORUM_LOCK_DURABLE", "1"}});
+    EXPECT_EQ(refusal_of_filling({}, "run", ""),
+              "QUORUM_LOCK_DURABLE: '1' is not allowed: true or false");
+  }
+  {
+    const Variables variables(
+        Variables::Values{{"QUORUM_LOCK_LOCAL", "3"}, {"QUORUM_LOCK_NODES", "a"}});
+    EXPECT_EQ(refusal_of_filling({}, "run", ""),
+              "QUORUM_LOCK_NODES: not together with QUORUM_LOCK_LOCAL");
+  }
+  const Variables variables(
+      Variables::Values{{"QUORUM_LOCK_PASSWORD", "x"}, {"QUORUM_LOCK_PASSWORD_FILE", "/f"}});
+  EXPECT_EQ(refusal_of_filling({}, "run", ""),
+            "QUORUM_LOCK_PASSWORD_FILE: not together with QUORUM_LOCK_PASSWORD");
+}
+
+TEST(CliEnvironment, NamesTheConfigurationFile) {
+  const test::TempDir folder;
+  const std::string file = folder.write("q.toml", "name = \"from the file\"\n").string();
+  const Variables variables(Variables::Values{{"QUORUM_LOCK_CONFIG", file.c_str()}});
+  Arguments given;
+  fill_in(given, "run");
+  EXPECT_EQ(given.text("name"), "from the file");
 }
 
 }  // namespace
