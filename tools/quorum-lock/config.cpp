@@ -22,24 +22,24 @@
 namespace redlock::cli {
 namespace {
 
-std::string read_text(const std::string& path) {
+std::string read_text(const std::string& path, const std::string& origin) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
   // An empty file fails too, without an error.
   if (!file || (!(content << file.rdbuf()).good() && errno != 0)) {
-    throw UsageError(
-        fmt::format("--config: '{}' cannot be read: {}", as_printable(path), std::strerror(errno)));
+    throw UsageError(fmt::format("{}: '{}' cannot be read: {}", origin, as_printable(path),
+                                 std::strerror(errno)));
   }
   return content.str();
 }
 
-toml::table parse_toml(const std::string& path) {
-  const std::string text = read_text(path);
+toml::table parse_toml(const std::string& path, const std::string& origin) {
+  const std::string text = read_text(path, origin);
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("--config: '{}', line {}: {}", as_printable(path),
+    throw UsageError(fmt::format("{}: '{}', line {}: {}", origin, as_printable(path),
                                  error.source().begin.line, as_printable(error.description())));
   }
 }
@@ -232,6 +232,8 @@ class Reader {
 
 }  // namespace
 
-ConfigFile read_config(const std::string& path) { return Reader(path).read(parse_toml(path)); }
+ConfigFile read_config(const std::string& path, const std::string& origin) {
+  return Reader(path).read(parse_toml(path, origin));
+}
 
 }  // namespace redlock::cli

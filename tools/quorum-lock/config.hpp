@@ -23,7 +23,9 @@ struct ConfigFile {
   std::vector<Mistake> mistakes{};
 };
 
-/// Reads a TOML file. Throws UsageError when it cannot be read, or is no TOML.
-[[nodiscard]] ConfigFile read_config(const std::string& path);
+/// Reads a TOML file. Throws UsageError, which begins with `origin`, if it cannot be read or is no
+/// TOML.
+[[nodiscard]] ConfigFile read_config(const std::string& path,
+                                     const std::string& origin = "--config");
 
 }  // namespace redlock::cli

@@ -368,8 +368,9 @@ nlohmann::ordered_json setting_json(const ShownSetting& setting) {
 
 ConfigReport check_config(const Arguments& given) {
   ConfigReport report;
-  report.file = given.text("config").value_or(std::string());
-  ConfigFile file = read_config(report.file);
+  const Arguments::Value path = config_of(given).value_or(Arguments::Value{});
+  report.file = path.text;
+  ConfigFile file = read_config(path.text, path.origin);
   Mistakes mistakes;
   for (const ConfigFile::Mistake& mistake : file.mistakes) mistakes.add(mistake.text, mistake.line);
   check_values(file.top_level, global_defaults(), mistakes);

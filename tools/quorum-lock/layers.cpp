@@ -112,6 +112,11 @@ std::string variable_of(std::string_view option) {
   return name;
 }
 
+std::optional<Arguments::Value> config_of(const Arguments& given) {
+  if (const Arguments::Value* path = given.find("config")) return *path;
+  return value_of(variable_of("config"));
+}
+
 std::vector<std::string> environment_of_helper(const std::vector<std::string>& additions) {
   std::vector<std::string> names = {variable_of("password")};
   for (const OptionText& option : global_options()) names.push_back(variable_of(option.name));
@@ -134,10 +139,12 @@ void fill_in(Arguments& given, const std::string& verb, const ConfigFile& file) 
 
 void fill_in(Arguments& given, const std::string& verb) {
   ConfigFile file;
-  auto path = given.text("config");
-  if (!path) path = environment().text("config");
-  if (path) file = read_config(*path);
-  if (!file.mistakes.empty()) throw UsageError("--config: " + file.mistakes.front().text);
+  if (const auto path = config_of(given)) {
+    file = read_config(path->text, path->origin);
+    if (!file.mistakes.empty()) {
+      throw UsageError(fmt::format("{}: {}", path->origin, file.mistakes.front().text));
+    }
+  }
   fill_in(given, verb, file);
 }
 

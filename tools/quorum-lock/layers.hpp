@@ -31,6 +31,9 @@ inline constexpr NotForAdopted not_for_adopted[] = {
 /// "password" is the password for nodes whose URL has none.
 [[nodiscard]] std::string variable_of(std::string_view option);
 
+/// The configuration file, if one is given.
+[[nodiscard]] std::optional<Arguments::Value> config_of(const Arguments& given);
+
 /// The environment for a process that this program starts for itself, with `additions`: without
 /// the variables of the options, which are meant for this process, and may hold a password.
 [[nodiscard]] std::vector<std::string> environment_of_helper(

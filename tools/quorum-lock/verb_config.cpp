@@ -2,6 +2,7 @@
 
 #include "quorum-lock/config_report.hpp"
 #include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/text.hpp"
@@ -20,7 +21,7 @@ int verb_config(const Arguments& given) {
     throw UsageError(fmt::format("config check: '{}' is one too many: --config names the file",
                                  as_printable(given.words[1])));
   }
-  if (given.find("config") == nullptr) {
+  if (!config_of(given)) {
     throw UsageError("--config: none given: config check --config FILE says what FILE means");
   }
   const ConfigReport report = check_config(given);

@@ -30,7 +30,7 @@ struct MarkerWrite {
 /// the simulator executes it. Each request reads what it needs. Texts live until the next step.
 struct Terms {
   // --- the lock ---
-  /// Of one permit: the permit's own key. Of a semaphore's queue: what the permits' names begin with.
+  /// Of one permit: the permit's own key. Of a semaphore's queue: how the permits' names begin.
   std::string_view resource{};
   std::string_view token{};
   Duration ttl{};
