@@ -13,8 +13,8 @@
 
 namespace redlock::core {
 
-/// Whose votes a round of a claim counts: those of the deployment that counted when the round
-/// began, and of its nodes those that may vote and remember for long enough.
+/// Says which votes a round counts: those of nodes that belong to the deployment known when the
+/// round began, may vote, and remember for long enough.
 class Voters {
  public:
   Voters(const Instant& now, const Nodes& nodes, const LostVotes& lost_votes, Rest& rest,

@@ -21,7 +21,7 @@ bool says_no_master(std::string_view error) {
 void Engine::on(const Answer& answer) {
   REDLOCK_ASSERT(answer.reply != Reply::failed);
   if (answer.reply == Reply::error && says_no_master(answer.text)) {
-    // What it was just now, and whether it kept its data: the next handshake finds out.
+    // Whether it is a master again, and kept its data, the next handshake finds out.
     return end_connection(answer.node, Vote::error, answer.text);
   }
   if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);

@@ -19,7 +19,7 @@ void Engine::tend_links() {
     const auto node = static_cast<NodeIndex>(i);
     Link& link = nodes_[i];
     if (link.answer_overdue(now_)) {
-      // Answers are unaccounted for from here on: the connection is of no more use.
+      // Which answers are still to come is not known any more: the connection cannot be used.
       owed_releases_.undo_sets(node);
       outbox_.emit(Disconnect{node});
       drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));

@@ -66,9 +66,8 @@ struct Terms {
   /// which has a script of its own.
   bool may_share_call = false;
 
-  /// Nothing but resource, token, fencing number, TTL and `reserved_for` can differ from another
-  /// request of a claim, of the same verb, of which this is true: the encoder writes over the bytes
-  /// of the one before.
+  /// Two such requests of claims, of the same verb, differ in resource, token, fencing number, TTL
+  /// and `reserved_for` at most: the encoder writes over the bytes of the one before.
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == Duration::zero() &&
            writer_reservation == Duration::zero() && permits == 0 && client.empty() &&

@@ -34,7 +34,7 @@ class Schedule {
         keys_(keys),
         random_(random) {}
 
-  /// Heeds what nodes have told it since its last attempt began.
+  /// Notifications that came since its last attempt began make it ask sooner.
   Plan plan(Acquisition& acquisition, Instant at_latest);
 
   /// Whether nodes notify us of the end of what is in its way.

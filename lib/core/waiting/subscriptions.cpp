@@ -9,8 +9,7 @@ namespace {
 /// A node to which this client cannot subscribe is tried again after this.
 constexpr Duration subscribe_again_after = std::chrono::seconds(5);
 
-/// A subscription on which nothing was heard for so long, while somebody waits, is asked for a
-/// word.
+/// While somebody waits, a subscription that was silent for so long is probed.
 constexpr Duration silence_until_probe = std::chrono::seconds(3);
 
 }  // namespace

@@ -41,7 +41,7 @@ namespace {
 /// For how long a node remembers which locks an operator broke.
 constexpr core::Duration audit_kept_for = std::chrono::hours(24);
 
-/// Where the release of a lost attempt, which waits on, puts its client in the queue.
+/// At which place the release of a lost attempt queues its client, if the client waits on.
 enum class PlaceAtRelease : std::uint8_t { none, as_before, for_any_permit, of_several };
 
 PlaceAtRelease place_at_release(const core::Terms& terms) noexcept {
