@@ -32,11 +32,11 @@ enum class ExitCode : int {
     case Errc::unavailable:
     case Errc::excluded:
     case Errc::expired:
+    case Errc::limit_reached:
       return ExitCode::unavailable;
     case Errc::not_holder:
       return ExitCode::not_holder;
     case Errc::invalid_argument:
-    case Errc::limit_reached:
       return ExitCode::usage;
     case Errc::cancelled:
     case Errc::closed:

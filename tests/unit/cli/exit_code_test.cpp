@@ -1,0 +1,25 @@
+#include "quorum-lock/exit_code.hpp"
+
+#include <gtest/gtest.h>
+
+namespace redlock::cli {
+namespace {
+
+TEST(CliExitCode, OfAnErrorSaysWhatACallerCanDo) {
+  for (const Errc errc : {Errc::held, Errc::split}) {
+    EXPECT_EQ(exit_code_of(errc), ExitCode::taken) << to_string(errc);
+  }
+  for (const Errc errc : {Errc::unavailable, Errc::excluded, Errc::expired}) {
+    EXPECT_EQ(exit_code_of(errc), ExitCode::unavailable) << to_string(errc);
+  }
+  EXPECT_EQ(exit_code_of(Errc::not_holder), ExitCode::not_holder);
+  EXPECT_EQ(exit_code_of(Errc::invalid_argument), ExitCode::usage);
+}
+
+// Nothing is wrong with the usage if the machine has no file descriptor left.
+TEST(CliExitCode, OfALimitThatWasReachedIs69) {
+  EXPECT_EQ(code(exit_code_of(Errc::limit_reached)), 69);
+}
+
+}  // namespace
+}  // namespace redlock::cli
