@@ -108,7 +108,7 @@ void Findings::judge(const SurveyedNode& node) {
 void Findings::judge_access(const SurveyedNode& node) {
   if (!node.denied.empty()) {
     add(node, admin::Finding::Kind::auth,
-        "The server does not let us in, or not do what a client has to: " + node.denied +
+        "The server rejected our login or denied a required command: " + node.denied +
             (node.denied.ends_with('.') ? "" : "."),
         "Clients with these credentials get no vote from it.",
         node.denied.starts_with("NOPERM")
@@ -117,8 +117,8 @@ void Findings::judge_access(const SurveyedNode& node) {
             : "Check the user and the password of this node: in its URL, or with --password-file.");
   } else if (!node.seen.reachable) {
     add(node, admin::Finding::Kind::unreachable, "It cannot be asked: " + node.seen.problem + ".",
-        "It has no vote. Locks work as long as a majority of the nodes answers; with each one that "
-        "does not, less may go wrong elsewhere.",
+        "It has no vote. Locks work as long as a majority of the nodes answers; every missing node "
+        "reduces the failures you can tolerate.",
         node.seen.url.starts_with("unix:")
             ? "Check that the server runs, that path and database of its URL are right, and that "
               "this user may open the socket."
@@ -158,7 +158,7 @@ void Findings::judge_scripts(const SurveyedNode& node) {
   if (node.runs_scripts || node.can_compare || !node.denied.empty()) return;
   add(node, admin::Finding::Kind::no_scripts,
       "The server does not know EVAL (its configuration renames it), and has neither DELIFEQ nor "
-      "DELEX in its place.",
+      "DELEX.",
       "No client could release a lock there, so it has no vote. bootstrap and members need EVAL, "
       "too.",
       "Take the rename-command of EVAL, EVALSHA and SCRIPT out of its configuration and restart "
@@ -180,8 +180,8 @@ void Findings::judge_settings(const SurveyedNode& node) {
         "The server answers before its data is on disk (persistence: " +
             std::string(to_string(seen.persistence)) + ").",
         options_.guards.restart
-            ? "It was to keep its vote over a restart for being durable; as it is not, it sits out "
-              "a quarantine after each one."
+            ? "--durable expects it to keep its vote over a restart, but it is not durable: each "
+              "restart puts it into quarantine."
             : "The restart guard is off: a restart can make it forget a lock that somebody holds.",
         options_.guards.restart ? "Set appendonly yes and appendfsync always; or do not trust "
                                   "nodes to be durable (--durable)."
@@ -197,8 +197,8 @@ void Findings::judge_tracking(const SurveyedNode& node) {
   add(node, admin::Finding::Kind::tracking_table,
       "Its table of tracked keys has " + std::to_string(node.tracked) + " entries.",
       "The server keeps an entry for each client and key until the key changes, also of clients "
-      "that are long gone. A full table costs memory, and watchers are told of changes that were "
-      "none. Clients of quorum-lock leave none but for keys that they watch.",
+      "that are long gone. A full table costs memory, and the server notifies watchers of changes "
+      "that did not happen. Clients of quorum-lock add entries only for keys that they watch.",
       "Find the program that has keys tracked (CLIENT LIST: flag t), and have it track by prefix "
       "(BCAST) or not at all. A restart of the server empties the table.");
 }
@@ -214,7 +214,7 @@ void Findings::judge_clock(const SurveyedNode& node) {
           (offset > nanoseconds::zero() ? " ahead of" : " behind") +
           " the median of all nodes' clocks; " +
           core::format_duration(options_.guards.clock_bound) + " is allowed.",
-      "Locks end by the servers' clocks. When this one is set right, locks end early or late.",
+      "Locks end by the servers' clocks. When this clock is set right, locks end early or late.",
       "Run a time service (chrony, ntpd) on its machine, one that slews and does not step.");
 }
 
@@ -225,12 +225,12 @@ void Findings::judge_fencing(const SurveyedNode& node) {
   const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
   add(node, admin::Finding::Kind::fencing_floor,
       "It acknowledges no fencing token below a floor that is " + std::to_string(hours) +
-          " hours ahead of the nodes' clocks: its clock was once as far ahead, or is.",
+          " hours ahead of the nodes' clocks: its clock is, or once was, that far ahead.",
       "The other nodes refuse so large a number. Fencing and elections go on without this node's "
       "vote while enough others are up, and fail or leap to such numbers when they are not.",
-      "Set its clock right. If no fencing token so large was ever handed out (quorum-lock inspect "
+      "Set its clock right. If no lease ever got so large a fencing token (quorum-lock inspect "
       "shows the numbers), delete its keys redlock:node:numbers and redlock:node:marker: it begins "
-      "anew, behind a quarantine. Else wait until the clocks have caught up.");
+      "anew, after a quarantine. Otherwise wait until the clocks have caught up.");
 }
 
 void Findings::judge_membership(const SurveyedNode& node) {
@@ -240,15 +240,15 @@ void Findings::judge_membership(const SurveyedNode& node) {
         std::to_string(node.seen.replicas) +
             (node.seen.replicas == 1 ? " replica is" : " replicas are") + " attached to it.",
         "A replica that is promoted, and hands the role back later, has forgotten votes. Clients "
-        "notice that only where the server has client tracking (Redis 6 and later).",
-        "Do not promote the replicas of a node. For copies of the data, use its backups.");
+        "notice that only if their user may run HELLO and CLIENT TRACKING.",
+        "Detach the replicas, and never promote one. Nobody needs a copy of a node's data.");
   }
   if (!node.marker) return;
   const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
   if (node.marker->max_ttl == max_ttl) return;
   add(node, admin::Finding::Kind::membership,
       "Its deployment has a max TTL of " + core::format_duration(node.marker->max_ttl) + ", but " +
-          core::format_duration(max_ttl) + " is asked for here.",
+          core::format_duration(max_ttl) + " is configured here.",
       "With different max TTLs, a node's quarantine may be too short, so that a client gets no "
       "vote from it.",
       "Give every client the same max TTL. To change it, stop all clients, wait until no lock is "

@@ -56,7 +56,7 @@ std::string unless_without_scripts(const std::vector<ObservedNode>& nodes) {
 
 admin::Finding not_bootstrapped(const std::vector<ObservedNode>& nodes) {
   return {list_of(names_of(nodes)), admin::Finding::Kind::not_bootstrapped,
-          "No node has a marker: the deployment was not opened yet, or all its nodes have lost "
+          "No node has a marker: the deployment has not been opened, or all its nodes have lost "
           "their data.",
           "The first clients to connect open it by themselves, but only after a quarantine of max "
           "TTL, because a lock that the nodes have forgotten may still be held.",
@@ -87,9 +87,9 @@ admin::Finding replaced(const std::string& name) {
       name, admin::Finding::Kind::other_deployment,
       "Its place was given to another server of the same name, or to this one after it had lost "
       "its data; then the old data were put back.",
-      "Its votes count for nobody, until it has stood so for a quarantine and is taken back, which "
-      "costs the other server its place.",
-      "See that " + name + " leads to one server everywhere."};
+      "Its votes count for nobody. After a quarantine it is taken back, and the other server loses "
+      "its membership.",
+      "Make sure that " + name + " leads to the same server everywhere."};
 }
 
 admin::Finding differs(const std::string& name, const Marker& marker) {
@@ -98,8 +98,8 @@ admin::Finding differs(const std::string& name, const Marker& marker) {
       "Its marker names other members than those of most nodes of the same deployment: " +
           list_of(marker.members) + ". Somebody has written it by hand.",
       "Its votes count for nobody, and nobody connects to the members that only it names.",
-      "Find out who can write to it. Then delete its key redlock:node:marker: the others take it "
-      "back, and it votes after a quarantine."};
+      "Find out who can write to this node. Then delete its key redlock:node:marker: the others "
+      "take it back, and it votes after a quarantine."};
 }
 
 std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
@@ -112,7 +112,7 @@ std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
     if (marker->state == Marker::State::blank && !named) {
       findings.push_back(
           {node.name, admin::Finding::Kind::membership,
-           current ? "It is blank, and no member of the deployment of the others."
+           current ? "It is blank, and not a member of the deployment of the others."
                    : "It is blank, and too few other nodes know which deployment it belongs to.",
            "It has no vote until it is a member.",
            current ? "Make it a member with quorum-lock members add or replace, or take it off the "
@@ -131,7 +131,7 @@ std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
     if (removed) {
       findings.push_back({node.name, admin::Finding::Kind::other_deployment,
                           "It was replaced or removed, and still runs with its old membership.",
-                          "Its votes count for nobody. It is harmless, and easily mistaken for a "
+                          "Its votes count for nobody. It is harmless, but easily mistaken for a "
                           "member.",
                           "Stop it and take it off the list, or take it back with quorum-lock " +
                               core::members_command("add", {node.name}) + "."});
@@ -154,10 +154,11 @@ std::optional<admin::Finding> judge_list(const std::vector<ObservedNode>& nodes,
   std::string what = "The list of nodes is not the list of members.";
   if (!missing.empty()) what += " Not in the list: " + list_of(missing) + ".";
   if (!extra.empty()) what += " No members: " + list_of(extra) + ".";
-  return admin::Finding{list_of(extra.empty() ? missing : extra),
-                        admin::Finding::Kind::stale_client, std::move(what),
-                        "Clients with different lists may both be granted a lock.",
-                        "Give clients the members: --nodes " + core::shell_list(current.members)};
+  return admin::Finding{
+      list_of(extra.empty() ? missing : extra), admin::Finding::Kind::stale_client, std::move(what),
+      "Only votes of members count, so locks stay safe. But a client finds members "
+      "that its list leaves out only while it reaches a majority of the members.",
+      "Give clients the members: --nodes " + core::shell_list(current.members)};
 }
 
 }  // namespace

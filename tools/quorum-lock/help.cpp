@@ -142,7 +142,7 @@ std::string program_help() {
   for (const VerbText& verb : verbs()) {
     out += fmt::format("  {:<10}", verb.name) + wrapped(first_sentence(verb.summary), 12);
   }
-  return out + table("Options, before or behind the verb", global_options()) +
+  return out + table("Options, before or after the verb", global_options()) +
          table("Other", common_options) + "\n" + reflowed(program_footer());
 }
 
@@ -154,7 +154,7 @@ std::string verb_help(const VerbText& verb) {
 }
 
 std::string options_help() {
-  return "Options that every verb takes, before or behind the verb.\n" +
+  return "Options that every verb takes, before or after the verb.\n" +
          table("Options", global_options()) + table("Other", common_options) + "\n" +
          reflowed(options_footer());
 }
