@@ -132,7 +132,7 @@ REDLOCK_C_EXPORT void redlock_round_free(redlock_round* round);
 typedef struct redlock_error {
   redlock_status status;
   const char* message;         ///< one line, for people
-  const char* holder_name;     ///< what people call the holder; only with `name_holders`
+  const char* holder_name;     ///< the holder's name for people; only with `name_holders`
   const redlock_round* round;  ///< the last round, with every node's vote; NULL if none was sent
 } redlock_error;
 
@@ -300,7 +300,7 @@ typedef struct redlock_client_options {
   const char* const* nodes;  ///< redis://[user[:password]@]host[:port][/db], rediss://, unix://
   size_t node_count;
   uint64_t quorum;   ///< 0: a majority
-  const char* name;  ///< what people call this client; NULL: `user@host:pid program`
+  const char* name;  ///< the name of this client for people; NULL: `user@host:pid program`
   const char* user;  ///< for URLs without one; NULL: none
   const char* password;
   const char* tls_ca_file;  ///< NULL: the system's certificate store
@@ -318,7 +318,7 @@ typedef struct redlock_client_options {
   bool plain_commands;
   /// Called on the client's loop thread. It must not block.
   void (*on_node_event)(void* context, const redlock_node_event* event);
-  /// Is told of acquire calls and leases, in the order of what happened. Called on the client's
+  /// Observes acquire calls and leases, in the order of what happened. Called on the client's
   /// loop thread. It must not block.
   void (*on_observation)(void* context, const redlock_observation* observation);
   void* context;
@@ -348,7 +348,7 @@ typedef struct redlock_undelivered {
   const char* url;  ///< without the password
   uint64_t releases;
   /// How long at most keys stay there: from the end of the client, or, with `may_write_late`, from
-  /// when the node has executed what it has received.
+  /// when the node has executed all requests that it has received.
   int64_t left_ns;
   bool may_write_late;  ///< a node that hangs can still write a key when it goes on
 } redlock_undelivered;
@@ -551,7 +551,7 @@ typedef struct redlock_node_inspection {
   redlock_lock_kind kind;
   const char* holder;       ///< exclusive: the stored token; else NULL
   const char* owner;        ///< owned: the name of the owner; else NULL
-  const char* holder_name;  ///< what people call the holder; empty: not known
+  const char* holder_name;  ///< the holder's name for people; empty: not known
   uint32_t holds;           ///< shared, owned: the number of holds
   uint32_t waiters;
   const char* const* tokens;  ///< shared, owned: of the holds that expire first
@@ -572,7 +572,7 @@ typedef struct redlock_inspection {
   redlock_lock_kind kind;   ///< of the key on most nodes
   const char* holder;       ///< exclusive: the token on most nodes; else NULL
   const char* owner;        ///< owned: the name of the owner on most nodes; else NULL
-  const char* holder_name;  ///< what people call the holder; empty: not known
+  const char* holder_name;  ///< the holder's name for people; empty: not known
   uint32_t waiters;
   const char* next;
   const char* next_name;
@@ -796,10 +796,10 @@ REDLOCK_C_EXPORT redlock_status redlock_election_observe(
 /// freed; redlock_async_cancel ends them. It may outlive its client.
 typedef struct redlock_async_election redlock_async_election;
 
-/// `leadership` is NULL where there is an error.
+/// `leadership` is NULL if there is an error.
 typedef void (*redlock_leadership_done)(void* context, redlock_leadership* leadership,
                                         redlock_error* error);
-/// `leader` is NULL for none, and where there is an error. It is freed with redlock_leader_free.
+/// `leader` is NULL for none, and if there is an error. It is freed with redlock_leader_free.
 typedef void (*redlock_leader_done)(void* context, redlock_leader* leader, redlock_error* error);
 
 /// Asks no node. Errors: invalid_argument.

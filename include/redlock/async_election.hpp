@@ -28,9 +28,9 @@ extern template class Awaitable<std::optional<Leader>>;
 /// Election with the asynchronous client: the same candidates, leaders and terms.
 ///
 /// Callbacks, answers and threads are those of AsyncClient. Calls go on when this object is
-/// destroyed; with the client, they end with `closed`. A leader resigns with `resign`, or by
-/// destroying the Leadership, which does not block either: `Leadership::resign` would wait for
-/// itself on the loop thread (`would_block`).
+/// destroyed, and end with `closed` when the client is destroyed. A leader resigns with `resign`,
+/// or by destroying the Leadership; neither blocks. `Leadership::resign` would wait for itself on
+/// the loop thread (`would_block`).
 ///
 /// Thread safety: as AsyncClient. Copies are the same candidate.
 class REDLOCK_EXPORT AsyncElection {

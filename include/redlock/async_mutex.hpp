@@ -64,8 +64,8 @@ extern template class Awaitable<AsyncMutexGuard>;
 
 /// Mutex with the asynchronous client: the calls of one process queue in the process first, and
 /// only one of them contends at the nodes. A guard that unlocks passes its lease on to the next
-/// call, on the terms and with the fairness of Mutex, to other processes too; about fencing tokens,
-/// too, see there. Calls take the place of its threads.
+/// call, on the terms of Mutex, with the same fairness to other processes and the same rule for
+/// fencing tokens. Calls take the place of threads.
 ///
 ///     Result<AsyncMutexGuard> guard = co_await mutex.lock(stop);
 ///
@@ -81,12 +81,12 @@ class REDLOCK_EXPORT AsyncMutex {
   AsyncMutex& operator=(const AsyncMutex&) = delete;
   ~AsyncMutex();
 
-  /// Answers when held, and waits out outages. `cancel` ends it. Errors: cancelled, closed, forked,
-  /// invalid_argument, limit_reached.
+  /// Answers when held, and waits through outages. `cancel` ends it. Errors: cancelled, closed,
+  /// forked, invalid_argument, limit_reached.
   RequestId lock(Callback<void(Result<AsyncMutexGuard>)> done);
 
-  /// Asks once and does not wait. Errors: as `AsyncClient::try_acquire`; held also where another
-  /// call of this process holds it.
+  /// Asks once and does not wait. Errors: as `AsyncClient::try_acquire`; held also if another call
+  /// of this process holds it.
   RequestId try_lock(Callback<void(Result<AsyncMutexGuard>)> done);
 
   /// Waits for at most `wait`. Errors: as `try_lock`, and cancelled.

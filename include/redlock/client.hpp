@@ -88,12 +88,12 @@ class REDLOCK_EXPORT Client {
     return acquire_within(std::move(target), longest, std::move(options), stop);
   }
 
-  /// Makes a lease of a lock that another one was detached from, in this process or another. It
-  /// asks for `options.ttl` from now on, and blocks until a quorum that still had the key has
-  /// answered. The lease then is this client's, with the fencing token that it had. The options are
-  /// those of `acquire`; `name` and `orphan_ttl` are refused here. Errors: not_holder (it had
-  /// expired or was released, or is one of several holds and was called exclusive), unavailable,
-  /// expired, closed, forked, would_block, invalid_argument, limit_reached.
+  /// Makes a lease of a lock whose lease was detached, in this process or another. It asks for
+  /// `options.ttl` from now on, and blocks until a quorum that still had the key has answered. The
+  /// lease then belongs to this client, and keeps its fencing token. The options are those of
+  /// `acquire`, without `name` and `orphan_ttl`, which are refused. Errors: not_holder (the lock
+  /// had expired or was released, or it is one of several holds and `detached` says exclusive),
+  /// unavailable, expired, closed, forked, would_block, invalid_argument, limit_reached.
   [[nodiscard]] Result<Lease> adopt(DetachedLease detached, AcquireOptions options = {});
 
   /// Extends by a token that was detached or came from another process: the lock on the resource of
@@ -110,15 +110,15 @@ class REDLOCK_EXPORT Client {
   /// `Lease::release`.
   [[nodiscard]] Result<RoundReport> release(Target target, const Token& token);
 
-  /// The same for an operator who breaks somebody's lock: every node that deletes the token
-  /// remembers for a day which one, when, and by whom (`ClientOptions::name`). `inspect` shows it.
+  /// Releases somebody else's lock, for operators: every node that deletes the token remembers for
+  /// a day which token, when, and by whom (`ClientOptions::name`). `inspect` shows it.
   ///
-  /// With a `BreakOptions::delay`, each of these nodes keeps everybody out for so long: the
-  /// resource is as if held, for clients of all versions and other libraries too, and the holder
-  /// cannot take it back. Success means that a quorum does. Of a lock that several hold, it begins
-  /// when the last of them is broken; until then new holds are refused. Nothing is imposed where
-  /// the token was gone already. To end it early, break the token that `inspect` shows then
-  /// (`Token::is_delay`).
+  /// With a `BreakOptions::delay`, each of these nodes keeps everybody out for that time: the
+  /// resource looks held, for clients of all versions and other libraries too, and the holder
+  /// cannot take it back. Success means that a quorum of nodes does so. If several clients hold the
+  /// lock, the delay begins when the last hold is broken; until then new holds are refused. A node
+  /// where the token was already gone has no delay. To end the delay early, break the token that
+  /// `inspect` shows then (`Token::is_delay`).
   ///
   /// Errors: as `release`.
   [[nodiscard]] Result<RoundReport> break_lock(std::string_view resource, const Token& token,
@@ -134,19 +134,19 @@ class REDLOCK_EXPORT Client {
 
   /// Watches a resource: calls `changed` on the calling thread, first at once and then after every
   /// change of its state, kind or holder, until `stop` is requested; returns the number of calls.
-  /// Nodes notify the client of changes (client tracking, from Redis 7 on and with the restart
-  /// guard), which it then sees within a few round trips, or within 160 ms while they follow each
-  /// other closely; where too few nodes do, it asks them at every `poll_interval`. Changes that are
-  /// quicker than that, or than `changed` itself, are reported as one. While nobody can have a
-  /// quorum, or too few nodes answer, it reports no change. Errors: closed, forked, would_block,
-  /// invalid_argument (also an empty `changed`); never cancelled.
+  /// Nodes notify the client (client tracking, from Redis 7 and with the restart guard): it sees a
+  /// change within a few round trips, or within 160 ms while changes follow each other closely. If
+  /// too few nodes notify it, it asks them at every `poll_interval`. Changes that are faster than
+  /// that, or than `changed` itself, are reported as one. While nobody can have a quorum, or too
+  /// few nodes answer, it reports no change. Errors: closed, forked, would_block, invalid_argument
+  /// (also an empty `changed`); never cancelled.
   [[nodiscard]] Result<std::uint64_t> watch(std::string_view resource,
                                             const std::function<void(const Inspection&)>& changed,
                                             const std::stop_token& stop, WatchOptions options = {});
 
-  /// What this client has counted since it was created, and its state now: see Metrics and
-  /// `to_prometheus`. Costs a visit to the loop thread, where the snapshot is taken. Errors:
-  /// closed, forked, would_block.
+  /// The counts of this client since it was created, and its state now: see Metrics and
+  /// `to_prometheus`. The snapshot is taken on the loop thread. Errors: closed, forked,
+  /// would_block.
   [[nodiscard]] Result<Metrics> metrics() const;
 
  private:

@@ -28,7 +28,7 @@ struct REDLOCK_EXPORT BootClock {
   [[nodiscard]] static time_point now() noexcept;
 };
 
-/// How long a call waits at most, of durations and instants of any kind.
+/// Converts durations and instants of any kind to the longest wait of a call.
 namespace wait_detail {
 
 // Wide enough for the beginning and the end of time.

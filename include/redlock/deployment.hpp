@@ -123,7 +123,7 @@ struct REDLOCK_EXPORT Finding {
     other_deployment,  ///< nodes belong to different deployments, or a change is not finished
     stale_client,      ///< the list of nodes is not the list of members
     tracking_table,    ///< the server remembers for many clients which keys they had it track
-    no_scripts,        ///< the server knows neither EVAL nor what could take its place
+    no_scripts,        ///< the server has neither EVAL nor a native compare-and-delete
   };
 
   std::string node{};  ///< the node's URL; several are separated by ", "
@@ -140,8 +140,8 @@ struct REDLOCK_EXPORT Finding {
 struct REDLOCK_EXPORT DeploymentCheck {
   std::vector<NodeCheck> nodes{};   ///< in the order in which they were configured
   std::vector<Finding> findings{};  ///< none: nothing is wrong
-  /// From when on locks are granted: as soon as a majority of the members is out of quarantine.
-  /// Zero: now. `forever`: not before the key of a quarantine without end is deleted. None: too few
+  /// How long until locks are granted: until a majority of the members is out of quarantine. Zero:
+  /// now. `forever`: not before the key of a quarantine without end is deleted. None: too few
   /// members were found.
   std::optional<std::chrono::nanoseconds> granted_in{};
 };

@@ -64,7 +64,7 @@ class [[nodiscard]] REDLOCK_EXPORT Leadership {
   /// `Lease::release`.
   Result<RoundReport> resign() { return lease_.release(); }
 
-  /// The lease behind it.
+  /// The lease of the leadership.
   [[nodiscard]] const Lease& lease() const noexcept { return lease_; }
 
  private:

@@ -25,11 +25,11 @@ enum class REDLOCK_EXPORT LockKind {
   owned,      ///< the holds of one owner
   interval,   ///< no holder, but taken until the interval is over
   reserved,   ///< no holder, but reserved for some milliseconds for the client that is next
-  other,      ///< a key that is no lock of this library, and blocks it nevertheless
+  other,      ///< a key that is not a lock of this library, but blocks the resource
 };
 
-/// The token that nodes store for a resource without a holder whose interval is not over. It can be
-/// released by this token.
+/// The token that nodes store for a resource that has no holder, but an interval that is not over.
+/// The resource can be released by this token.
 inline constexpr std::string_view interval_token = "redlock:cooldown";
 
 /// A lock that an operator broke (`Client::break_lock`).
@@ -46,8 +46,8 @@ struct REDLOCK_EXPORT NodeInspection {
   LockKind kind = LockKind::none;
   std::optional<Token> holder;  ///< exclusive: the stored token
   std::string owner;            ///< owned: the name of the owner
-  /// What people call the holder: `AcquireOptions::name`, or else `ClientOptions::name` of the
-  /// client whose token it is; of a delay, the operator's. Empty: not known.
+  /// The holder's name for people: `AcquireOptions::name`, or else `ClientOptions::name` of its
+  /// client; of a delay, the operator's. Empty: not known.
   std::string holder_name;
   std::uint32_t holds = 0;  ///< shared, owned: the number of holds
   /// Shared, owned: the tokens of the `limits::holds_listed` holds that expire first.
@@ -78,7 +78,7 @@ struct REDLOCK_EXPORT Inspection {
   LockKind kind = LockKind::none;  ///< of the key on most nodes
   std::optional<Token> holder;     ///< exclusive: the token on most nodes
   std::string owner;               ///< owned: the name of the owner on most nodes
-  std::string holder_name;         ///< what people call the holder; empty: not known
+  std::string holder_name;         ///< the holder's name for people; empty: not known
   std::uint32_t waiters = 0;       ///< clients that are queued, on the node with most of them
   std::string next;                ///< the id of the client that is next on most nodes
   std::string next_name;           ///< and its name; empty: not known
@@ -92,7 +92,7 @@ struct REDLOCK_EXPORT WatchOptions {
   /// See ClientOptions::struct_size.
   std::size_t struct_size = sizeof(WatchOptions);
 
-  /// How often the nodes are asked where too few of them notify the client of changes.
+  /// How often the client asks the nodes if too few of them notify it of changes.
   std::chrono::nanoseconds poll_interval = std::chrono::milliseconds{250};
 };
 

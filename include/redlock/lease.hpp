@@ -65,10 +65,10 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// forked child, whose parent has the lease.
   [[nodiscard]] bool valid() const noexcept;
 
-  /// Signalled when the lease ends and not by its holder: when the deadline passes without a
+  /// Signalled when the lease ends without its holder's doing: when the deadline passes without a
   /// renewal, or when the client is closed or destroyed. Not by a release in time. A lease that is
-  /// released, detached or destroyed after its deadline was lost. On the client's loop thread; if
-  /// an open client on a caller's loop is destroyed, on the thread that destroys it.
+  /// released, detached or destroyed after its deadline was lost. Signalled on the client's loop
+  /// thread; if an open client on a caller's loop is destroyed, on the thread that destroys it.
   [[nodiscard]] std::stop_token lost() const;
 
   /// The granting round, node by node.
@@ -81,14 +81,14 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// invalid_argument.
   [[nodiscard]] Result<RoundReport> extend(std::chrono::nanoseconds ttl) const;
 
-  /// Deletes the key on all nodes where it is still ours and blocks until it is on no majority any
-  /// more. The lease ends in any case. Errors: not_holder (it had expired), unavailable (the client
+  /// Deletes the key on all nodes where it is still ours and blocks until a majority no longer has
+  /// it. The lease ends in any case. Errors: not_holder (it had expired), unavailable (the client
   /// retries in the background until the TTL has passed), closed, forked, would_block.
   Result<RoundReport> release();
 
-  /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: for
-  /// handing a lock to another owner, of any process. `Client::adopt` makes a lease of what is
-  /// returned; `Client::extend` and `release` take its token. Without a lease, all of it is empty.
+  /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: to hand
+  /// a lock to another owner, in any process. `Client::adopt` makes a lease of the result;
+  /// `Client::extend` and `release` take its token. Without a lease, the result is empty.
   [[nodiscard]] DetachedLease detach();
 
  private:

@@ -39,7 +39,7 @@ struct REDLOCK_EXPORT ListedLock {
   enum class State {
     held,           ///< on a quorum of nodes
     split,          ///< on too many nodes for anybody else to get a quorum, and nobody has one
-    minority,       ///< what is left of an attempt, of a release, or of a holder: it holds nothing
+    minority,       ///< on fewer nodes than a quorum: what an attempt, release or holder left
     indeterminate,  ///< it depends on nodes that did not answer
     reserved,       ///< nobody holds it; nodes have reserved it for clients that were queued
     free,           ///< nobody holds it, and clients are queued for it
@@ -58,8 +58,8 @@ struct REDLOCK_EXPORT ListedLock {
   /// it. Of a semaphore, until the next permit is free; without a quorum, until the last node has
   /// forgotten it.
   std::chrono::nanoseconds remaining{0};
-  std::size_t waiters = 0;  ///< clients that are queued, by the node with most of them
-  std::size_t nodes = 0;    ///< that store it; of a semaphore, for the permit on fewest of them
+  std::size_t waiters = 0;  ///< clients that are queued, on the node with most of them
+  std::size_t nodes = 0;    ///< nodes that store it; of a semaphore, its permit on fewest nodes
 };
 
 /// The enumerator's name: "held".
@@ -91,9 +91,9 @@ struct REDLOCK_EXPORT LockList {
 /// soon. A key without expiry is not listed.
 ///
 /// Goes through the keys of each node with SCAN, in pages of 250, at most
-/// `ListOptions::keys_per_node`; changes nothing. Blocks for a round trip a page, to all nodes at
-/// once; a node that is not connected to within the connect timeout, or leaves one page unanswered
-/// for the longest node limit, is given up. That a node does not answer is no error: see
+/// `ListOptions::keys_per_node`; changes nothing. Blocks for one round trip per page, to all nodes
+/// at once. Gives a node up if it cannot connect within the connect timeout, or if the node leaves
+/// one page unanswered for the longest node limit. A node that does not answer is not an error: see
 /// `LockList::nodes`. Errors: invalid_argument; limit_reached without a file descriptor. Any
 /// thread.
 [[nodiscard]] REDLOCK_EXPORT Result<LockList> list_locks(const ClientOptions& options,

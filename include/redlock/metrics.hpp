@@ -63,10 +63,10 @@ struct REDLOCK_EXPORT NodeMetrics {
   };
   Votes votes{};
 
-  /// How long it has no vote for new leases yet; zero: it is not in quarantine.
+  /// How much longer it has no vote for new leases; zero: it is not in quarantine.
   std::chrono::nanoseconds quarantine{0};
 
-  /// Its wall clock less the median of all nodes' wall clocks. None: it is not known, or the clock
+  /// Its wall clock minus the median of all nodes' wall clocks. None: it is not known, or the clock
   /// guard is off.
   std::optional<std::chrono::nanoseconds> clock_offset{};
 
@@ -128,8 +128,8 @@ struct REDLOCK_EXPORT MetricLabel {
 
 /// The metrics in the text exposition format of Prometheus, version 0.0.4, in base units (seconds).
 /// All names begin with `redlock_`. The label `node` is the node's address without the password.
-/// tools/docs/METRICS.md says what each metric means. Where the texts of several clients end up in
-/// one place, `labels` are to differ. Thread-safe.
+/// tools/docs/METRICS.md says what each metric means. Give each client distinct `labels` if you
+/// merge outputs. Thread-safe.
 [[nodiscard]] REDLOCK_EXPORT std::string to_prometheus(const Metrics& metrics,
                                                        const std::vector<MetricLabel>& labels = {});
 

@@ -32,16 +32,16 @@ inline namespace REDLOCK_ABI {
 /// which is one of closed, forked, would_block, invalid_argument, limit_reached. Nothing else
 /// throws.
 ///
-/// Threads that share one Mutex object queue in the process first, and only one of them contends
-/// at the nodes. `unlock()` passes the lease on to the next of them without asking a node, as long
-/// as the lease is valid for at least half of its TTL. Other clients are not passed over for long:
-/// a lease is passed on for one TTL at most, and 16 times unless no other client is known to wait;
-/// it is then released. A thread that has waited for a millisecond is ahead of those that have just
-/// come. Each holder has a lease of its own if the options limit the renewal or switch it off, and
-/// for an `interval`.
+/// Threads that share one Mutex object queue in the process first, and only one of them contends at
+/// the nodes. `unlock()` passes the lease on to the next of them without asking a node, as long as
+/// the lease is valid for at least half of its TTL. To stay fair, a lease is handed on for at most
+/// one TTL, and at most 16 times while other clients wait; then it is released. A thread that has
+/// waited for a millisecond goes before those that have just come. Each holder has a lease of its
+/// own if the options limit the renewal or switch it off, and for an `interval`.
 ///
-/// Threads that pass a lease on share its fencing token: among them, this mutex keeps the order. So
-/// a storage must accept a number that equals the largest it has seen, and refuse smaller ones.
+/// Threads that pass a lease on share its fencing token: among these threads, the mutex keeps the
+/// order. So storage must accept a number that equals the largest it has seen, and refuse smaller
+/// ones.
 ///
 /// Thread safety: all members may be called from any thread. Use one object per resource and
 /// process. It does not need the Client object, which may be moved; when the client is closed or
@@ -61,7 +61,7 @@ class REDLOCK_EXPORT Mutex {
   /// As `lock`. Returns false once `stop` is requested.
   [[nodiscard]] bool lock(const std::stop_token& stop);
 
-  /// Asks once. False: not held, for whatever reason: see `try_acquire_for`. Throws as `lock`.
+  /// Asks once. False: not held; `try_acquire_for` says why. Throws as `lock`.
   [[nodiscard]] bool try_lock();
 
   /// Returns false only after the time has passed. Throws as `lock`.

@@ -18,7 +18,7 @@ inline namespace REDLOCK_ABI {
 /// An acquire call that began or ended.
 struct REDLOCK_EXPORT AcquireObservation {
   std::uint64_t call = 0;         ///< names the call and its lease within one client
-  BootClock::time_point at{};     ///< when it happened, which may be earlier than when it is told
+  BootClock::time_point at{};     ///< when it happened, which may be before the observer is called
   std::string resource{};         ///< the first of several
   std::optional<Errc> failure{};  ///< ended: why no lease was granted; none: it was
 };
@@ -28,7 +28,7 @@ struct REDLOCK_EXPORT HoldObservation {
   enum class End {
     open,      ///< it goes on
     released,  ///< by its holder
-    detached,  ///< handed on: this client extends and releases it no more
+    detached,  ///< handed on: this client no longer extends or releases it
     lost,      ///< its deadline passed
     closed,    ///< the client was closed
   };
@@ -43,14 +43,14 @@ struct REDLOCK_EXPORT HoldObservation {
 /// The enumerator's name: "released".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(HoldObservation::End end) noexcept;
 
-/// Told of a client's acquire calls and leases, from which spans for a tracing system can be made:
-/// see tests/examples/spans.cpp. Calls that were refused for their arguments, and turns that a
-/// Mutex object passes on among its threads, are not observed.
+/// Observes a client's acquire calls and leases. A program can make spans for a tracing system from
+/// them: see tests/examples/spans.cpp. Calls that were refused for their arguments, and leases that
+/// a Mutex object hands on among its threads, are not observed.
 ///
 /// Threads: all functions are called on the client's loop thread, one at a time, in the order of
 /// what happened; the answer to the caller may come before. They must not block and must not throw.
-/// An observer that several clients share is called on several threads. A blocking call costs a
-/// change of threads more with an observer.
+/// An observer that several clients share is called on several threads. With an observer, a
+/// blocking call costs one extra context switch.
 class REDLOCK_EXPORT Observer {
  public:
   Observer() = default;

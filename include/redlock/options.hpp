@@ -32,7 +32,7 @@ struct REDLOCK_EXPORT TlsOptions {
   std::string key_file{};          ///< belongs to certificate_file
 };
 
-/// A change in the state of a node, for operators. `message` is one line.
+/// An event of a node, for operators. `message` is one line.
 struct REDLOCK_EXPORT NodeEvent {
   enum class Kind {
     up,           ///< connected, authenticated, identified
@@ -90,11 +90,11 @@ struct REDLOCK_EXPORT ClientOptions {
   /// of options have it.
   std::size_t struct_size = sizeof(ClientOptions);
 
-  /// 1 to `limits::nodes` independent Redis masters:
-  /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS,
-  /// `unix:///path[?db=n]`, or a bare `host[:port][/db]`; `valkey://` and `valkeys://` are other
-  /// words for the first two. All clients that share locks must have the same nodes: clients whose
-  /// lists differ may have no node in common.
+  /// 1 to `limits::nodes` independent Redis masters: `redis://[user[:password]@]host[:port][/db]`,
+  /// `rediss://…` for TLS, `unix:///path[?db=n]`, or a bare `host[:port][/db]`; `valkey://` and
+  /// `valkeys://` mean the same as the first two. Give all clients that share locks the same nodes,
+  /// the members of their deployment. Other nodes have no vote; a client learns of members that its
+  /// list leaves out while it reaches a majority of the members.
   std::vector<std::string> nodes{};
 
   /// The votes that a lease needs. None: a majority, ⌊N/2⌋ + 1. A smaller quorum is refused. A
@@ -102,17 +102,17 @@ struct REDLOCK_EXPORT ClientOptions {
   /// that are down.
   std::optional<std::size_t> quorum{};
 
-  /// What people call this client: up to `limits::name_bytes` bytes without control characters.
-  /// Inspections and refusals show it as the holder's or the waiter's name, and nodes keep it for
-  /// longer than the client's leases can last. Empty: `user@host:pid program`.
+  /// The name of this client for people: up to `limits::name_bytes` bytes without control
+  /// characters. Inspections and refusals show it as the holder's or the waiter's name, and nodes
+  /// keep it for longer than the client's leases can last. Empty: `user@host:pid program`.
   std::string name{};
 
   /// Whether the errors `held`, `split` and `not_holder` say who has the resource: by what name, of
-  /// which kind, for how long (`Error::message`, `Error::holder_name`). Refusals tell a token only,
-  /// or nothing, so the nodes are asked once more, by the same calls that fail: one round trip
-  /// each. Calls that do not wait then ask for the remaining time (`NodeReport::remaining`), as
-  /// those that wait always do. Not for callers that poll. A refused permit names nobody, because
-  /// its holders are many.
+  /// which kind, for how long (`Error::message`, `Error::holder_name`). A refusal contains only a
+  /// token, or nothing, so a call that fails asks the nodes once more, which costs one round trip.
+  /// Calls that do not wait then also ask for the remaining time (`NodeReport::remaining`), as
+  /// calls that wait always do. Not for callers that poll. A refused permit names nobody, because
+  /// it has many holders.
   bool name_holders = false;
 
   std::string user{};      ///< ACL user for URLs without one
@@ -129,20 +129,19 @@ struct REDLOCK_EXPORT ClientOptions {
   /// after each that took too long, up to eight times as long. None: `longest_node_limit`.
   std::optional<std::chrono::nanoseconds> connect_timeout{};
 
-  /// Longest TTL this deployment allows; a longer request is refused.
+  /// The longest TTL that this deployment allows; a longer one is refused.
   std::chrono::nanoseconds max_ttl = limits::default_max_ttl;
 
   GuardOptions guards{};
 
-  /// Where a node compares without a script (Valkey 9.0, Redis 8.4), whether the lock's requests
-  /// use that: it costs the node less. A user who may run no scripts there is served so in any
-  /// case.
+  /// Use native compare-and-delete where the server has it (Valkey 9.0, Redis 8.4), which costs the
+  /// node less. If the user may not run scripts, the client always uses it.
   bool plain_commands = true;
 
   /// Called on the client's loop thread. It must not block.
   std::function<void(const NodeEvent&)> on_node_event{};
 
-  /// Is told of acquire calls and leases, for tracing: see Observer. None: nothing is observed.
+  /// Observes acquire calls and leases, for tracing: see Observer. None: nothing is observed.
   std::shared_ptr<Observer> observer{};
 };
 
@@ -161,13 +160,12 @@ struct REDLOCK_EXPORT AcquireOptions {
   std::chrono::nanoseconds ttl = limits::default_ttl;
 
   /// Extends the lease in the background, for as long as the Lease lives. The first renewal comes
-  /// when a third of the TTL has passed. In a client with hundreds of leases it comes earlier for
-  /// some, from a sixth on, so that not all are renewed at once. If false, the lease ends at its
-  /// deadline unless `Lease::extend` is called.
+  /// when a third of the TTL has passed. With hundreds of leases, renewals are spread between 1/6
+  /// and 1/3 of the TTL. If false, the lease ends at its deadline unless `Lease::extend` is called.
   bool renew = true;
 
   /// The lease is never valid for longer than this after it was granted. At least
-  /// `limits::shortest_ttl`. Calls of `Lease::extend` are bound by it, too.
+  /// `limits::shortest_ttl`. It limits `Lease::extend`, too.
   std::chrono::nanoseconds max_hold = forever;
 
   /// The lease expires after this many renewals. Calls of `Lease::extend` count as renewals.
@@ -210,10 +208,10 @@ struct REDLOCK_EXPORT BreakOptions {
   /// See ClientOptions::struct_size.
   std::size_t struct_size = sizeof(BreakOptions);
 
-  /// For how long nobody may have the resource then, so that a holder that was stopped notices its
-  /// loss, and what it has started settles. Up to `ClientOptions::max_ttl`, because a node that
-  /// forgets it has no vote for so long. With one of at least the holder's TTL, its lease has ended
-  /// before the next one begins. Zero: none, the lock is passed on at once.
+  /// For how long nobody may have the resource afterwards, so that a stopped holder can notice its
+  /// loss and its work can settle. At most `ClientOptions::max_ttl`, because a node that forgets
+  /// the delay has no vote for that time. After a delay of at least the holder's TTL, its lease has
+  /// ended before the next one begins. Zero: no delay, the lock is passed on at once.
   std::chrono::nanoseconds delay{0};
 };
 

@@ -70,8 +70,8 @@ struct REDLOCK_EXPORT NodeReport {
 };
 
 /// The parts of all nodes in a round, in the order in which they were configured: read like a
-/// `std::vector<NodeReport>` that does not change. They are made when one of them is looked at for
-/// the first time, so that the usual report, which nobody reads, costs nothing.
+/// `std::vector<NodeReport>` that does not change. They are made when one of them is first read, so
+/// that the usual report, which nobody reads, costs nothing.
 ///
 /// Thread safety: a value. It does not need the client that it came from.
 class REDLOCK_EXPORT NodeReports {
@@ -147,10 +147,10 @@ struct REDLOCK_EXPORT CloseReport {
     std::string url{};     ///< without the password
     std::size_t releases = 0;
     /// How long at most keys stay there: from the end of the client, or, with `may_write_late`,
-    /// from when the node has executed what it has received.
+    /// from the moment when the node has executed all requests that it has received.
     std::chrono::nanoseconds left{0};
-    /// The node may have received a request that it has not executed, as a node that hangs does: it
-    /// can still write a key when it goes on.
+    /// The node may have received a request that it has not executed, as a hung node does: it can
+    /// still write a key when it goes on.
     bool may_write_late = false;
   };
   std::vector<Undelivered> undelivered{};

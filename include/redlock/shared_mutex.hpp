@@ -22,9 +22,8 @@ inline namespace REDLOCK_ABI {
 /// has a lease of its own, which expires by its own TTL if the reader dies. While a writer waits,
 /// the nodes admit no new readers. A writer excludes every other holder of the resource.
 ///
-/// It is a resource's name that it takes: the targets are the exclusive one and `shared`. The
-/// options are those of every lease, a reader's and the writer's; only the writer's has a fencing
-/// token, because readers are not ordered.
+/// Takes a resource name, not a Target. The options are those of every lease, a reader's and the
+/// writer's; only the writer's has a fencing token, because readers are not ordered.
 ///
 /// As a Mutex, it cannot promise that it is still held. Not recursive, and no upgrade: a thread
 /// that reads and asks to write waits for itself. The locking functions throw as those of Mutex,

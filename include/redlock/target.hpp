@@ -78,7 +78,7 @@ class REDLOCK_EXPORT Target {
 
 /// A reader's hold: many readers, or one writer. A writer is any caller that acquires the resource
 /// without `shared`. Each reader has a TTL of its own. While a writer waits, the nodes admit no new
-/// readers, so that a stream of readers does not starve it. Who waits is served in order, and
+/// readers, so that a stream of readers does not starve it. Waiters are served in order, and
 /// readers that follow each other enter together.
 [[nodiscard]] REDLOCK_EXPORT Target shared(std::string resource);
 
@@ -102,11 +102,11 @@ class REDLOCK_EXPORT Target {
                                            std::chrono::nanoseconds hold_at_least = {});
 
 /// Once per interval over all contenders: nobody acquires the resource again until `hold_at_least`
-/// has passed since it was acquired, even if it is released at once or the holder dies. It is at
-/// most `limits::longest_max_ttl`, a year. It may be longer than max TTL: a node that forgot has no
-/// vote for an interval until it has remembered for as long. So all contenders must name the same
-/// interval. The interval belongs to the lease: after `Lease::detach`, releasing the token frees
-/// the resource.
+/// has passed since it was acquired, even if it is released at once or the holder dies. The
+/// interval is at most `limits::longest_max_ttl`, a year. It may be longer than max TTL: a node
+/// that forgot has no vote for an interval until that time has passed since. So all contenders must
+/// name the same interval. The interval belongs to the lease: after `Lease::detach`, releasing the
+/// token frees the resource.
 [[nodiscard]] REDLOCK_EXPORT Target interval(std::string resource,
                                              std::chrono::nanoseconds hold_at_least);
 

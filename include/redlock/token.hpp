@@ -69,9 +69,9 @@ class REDLOCK_EXPORT Token {
     const bool named = size_ > digits && bytes_[digits] == ':';
     return named ? view().substr(digits + 1) : std::string_view();
   }
-  /// Whether it is nobody's lease, and keeps a resource from everybody for a while after an
-  /// operator broke its lock (`BreakOptions::delay`). The digits behind the client's id are all 0
-  /// then, and `name()` is what people call that operator's client.
+  /// Whether it is not a lease, but keeps everybody from a resource for a while after an operator
+  /// broke its lock (`BreakOptions::delay`). The digits after the client's id are all 0 then, and
+  /// `name()` is the name of that operator's client.
   [[nodiscard]] bool is_delay() const noexcept {
     const std::string_view random = view().substr(0, digits).substr(client_id().size());
     return !client_id().empty() && random.find_first_not_of('0') == std::string_view::npos;

@@ -39,9 +39,9 @@ inline constexpr std::string_view version =
 #undef REDLOCK_TEXT
 #undef REDLOCK_TEXT_OF
 
-/// The version of the library that a program runs with. It differs from `version` where another
-/// shared library was installed after the program was compiled. While the first number is 0, the
-/// dynamic linker accepts a library whose first two numbers are the same.
+/// The version of the library that a program runs with. It differs from `version` if another shared
+/// library was installed after the program was compiled. While the first number is 0, the dynamic
+/// linker accepts a library whose first two numbers are the same.
 [[nodiscard]] REDLOCK_EXPORT std::string_view library_version() noexcept;
 
 }  // namespace REDLOCK_ABI
