@@ -59,11 +59,11 @@ struct REDLOCK_EXPORT NodeEvent {
 /// The identity guard cannot be switched off: a replica, a cluster or sentinel node, a server that
 /// evicts keys, and the second address of a server never have a vote.
 struct REDLOCK_EXPORT GuardOptions {
-  /// A node that restarted without its data may have forgotten a lease that is still valid. It has
-  /// no vote for new leases until every such lease has ended and it is a member of its deployment
-  /// again. Clients with this guard restore the membership while a quorum of the other members
-  /// remembers it. A new node cannot be distinguished from one that has lost everything: see
-  /// `bootstrap`.
+  /// A node that restarted, or lost its data, may have forgotten a lease that is still valid. It
+  /// has no vote for new leases until every such lease has ended and it is a member of its
+  /// deployment again. Clients with this guard restore the membership while a quorum of the other
+  /// members remembers it. A new node cannot be distinguished from one that has lost everything:
+  /// see `bootstrap`.
   bool restart = true;
 
   /// The length of that quarantine: max TTL and a margin for drift, unless this is longer.
@@ -160,8 +160,9 @@ struct REDLOCK_EXPORT AcquireOptions {
   std::chrono::nanoseconds ttl = limits::default_ttl;
 
   /// Extends the lease in the background, for as long as the Lease lives. The first renewal comes
-  /// when a third of the TTL has passed. With hundreds of leases, renewals are spread between 1/6
-  /// and 1/3 of the TTL. If false, the lease ends at its deadline unless `Lease::extend` is called.
+  /// when a third of the TTL has passed. With hundreds of leases, first renewals are spread between
+  /// 1/6 and 1/3 of the TTL. If false, the lease ends at its deadline unless `Lease::extend` is
+  /// called.
   bool renew = true;
 
   /// The lease is never valid for longer than this after it was granted. At least
