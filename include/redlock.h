@@ -8,7 +8,7 @@
 /// Errors: a function that can fail returns a `redlock_status`, REDLOCK_OK or why it failed, and
 /// sets `*error` to an error with the message for people, or to NULL. `error` may be NULL, which
 /// leaves the status alone. Results are set on success only, and to NULL or zero on failure.
-/// A NULL where an argument is needed is refused with REDLOCK_INVALID_ARGUMENT. Nothing is thrown.
+/// NULL for a required argument is refused with REDLOCK_INVALID_ARGUMENT. Nothing is thrown.
 ///
 /// Ownership: what a function returns through a pointer to a pointer is the caller's, who ends it
 /// with the `_free` function of its type; `_free(NULL)` does nothing. Everything that is reached
@@ -545,7 +545,7 @@ typedef struct redlock_broken_lock {
   const char* by;     ///< the name of the client that asked for it
 } redlock_broken_lock;
 
-/// What one node stores for a resource. See NodeInspection.
+/// The lock that one node stores for a resource. See NodeInspection.
 typedef struct redlock_node_inspection {
   const char* url;  ///< without the password
   redlock_lock_kind kind;
@@ -1008,7 +1008,7 @@ typedef struct redlock_finding {
   const char* remedy;
 } redlock_finding;
 
-/// What redlock_check found. See DeploymentCheck.
+/// The result of redlock_check. See DeploymentCheck.
 typedef struct redlock_deployment_check {
   uint64_t node_count;
   uint64_t finding_count;  ///< 0: nothing is wrong
@@ -1123,7 +1123,7 @@ typedef struct redlock_listed_lock {
   uint64_t nodes;  ///< that store it
 } redlock_listed_lock;
 
-/// What one node contributed to the list.
+/// The part of one node in the list.
 typedef struct redlock_listed_node {
   const char* url;     ///< without the password
   const char* error;   ///< why it did not answer; empty if it did

@@ -3,8 +3,8 @@
 /// Optional: the asynchronous calls with completion tokens of Asio, for programs that have Asio.
 /// redlock.hpp does not include it, and the library does not need it.
 ///
-/// It takes Boost.Asio (1.74 or later), or else standalone Asio (1.18 or later), which
-/// REDLOCK_STANDALONE_ASIO chooses where there are both.
+/// It uses Boost.Asio (1.74 or later), or else standalone Asio (1.18 or later). If both are
+/// installed, REDLOCK_STANDALONE_ASIO chooses the latter.
 
 #include "redlock/language.hpp"
 

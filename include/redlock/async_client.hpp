@@ -124,8 +124,9 @@ class REDLOCK_EXPORT AsyncClient {
   void ownership(std::string_view resource, const Token& token,
                  Callback<void(Result<Ownership>)> done);
 
-  /// The same calls to be awaited: `co_await client.acquire("invoice/42")`. See Awaitable, also for
-  /// where to make the options. Errors: as those of the same name; a stop request is `cancelled`.
+  /// These calls can also be awaited: `co_await client.acquire("invoice/42")`. See Awaitable, also
+  /// for where to make the options. Errors: as those of the same name; a stop request is
+  /// `cancelled`.
   [[nodiscard]] Awaitable<Lease> acquire(Target target);
   [[nodiscard]] Awaitable<Lease> acquire(Target target, AcquireOptions options,
                                          std::stop_token stop = {});

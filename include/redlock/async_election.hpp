@@ -75,7 +75,7 @@ class REDLOCK_EXPORT AsyncElection {
   /// it reports no change. Errors: cancelled, closed, forked, invalid_argument.
   RequestId observe(Callback<void(Result<std::optional<Leader>>)> changed);
 
-  /// The same calls to be awaited: `co_await election.campaign(stop)`. See Awaitable. Errors: as
+  /// These calls can also be awaited: `co_await election.campaign(stop)`. See Awaitable. Errors: as
   /// those of the same name; a stop request is `cancelled`.
   [[nodiscard]] Awaitable<Leadership> campaign(std::stop_token stop = {});
   [[nodiscard]] Awaitable<Leadership> try_campaign();

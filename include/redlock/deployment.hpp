@@ -115,10 +115,10 @@ struct REDLOCK_EXPORT Finding {
     not_durable,       ///< reported only if the restart guard is off or trusts durable nodes: with
                        ///< the guard, a node that may forget is fine by design
     clock,             ///< too far from the median of all clocks
-    fencing_floor,     ///< fencing tokens of this node are ahead of the clocks
+    fencing_floor,     ///< its fencing numbers are larger than the clocks
     replicas,          ///< replicas are attached
     membership,        ///< blank, or with another max TTL than the options
-    quarantined,       ///< no vote for new leases yet
+    quarantined,       ///< it has no vote for new leases
     not_bootstrapped,  ///< no node has a marker
     other_deployment,  ///< nodes belong to different deployments, or a change is not finished
     stale_client,      ///< the list of nodes is not the list of members
@@ -136,7 +136,7 @@ struct REDLOCK_EXPORT Finding {
 /// The identifier that `quorum-lock doctor` shows: "not-durable".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Finding::Kind kind) noexcept;
 
-/// What `check` found.
+/// The result of `check`.
 struct REDLOCK_EXPORT DeploymentCheck {
   std::vector<NodeCheck> nodes{};   ///< in the order in which they were configured
   std::vector<Finding> findings{};  ///< none: nothing is wrong
@@ -148,7 +148,7 @@ struct REDLOCK_EXPORT DeploymentCheck {
 
 /// Asks every node for its facts and changes nothing. Blocks for a few round trips, at most the
 /// connect timeout and a few longest node limits, to all nodes at once. A problem of a node is a
-/// finding and no error. Errors: invalid_argument; limit_reached without a file descriptor.
+/// finding, not an error. Errors: invalid_argument; limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<DeploymentCheck> check(const ClientOptions& options);
 
 /// The members of the deployment, by their own markers.

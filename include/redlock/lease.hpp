@@ -47,7 +47,7 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   [[nodiscard]] const std::string& resource() const noexcept;
   /// All resources of an `all_of` target, the first one first.
   [[nodiscard]] std::vector<std::string> resources() const;
-  /// What the nodes store under the resource.
+  /// The value that the nodes store under the resource.
   [[nodiscard]] const Token& token() const noexcept;
 
   /// The number to send along with every write that the lock protects: see FencingToken. Larger

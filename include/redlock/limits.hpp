@@ -8,7 +8,7 @@
 /// The limits of the library, each with its reason.
 namespace redlock::limits {
 
-/// A round is decided by a majority; more nodes cost latency and buy nothing past a handful.
+/// A majority decides a round; beyond a handful, more nodes cost latency and gain nothing.
 inline constexpr std::size_t nodes = 15;
 
 /// A Redis key may have 512 MiB. A lock's name that long is a mistake, and would be sent to every
@@ -25,11 +25,11 @@ inline constexpr std::size_t permits = 256;
 /// make an answer large.
 inline constexpr std::size_t holds_listed = 256;
 
-/// Keys of a node that a list of locks goes through unless told otherwise: it must not keep a node
-/// from its other work.
+/// Keys of a node that a list of locks goes through by default: it must not keep a node from its
+/// other work.
 inline constexpr std::size_t keys_listed = 10'000;
 
-/// The most that it may go through.
+/// The largest number of keys that a list may go through.
 inline constexpr std::size_t most_keys_listed = 100'000'000;
 
 /// A pattern of resources: room for a resource in which every byte is escaped.

@@ -45,7 +45,7 @@ struct REDLOCK_EXPORT ListedLock {
     free,           ///< nobody holds it, and clients are queued for it
   };
 
-  /// Of a semaphore its name, which is that of a permit without `#` and the number.
+  /// For a semaphore, its name: that of a permit without `#` and the number.
   std::string resource{};
   LockKind kind = LockKind::none;  ///< none: reserved or free
   State state = State::free;
@@ -65,7 +65,7 @@ struct REDLOCK_EXPORT ListedLock {
 /// The enumerator's name: "held".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(ListedLock::State state) noexcept;
 
-/// What one node contributed to the list.
+/// The part of one node in the list.
 struct REDLOCK_EXPORT ListedNode {
   std::string url{};           ///< without the password
   std::string error{};         ///< why it did not answer; empty if it did
@@ -85,7 +85,7 @@ struct REDLOCK_EXPORT LockList {
 
 /// Lists the locks that the nodes store, and the resources for which clients are queued.
 ///
-/// A key is listed if it is what a lock can be: a string with an expiry within max TTL that is no
+/// A key is listed if it can be a lock: a string with an expiry within max TTL that is no
 /// longer than the longest token, or one of the library's own; or the holds of readers and of
 /// owners. Locks of other Redlock clients are such strings, and so is other data that expires as
 /// soon. A key without expiry is not listed.

@@ -16,8 +16,8 @@ namespace redlock {
 inline namespace REDLOCK_ABI {
 
 /// Durations, counted in buckets whose bounds are powers of two in nanoseconds: 2^10 ns, which is
-/// 1.024 µs, twice as much, and so on up to 2^40 ns, which is 18 minutes; and a last one for what
-/// took longer. A value: it allocates nothing.
+/// 1.024 µs, twice as much, and so on up to 2^40 ns, which is 18 minutes; and a last bucket for
+/// longer durations. A value: it allocates nothing.
 struct REDLOCK_EXPORT DurationHistogram {
   static constexpr std::size_t bounds = 31;
 
@@ -40,7 +40,7 @@ struct REDLOCK_EXPORT DurationHistogram {
   }
 };
 
-/// What a client has seen of one node.
+/// A client's counts and state of one node.
 struct REDLOCK_EXPORT NodeMetrics {
   std::string node{};  ///< its address as configured, without the password
 
@@ -77,8 +77,8 @@ struct REDLOCK_EXPORT NodeMetrics {
   std::uint64_t fencing_raises = 0;
 };
 
-/// A snapshot of what a client has counted since it was created, and of its state. Counts of calls
-/// and leases are of this client alone, not of all clients of the nodes.
+/// A snapshot of a client's counts since it was created, and of its state. Counts of calls and
+/// leases are of this client alone, not of all clients of the nodes.
 struct REDLOCK_EXPORT Metrics {
   /// Acquire calls by how they ended. Calls that were refused for their arguments are not counted.
   struct Acquires {
@@ -105,7 +105,7 @@ struct REDLOCK_EXPORT Metrics {
   /// Rounds that extended a lease of this client, in the background or by a call.
   std::uint64_t renewals_done = 0;
   std::uint64_t renewals_failed = 0;  ///< too few votes; the lease goes on until its deadline
-  std::uint64_t leases_lost = 0;      ///< their deadline passed
+  std::uint64_t leases_lost = 0;      ///< leases whose deadline passed
 
   /// Leases with a fencing token that a quorum acknowledged in the acquire's only round trip.
   std::uint64_t fenced_in_one_round = 0;
@@ -113,7 +113,7 @@ struct REDLOCK_EXPORT Metrics {
   std::uint64_t fenced_in_more_rounds = 0;
 
   std::uint64_t acquires_in_progress = 0;  ///< calls that have not answered
-  std::uint64_t acquires_waiting = 0;      ///< of them: those that were refused at least once
+  std::uint64_t acquires_waiting = 0;      ///< calls in progress that were refused at least once
   std::uint64_t leases_held = 0;
 
   std::size_t quorum = 0;

@@ -30,19 +30,19 @@ inline namespace REDLOCK_ABI {
 /// life, and 24, which are 96 random bits, fresh for every attempt.
 /// Tokens of other Redlock clients are any 1 to 128 bytes and are taken as they are.
 ///
-/// A type of its own, so that a token in the place of a resource does not compile.
+/// A separate type, so that a token where a resource is expected does not compile.
 /// Thread safety: a value.
 class REDLOCK_EXPORT Token {
  public:
-  /// Of the library's own tokens, without a name.
+  /// The digits of one of the library's own tokens, without a name.
   static constexpr std::size_t digits = 40;
-  /// Of them, those that name the client.
+  /// The first of these digits, which name the client.
   static constexpr std::size_t client_id_digits = 16;
 
   /// No token: `empty()`.
   Token() noexcept = default;
 
-  /// Takes 1 to `limits::token_bytes` bytes; anything else is no token.
+  /// Takes 1 to `limits::token_bytes` bytes; anything else is not a token.
   [[nodiscard]] static std::optional<Token> parse(std::string_view text) noexcept {
     if (text.empty() || text.size() > limits::token_bytes) return std::nullopt;
     Token token;
@@ -76,7 +76,7 @@ class REDLOCK_EXPORT Token {
     const std::string_view random = view().substr(0, digits).substr(client_id().size());
     return !client_id().empty() && random.find_first_not_of('0') == std::string_view::npos;
   }
-  /// Whether it is no token.
+  /// Whether there is no token.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
   template <typename Traits>
@@ -98,8 +98,8 @@ class REDLOCK_EXPORT Token {
 /// a holder whose lease is over. A later lease on the resource has a larger one. Below 2^53, so
 /// that every storage can compare it. (Kleppmann, How to do distributed locking, 2016.)
 ///
-/// A type of its own, so that no other number can take its place. A default one is zero, which no
-/// lease has and which is less than that of every lease.
+/// A separate type, so that no other number is taken for one. By default it is zero, which no lease
+/// has and which is less than the token of every lease.
 ///
 /// Thread safety: a value.
 class REDLOCK_EXPORT FencingToken {

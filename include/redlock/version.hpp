@@ -6,8 +6,8 @@
 
 #include "redlock/export.hpp"
 
-// The one place where the version is written: CMakeLists.txt reads these three lines. So whoever
-// includes the headers has it, from an installed tree and from the sources alike.
+// The version is written here only: CMakeLists.txt reads these three lines. So a program that
+// includes the headers has it, from an installed tree as well as from the sources.
 
 /// The parts of the version of the headers.
 #define REDLOCK_VERSION_MAJOR 0

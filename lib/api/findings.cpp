@@ -191,7 +191,8 @@ void Findings::judge_settings(const SurveyedNode& node) {
 }
 
 void Findings::judge_tracking(const SurveyedNode& node) {
-  // A third of what a server of usual settings takes before it forgets, and tells, as it likes.
+  // A third of the entries that a server keeps by default, before it forgets some and notifies at
+  // will.
   constexpr std::uint64_t many = 300'000;
   if (node.tracked < many) return;
   add(node, admin::Finding::Kind::tracking_table,

@@ -176,7 +176,7 @@ std::vector<admin::Finding> judge_members(const std::vector<ObservedNode>& nodes
   if (const auto wish = core::change_under_way(named)) return {unfinished(usable, *wish)};
   const auto current = serving(usable);
   std::vector<admin::Finding> findings = judge_nodes(usable, current);
-  // Where too few members are in the list, the list may be what is wrong.
+  // If too few members are in the list, the list itself may be wrong.
   const auto alive = core::without_ended(core::deployments_of(named));
   const auto known = current ? current : alive.size() == 1 ? std::optional(alive[0]) : std::nullopt;
   if (!known) return findings;
