@@ -278,12 +278,7 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
   if (!options_.guards.restart) return;
   if (left == nanoseconds::zero()) {
     if (!restart_counts(node, options_)) return;
-    add(node, admin::Finding::Kind::quarantined,
-        "It restarted, and no client has met it since: its quarantine has not begun.",
-        "A lock that it has forgotten may still be held, so it has no vote for max TTL from then "
-        "on.",
-        "Ask for a lock with any client (for example: quorum-lock run restarted -- sleep 1), then "
-        "wait until the quarantine has ended.");
+    findings_.push_back(not_met_since(node.seen.url, "It restarted"));
     return;
   }
   const bool endless = left == forever;

@@ -103,12 +103,16 @@ admin::Finding differs(const std::string& name, const Marker& marker) {
 }
 
 std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
-                                        const std::optional<Deployment>& current) {
+                                        const std::optional<Deployment>& current,
+                                        bool restart_guard) {
   std::vector<admin::Finding> findings;
   for (const ObservedNode& node : nodes) {
     const Marker* marker = core::fresh_marker(node);
-    if (marker == nullptr || !is_usable(node)) continue;
     const bool named = current && current->has_member(node.name);
+    if (named && !is_marked(node) && is_usable(node) && restart_guard) {
+      findings.push_back(not_met_since(node.name, "It is new or has lost its data"));
+    }
+    if (marker == nullptr || !is_usable(node)) continue;
     if (marker->state == Marker::State::blank && !named) {
       findings.push_back(
           {node.name, admin::Finding::Kind::membership,
@@ -163,6 +167,15 @@ std::optional<admin::Finding> judge_list(const std::vector<ObservedNode>& nodes,
 
 }  // namespace
 
+admin::Finding not_met_since(const std::string& node, const std::string& event) {
+  return {
+      node, admin::Finding::Kind::quarantined,
+      event + ", and no client has met it since: its quarantine has not begun.",
+      "A lock that it has forgotten may still be held, so it has no vote for max TTL from then on.",
+      "Ask for a lock with any client (for example: quorum-lock run restarted -- sleep 1), then "
+      "wait until the quarantine has ended."};
+}
+
 std::vector<admin::Finding> judge_members(const std::vector<ObservedNode>& nodes,
                                           const ClientOptions& options) {
   std::vector<ObservedNode> usable;
@@ -175,7 +188,7 @@ std::vector<admin::Finding> judge_members(const std::vector<ObservedNode>& nodes
   const auto named = core::with_member_names(usable);
   if (const auto wish = core::change_under_way(named)) return {unfinished(usable, *wish)};
   const auto current = serving(usable);
-  std::vector<admin::Finding> findings = judge_nodes(usable, current);
+  std::vector<admin::Finding> findings = judge_nodes(usable, current, options.guards.restart);
   // If too few members are in the list, the list itself may be wrong.
   const auto alive = core::without_ended(core::deployments_of(named));
   const auto known = current ? current : alive.size() == 1 ? std::optional(alive[0]) : std::nullopt;

@@ -2,12 +2,16 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/membership/membership.hpp"
 #include "redlock/deployment.hpp"
 
 namespace redlock::api {
+
+/// A node that is quarantined as soon as a client meets it, because of the event.
+[[nodiscard]] admin::Finding not_met_since(const std::string& node, const std::string& event);
 
 /// The problems of the membership, as the markers show it. `nodes` are those of the options.
 [[nodiscard]] std::vector<admin::Finding> judge_members(

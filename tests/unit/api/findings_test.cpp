@@ -408,6 +408,17 @@ TEST(Findings, CallANodeRestartedOnlyWhereThatCostsAVote) {
   EXPECT_THAT(ids_of(check), IsEmpty());
 }
 
+TEST(Findings, NameANodeThatLostItsDataAndThatNoClientHasMetSince) {
+  auto nodes = members_of("abc", "1.d");
+  nodes[2].marker.reset();
+  nodes[2].marker_text.clear();
+  const admin::DeploymentCheck check = judge(nodes, options_for(3));
+  ASSERT_THAT(ids_of(check), ElementsAre("quarantined"));
+  EXPECT_EQ(check.findings[0].node, "redis://c");
+  EXPECT_THAT(check.findings[0].what, HasSubstr("lost its data"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("has not begun"));
+}
+
 TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
   std::vector<SurveyedNode> nodes{healthy("a"), healthy("b"), healthy("c")};
   for (SurveyedNode& node : nodes) node.fencing_ahead = seconds(30);
