@@ -202,7 +202,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] bool loop_is_borrowed() const noexcept { return thread_ && thread_->is_borrowed(); }
   [[nodiscard]] bool lends_loop() const noexcept { return thread_ && thread_->lends(); }
   /// Its place among what other threads ask for. A release goes ahead of what is to be acquired:
-  /// releases that follow one another are one request (see redis::Releases), and none is meant to
+  /// releases that follow one another are one request (see redis::SharedCall), and none is meant to
   /// wait for an acquire.
   enum class Place : std::uint8_t { last, acquire, release };
   void enqueue(Job job, Place place = Place::last);

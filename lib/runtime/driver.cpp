@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "core/claim/admission.hpp"
+#include "redis/requests/row.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 #include "support/assert.hpp"
@@ -87,10 +88,9 @@ void Driver::carry_out(const core::Request& request) {
     gathered_.begin(request.nodes);
     return gather(request, *common_dialect_);
   }
-  const bool releases = request.stamp.verb == core::Verb::release;
-  if (releases && joins_call(request)) {
+  if (joins_call(request)) {
     gathered_.begin(request.nodes);
-    return gathered_.add_release(request);
+    return gathered_.add_to_call(request);
   }
   gathered_.send();
   std::array<std::string_view, redis::dialects> encoded{};
@@ -102,14 +102,18 @@ void Driver::carry_out(const core::Request& request) {
   });
 }
 
-bool Driver::joins_call(const core::Request& request) noexcept {
+bool Driver::may_share_call(const core::Request& request) noexcept {
   return request.terms.may_share_call && request.form == core::ScriptForm::digest;
+}
+
+bool Driver::joins_call(const core::Request& request) noexcept {
+  return may_share_call(request) && redis::row_of(request.stamp.verb).shared != nullptr;
 }
 
 void Driver::gather(const core::Request& request, redis::Dialect dialect) {
   const core::Verb verb = request.stamp.verb;
-  if (verb == core::Verb::release && joins_call(request)) return gathered_.add_release(request);
-  if (verb == core::Verb::set_fenced_short && joins_call(request)) {
+  if (joins_call(request)) return gathered_.add_to_call(request);
+  if (verb == core::Verb::set_fenced_short && may_share_call(request)) {
     return gathered_.add_fenced_set(encode(request, core::Verb::set, dialect), request, dialect);
   }
   gathered_.add(encode(request, verb, dialect), request.stamp);

@@ -112,7 +112,8 @@ class Driver final : private NodeOwner {
   void carry_out(const Outcome& outcome) {
     listener_.on_outcome(stepped_at_, outcome);
   }
-  /// Whether it may be one of several in a call.
+  [[nodiscard]] static bool may_share_call(const core::Request& request) noexcept;
+  /// Whether it is one of several in a redis::SharedCall, or alone in one.
   [[nodiscard]] static bool joins_call(const core::Request& request) noexcept;
   void gather(const core::Request& request, redis::Dialect dialect);
   [[nodiscard]] std::string_view encode(const core::Request& request, core::Verb verb,

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "redis/requests/row.hpp"
+
 namespace redlock::runtime {
 
 using core::NodeIndex;
@@ -19,18 +21,16 @@ void Gathered::add(std::string_view encoded, const core::Stamp& stamp) {
   requests_.push_back({stamp});
 }
 
-void Gathered::add_release(const core::Request& request) {
-  const core::Terms& terms = request.terms;
-  const bool differs = releases_.size() > 0 && terms.reserved_for != reserved_for_;
-  if (fenced_sets_.size() > 0 || releases_.full() || differs) close_call();
-  reserved_for_ = terms.reserved_for;
-  releases_.add(terms.resource, terms.token);
+void Gathered::add_to_call(const core::Request& request) {
+  const redis::SharedForm& form = *redis::row_of(request.stamp.verb).shared;
+  if (fenced_sets_.size() > 0 || !shared_.fits(form, request.terms)) close_call();
+  shared_.add(form, request.terms);
   in_call_.push_back({request.stamp});
 }
 
 void Gathered::add_fenced_set(std::string_view set, const core::Request& request,
                               redis::Dialect dialect) {
-  if (releases_.size() > 0 || fenced_sets_.full()) close_call();
+  if (!shared_.empty() || fenced_sets_.full()) close_call();
   const core::Terms& terms = request.terms;
   fenced_sets_.add(set, terms.resource, terms.token,
                    static_cast<std::int64_t>(terms.fencing_number));
@@ -48,35 +48,35 @@ void Gathered::close_call() {
   for (redis::Sent& request : in_call_) {
     request.together = static_cast<std::uint8_t>(in_call_.size());
   }
-  if (releases_.size() > 0) {
-    close_releases();
+  if (!shared_.empty()) {
+    close_shared_call();
   } else {
     close_fenced_sets();
   }
   in_call_.clear();
 }
 
-void Gathered::close_releases() {
+void Gathered::close_shared_call() {
+  const core::Verb verb = in_call_.front().stamp.verb;
   core::NodeSet in_full;
   for_.each([&](NodeIndex node) {
     const bool ready = nodes_[node]->ready();
-    if (ready && nodes_[node]->connection().releases_form() == core::ScriptForm::text) {
+    if (ready && nodes_[node]->connection().form_of_call(verb) == core::ScriptForm::text) {
       in_full.add(node);
     }
   });
   if (in_full.empty()) {
-    bytes_.append(releases_.encode(core::ScriptForm::digest, reserved_for_));
+    bytes_.append(shared_.encode(core::ScriptForm::digest));
     requests_.insert(requests_.end(), in_call_.begin(), in_call_.end());
   } else {
     hand_over();
     for_.each([&](NodeIndex node) {
       if (!nodes_[node]->ready()) return;
       redis::Connection& connection = nodes_[node]->connection();
-      const core::ScriptForm form = connection.releases_form();
-      connection.send(releases_.encode(form, reserved_for_), in_call_);
+      connection.send(shared_.encode(connection.form_of_call(verb)), in_call_);
     });
   }
-  releases_.clear();
+  shared_.clear();
 }
 
 void Gathered::close_fenced_sets() {

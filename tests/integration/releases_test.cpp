@@ -2,7 +2,6 @@
 // turn of its loop.
 
 #include <gtest/gtest.h>
-#include <uv.h>
 
 #include <algorithm>
 #include <array>
@@ -15,14 +14,15 @@
 #include <vector>
 
 #include "integration/guarded.hpp"
+#include "integration/in_turns.hpp"
 #include "integration/library.hpp"
+#include "redis/requests/row.hpp"
 #include "redis/wire/encoder.hpp"
-#include "redis/wire/releases.hpp"
+#include "redis/wire/shared_call.hpp"
 #include "support/encoding.hpp"
 #include "support/fake_server.hpp"
 #include "support/resp.hpp"
 #include "support/resp_client.hpp"
-#include "uv/loop.hpp"
 
 namespace redlock::test {
 namespace {
@@ -37,11 +37,16 @@ class ReleasesScript : public testing::Test {
   /// "a" by the token "ta", and so on.
   Reply release(const std::vector<std::string>& resources,
                 core::Duration reserved_for = seconds(20)) {
-    redis::Releases releases;
+    redis::SharedCall call;
     for (const std::string& resource : resources) {
-      releases.add(resource, "t" + resource);
+      const std::string token = "t" + resource;
+      core::Terms terms;
+      terms.resource = resource;
+      terms.token = token;
+      terms.reserved_for = reserved_for;
+      call.add(*redis::row_of(Verb::release).shared, terms);
     }
-    client_.send_raw(releases.encode(ScriptForm::text, reserved_for));
+    client_.send_raw(call.encode(ScriptForm::text));
     return client_.read();
   }
   void hold(const std::string& resource, const std::string& token) {
@@ -150,32 +155,10 @@ TEST_F(ReleasesScript, ReservesAsUsualWhereTheCallDoesNotSay) {
   EXPECT_TRUE(line.ends_with(R"("PX" "20")")) << line;
 }
 
-/// A client that asks for much in one turn of its loop.
-class ReleasesInTurns : public testing::Test {
+/// Each release counts in `ended_` when it is over.
+class ReleasesInTurns : public InTurns {
  protected:
-  AsyncClient create(ClientOptions options) {
-    auto created = AsyncClient::create(std::move(options), loop_.get());
-    EXPECT_TRUE(succeeded(created));
-    return *std::move(created);
-  }
-  template <typename Condition>
-  void run_until(Condition condition) {
-    const auto limit = BootClock::now() + seconds(60);
-    while (!condition() && BootClock::now() < limit) uv_run(loop_.get(), UV_RUN_NOWAIT);
-    ASSERT_TRUE(condition());
-  }
-  std::vector<Lease> acquire(AsyncClient& client, const std::vector<std::string>& resources) {
-    std::vector<Lease> leases;
-    for (const std::string& resource : resources) {
-      client.try_acquire(resource, {}, [&](Result<Lease> lease) {
-        EXPECT_TRUE(succeeded(lease));
-        leases.push_back(*std::move(lease));
-      });
-    }
-    run_until([&] { return leases.size() == resources.size(); });
-    return leases;
-  }
-  /// All in one turn; a release counts in `ended_` when it is over.
+  /// All in one turn.
   void begin_releases(AsyncClient& client, std::vector<Lease> leases) {
     for (Lease& lease : leases) {
       client.release(std::move(lease), [this](const Result<RoundReport>& round) {
@@ -184,30 +167,13 @@ class ReleasesInTurns : public testing::Test {
       });
     }
   }
-  void close(AsyncClient& client) {
-    bool closed = false;
-    client.close([&](const CloseReport&) { closed = true; });
-    run_until([&] { return closed; });
-  }
 
-  uv::Loop loop_;
   std::size_t ended_ = 0;
 };
 
 /// On nodes of its own: their commands are counted.
 class ReleasesOfAClient : public ReleasesInTurns {
  protected:
-  /// "r0" and so on, on all nodes.
-  std::vector<Lease> acquire_many(AsyncClient& client, std::size_t count) {
-    std::vector<std::string> resources;
-    for (std::size_t i = 0; i < count; ++i) {
-      resources.push_back(std::string("r").append(std::to_string(i)));
-    }
-    std::vector<Lease> leases = acquire(client, resources);
-    run_until([&] { return nodes_.count_held(resources.back()) == 3; });
-    return leases;
-  }
-
   Nodes nodes_ = Nodes(3);
 };
 
@@ -215,7 +181,7 @@ TEST_F(ReleasesOfAClient, OfOneTurnAreOneCallOfEachNode) {
   ClientOptions options = patient(nodes_.urls());
   options.plain_commands = false;
   AsyncClient client = create(std::move(options));
-  std::vector<Lease> leases = acquire_many(client, 50);
+  std::vector<Lease> leases = acquire_many(client, nodes_, 50);
   const int before = calls(nodes_[0], "evalsha");
   begin_releases(client, std::move(leases));
   std::optional<Lease> again;
@@ -233,7 +199,7 @@ TEST_F(ReleasesOfAClient, OfOneTurnAreOneCallOfEachNode) {
 TEST_F(ReleasesOfAClient, WorkWhereTheScriptsWereForgotten) {
   AsyncClient client = create(patient(nodes_.urls()));
   for (std::size_t time = 0; time < 2; ++time) {
-    std::vector<Lease> leases = acquire_many(client, 5);
+    std::vector<Lease> leases = acquire_many(client, nodes_, 5);
     for (RedisServer& node : nodes_) node.command({"SCRIPT", "FLUSH"});
     begin_releases(client, std::move(leases));
     run_until([&] { return ended_ == 5 * (time + 1U); });

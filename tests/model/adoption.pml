@@ -1,4 +1,4 @@
-/* A node that forgot comes back as another one (ARCHITECTURE: Membership).
+/* A node that forgot comes back as another one (tools/docs/design/membership.md).
  *
  * Each member of a deployment has an admission, which is drawn anew whenever its node is taken
  * back. The list on a node has the admissions of all members; lists only rise. Votes count

@@ -1,5 +1,5 @@
-/* Fencing tokens are unique and have the order of the leases (ARCHITECTURE: "Fencing tokens",
- * invariant 2).
+/* Fencing tokens are unique and have the order of the leases (tools/docs/design/fencing-tokens.md;
+ * invariant 2 of ARCHITECTURE.md).
  *
  * On a node, in one pipeline that is not atomic: (1) SET NX; (2) read last = max(F, floor);
  * (3) F := max(F, f), also where the SET was refused; (4) read the key. It acknowledges f if (1)

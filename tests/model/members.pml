@@ -1,5 +1,5 @@
 /* Which nodes belong together: adoption, and changes of the members by operators that compete and
- * crash (ARCHITECTURE: Membership).
+ * crash (tools/docs/design/membership.md).
  *
  * Two leases that are valid together are two rounds that were granted. All other attempts only take
  * keys and prolong quarantines, so a run with a violation has one in which nobody else asks: two

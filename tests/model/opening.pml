@@ -1,6 +1,6 @@
 /* How a deployment is opened: by `bootstrap`, and by the clients when all members are blank
- * (ARCHITECTURE: Membership). Everybody does the same: read the markers of all nodes of the own
- * list; take the id that is active, else the first one of the same list that is joining, else a
+ * (tools/docs/design/membership.md). Everybody does the same: read the markers of all nodes of the
+ * own list; take the id that is active, else the first one of the same list that is joining, else a
  * fresh one; make the others join it, also where they are joining for another list; verify that all markers are as they were read or written; make them active.
  * Every writing is a compare-and-set. Any of them that fails, and any crash: from the beginning.
  * Clients wait before they overwrite what joins for another list. Time is not modelled: here they

@@ -1,5 +1,5 @@
-/* A vote counts only with its marker (ARCHITECTURE: Membership). Two clients over nodes of one
- * deployment that forget while connections stay; members.pml has what changes the deployment.
+/* A vote counts only with its marker (tools/docs/design/membership.md). Two clients over nodes of
+ * one deployment that forget while connections stay; members.pml has what changes the deployment.
  *
  * Time: a key, a lease and a quarantine last for some time after a round began. So it is enough to
  * know which rounds are still before their deadline: a key may be gone, and a quarantine is over,

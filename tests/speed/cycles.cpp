@@ -1,12 +1,15 @@
 // A fixed number of lock cycles through the asynchronous interface, to be counted from outside:
 //
-//   cycles IN_FLIGHT CYCLES plain|guarded|fenced|guarded-fenced NODE…
+//   cycles IN_FLIGHT CYCLES plain|guarded|fenced|guarded-fenced|renewals NODE…
+//
+// A cycle of `renewals` extends a lease that is held all the time.
 //
 // `tests/speed/run` runs it under callgrind and strace, and `tests/speed/limits` beside servers
 // whose counters it reads, once with few and once with many cycles: the difference is what cycles
 // cost, without the start and the end.
 #include <uv.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -74,6 +77,56 @@ class Lanes {
   std::uint64_t failures_ = 0;
 };
 
+/// IN_FLIGHT leases, and extends of all of them that leave together.
+class Renewals {
+ public:
+  Renewals(AsyncClient& client, std::size_t leases, std::uint64_t cycles)
+      : client_(client), leases_(leases), rounds_left_(cycles / leases) {}
+
+  void start() {
+    for (std::size_t i = 0; i < leases_.size(); ++i) {
+      client_.try_acquire("speed/" + std::to_string(i), {}, [this, i](Result<Lease> lease) {
+        if (lease) leases_[i] = *std::move(lease);
+        ended(lease.has_value());
+      });
+    }
+  }
+
+  [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }
+
+ private:
+  void ended(bool well) {
+    failures_ += well ? 0 : 1;
+    if (++ended_ < leases_.size()) return;
+    ended_ = 0;
+    if (failures_ > 0 || rounds_left_ == 0) {
+      leases_.clear();
+      client_.close({});
+      return;
+    }
+    --rounds_left_;
+    for (Lease& lease : leases_) {
+      client_.extend(lease, std::chrono::seconds(10),
+                     [this](const auto& extended) { ended(extended.has_value()); });
+    }
+  }
+
+  AsyncClient& client_;
+  std::vector<Lease> leases_;
+  std::uint64_t rounds_left_;
+  std::size_t ended_ = 0;
+  std::uint64_t failures_ = 0;
+};
+
+/// Starts it, and says how it ended.
+template <typename Work>
+int count(Work work, uv_loop_t* loop, std::uint64_t cycles) {
+  work.start();
+  ::uv_run(loop, UV_RUN_DEFAULT);
+  std::cout << work.failures() << " of " << cycles << " cycles failed\n";
+  return work.failures() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int run(std::span<char*> words) {
   const auto in_flight = static_cast<std::size_t>(std::strtoull(words[1], nullptr, 10));
   const std::uint64_t cycles = std::strtoull(words[2], nullptr, 10);
@@ -93,18 +146,16 @@ int run(std::span<char*> words) {
     std::cerr << client.error().message << '\n';
     return EXIT_FAILURE;
   }
-  Lanes lanes(*client, in_flight, cycles, kind.ends_with("fenced"));
-  lanes.start();
-  ::uv_run(&loop, UV_RUN_DEFAULT);
-  std::cout << lanes.failures() << " of " << cycles << " cycles failed\n";
-  return lanes.failures() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (kind == "renewals") return count(Renewals(*client, in_flight, cycles), &loop, cycles);
+  return count(Lanes(*client, in_flight, cycles, kind.ends_with("fenced")), &loop, cycles);
 }
 
 }  // namespace
 
 int main(int count, char** words) {
   if (count < 5) {
-    std::cerr << "usage: cycles IN_FLIGHT CYCLES plain|guarded|fenced|guarded-fenced NODE...\n";
+    std::cerr
+        << "usage: cycles IN_FLIGHT CYCLES plain|guarded|fenced|guarded-fenced|renewals NODE...\n";
     return 64;
   }
   return run(std::span(words, static_cast<std::size_t>(count)));

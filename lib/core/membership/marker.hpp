@@ -15,7 +15,7 @@ namespace redlock::core {
 
 /// The membership record of one node. A vote counts only while the node keeps the very record that
 /// the client saw when it connected, so every writing draws a new incarnation, and every writing is
-/// a compare-and-set (mark.lua). The rules are in ARCHITECTURE.md, *Membership*.
+/// a compare-and-set (mark.lua). The rules are in tools/docs/design/membership.md.
 struct Marker {
   enum class State : std::uint8_t {
     blank,    ///< belongs to no deployment that it remembers: no vote
@@ -51,7 +51,7 @@ struct Marker {
 
 /// An admission is drawn anew whenever a node that forgot is taken back. A server that was this
 /// member before, and was not taken back then, is not the member from then on. The later of two
-/// admissions of one member counts. The rules are in ARCHITECTURE.md, *Membership*.
+/// admissions of one member counts. The rules are in tools/docs/design/membership.md.
 inline constexpr std::string_view first_admission = "0";
 /// The one that follows `before`, of the node that keeps a marker with this incarnation now. All
 /// clients draw the same one.

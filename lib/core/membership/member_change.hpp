@@ -11,7 +11,7 @@
 #include "core/membership/membership.hpp"
 
 /// How an operator changes the members of a deployment, one compare-and-set at a time. The rules
-/// are in ARCHITECTURE.md, *Membership*.
+/// are in tools/docs/design/membership.md.
 namespace redlock::core {
 
 /// Survey these nodes too; none: survey the same nodes again at once.

@@ -59,6 +59,13 @@ void append_extend_if_ours(Writer& out) {
   out.command({"SET", out.resource(), out.token(), "IFEQ", out.token(), "GET", "PX", out.ttl()});
 }
 
+constexpr SharedForm renewals_in_one_call{
+    .script = &scripts::extends,
+    .common = &core::Terms::ttl,
+    .all = Reply::extended,
+    .each = [](const Value& value) noexcept { return classify_extend(true, value); },
+};
+
 constexpr std::array all_extends{
     Row{
         .verb = Verb::extend,
@@ -91,6 +98,9 @@ constexpr std::array all_extends{
                                          .repair = terms.group.empty() ? "key" : terms.group});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_extend(true, *v[0]); },
+        .yes = one,
+        .yes_means = Reply::extended,
+        .shared = &renewals_in_one_call,
     },
     Row{
         .verb = Verb::extend_plain,

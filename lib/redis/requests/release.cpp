@@ -110,6 +110,18 @@ std::optional<core::Answer> classify_plain_release(const Value& deleted,
   return core::Answer{.reply = Reply::released, .queued = counted && left.integer >= 2};
 }
 
+static_assert(core::shortest_reservation == std::chrono::milliseconds(20),
+              "what releases.lua takes for it");
+constexpr SharedForm releases_in_one_call{
+    .script = &scripts::releases,
+    .common = &core::Terms::reserved_for,
+    .unsaid = core::shortest_reservation,
+    .all = Reply::released,
+    // Some had expired meanwhile. None of them is there any more.
+    .fewer = Reply::gone,
+    .each = classify_release,
+};
+
 constexpr std::array all_releases{
     Row{
         .verb = Verb::release,
@@ -121,6 +133,7 @@ constexpr std::array all_releases{
         .meaning = [](Dialect, Values v) noexcept { return classify_release(*v[0]); },
         .yes = one,
         .yes_means = Reply::released,
+        .shared = &releases_in_one_call,
     },
     Row{
         .verb = Verb::break_lock,

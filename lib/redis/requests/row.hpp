@@ -11,6 +11,7 @@
 #include "redis/requests/writer.hpp"
 #include "redis/wire/dialect.hpp"
 #include "redis/wire/reply.hpp"
+#include "redis/wire/shared_call.hpp"
 
 namespace redlock::redis {
 
@@ -33,6 +34,8 @@ struct Row {
   std::string_view (*yes)(Dialect dialect, Protocol protocol) noexcept = nullptr;
   core::Reply yes_means = core::Reply::granted;
   bool always_same = false;  ///< its bytes depend on nothing
+  /// How several that follow one another are one call. None: each is a request of its own.
+  const SharedForm* shared = nullptr;
 };
 
 /// Of all requests, in the order of the families.

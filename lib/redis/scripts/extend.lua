@@ -6,51 +6,24 @@
 -- ours again; 0: gone; -1: not ours.
 local call = redis.call
 
--- Only ever raised: a late short extend must not undo a longer one, and -1 (no expiry) is longer
--- than any. Compared here because PEXPIRE ... GT exists from Redis 7.0 only.
-local function raise(key)
-  local left = call('pttl', key)
-  if left ~= -1 and left < tonumber(args.ttl_ms) then
-    call('pexpire', key, args.ttl_ms)
-  end
-end
-
+-- with: expiry
 -- The usual case, ahead of functions that cost the node time to define.
 if #keys.resources == 1 and redis.pcall('get', keys.resources[1]) == args.token then
-  raise(keys.resources[1])
+  raise(keys.resources[1], args.ttl_ms)
   return 1
 end
 
 -- with: holds
+-- with: possession
 local holding, gone = nil, {}
 for i = 1, #keys.resources do
-  local key = keys.resources[i]
-  local value = redis.pcall('get', key)
-  if not value then
-    gone[#gone + 1] = key
-  elseif value ~= args.token then
-    -- A key of another type is somebody else's; every other error must reach the caller word for word.
-    if type(value) ~= 'table' then
-      return -1
-    elseif not string.find(value.err, 'WRONGTYPE', 1, true) then
-      return value
-    elseif call('type', key).ok ~= 'zset' then
-      return -1
-    end
-    local now = milliseconds()
-    local whose, holds, writer, reserved = read_holds(key, now)
-    if not whose then
-      return -1
-    elseif #keys.resources == 1 and call('zscore', key, 'hold:' .. args.token) then
-      holding = holds
-    elseif whose ~= args.repair and (holds > 0 or reserved) then
-      return -1
-    elseif writer and args.repair == 'shared' then
-      -- The hold may return once the writer has had the resource.
-      return 0
-    else
-      gone[#gone + 1] = key
-    end
+  local what, other = look(keys.resources[i], args.token, args.repair, #keys.resources == 1)
+  if not what then
+    return other
+  elseif what == 'hold' then
+    holding = other
+  elseif what == 'gone' then
+    gone[#gone + 1] = keys.resources[i]
   end
 end
 if #gone > 0 and args.repair == '' then
@@ -72,6 +45,6 @@ for _, key in ipairs(gone) do
   end
 end
 for i = 1, #keys.resources do
-  raise(keys.resources[i])
+  raise(keys.resources[i], args.ttl_ms)
 end
 return #gone > 0 and 2 or 1

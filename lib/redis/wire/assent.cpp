@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "redis/wire/releases.hpp"
+#include "redis/wire/shared_call.hpp"
 
 namespace redlock::redis {
 namespace {
@@ -12,10 +12,10 @@ struct CountLine {
   std::array<char, 5> letters{};
   std::size_t size = 0;
 };
-using CountLines = std::array<CountLine, Releases::most + 1>;
+using CountLines = std::array<CountLine, SharedCall::most + 1>;
 
 constexpr CountLines make_count_lines() {
-  static_assert(Releases::most < 100, "two digits");
+  static_assert(SharedCall::most < 100, "two digits");
   CountLines lines{};
   for (std::size_t count = 0; count < lines.size(); ++count) {
     CountLine& line = lines[count];
@@ -33,7 +33,7 @@ constexpr CountLines count_lines = make_count_lines();
 
 }  // namespace
 
-std::string_view all_released(std::size_t count) noexcept {
+std::string_view yes_to_all(std::size_t count) noexcept {
   const CountLine& line = count_lines.at(count);
   return {line.letters.data(), line.size};
 }

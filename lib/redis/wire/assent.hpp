@@ -24,7 +24,7 @@ using AssentForms = std::array<AssentForm, core::verbs>;
 /// In which letters a node says that it granted a SET.
 [[nodiscard]] std::string_view yes_to_set(Dialect dialect, Protocol protocol) noexcept;
 
-/// In which letters a node says that it released all of so many, which are one call of Releases.
-[[nodiscard]] std::string_view all_released(std::size_t count) noexcept;
+/// In which letters a node says yes to all of so many, which are one call (see SharedCall).
+[[nodiscard]] std::string_view yes_to_all(std::size_t count) noexcept;
 
 }  // namespace redlock::redis

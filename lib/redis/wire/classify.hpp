@@ -13,11 +13,6 @@
 
 namespace redlock::redis {
 
-/// What one answer to `count` releases by Releases says of each. Nothing: no Redis server answers
-/// like this.
-[[nodiscard]] std::optional<std::vector<core::Answer>> classify_releases(const Value& value,
-                                                                         std::size_t count);
-
 /// What the answers to a call of FencedSets say of each: first a value for each SET, then two for
 /// all. As classify() says of core::Verb::set_fenced_short, but that no number was raised unless
 /// all were.

@@ -6,19 +6,20 @@
 #include <utility>
 
 #include "redis/keys.hpp"
+#include "redis/requests/row.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/fenced_sets.hpp"
-#include "redis/wire/releases.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {
 namespace {
 
-bool are_releases(const Sent& request) noexcept {
-  return request.together != 0 && request.stamp.verb == core::Verb::release;
-}
 bool are_fenced_sets(const Sent& request) noexcept {
   return request.together != 0 && core::is_short(request.stamp.verb);
+}
+/// None: it is a request of its own, or one of FencedSets.
+const SharedForm* shared_form_of(const Sent& request) noexcept {
+  return request.together != 0 ? row_of(request.stamp.verb).shared : nullptr;
 }
 
 }  // namespace
@@ -44,7 +45,10 @@ void Connection::send(std::string_view encoded, std::span<const Sent> requests,
   REDLOCK_ASSERT(state_ == State::ready && !requests.empty());
   unanswered_.push(requests);
   stream_.outbox().append(encoded);
-  if (are_releases(requests.back())) releases_form_ = core::ScriptForm::digest;
+  // In full once, which makes the script known.
+  if (shared_form_of(requests.back()) != nullptr) {
+    calls_in_full_.reset(static_cast<std::size_t>(requests.back().stamp.verb));
+  }
   if (are_fenced_sets(requests.back())) yes_to_fenced_sets_.push(yes);
 }
 
@@ -90,7 +94,7 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
 std::string_view Connection::yes_to_oldest() const noexcept {
   const Sent& request = unanswered_.front();
   if (are_fenced_sets(request)) return yes_to_fenced_sets_.front();
-  if (request.together > 1) return all_released(request.together);
+  if (request.together > 1) return yes_to_all(request.together);
   return assent_forms_[static_cast<std::size_t>(request.stamp.verb)].bytes;
 }
 
@@ -188,7 +192,7 @@ void Connection::take_answer(const Value& value) {
     return;
   }
   const Sent& oldest = unanswered_.front();
-  if (are_releases(oldest)) return take_answer_to_releases(value);
+  if (const SharedForm* form = shared_form_of(oldest)) return take_answer_to_call(*form, value);
   if (are_fenced_sets(oldest)) return take_answer_to_fenced_sets(value);
   const core::Stamp stamp = oldest.stamp;
   values_.push_back(&value);
@@ -215,16 +219,16 @@ void Connection::remember_marker(std::string_view text) {
                                                                       core::Reply::marker};
 }
 
-void Connection::take_answer_to_releases(const Value& value) {
+void Connection::take_answer_to_call(const SharedForm& form, const Value& value) {
+  const Sent oldest = unanswered_.front();
   const std::optional<std::vector<core::Answer>> answers =
-      classify_releases(value, unanswered_.front().together);
+      classify_shared(form, value, oldest.together);
   if (!answers) {
     violated("an answer that does not fit the request");
     return;
   }
-  // In full next time, which makes it known.
   if (answers->front().reply == core::Reply::script_missing) {
-    releases_form_ = core::ScriptForm::text;
+    calls_in_full_.set(static_cast<std::size_t>(oldest.stamp.verb));
   }
   for (const core::Answer& each : *answers) {
     if (!answer(each)) return;

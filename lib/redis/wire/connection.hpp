@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "redis/wire/dialect.hpp"
 #include "redis/wire/expected_answers.hpp"
 #include "redis/wire/reply.hpp"
+#include "redis/wire/shared_call.hpp"
 #include "support/ring.hpp"
 #include "uv/stream.hpp"
 
@@ -23,7 +25,7 @@ namespace redlock::redis {
 /// A request that was sent, and is to be answered.
 struct Sent {
   core::Stamp stamp{};
-  /// One of so many that are one call, of Releases or FencedSets; 0: a call of its own.
+  /// One of so many that are one call, a SharedCall or FencedSets; 0: a call of its own.
   std::uint8_t together = 0;
 };
 
@@ -76,16 +78,19 @@ class Connection final : private uv::StreamListener {
   void open();
 
   /// Puts requests, encoded in this connection's dialect(), into the outbox; only while ready(). A
-  /// call of Releases is one request of the server's, and several here: one answer to all of them.
+  /// SharedCall is one request of the server's, and several here: one answer to all of them.
   /// `yes`: where the requests are one call of FencedSets, its encode_yes().
   void send(std::string_view encoded, std::span<const Sent> requests, std::string_view yes = {});
   void send(std::string_view encoded, const core::Stamp& stamp) {
     const Sent request{stamp};
     send(encoded, {&request, 1});
   }
-  /// How such a call is to be made: in full, once, where the server said that it does not know the
-  /// script.
-  [[nodiscard]] core::ScriptForm releases_form() const noexcept { return releases_form_; }
+  /// How a SharedCall of the verb is to be made: in full, once, if the server said that it does not
+  /// know the script.
+  [[nodiscard]] core::ScriptForm form_of_call(core::Verb verb) const noexcept {
+    return calls_in_full_[static_cast<std::size_t>(verb)] ? core::ScriptForm::text
+                                                          : core::ScriptForm::digest;
+  }
 
   /// Hands the outbox to the kernel, with one system call for all that was sent since the last.
   void flush();
@@ -113,7 +118,7 @@ class Connection final : private uv::StreamListener {
   void take(const Value& value);
   void take_handshake(const Value& value);
   void take_answer(const Value& value);
-  void take_answer_to_releases(const Value& value);
+  void take_answer_to_call(const SharedForm& form, const Value& value);
   void take_answer_to_fenced_sets(const Value& value);
   /// The answer to the oldest request. Whether more can be answered.
   [[nodiscard]] bool answer(const core::Answer& what);
@@ -129,7 +134,7 @@ class Connection final : private uv::StreamListener {
   Dialect dialect_ = Dialect::classic;
   std::optional<Handshake> handshake_;
   support::Ring<Sent> unanswered_;
-  core::ScriptForm releases_form_ = core::ScriptForm::digest;
+  std::bitset<core::verbs> calls_in_full_;
   AssentForms assent_forms_{};
   /// The last answer to read_marker, letter by letter: the next one is the same, as a rule.
   std::string marker_answer_;

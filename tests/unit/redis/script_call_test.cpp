@@ -6,7 +6,7 @@
 
 #include "redis/requests/writer.hpp"
 #include "redis/scripts_embedded.hpp"
-#include "redis/wire/releases.hpp"
+#include "redis/wire/shared_call.hpp"
 #include "support/resp.hpp"
 
 namespace redlock::redis {
@@ -78,14 +78,21 @@ concept says_all = requires {
 static_assert(says_all<scripts::Notify> && !leaves_out_an_argument<scripts::Notify>);
 
 TEST(ScriptCall, IsWhatReleasesOfOneTurnWrite) {
-  Releases releases;
-  releases.add("r", "one");
-  releases.add("s", "two");
+  core::Terms first;
+  first.resource = "r";
+  first.token = "one";
+  first.reserved_for = std::chrono::milliseconds(40);
+  core::Terms second = first;
+  second.resource = "s";
+  second.token = "two";
+  SharedCall shared;
+  shared.add(*row_of(core::Verb::release).shared, first);
+  shared.add(*row_of(core::Verb::release).shared, second);
   const std::vector<std::string> resources{"s"};
   const std::vector<std::string> tokens{"two"};
   const scripts::Releases call{
       .resources = {"r", resources}, .tokens = {"one", tokens}, .reservation_ms = "40"};
-  EXPECT_EQ(releases.encode(ScriptForm::digest, std::chrono::milliseconds(40)), bytes_of(call));
+  EXPECT_EQ(shared.encode(ScriptForm::digest), bytes_of(call));
 }
 
 }  // namespace

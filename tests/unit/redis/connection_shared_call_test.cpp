@@ -1,4 +1,4 @@
-// What a connection makes of the one answer to a call of Releases.
+// What a connection makes of the one answer to a SharedCall.
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "redis/requests/row.hpp"
 #include "redis/wire/connection.hpp"
 #include "redis/wire/encoder.hpp"
-#include "redis/wire/releases.hpp"
+#include "redis/wire/shared_call.hpp"
 #include "support/encoding.hpp"
 #include "support/fake_server.hpp"
 #include "support/redis_connection.hpp"
@@ -22,7 +23,7 @@ using core::Stamp;
 using core::Verb;
 namespace resp = test::resp;
 
-class ReleasesToFake : public testing::Test {
+class SharedCallToFake : public testing::Test {
  protected:
   void SetUp() override {
     connection_ = std::make_unique<Connection>(loop_.get(), tcp_target(server_.port()), owner_);
@@ -30,16 +31,20 @@ class ReleasesToFake : public testing::Test {
     ASSERT_TRUE(run_until(loop_, [&] { return owner_.ready || owner_.downs > 0; }));
     ASSERT_TRUE(owner_.ready) << owner_.why;
   }
-  /// `count` releases in one call, with a SET behind it.
-  void release(std::uint16_t count) {
-    Releases releases;
+  /// `count` requests of the verb in one call, with a SET behind it.
+  void send(Verb verb, std::uint16_t count) {
+    SharedCall call;
     std::vector<Sent> requests;
     for (std::uint16_t round = 0; round < count; ++round) {
-      releases.add("r" + std::to_string(round), "me");
-      requests.push_back({{Verb::release, {}, round}, static_cast<std::uint8_t>(count)});
+      const std::string resource = "r" + std::to_string(round);
+      core::Terms terms;
+      terms.resource = resource;
+      terms.token = "me";
+      terms.ttl = std::chrono::seconds(1);
+      call.add(*row_of(verb).shared, terms);
+      requests.push_back({{verb, {}, round}, static_cast<std::uint8_t>(count)});
     }
-    connection_->send(releases.encode(connection_->releases_form(), std::chrono::milliseconds(20)),
-                      requests);
+    connection_->send(call.encode(connection_->form_of_call(verb)), requests);
     Encoder encoder;
     connection_->send(
         test::encode(encoder, Verb::set, core::ScriptForm::digest, connection_->dialect(), "r",
@@ -48,6 +53,8 @@ class ReleasesToFake : public testing::Test {
     EXPECT_EQ(connection_->unanswered(), count + 1U);
     connection_->flush();
   }
+  void release(std::uint16_t count) { send(Verb::release, count); }
+  void renew(std::uint16_t count) { send(Verb::extend_or_set, count); }
   void script_answers(const std::string& answer) {
     server_.on("EVALSHA", [answer](const test::Command&) -> test::FakeAnswer { return answer; });
   }
@@ -68,7 +75,7 @@ class ReleasesToFake : public testing::Test {
   std::unique_ptr<Connection> connection_;
 };
 
-TEST_F(ReleasesToFake, OneNumberAnswersThemAll) {
+TEST_F(SharedCallToFake, OneNumberAnswersThemAll) {
   script_answers(resp::integer(12));
   release(12);
   std::vector<Reply> expected(12, Reply::released);
@@ -76,7 +83,7 @@ TEST_F(ReleasesToFake, OneNumberAnswersThemAll) {
   EXPECT_EQ(replies(13), expected);
 }
 
-TEST_F(ReleasesToFake, OneNumberAnswersThemAllByteByByte) {
+TEST_F(SharedCallToFake, OneNumberAnswersThemAllByteByByte) {
   server_.set_chunk(1);
   script_answers(resp::integer(2));
   release(2);
@@ -84,7 +91,7 @@ TEST_F(ReleasesToFake, OneNumberAnswersThemAllByteByByte) {
   EXPECT_EQ(replies(3), expected);
 }
 
-TEST_F(ReleasesToFake, OneByOneTheyHaveAnAnswerEach) {
+TEST_F(SharedCallToFake, OneByOneTheyHaveAnAnswerEach) {
   script_answers(
       resp::array({resp::integer(1), resp::integer(0), resp::integer(-1), resp::error("NOPERM")}));
   release(4);
@@ -94,21 +101,46 @@ TEST_F(ReleasesToFake, OneByOneTheyHaveAnAnswerEach) {
   EXPECT_TRUE(owner_.answers[3].text.starts_with("NOPERM")) << owner_.answers[3].text;
 }
 
-TEST_F(ReleasesToFake, ASmallerNumberSaysThatNoneIsThere) {
+TEST_F(SharedCallToFake, ASmallerNumberSaysThatNoneIsThere) {
   script_answers(resp::integer(1));
   release(2);
   const std::vector<Reply> expected{Reply::gone, Reply::gone, Reply::granted};
   EXPECT_EQ(replies(3), expected);
 }
 
-TEST_F(ReleasesToFake, OneThatWasAloneMayHaveAnArray) {
+TEST_F(SharedCallToFake, OneThatWasAloneMayHaveAnArray) {
   script_answers(resp::array({resp::integer(-1)}));
   release(1);
   const std::vector<Reply> expected{Reply::taken, Reply::granted};
   EXPECT_EQ(replies(2), expected);
 }
 
-TEST_F(ReleasesToFake, AnErrorIsTheAnswerToEach) {
+TEST_F(SharedCallToFake, OneNumberAnswersAllRenewals) {
+  script_answers(resp::integer(64));
+  renew(64);
+  std::vector<Reply> expected(64, Reply::extended);
+  expected.push_back(Reply::granted);
+  EXPECT_EQ(replies(65), expected);
+}
+
+TEST_F(SharedCallToFake, RenewalsHaveAnAnswerEachUnlessAllAreOurs) {
+  script_answers(
+      resp::array({resp::integer(1), resp::integer(2), resp::integer(-1), resp::error("NOPERM")}));
+  renew(4);
+  const std::vector<Reply> expected{Reply::extended, Reply::repaired, Reply::taken, Reply::error,
+                                    Reply::granted};
+  EXPECT_EQ(replies(5), expected);
+}
+
+TEST_F(SharedCallToFake, ASmallerNumberIsNoAnswerToRenewals) {
+  script_answers(resp::integer(1));
+  renew(2);
+  ASSERT_TRUE(run_until(loop_, [&] { return owner_.downs > 0; }));
+  EXPECT_EQ(owner_.protocol_error, ProtocolError::violation);
+  EXPECT_TRUE(owner_.answers.empty());
+}
+
+TEST_F(SharedCallToFake, AnErrorIsTheAnswerToEach) {
   script_answers(resp::error("READONLY You can't write against a read only replica."));
   release(3);
   const std::vector<Reply> expected{Reply::error, Reply::error, Reply::error, Reply::granted};
@@ -116,21 +148,22 @@ TEST_F(ReleasesToFake, AnErrorIsTheAnswerToEach) {
   EXPECT_TRUE(owner_.answers[2].text.starts_with("READONLY")) << owner_.answers[2].text;
 }
 
-TEST_F(ReleasesToFake, AScriptThatIsNotKnownIsSentInFullNextTimeOnly) {
+TEST_F(SharedCallToFake, AScriptThatIsNotKnownIsSentInFullNextTimeOnly) {
   script_answers(resp::error("NOSCRIPT No matching script."));
   server_.on("EVAL", [](const test::Command&) -> test::FakeAnswer { return resp::integer(2); });
   release(2);
   std::vector<Reply> expected{Reply::script_missing, Reply::script_missing, Reply::granted};
   EXPECT_EQ(replies(3), expected);
   owner_.answers.clear();
-  EXPECT_EQ(connection_->releases_form(), core::ScriptForm::text);
+  EXPECT_EQ(connection_->form_of_call(Verb::release), core::ScriptForm::text);
+  EXPECT_EQ(connection_->form_of_call(Verb::extend_or_set), core::ScriptForm::digest);
   release(2);
-  EXPECT_EQ(connection_->releases_form(), core::ScriptForm::digest);
+  EXPECT_EQ(connection_->form_of_call(Verb::release), core::ScriptForm::digest);
   expected = {Reply::released, Reply::released, Reply::granted};
   EXPECT_EQ(replies(3), expected);
 }
 
-TEST_F(ReleasesToFake, AnswersThatDoNotFitEndTheConnection) {
+TEST_F(SharedCallToFake, AnswersThatDoNotFitEndTheConnection) {
   for (const std::string& answer :
        {resp::integer(-1), resp::integer(3), resp::array({resp::integer(1)}), resp::status("OK"),
         resp::array({resp::integer(1), resp::integer(2)}), resp::nil(),
@@ -145,7 +178,7 @@ TEST_F(ReleasesToFake, AnswersThatDoNotFitEndTheConnection) {
   }
 }
 
-TEST_F(ReleasesToFake, AnOwnerMayEndTheConnectionInTheMiddle) {
+TEST_F(SharedCallToFake, AnOwnerMayEndTheConnectionInTheMiddle) {
   script_answers(resp::array({resp::integer(1), resp::integer(0), resp::integer(-1)}));
   owner_.react = [this] {
     if (owner_.answers.size() == 2) connection_.reset();

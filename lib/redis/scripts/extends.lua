@@ -1,0 +1,49 @@
+-- keys: resources...
+-- args: tokens..., ttl_ms
+-- Does what extend.lua does with `repair` 'key', for many locks in one call, which costs the node half of as many
+-- calls: locks of one resource that nobody shares.
+-- Returns how many there are, if all are ours and now live at least that long; else, for each, 1: ours, and it now
+-- lives at least that long; 2: it was gone and is ours again; -1: not ours.
+
+-- pcall, because every error (NOPERM, READONLY, ...) must reach the caller word for word.
+local pcall = redis.pcall
+
+-- with: expiry
+-- One alone, as most often if few locks are in use: without a table of answers.
+if #keys.resources == 1 and pcall('get', keys.resources[1]) == args.tokens[1] then
+  raise(keys.resources[1], args.ttl_ms)
+  return 1
+end
+
+local found = pcall('mget', unpack(keys.resources))
+local ours = not found.err
+for i = 1, #keys.resources do
+  ours = ours and found[i] == args.tokens[i]
+end
+if ours then
+  for i = 1, #keys.resources do
+    raise(keys.resources[i], args.ttl_ms)
+  end
+  return #keys.resources
+end
+
+-- with: holds
+-- with: possession
+-- What is ours first: that may end with an error, after which nothing was written.
+local results = {}
+for i, key in ipairs(keys.resources) do
+  local what, other = look(key, args.tokens[i], 'key', false)
+  if what == 'ours' then
+    raise(key, args.ttl_ms)
+    results[i] = 1
+  else
+    results[i] = what or other
+  end
+end
+for i, key in ipairs(keys.resources) do
+  if results[i] == 'gone' then
+    local set = pcall('set', key, args.tokens[i], 'PX', args.ttl_ms)
+    results[i] = set.err and set or 2
+  end
+end
+return results

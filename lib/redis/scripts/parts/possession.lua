@@ -1,0 +1,29 @@
+-- What a node has of a lock: 'ours'; 'gone'; 'hold', with how many hold it; else nothing, with what the script is to
+-- answer. `repair` is as extend.lua takes it. Only a resource that is alone is looked for among holds.
+local function look(key, token, repair, alone)
+  local value = redis.pcall('get', key)
+  if not value then
+    return 'gone'
+  elseif value == token then
+    return 'ours'
+  -- A key of another type is somebody else's; every other error must reach the caller word for word.
+  elseif type(value) ~= 'table' then
+    return nil, -1
+  elseif not string.find(value.err, 'WRONGTYPE', 1, true) then
+    return nil, value
+  elseif redis.call('type', key).ok ~= 'zset' then
+    return nil, -1
+  end
+  local whose, holds, writer, reserved = read_holds(key, milliseconds())
+  if not whose then
+    return nil, -1
+  elseif alone and redis.call('zscore', key, 'hold:' .. token) then
+    return 'hold', holds
+  elseif whose ~= repair and (holds > 0 or reserved) then
+    return nil, -1
+  elseif writer and repair == 'shared' then
+    -- The hold may return once the writer has had the resource.
+    return nil, 0
+  end
+  return 'gone'
+end
