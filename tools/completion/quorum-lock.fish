@@ -8,7 +8,7 @@ function __quorum_lock_words
         --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout \
         --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --max-hold --max-renewals \
         --kill-after --orphan-ttl --permits --owner --at-least --adopt --fencing-token \
-        --metrics-file --metrics-listen --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
+        --metrics-file --metrics-listen --status-listen --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
         --contenders --hold --hand-overs --ports --clients --faults --seed --html --keep --check \
         --contender-command
     set -l words (commandline -opc)
@@ -145,6 +145,7 @@ complete -c quorum-lock -n '__quorum_lock_verb run' -l fencing-token -x -d 'the 
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-file -r -F -d 'write metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-listen -x -a '127.0.0.1:9464' -d 'answer GET /metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-required -d 'do not run without the metrics listener'
+complete -c quorum-lock -n '__quorum_lock_verb run' -l status-listen -x -a '127.0.0.1:9464' -d 'answer there who holds the lock'
 
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l ttl -x -a '250ms 1s 10s 30s 2m' -d 'how long the lock stays'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l wait -x -a '0s 1s 10s 30s 2m forever' -d 'how long to wait for the lock'
@@ -210,3 +211,4 @@ complete -c quorum-lock -n '__quorum_lock_verb elect' -l observe -d 'only report
 complete -c quorum-lock -n '__quorum_lock_verb elect' -l metrics-file -r -F -d 'write metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb elect' -l metrics-listen -x -a '127.0.0.1:9464' -d 'answer GET /metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb elect' -l metrics-required -d 'do not run without the metrics listener'
+complete -c quorum-lock -n '__quorum_lock_verb elect' -l status-listen -x -a '127.0.0.1:9464' -d 'answer there who holds the lock'

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "quorum-lock/acquisition.hpp"
+#include "quorum-lock/lock_status.hpp"
 #include "quorum-lock/metrics_export.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/signals.hpp"
@@ -36,6 +37,7 @@ struct HeldCommand {
   std::optional<std::uint64_t> max_renewals{};
   std::optional<std::chrono::nanoseconds> kill_after{};
   MetricsTargets metrics{};
+  StatusTarget status{};
 };
 
 /// Acquires or adopts, runs the command, renews meanwhile, ends it in time when the lock is lost,

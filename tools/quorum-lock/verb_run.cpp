@@ -118,6 +118,8 @@ int verb_run(const Arguments& given, const Signals& signals) {
   request.max_renewals = given.number("max-renewals");
   request.kill_after = given.duration("kill-after");
   request.metrics = metrics_targets_of(given);
+  request.status = status_target_of(given);
+  request.status.name = request.settings.name;
   return run_under_lock(request, signals);
 }
 

@@ -78,6 +78,10 @@ constexpr OptionText run_options[] = {
      "Answer GET /metrics there, for Prometheus; PORT 0: any, printed on standard error"},
     {"metrics-required", "",
      "Do not run COMMAND if --metrics-listen cannot listen; otherwise that is a warning"},
+    {"status-listen", "HOST:PORT",
+     "Answer GET / there, for load balancers and probes: 200 while the lock is held, 503 before "
+     "and "
+     "after, a JSON object in both; and GET /metrics. PORT 0: any, printed on standard error"},
 };
 
 constexpr OptionText elect_options[] = {
@@ -90,6 +94,7 @@ constexpr OptionText elect_options[] = {
     {"metrics-file", "FILE", "As in run"},
     {"metrics-listen", "HOST:PORT", "As in run"},
     {"metrics-required", "", "As in run"},
+    {"status-listen", "HOST:PORT", "As in run: 200 for the leader, 503 for all others"},
 };
 
 constexpr OptionText acquire_options[] = {
