@@ -5,7 +5,7 @@ _quorum_lock() {
   local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
   local values=" --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
     --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --token --max-hold --max-renewals --kill-after
-    --orphan-ttl --permits --owner --at-least --adopt --fencing-token --delay --metrics-file --metrics-listen --status-listen --limit --mode --in-flight
+    --orphan-ttl --permits --owner --at-least --adopt --fencing-token --delay --holder --metrics-file --metrics-listen --status-listen --limit --mode --in-flight
     --nodes-count --duration --repetitions --contenders --hold --hand-overs --clients --faults --seed
     --html --keep --check --ports --contender-command "
   local options="--nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
@@ -117,7 +117,7 @@ _quorum_lock() {
     inspect) options+=" --permits" ;;
     list) options+=" --watch --limit" ;;
     top) options+=" --limit" ;;
-    break) options+=" --yes --delay" ;;
+    break) options+=" --yes --holder --delay --limit" ;;
     bootstrap) options+=" --after-loss" ;;
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)

@@ -44,6 +44,7 @@ constexpr Preset presets[] = {
     {"elect", "wait", "forever"},
     {"list", "limit", "10000"},
     {"top", "limit", "10000"},
+    {"break", "limit", "10000"},
     {"bench", "mode", "cycle"},
     {"bench", "in-flight", "1,16,64"},
     {"bench", "nodes-count", "1,3,5"},

@@ -132,9 +132,13 @@ constexpr OptionText bootstrap_options[] = {
 
 constexpr OptionText break_options[] = {
     {"yes", "", "Do not ask"},
+    {"holder", "NAME",
+     "Only what NAME holds, of all resources or of those that are named: the name of a client, a "
+     "candidate or an owner, or a token; a glob if it has a * ? or ["},
     {"delay", "DURATION",
      "Nobody can acquire RESOURCE for this time then; at most --max-ttl; default: anybody can at "
-     "once"}};
+     "once"},
+    limit_option};
 
 constexpr OptionText bench_options[] = {
     {"mode", "MODE",
@@ -357,14 +361,26 @@ constexpr VerbText verb_texts[] = {
      "one. With --json an object a line: resource, state (free, held), kind, holder, owner. While "
      "too few nodes answer, it prints no change.",
      {}},
-    {"break", "RESOURCE [--yes] [--delay DURATION]",
+    {"break",
+     "RESOURCE [--yes] [--delay DURATION]\n"
+     "PATTERN [--holder NAME] [--yes] [--delay DURATION]\n"
+     "--holder NAME [--yes] [--delay DURATION]",
      "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "
-     "Shows the holders, asks, and deletes exactly the tokens that were shown.",
+     "Shows the holders, asks, and deletes exactly the tokens that were shown. With PATTERN, or "
+     "--holder, it does so for all locks that match, and asks once.",
      break_options,
      "Examples:\n"
      "  quorum-lock break invoice/42\n"
      "  quorum-lock break invoice/42 --yes\n"
      "  quorum-lock break invoice/42 --delay 10s\n"
+     "  quorum-lock break 'invoice/*'\n"
+     "  quorum-lock break --holder '*@host-7:*'\n"
+     "  quorum-lock break 'invoice/*' --holder web-1/4711 --yes\n"
+     "\n"
+     "A word with a * ? or [ is a PATTERN, as list has it; a \\ before a character means it\n"
+     "literally: break 'a\\*' breaks the resource a*. A lock that changed hands after it was "
+     "shown\n"
+     "is not broken; it is named, and the exit code is 75. If nothing matches, it is 0.\n"
      "\n"
      "It is meant for locks whose holder is gone. A holder that is alive and renews takes the "
      "lock\n"
@@ -512,7 +528,7 @@ constexpr VerbText verb_texts[] = {
      "--nodes\n"
      "or --local; --quiet or --verbose; --shared, --owner or --permits. A flag is taken back with\n"
      "--FLAG=false. These cannot stand in a file: config, token, adopt, fencing-token, yes,\n"
-     "after-loss, observe, check, keep. Each\n"
+     "holder, after-loss, observe, check, keep. Each\n"
      "verb refuses a file with an unknown key, a wrong type, or a table that is no verb.",
      config_exits},
     {"help",
