@@ -191,7 +191,7 @@ int hold_and_run(const HeldCommand& request, const std::string& program, const S
   child.environment = command_environment(request, session, lease);
   child.terminal = terminal.for_new_command();
   const auto acquired_at = BootClock::now();
-  status.hold(lease);
+  const LockStatus::Hold hold(status, lease);
   const auto supervised = supervise(request, child, lease, status, signals, terminal);
   status.end();
   if (const int* error = std::get_if<int>(&supervised)) {

@@ -41,8 +41,8 @@ LockStatus::LockStatus(StatusTarget target, Subject subject, const Target& lock,
   if (lock.permits() > 0 || !lock.more_resources().empty()) return;
   watcher_ = std::jthread([this, &client, resource = lock.resource()](const std::stop_token& stop) {
     // Without it, the name is not known.
-    static_cast<void>(client.watch(
-        resource, [this](const Inspection& seen) { note(seen); }, stop));
+    static_cast<void>(client.watch(resource, [this](const Inspection& seen) { note(seen); }, stop,
+                                   {.poll_interval = std::chrono::seconds(1)}));
   });
 }
 

@@ -42,9 +42,18 @@ class LockStatus {
   LockStatus(const LockStatus&) = delete;
   LockStatus& operator=(const LockStatus&) = delete;
 
-  /// From now on the answer is 200, for as long as the lease is valid. `lease` must stay where it
-  /// is until `end()`.
-  void hold(const Lease& lease);
+  /// While it lives, the answer is 200 for as long as the lease is valid, which must stay where it
+  /// is.
+  class Hold {
+   public:
+    Hold(LockStatus& status, const Lease& lease) : status_(status) { status_.hold(lease); }
+    ~Hold() { status_.end(); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    LockStatus& status_;
+  };
   /// From now on the answer is 503: the lease is being lost, or is about to be released.
   void end() noexcept;
 
@@ -53,6 +62,7 @@ class LockStatus {
  private:
   enum class Phase { waiting, holding, ended };
 
+  void hold(const Lease& lease);
   void note(const Inspection& seen);
   [[nodiscard]] std::string own_name() const;
 

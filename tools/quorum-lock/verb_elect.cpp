@@ -107,14 +107,11 @@ int lead(const Candidacy& candidacy, Client& client, LockStatus& status, const S
     if (signal != 0) return code_of_signal(signal);
     return report_failure(candidacy.settings, candidacy.election, elected.error());
   }
-  status.hold(elected->lease());
+  const LockStatus::Hold hold(status, elected->lease());
   const bool says_so = candidacy.settings.format == Settings::Format::json ||
                        candidacy.settings.detail != Settings::Detail::quiet;
   const int printed = print_result(says_so ? elected_text(candidacy, *elected) : std::string());
-  if (printed != code(ExitCode::done)) {
-    status.end();
-    return printed;
-  }
+  if (printed != code(ExitCode::done)) return printed;
   const std::stop_token lost = elected->lost();
   {
     const std::stop_callback on_loss(lost, [&over] { over.request_stop(); });
