@@ -7,7 +7,7 @@ function __quorum_lock_words
     set -l with_value \
         --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout \
         --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --max-hold --max-renewals \
-        --kill-after --orphan-ttl --permits --owner --at-least --adopt --fencing-token \
+        --kill-after --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token \
         --metrics-file --metrics-listen --status-listen --holder --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
         --contenders --hold --hand-overs --ports --clients --faults --seed --html --keep --check \
         --contender-command
@@ -131,6 +131,7 @@ complete -c quorum-lock -n 'not __quorum_lock_in_command' -l version -d 'show th
 
 complete -c quorum-lock -n '__quorum_lock_verb run' -l ttl -x -a '250ms 1s 10s 30s 2m' -d 'how long a crash blocks others'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l wait -x -a '0s 1s 10s 30s 2m forever' -d 'how long to wait for the lock'
+complete -c quorum-lock -n '__quorum_lock_verb run' -l conflict-exit-code -x -a '75' -d 'exit code if another holds it'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l max-hold -x -a '250ms 1s 10s 30s 2m' -d 'never hold the lock longer'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l max-renewals -x -d 'renew at most so many times'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l kill-after -x -a '250ms 1s 10s 30s 2m' -d 'longest time between SIGTERM and SIGKILL'
@@ -149,6 +150,7 @@ complete -c quorum-lock -n '__quorum_lock_verb run' -l status-listen -x -a '127.
 
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l ttl -x -a '250ms 1s 10s 30s 2m' -d 'how long the lock stays'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l wait -x -a '0s 1s 10s 30s 2m forever' -d 'how long to wait for the lock'
+complete -c quorum-lock -n '__quorum_lock_verb acquire' -l conflict-exit-code -x -a '75' -d 'exit code if another holds it'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l fencing -d 'get a number that grows with every lease'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l orphan-ttl -x -a '250ms 1s 10s 30s 2m' -d 'give a key without expiry this TTL'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l shared -d 'hold as a reader'

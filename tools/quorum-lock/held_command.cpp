@@ -228,7 +228,8 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
   if (!acquisition.lease) {
     Subject subject = request.subject;
     subject.holder_name = acquisition.holder_name;
-    return report_failure(request.settings, subject, acquisition.lease.error());
+    const int failed = report_failure(request.settings, subject, acquisition.lease.error());
+    return failed == code(ExitCode::taken) ? request.conflict_code : failed;
   }
   if (request.settings.detail == Settings::Detail::verbose) {
     print_note(request.settings,

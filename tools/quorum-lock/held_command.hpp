@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "quorum-lock/acquisition.hpp"
+#include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/lock_status.hpp"
 #include "quorum-lock/metrics_export.hpp"
 #include "quorum-lock/settings.hpp"
@@ -36,6 +37,7 @@ struct HeldCommand {
   std::optional<std::chrono::nanoseconds> max_hold{};
   std::optional<std::uint64_t> max_renewals{};
   std::optional<std::chrono::nanoseconds> kill_after{};
+  int conflict_code = code(ExitCode::taken);  ///< if another holds the lock until the wait is over
   MetricsTargets metrics{};
   StatusTarget status{};
 };

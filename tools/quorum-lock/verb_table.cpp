@@ -49,6 +49,8 @@ constexpr OptionText globals[] = {
 constexpr OptionText run_options[] = {
     {"ttl", "DURATION", "How long a crash blocks others; renewed while COMMAND runs; default 10s"},
     {"wait", "DURATION|forever", "How long to wait for the lock; default 30s, 0s: one attempt"},
+    {"conflict-exit-code", "N",
+     "Exit code if another holds the lock until the wait is over; 0 to 255, default 75"},
     {"max-hold", "DURATION", "Never hold the lock longer than this; COMMAND is ended before"},
     {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
     {"kill-after", "DURATION",
@@ -100,6 +102,7 @@ constexpr OptionText elect_options[] = {
 constexpr OptionText acquire_options[] = {
     {"ttl", "DURATION", "How long the lock stays unless extended or released; default 10s"},
     {"wait", "DURATION|forever", "How long to wait for the lock; default: one attempt"},
+    {"conflict-exit-code", "N", "As in run"},
     {"fencing", "", "Also get a number that grows with every lease, for storage that checks it"},
     {"shared", "", "As in run: a reader's hold"},
     {"permits", "K", "One of K permits; which one, is printed"},
@@ -197,7 +200,8 @@ constexpr OptionText chaos_options[] = {
 };
 
 constexpr ExitText no_quorum = {"69", "unavailable: too few nodes answer, or may vote"};
-constexpr ExitText held_by_another = {"75", "held by another until the wait was over"};
+constexpr ExitText held_by_another = {
+    "75", "held by another until the wait was over; see --conflict-exit-code"};
 constexpr ExitText run_exits[] = {
     {"0", "COMMAND's own, also another than 0"},
     no_quorum,
@@ -259,6 +263,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock run demo --local 3 sh -c 'echo holding $QUORUM_LOCK_RESOURCE'\n"
      "  quorum-lock run nightly --max-hold 1h --kill-after 5s -- ./backup.sh\n"
      "  quorum-lock run hourly --at-least 55m --wait 0s -- ./report.sh\n"
+     "  quorum-lock run nightly --wait 0s --conflict-exit-code 0 -- ./backup.sh\n"
      "  quorum-lock run account/1 account/2 -- ./transfer.sh\n"
      "  quorum-lock run index --shared -- ./search.sh\n"
      "  quorum-lock run encoders --permits 4 -- ./encode.sh\n"
