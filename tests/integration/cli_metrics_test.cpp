@@ -84,6 +84,7 @@ TEST_F(CliMetrics, a_scrape_is_answered_while_the_command_runs) {
   const std::uint16_t port = announced_port(tool);
   const std::string answer = http_get(port, "/metrics");
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n")) << answer;
+  EXPECT_TRUE(has(answer, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
   EXPECT_TRUE(has(answer, "\nredlock_leases_held{resource=\"r\"} 1\n")) << answer;
   EXPECT_TRUE(http_get(port, "/").starts_with("HTTP/1.1 404 "));
   EXPECT_TRUE(exchange_bytes(port, "nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "));

@@ -5,7 +5,7 @@ _quorum_lock() {
   local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
   local values=" --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
     --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --token --max-hold --max-renewals --kill-after
-    --orphan-ttl --permits --owner --at-least --adopt --fencing-token --delay --metrics-file --metrics-listen --limit --mode --in-flight
+    --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token --delay --holder --metrics-file --metrics-listen --status-listen --limit --mode --in-flight
     --nodes-count --duration --repetitions --contenders --hold --hand-overs --clients --faults --seed
     --html --keep --check --ports --contender-command "
   local options="--nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
@@ -85,7 +85,7 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "cycle handoff cohort crowd market faults family" -- "$current")
       return
       ;;
-    --metrics-listen)
+    --metrics-listen | --status-listen)
       mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:9464" -- "$current")
       return
       ;;
@@ -109,15 +109,15 @@ _quorum_lock() {
   [[ $values == *[[:space:]]"$previous"[[:space:]]* ]] && return
 
   case $verb in
-    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --fencing --orphan-ttl --shared --permits --owner --at-least --adopt --fencing-token --metrics-file --metrics-listen --metrics-required --" ;;
-    elect) options+=" --ttl --wait --kill-after --observe --metrics-file --metrics-listen --metrics-required --" ;;
-    acquire) options+=" --ttl --wait --fencing --orphan-ttl --shared --permits --owner --at-least" ;;
+    run) options+=" --ttl --wait --conflict-exit-code --max-hold --max-renewals --kill-after --fencing --orphan-ttl --shared --permits --owner --at-least --adopt --fencing-token --metrics-file --metrics-listen --metrics-required --status-listen --" ;;
+    elect) options+=" --ttl --wait --kill-after --observe --metrics-file --metrics-listen --metrics-required --status-listen --" ;;
+    acquire) options+=" --ttl --wait --conflict-exit-code --fencing --orphan-ttl --shared --permits --owner --at-least" ;;
     extend) options+=" --token --ttl --permits" ;;
     release) options+=" --token --permits" ;;
     inspect) options+=" --permits" ;;
     list) options+=" --watch --limit" ;;
     top) options+=" --limit" ;;
-    break) options+=" --yes --delay" ;;
+    break) options+=" --yes --holder --delay --limit" ;;
     bootstrap) options+=" --after-loss" ;;
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)

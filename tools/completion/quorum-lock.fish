@@ -7,8 +7,8 @@ function __quorum_lock_words
     set -l with_value \
         --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout \
         --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --max-hold --max-renewals \
-        --kill-after --orphan-ttl --permits --owner --at-least --adopt --fencing-token \
-        --metrics-file --metrics-listen --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
+        --kill-after --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token \
+        --metrics-file --metrics-listen --status-listen --holder --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
         --contenders --hold --hand-overs --ports --clients --faults --seed --html --keep --check \
         --contender-command
     set -l words (commandline -opc)
@@ -131,6 +131,7 @@ complete -c quorum-lock -n 'not __quorum_lock_in_command' -l version -d 'show th
 
 complete -c quorum-lock -n '__quorum_lock_verb run' -l ttl -x -a '250ms 1s 10s 30s 2m' -d 'how long a crash blocks others'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l wait -x -a '0s 1s 10s 30s 2m forever' -d 'how long to wait for the lock'
+complete -c quorum-lock -n '__quorum_lock_verb run' -l conflict-exit-code -x -a '75' -d 'exit code if another holds it'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l max-hold -x -a '250ms 1s 10s 30s 2m' -d 'never hold the lock longer'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l max-renewals -x -d 'renew at most so many times'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l kill-after -x -a '250ms 1s 10s 30s 2m' -d 'longest time between SIGTERM and SIGKILL'
@@ -145,9 +146,11 @@ complete -c quorum-lock -n '__quorum_lock_verb run' -l fencing-token -x -d 'the 
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-file -r -F -d 'write metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-listen -x -a '127.0.0.1:9464' -d 'answer GET /metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-required -d 'do not run without the metrics listener'
+complete -c quorum-lock -n '__quorum_lock_verb run' -l status-listen -x -a '127.0.0.1:9464' -d 'answer there who holds the lock'
 
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l ttl -x -a '250ms 1s 10s 30s 2m' -d 'how long the lock stays'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l wait -x -a '0s 1s 10s 30s 2m forever' -d 'how long to wait for the lock'
+complete -c quorum-lock -n '__quorum_lock_verb acquire' -l conflict-exit-code -x -a '75' -d 'exit code if another holds it'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l fencing -d 'get a number that grows with every lease'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l orphan-ttl -x -a '250ms 1s 10s 30s 2m' -d 'give a key without expiry this TTL'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l shared -d 'hold as a reader'
@@ -170,6 +173,8 @@ complete -c quorum-lock -n '__quorum_lock_verb list' -l limit -x -d 'how many ke
 complete -c quorum-lock -n '__quorum_lock_verb top' -l limit -x -d 'how many keys of each node to go through'
 
 complete -c quorum-lock -n '__quorum_lock_verb break' -l yes -d 'do not ask'
+complete -c quorum-lock -n '__quorum_lock_verb break' -l holder -x -d 'only what this one holds'
+complete -c quorum-lock -n '__quorum_lock_verb break' -l limit -x -d 'how many keys of each node to go through'
 complete -c quorum-lock -n '__quorum_lock_verb break' -l delay -x -a '250ms 1s 10s 30s 2m' -d 'nobody can acquire it for this time'
 
 complete -c quorum-lock -n '__quorum_lock_verb bootstrap' -l after-loss -d 'the nodes seem new, but have lost their data'
@@ -210,3 +215,4 @@ complete -c quorum-lock -n '__quorum_lock_verb elect' -l observe -d 'only report
 complete -c quorum-lock -n '__quorum_lock_verb elect' -l metrics-file -r -F -d 'write metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb elect' -l metrics-listen -x -a '127.0.0.1:9464' -d 'answer GET /metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb elect' -l metrics-required -d 'do not run without the metrics listener'
+complete -c quorum-lock -n '__quorum_lock_verb elect' -l status-listen -x -a '127.0.0.1:9464' -d 'answer there who holds the lock'

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "quorum-lock/by_token.hpp"
+#include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/verdict.hpp"
 
@@ -73,6 +74,11 @@ void give_up(Acquisition& acquisition) {
 }
 
 }  // namespace
+
+int conflict_code_of(const Arguments& given) {
+  const auto number = given.number("conflict-exit-code");
+  return number ? static_cast<int>(*number) : code(ExitCode::taken);
+}
 
 Acquisition acquire_until_signal(Client& client, const Target& target,
                                  std::chrono::nanoseconds wait, AcquireOptions options,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "quorum-lock/arguments.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/signals.hpp"
 #include "quorum-lock/wait_notice.hpp"
@@ -12,6 +13,10 @@
 #include "redlock/detached_lease.hpp"
 
 namespace redlock::cli {
+
+/// The exit code where another holds the lock until the wait is over: --conflict-exit-code. Throws
+/// UsageError.
+[[nodiscard]] int conflict_code_of(const Arguments& given);
 
 struct Acquisition {
   Result<Lease> lease;

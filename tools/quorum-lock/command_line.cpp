@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "quorum-lock/foreign_options.hpp"
 #include "quorum-lock/help.hpp"
 #include "quorum-lock/nearest.hpp"
 #include "quorum-lock/text.hpp"
@@ -192,6 +193,10 @@ void take_operands(const std::vector<std::string>& rest, const VerbText& verb, A
     if (looks_like_option(word)) {
       // Two operands: the first words of a command, perhaps, that has a -- of its own.
       const bool behind_command = runs_command(verb) && into.words.size() > 1;
+      const auto instead = instead_of(word);
+      if (instead && verb.name == "run" && !behind_command) {
+        throw UsageError(fmt::format("{}: not an option of run: {}", as_printable(word), *instead));
+      }
       throw UsageError(fmt::format(
           "{}: not an option of {}{}; see quorum-lock help {}", as_printable(word), verb.name,
           behind_command ? ": a COMMAND that has a -- needs another one before it"

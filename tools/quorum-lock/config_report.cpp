@@ -14,10 +14,10 @@
 #include "chaos/schedule.hpp"
 #include "quorum-lock/bench_modes.hpp"
 #include "quorum-lock/config.hpp"
+#include "quorum-lock/http_message.hpp"
 #include "quorum-lock/json_line.hpp"
 #include "quorum-lock/layers.hpp"
 #include "quorum-lock/loopback_ports.hpp"
-#include "quorum-lock/metrics_http.hpp"
 #include "quorum-lock/option_kind.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/table.hpp"
@@ -40,10 +40,13 @@ constexpr Preset presets[] = {
     {"", "timeout", "1s"},
     {"", "clock-bound", "1s"},
     {"run", "wait", "30s"},
+    {"run", "conflict-exit-code", "75"},
     {"acquire", "wait", "0s"},
+    {"acquire", "conflict-exit-code", "75"},
     {"elect", "wait", "forever"},
     {"list", "limit", "10000"},
     {"top", "limit", "10000"},
+    {"break", "limit", "10000"},
     {"bench", "mode", "cycle"},
     {"bench", "in-flight", "1,16,64"},
     {"bench", "nodes-count", "1,3,5"},
@@ -96,9 +99,10 @@ void check_duration(const Arguments& given, const OptionText& option) {
   }
 }
 
-void check_listen_address(const std::string& origin, const std::string& text) {
+void check_listen_address(std::string_view option, const std::string& origin,
+                          const std::string& text) {
   try {
-    static_cast<void>(parse_listen_address(text));
+    static_cast<void>(parse_listen_address(option, text));
   } catch (const UsageError& error) {
     const std::string line = error.what();
     throw UsageError(origin + line.substr(std::min(line.find(':'), line.size())));
@@ -112,8 +116,8 @@ void check_text(const Arguments& given, const OptionText& option) {
     static_cast<void>(name_of(given, name));
   } else if (option.name == "ports") {
     static_cast<void>(port_range_of(given));
-  } else if (option.name == "metrics-listen") {
-    check_listen_address(given.find(name)->origin, text);
+  } else if (option.name == "metrics-listen" || option.name == "status-listen") {
+    check_listen_address(option.name, given.find(name)->origin, text);
   } else if (option.name == "mode" && find_bench_mode(text) == nullptr) {
     throw UsageError(fmt::format("{}: '{}' is not known: allowed are {}", given.find(name)->origin,
                                  as_printable(text), bench_mode_names()));

@@ -155,14 +155,14 @@ int release(const HeldCommand& request, Lease& lease, int exit_code) {
 
 /// The errno where the command could not be started.
 std::variant<Ending, int> supervise(const HeldCommand& request, const ChildRequest& child,
-                                    const Lease& lease, const Signals& signals,
+                                    const Lease& lease, LockStatus& status, const Signals& signals,
                                     const Terminal& terminal) {
   auto started = GuardedCommand::start(child, signals);
   if (const int* error = std::get_if<int>(&started)) return *error;
   auto& command = std::get<GuardedCommand>(started);
   Supervisor supervisor(lease, request.terms.ttl, plan_loss(request.terms.ttl, request.kill_after),
                         command, signals, terminal);
-  const Ending ending = supervisor.run();
+  const Ending ending = supervisor.run([&status] { status.end(); });
   terminal.take_back_from(command.pid());
   return ending;
 }
@@ -183,7 +183,7 @@ int report_loss(const HeldCommand& request, const Session& session, Lease& lease
 }
 
 int hold_and_run(const HeldCommand& request, const std::string& program, const Session& session,
-                 Lease& lease, const Signals& signals) {
+                 Lease& lease, LockStatus& status, const Signals& signals) {
   const Terminal terminal;
   ChildRequest child;
   child.program = program;
@@ -191,7 +191,9 @@ int hold_and_run(const HeldCommand& request, const std::string& program, const S
   child.environment = command_environment(request, session, lease);
   child.terminal = terminal.for_new_command();
   const auto acquired_at = BootClock::now();
-  const auto supervised = supervise(request, child, lease, signals, terminal);
+  const LockStatus::Hold hold(status, lease);
+  const auto supervised = supervise(request, child, lease, status, signals, terminal);
+  status.end();
   if (const int* error = std::get_if<int>(&supervised)) {
     static_cast<void>(lease.release());
     return report_start_failure(request.command.front(), *error);
@@ -215,6 +217,8 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
   Result<Client> client = session.connect();
   if (!client) return report_failure(request.settings, request.subject, client.error());
   const MetricsExport metrics(request.metrics, request.subject.resource, *client, request.settings);
+  LockStatus status(request.status, request.subject, request.target, *client, metrics,
+                    request.settings);
   Acquisition acquisition =
       request.adopted
           ? adopt_until_signal(*client, *request.adopted, acquire_options(request), signals)
@@ -224,14 +228,15 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
   if (!acquisition.lease) {
     Subject subject = request.subject;
     subject.holder_name = acquisition.holder_name;
-    return report_failure(request.settings, subject, acquisition.lease.error());
+    const int failed = report_failure(request.settings, subject, acquisition.lease.error());
+    return failed == code(ExitCode::taken) ? request.conflict_code : failed;
   }
   if (request.settings.detail == Settings::Detail::verbose) {
     print_note(request.settings,
                fmt::format("{} '{}', token {}", request.adopted ? "adopted" : "acquired",
                            acquisition.lease->resource(), acquisition.lease->token().view()));
   }
-  return hold_and_run(request, program.path, session, acquisition.lease.value(), signals);
+  return hold_and_run(request, program.path, session, acquisition.lease.value(), status, signals);
 }
 
 }  // namespace redlock::cli

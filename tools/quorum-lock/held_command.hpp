@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "quorum-lock/acquisition.hpp"
+#include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/lock_status.hpp"
 #include "quorum-lock/metrics_export.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/signals.hpp"
@@ -35,7 +37,9 @@ struct HeldCommand {
   std::optional<std::chrono::nanoseconds> max_hold{};
   std::optional<std::uint64_t> max_renewals{};
   std::optional<std::chrono::nanoseconds> kill_after{};
+  int conflict_code = code(ExitCode::taken);  ///< if another holds the lock until the wait is over
   MetricsTargets metrics{};
+  StatusTarget status{};
 };
 
 /// Acquires or adopts, runs the command, renews meanwhile, ends it in time when the lock is lost,

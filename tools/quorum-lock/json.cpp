@@ -115,6 +115,16 @@ Json outcome_of_subject(std::string_view outcome, const Subject& subject) {
   return json;
 }
 
+Json break_object(const BreakResult& result) {
+  Json json{{"outcome", std::string(result.outcome)}, {"resource", as_utf8(result.resource)}};
+  json["tokens"] = Json::array();
+  for (const Token& token : result.tokens) json["tokens"].push_back(as_utf8(token.view()));
+  json["delay_ms"] = milliseconds(result.delay);
+  json["broken"] = broken_locks(result.inspection.broken);
+  json["nodes"] = inspected_nodes(result.inspection);
+  return json;
+}
+
 void add_round(Json& json, const RoundReport& round, RoundKind kind) {
   if (kind == RoundKind::lease) {
     json["ttl_ms"] = milliseconds(round.ttl);
@@ -229,15 +239,15 @@ std::string leader_json(std::string_view election, const std::optional<Leader>& 
   return json_line(json);
 }
 
-std::string break_json(std::string_view outcome, std::string_view resource,
-                       const std::vector<Token>& tokens, std::chrono::nanoseconds delay,
-                       const Inspection& inspection) {
-  Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(resource)}};
-  json["tokens"] = Json::array();
-  for (const Token& token : tokens) json["tokens"].push_back(as_utf8(token.view()));
-  json["delay_ms"] = milliseconds(delay);
-  json["broken"] = broken_locks(inspection.broken);
-  json["nodes"] = inspected_nodes(inspection);
+std::string break_json(const BreakResult& result) { return json_line(break_object(result)); }
+
+std::string breaks_json(std::string_view outcome, std::string_view pattern, std::string_view holder,
+                        const std::vector<BreakResult>& results) {
+  Json json{{"outcome", std::string(outcome)}};
+  if (!pattern.empty()) json["pattern"] = as_utf8(pattern);
+  if (!holder.empty()) json["holder"] = as_utf8(holder);
+  json["locks"] = Json::array();
+  for (const BreakResult& result : results) json["locks"].push_back(break_object(result));
   return json_line(json);
 }
 

@@ -51,9 +51,19 @@ struct PermitInspection {
 
 /// The result of `break`: the tokens it deleted, for how long nobody can acquire the resource
 /// (zero: anybody can at once), and what the nodes store now.
-[[nodiscard]] std::string break_json(std::string_view outcome, std::string_view resource,
-                                     const std::vector<Token>& tokens,
-                                     std::chrono::nanoseconds delay, const Inspection& inspection);
+struct BreakResult {
+  std::string_view outcome{};
+  std::string_view resource{};
+  std::vector<Token> tokens{};
+  std::chrono::nanoseconds delay{0};
+  Inspection inspection{};
+};
+[[nodiscard]] std::string break_json(const BreakResult& result);
+
+/// The result of `break` with a pattern or a holder; either may be empty.
+[[nodiscard]] std::string breaks_json(std::string_view outcome, std::string_view pattern,
+                                      std::string_view holder,
+                                      const std::vector<BreakResult>& results);
 
 /// `outcome` of a failed call; none for errors that are not about the lock.
 [[nodiscard]] std::optional<std::string_view> outcome_of(Errc errc) noexcept;

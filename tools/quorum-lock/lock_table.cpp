@@ -62,12 +62,13 @@ Colour colour_of(LockState state) {
   return Colour::plain;
 }
 
-std::vector<Cell> lock_row(const admin::ListedLock& lock, std::size_t nodes) {
+std::vector<Cell> lock_row(const admin::ListedLock& lock, std::size_t nodes,
+                           const std::string& name) {
   const bool nothing = lock.nodes == 0;
   return {{as_printable(lock.resource)},
           {lock.kind == LockKind::none && !lock.permits ? "-" : std::string(kind_word(lock))},
           {std::string(to_string(lock.state)), colour_of(lock.state)},
-          {holder_text(lock)},
+          {name.empty() ? holder_text(lock) : as_printable(name)},
           {nothing ? "-" : format_duration(lock.remaining)},
           {lock.waiters == 0 ? "-" : std::to_string(lock.waiters)},
           {fmt::format("{}/{}", lock.nodes, nodes)}};
@@ -93,11 +94,14 @@ Json lock_json(const admin::ListedLock& lock) {
 }  // namespace
 
 std::vector<std::string> lock_lines(const Style& style, const admin::LockList& list,
-                                    std::optional<std::size_t> width) {
+                                    std::optional<std::size_t> width,
+                                    const std::vector<std::string>& names) {
   std::vector<std::vector<Cell>> rows;
   rows.reserve(list.locks.size());
-  for (const admin::ListedLock& lock : list.locks)
-    rows.push_back(lock_row(lock, list.nodes.size()));
+  for (std::size_t i = 0; i < list.locks.size(); ++i) {
+    const std::string name = i < names.size() ? names[i] : std::string();
+    rows.push_back(lock_row(list.locks[i], list.nodes.size(), name));
+  }
   return table_lines(style, lock_columns, rows, width);
 }
 

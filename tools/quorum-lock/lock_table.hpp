@@ -10,9 +10,11 @@
 
 namespace redlock::cli {
 
-/// The locks as a table, see table_lines().
+/// The locks as a table, see table_lines(). `names`: of the holders, in the order of the locks, to
+/// be shown in place of their tokens; empty where not known.
 [[nodiscard]] std::vector<std::string> lock_lines(const Style& style, const admin::LockList& list,
-                                                  std::optional<std::size_t> width = std::nullopt);
+                                                  std::optional<std::size_t> width = std::nullopt,
+                                                  const std::vector<std::string>& names = {});
 
 /// "12 locks: 10 held, 1 split, 1 reserved; 3 wait".
 [[nodiscard]] std::string lock_summary(const admin::LockList& list);

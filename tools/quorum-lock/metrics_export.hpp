@@ -1,17 +1,18 @@
 #pragma once
 
+#include <condition_variable>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "quorum-lock/arguments.hpp"
-#include "quorum-lock/descriptor.hpp"
-#include "quorum-lock/metrics_http.hpp"
-#include "quorum-lock/platform.hpp"
+#include "quorum-lock/http_message.hpp"
+#include "quorum-lock/http_server.hpp"
 #include "quorum-lock/settings.hpp"
 #include "redlock/client.hpp"
-#include "redlock/clock.hpp"
 
 namespace redlock::cli {
 
@@ -26,7 +27,7 @@ struct MetricsTargets {
 [[nodiscard]] MetricsTargets metrics_targets_of(const Arguments& given);
 
 /// Writes the client's metrics to the file every few seconds and when it is destroyed, each time as
-/// a whole, and answers GET /metrics, on a thread of its own. Does nothing without a target.
+/// a whole, and answers GET /metrics. Does nothing without a target.
 class MetricsExport {
  public:
   /// `resource` becomes a label. The client must outlive it. An address that cannot be listened on
@@ -38,21 +39,22 @@ class MetricsExport {
   MetricsExport(const MetricsExport&) = delete;
   MetricsExport& operator=(const MetricsExport&) = delete;
 
+  /// What a scrape gets now. Any thread.
+  [[nodiscard]] HttpPage page() const;
+
  private:
-  void run() noexcept;
-  void serve_one();
+  void listen(const ListenAddress& address, const Settings& settings);
   void write_file();
-  [[nodiscard]] std::string page() const;
+  void keep_file(const std::stop_token& stop);
 
   MetricsTargets targets_;
   std::string resource_;
   const Client& client_;
-  const Settings& settings_;
-  Descriptor listener_;
-  BootClock::time_point listen_at_{};  ///< not before
-  platform::Wakeup finish_;
   bool file_failed_ = false;  ///< and was reported
-  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  std::optional<HttpServer> server_;
+  std::jthread file_writer_;  // last: it uses the others
 };
 
 }  // namespace redlock::cli

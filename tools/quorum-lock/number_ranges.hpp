@@ -20,6 +20,7 @@ struct NumberRange {
 inline constexpr NumberRange number_ranges[] = {
     {"local", 1, limits::nodes},
     {"permits", 1, limits::permits},
+    {"conflict-exit-code", 0, 255},
     {"fencing-token", 1, (std::uint64_t{1} << 53U) - 1},
     {"limit", 1, limits::most_keys_listed},
     {"in-flight", 1, 4096},

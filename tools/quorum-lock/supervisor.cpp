@@ -24,7 +24,8 @@ Supervisor::Supervisor(const Lease& lease, nanoseconds ttl, LossPlan plan, Guard
       had_terminal_(terminal.held_by(command.pid())),
       supervision_(plan, ttl, BootClock::now(), lease.valid_until()) {}
 
-Ending Supervisor::run() {
+Ending Supervisor::run(const std::function<void()>& on_losing) {
+  on_losing_ = on_losing;
   const std::stop_callback on_lost(lease_.lost(), [this] { lost_.notify(); });
   for (;;) {
     take_events();
@@ -41,7 +42,12 @@ void Supervisor::look_at_lease() {
   const auto valid_until = lease_.valid_until();
   using State = Supervision::LeaseView::State;
   const State state = lease_.valid() ? State::live : State::over;
-  carry_out(supervision_.look(BootClock::now(), {valid_until, state}));
+  const Supervision::Order order = supervision_.look(BootClock::now(), {valid_until, state});
+  if (supervision_.is_losing() && !said_losing_) {
+    said_losing_ = true;
+    on_losing_();
+  }
+  carry_out(order);
 }
 
 void Supervisor::carry_out(Supervision::Order order) {

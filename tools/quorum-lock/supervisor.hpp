@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "quorum-lock/guarded_command.hpp"
 #include "quorum-lock/loss_plan.hpp"
 #include "quorum-lock/platform.hpp"
@@ -19,8 +21,9 @@ class Supervisor {
              GuardedCommand& command, const Signals& signals, const Terminal& terminal);
 
   /// Returns when the command has ended and, after a loss, nothing that it has started runs any
-  /// more, or what is left cannot be ended.
-  [[nodiscard]] Ending run();
+  /// more, or what is left cannot be ended. Calls `on_losing` once if the lock is being lost,
+  /// before the command is told.
+  [[nodiscard]] Ending run(const std::function<void()>& on_losing);
 
  private:
   void look_at_lease();
@@ -39,6 +42,8 @@ class Supervisor {
   const Terminal& terminal_;
   bool had_terminal_;  // the command was given the foreground at some time
   bool said_refused_ = false;
+  bool said_losing_ = false;
+  std::function<void()> on_losing_{};
   // The clock of the lease: after a suspend the command must not run on for what was left.
   platform::PollTimer timer_;
   platform::Wakeup lost_;

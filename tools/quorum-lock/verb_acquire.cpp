@@ -22,6 +22,7 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
   options.fencing = given.flag("fencing");
   options.orphan_ttl = orphan_ttl_of(given, settings);
   const auto wait = wait_of(given).value_or(std::chrono::nanoseconds{0});
+  const int conflict_code = conflict_code_of(given);
 
   Session session(settings, signals);
   Result<Client> client = session.connect();
@@ -31,7 +32,8 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) {
     subject.holder_name = acquisition.holder_name;
-    return report_failure(settings, subject, acquisition.lease.error());
+    const int failed = report_failure(settings, subject, acquisition.lease.error());
+    return failed == code(ExitCode::taken) ? conflict_code : failed;
   }
 
   Lease lease = std::move(acquisition.lease).value();

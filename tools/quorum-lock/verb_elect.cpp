@@ -14,6 +14,7 @@
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/held_command.hpp"
 #include "quorum-lock/json.hpp"
+#include "quorum-lock/lock_status.hpp"
 #include "quorum-lock/metrics_export.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
@@ -33,6 +34,7 @@ struct Candidacy {
   std::chrono::nanoseconds ttl{};
   std::chrono::nanoseconds wait = forever;
   MetricsTargets metrics{};
+  StatusTarget status{};
 };
 
 /// Host and process: the default name, unique among the candidates.
@@ -53,6 +55,7 @@ int run_while_leader(const Candidacy& candidacy, const Arguments& given, const S
   request.command = given.command;
   request.kill_after = given.duration("kill-after");
   request.metrics = candidacy.metrics;
+  request.status = candidacy.status;
   return run_under_lock(request, signals);
 }
 
@@ -87,7 +90,7 @@ std::string leader_text(const Candidacy& candidacy, const std::optional<Leader>&
                                                                            : leader->candidate));
 }
 
-int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {
+int lead(const Candidacy& candidacy, Client& client, LockStatus& status, const Signals& signals) {
   ElectionOptions options;
   options.candidate = candidacy.candidate;
   options.ttl = candidacy.ttl;
@@ -104,6 +107,7 @@ int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {
     if (signal != 0) return code_of_signal(signal);
     return report_failure(candidacy.settings, candidacy.election, elected.error());
   }
+  const LockStatus::Hold hold(status, elected->lease());
   const bool says_so = candidacy.settings.format == Settings::Format::json ||
                        candidacy.settings.detail != Settings::Detail::quiet;
   const int printed = print_result(says_so ? elected_text(candidacy, *elected) : std::string());
@@ -115,6 +119,7 @@ int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {
   }
   const int signal = watcher.finish();
   const bool was_lost = lost.stop_requested();
+  status.end();
   static_cast<void>(elected->resign());
   if (was_lost) {
     print_error(
@@ -193,7 +198,14 @@ int verb_elect(const Arguments& given, const Signals& signals) {
   if (given.flag("observe") && !given.command.empty()) {
     throw UsageError("--observe: not together with COMMAND");
   }
+  if (given.flag("observe") && given.asked_for("status-listen")) {
+    throw UsageError("--status-listen: not together with --observe: an observer never leads");
+  }
   candidacy.metrics = metrics_targets_of(given);
+  candidacy.status = status_target_of(given);
+  candidacy.status.holding = "leader";
+  candidacy.status.waiting = "candidate";
+  candidacy.status.name = candidacy.candidate;
   if (!given.command.empty()) {
     if (given.command.front().empty()) throw UsageError("COMMAND: must not be empty");
     return run_while_leader(candidacy, given, signals);
@@ -203,7 +215,11 @@ int verb_elect(const Arguments& given, const Signals& signals) {
   Result<Client> client = session.connect();
   if (!client) return report_failure(candidacy.settings, candidacy.election, client.error());
   const MetricsExport metrics(candidacy.metrics, candidacy.election, *client, candidacy.settings);
-  if (!given.flag("observe")) return lead(candidacy, *client, signals);
+  if (!given.flag("observe")) {
+    LockStatus status(candidacy.status, candidacy.election, candidacy.election, *client, metrics,
+                      candidacy.settings);
+    return lead(candidacy, *client, status, signals);
+  }
   return given.find("wait") == nullptr ? observe(candidacy, *client, signals)
                                        : observe_until_led(candidacy, *client, signals);
 }

@@ -117,7 +117,10 @@ int verb_run(const Arguments& given, const Signals& signals) {
   request.max_hold = given.positive_duration("max-hold");
   request.max_renewals = given.number("max-renewals");
   request.kill_after = given.duration("kill-after");
+  request.conflict_code = conflict_code_of(given);
   request.metrics = metrics_targets_of(given);
+  request.status = status_target_of(given);
+  request.status.name = request.settings.name;
   return run_under_lock(request, signals);
 }
 

@@ -48,6 +48,8 @@ constexpr OptionText globals[] = {
 constexpr OptionText run_options[] = {
     {"ttl", "DURATION", "How long a crash blocks others; renewed while COMMAND runs; default 10s"},
     {"wait", "DURATION|forever", "How long to wait for the lock; default 30s, 0s: one attempt"},
+    {"conflict-exit-code", "N",
+     "Exit code if another holds the lock until the wait is over; 0 to 255, default 75"},
     {"max-hold", "DURATION", "Never hold the lock longer than this; COMMAND is ended before that"},
     {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
     {"kill-after", "DURATION",
@@ -76,6 +78,10 @@ constexpr OptionText run_options[] = {
      "standard error"},
     {"metrics-required", "",
      "Do not run COMMAND if --metrics-listen cannot listen; otherwise that is a warning"},
+    {"status-listen", "HOST:PORT",
+     "Answer GET / there, for load balancers and probes: 200 while the lock is held, 503 before "
+     "and "
+     "after, a JSON object in both; and GET /metrics. PORT 0: any, printed on standard error"},
 };
 
 constexpr OptionText elect_options[] = {
@@ -88,11 +94,13 @@ constexpr OptionText elect_options[] = {
     {"metrics-file", "FILE", "As in run"},
     {"metrics-listen", "HOST:PORT", "As in run"},
     {"metrics-required", "", "As in run"},
+    {"status-listen", "HOST:PORT", "As in run: 200 for the leader, 503 for all others"},
 };
 
 constexpr OptionText acquire_options[] = {
     {"ttl", "DURATION", "How long the lock stays unless extended or released; default 10s"},
     {"wait", "DURATION|forever", "How long to wait for the lock; default: one attempt"},
+    {"conflict-exit-code", "N", "As in run"},
     {"fencing", "", "Also get a number that grows with every lease, for storage that checks it"},
     {"shared", "", "As in run: a reader's hold"},
     {"permits", "K", "One of K permits; prints which"},
@@ -125,8 +133,12 @@ constexpr OptionText bootstrap_options[] = {
 
 constexpr OptionText break_options[] = {
     {"yes", "", "Do not ask"},
+    {"holder", "NAME",
+     "Only what NAME holds, of all resources or of those that are named: the name of a client, a "
+     "candidate or an owner, or a token; a glob if it has a * ? or ["},
     {"delay", "DURATION",
-     "Nobody can acquire RESOURCE for this time afterwards; at most --max-ttl; default: no delay"}};
+     "Nobody can acquire RESOURCE for this time afterwards; at most --max-ttl; default: no delay"},
+    limit_option};
 
 constexpr OptionText bench_options[] = {
     {"mode", "MODE",
@@ -188,7 +200,8 @@ constexpr OptionText chaos_options[] = {
 
 constexpr ExitText no_quorum = {
     "69", "unavailable: too few nodes answer or may vote, or a limit of this machine"};
-constexpr ExitText held_by_another = {"75", "held by another until the wait was over"};
+constexpr ExitText held_by_another = {
+    "75", "held by another until the wait was over; see --conflict-exit-code"};
 constexpr ExitText run_exits[] = {
     {"0", "COMMAND's exit code, whatever it is"},
     no_quorum,
@@ -249,6 +262,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock run demo --local 3 sh -c 'echo holding $QUORUM_LOCK_RESOURCE'\n"
      "  quorum-lock run nightly --max-hold 1h --kill-after 5s -- ./backup.sh\n"
      "  quorum-lock run hourly --at-least 55m --wait 0s -- ./report.sh\n"
+     "  quorum-lock run nightly --wait 0s --conflict-exit-code 0 -- ./backup.sh\n"
      "  quorum-lock run account/1 account/2 -- ./transfer.sh\n"
      "  quorum-lock run index --shared -- ./search.sh\n"
      "  quorum-lock run encoders --permits 4 -- ./encode.sh\n"
@@ -347,14 +361,26 @@ constexpr VerbText verb_texts[] = {
      "than that are printed as one. With --json each line is an object: resource, state (free,\n"
      "held), kind, holder, owner. While too few nodes answer, it prints no change.",
      {}},
-    {"break", "RESOURCE [--yes] [--delay DURATION]",
+    {"break",
+     "RESOURCE [--yes] [--delay DURATION]\n"
+     "PATTERN [--holder NAME] [--yes] [--delay DURATION]\n"
+     "--holder NAME [--yes] [--delay DURATION]",
      "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "
-     "Shows the holders, asks, and deletes exactly the tokens that were shown.",
+     "Shows the holders, asks, and deletes exactly the tokens that were shown. With PATTERN, or "
+     "--holder, it does so for all locks that match, and asks once.",
      break_options,
      "Examples:\n"
      "  quorum-lock break invoice/42\n"
      "  quorum-lock break invoice/42 --yes\n"
      "  quorum-lock break invoice/42 --delay 10s\n"
+     "  quorum-lock break 'invoice/*'\n"
+     "  quorum-lock break --holder '*@host-7:*'\n"
+     "  quorum-lock break 'invoice/*' --holder web-1/4711 --yes\n"
+     "\n"
+     "A word with a * ? or [ is a PATTERN, as list has it; a \\ before a character means it\n"
+     "literally: break 'a\\*' breaks the resource a*. A lock that changed hands after it was "
+     "shown\n"
+     "is not broken; it is named, and the exit code is 75. If nothing matches, it is 0.\n"
      "\n"
      "It is meant for locks whose holder is gone. A holder that is alive and renews takes the\n"
      "lock back unless another client acquires it first; end that holder instead, or give\n"
@@ -491,8 +517,8 @@ constexpr VerbText verb_texts[] = {
      "and the table overrides the top level. These exclude each other, and the stronger source\n"
      "wins: --nodes or --local; --quiet or --verbose; --shared, --owner or --permits.\n"
      "--FLAG=false switches a flag off. These cannot be in a file: config, token, adopt,\n"
-     "fencing-token, yes, after-loss, observe, check, keep. Each verb refuses a file with an\n"
-     "unknown key, a wrong type, or a table that is not a verb.",
+     "fencing-token, yes, holder, after-loss, observe, check, keep. Each verb refuses a file with\n"
+     "an unknown key, a wrong type, or a table that is not a verb.",
      config_exits},
     {"help",
      "[VERB | options]",

@@ -126,8 +126,10 @@ TEST(CliCommandLine, AFlagCanBeTakenBack) {
 TEST(CliCommandLine, AnUnknownOptionIsRefusedWhereItStands) {
   EXPECT_EQ(refusal_of({"run", "--tll", "1s", "r", "cmd"}),
             "--tll: not an option of run; did you mean --ttl?; see quorum-lock help run");
+  EXPECT_EQ(refusal_of({"run", "r", "-z", "cmd"}),
+            "-z: not an option of run; see quorum-lock help run");
   EXPECT_EQ(refusal_of({"run", "r", "-x", "cmd"}),
-            "-x: not an option of run; see quorum-lock help run");
+            "-x: not an option of run: leave it out: a lock is exclusive without --shared");
   EXPECT_EQ(refusal_of({"acquire", "r", "--frobnicate"}),
             "--frobnicate: not an option of acquire; see quorum-lock help acquire");
   EXPECT_EQ(refusal_of({"--json", "--tiemout=1s", "acquire", "r"}),

@@ -1,4 +1,4 @@
-#include "quorum-lock/metrics_http.hpp"
+#include "quorum-lock/http_message.hpp"
 
 #include <fmt/format.h>
 
@@ -13,24 +13,25 @@ namespace {
 
 constexpr std::string_view end_of_head = "\r\n\r\n";
 
-std::string http_answer(std::string_view status, std::string_view type, std::string_view more,
-                        std::string_view body) {
+/// `more`: further lines of the head.
+std::string head_of(const HttpPage& page, std::string_view more) {
   return fmt::format(
-      "HTTP/1.1 {}\r\nContent-Type: {}\r\n{}Content-Length: {}\r\nConnection: close\r\n\r\n{}",
-      status, type, more, body.size(), body);
+      "HTTP/1.1 {}\r\nContent-Type: {}\r\n{}Content-Length: {}\r\nConnection: close\r\n\r\n",
+      page.status, page.type, more, page.body.size());
 }
 
 std::string http_error(std::string_view status, std::string_view more = {}) {
-  return http_answer(status, "text/plain; charset=utf-8", more, fmt::format("{}\n", status));
+  const HttpPage page{status, "text/plain; charset=utf-8", fmt::format("{}\n", status)};
+  return head_of(page, more) + page.body;
 }
 
 }  // namespace
 
-ListenAddress parse_listen_address(std::string_view text) {
+ListenAddress parse_listen_address(std::string_view option, std::string_view text) {
   const auto refuse = [&] {
-    return UsageError(fmt::format(
-        "--metrics-listen: '{}': allowed is HOST:PORT, as in 127.0.0.1:9464 or [::1]:9464",
-        as_printable(text)));
+    return UsageError(
+        fmt::format("--{}: '{}': allowed is HOST:PORT, as in 127.0.0.1:9464 or [::1]:9464", option,
+                    as_printable(text)));
   };
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) throw refuse();
@@ -48,12 +49,18 @@ ListenAddress parse_listen_address(std::string_view text) {
   return {std::string(host), std::to_string(number)};
 }
 
+std::string show_listen_address(const ListenAddress& address) {
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  return is_v6 ? fmt::format("[{}]:{}", address.host, address.port)
+               : fmt::format("{}:{}", address.host, address.port);
+}
+
 bool is_complete_http_request(std::string_view request) noexcept {
   return request.size() > longest_http_request ||
          request.find(end_of_head) != std::string_view::npos;
 }
 
-std::string answer_http(std::string_view request, const std::function<std::string()>& page) {
+std::string answer_http(std::string_view request, const HttpPages& pages) {
   if (request.size() > longest_http_request) {
     return http_error("431 Request Header Fields Too Large");
   }
@@ -63,12 +70,16 @@ std::string answer_http(std::string_view request, const std::function<std::strin
   if (second == std::string_view::npos || !line.substr(second + 1).starts_with("HTTP/1.")) {
     return http_error("400 Bad Request");
   }
-  const std::string_view target = line.substr(first + 1, second - first - 1);
-  if (target.substr(0, target.find('?')) != "/metrics") return http_error("404 Not Found");
-  if (line.substr(0, first) != "GET") {
-    return http_error("405 Method Not Allowed", "Allow: GET\r\n");
+  const std::string_view method = line.substr(0, first);
+  if (method != "GET" && method != "HEAD") {
+    return http_error("405 Method Not Allowed", "Allow: GET, HEAD\r\n");
   }
-  return http_answer("200 OK", "text/plain; version=0.0.4; charset=utf-8", {}, page());
+  const std::string_view target = line.substr(first + 1, second - first - 1);
+  const std::optional<HttpPage> page = pages(target.substr(0, target.find('?')));
+  if (!page) return http_error("404 Not Found");
+  std::string answer = head_of(*page, "Cache-Control: no-store\r\n");
+  if (method == "GET") answer += page->body;
+  return answer;
 }
 
 }  // namespace redlock::cli

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace redlock::cli {
+
+/// What to do in place of an option of flock(1), or of `consul lock`, that `run` does not have;
+/// none: it is none of theirs. FLOCK.md has the same for people.
+[[nodiscard]] std::optional<std::string_view> instead_of(std::string_view word) noexcept;
+
+}  // namespace redlock::cli
