@@ -327,6 +327,7 @@ typedef struct redlock_client_options {
   /// run on its loop thread. NULL: there.
   redlock_dispatcher* dispatcher;
   int64_t connect_timeout_ns;  ///< of the first attempt; 0: longest_node_limit_ns
+  const char* prefix;          ///< before each resource's name on the nodes, as "team:"; NULL: none
 } redlock_client_options;
 
 /// Writes the defaults. `size` is sizeof(redlock_client_options).

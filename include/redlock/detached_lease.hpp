@@ -21,7 +21,8 @@ inline namespace REDLOCK_ABI {
 /// Anyone who has this value can use the lock, so hand it to one owner only: two would both hold
 /// it.
 struct REDLOCK_EXPORT DetachedLease {
-  /// The resources, the first one first; of a `permit`, the permit's name: "jobs#3".
+  /// The resources without `ClientOptions::prefix`, the first one first; of a `permit`, the
+  /// permit's name: "jobs#3". Only clients with the same prefix can adopt it.
   std::vector<std::string> resources{};
   Token token{};
   /// The number that the lease had and keeps. None if it was acquired without fencing.

@@ -15,6 +15,9 @@ inline constexpr std::size_t nodes = 15;
 /// node at every attempt.
 inline constexpr std::size_t resource_bytes = 8192;
 
+/// A prefix of resources. Resource and prefix together have at most `resource_bytes`.
+inline constexpr std::size_t prefix_bytes = 128;
+
 /// Resources of one lease: one script per node names all of them.
 inline constexpr std::size_t resources = 64;
 

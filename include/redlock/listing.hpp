@@ -83,7 +83,8 @@ struct REDLOCK_EXPORT LockList {
   bool complete = false;
 };
 
-/// Lists the locks that the nodes store, and the resources for which clients are queued.
+/// Lists the locks that the nodes store, and the resources for which clients are queued. With
+/// `ClientOptions::prefix`: those that have it, by their names, which the pattern is compared with.
 ///
 /// A key is listed if it can be a lock: a string with an expiry within max TTL that is no
 /// longer than the longest token, or one of the library's own; or the holds of readers and of

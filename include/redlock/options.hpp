@@ -143,6 +143,13 @@ struct REDLOCK_EXPORT ClientOptions {
 
   /// Observes acquire calls and leases, for tracing: see Observer. None: nothing is observed.
   std::shared_ptr<Observer> observer{};
+
+  /// Stands before the name of each resource on the nodes, so that several teams or stages can
+  /// share nodes: clients meet only if one prefix begins with the other. Names in calls, results
+  /// and errors are without it. Letters, digits and `-_./:`, at most `limits::prefix_bytes`, and
+  /// ':' at the end: "billing:". Clients that share locks must have the same prefix. The URLs of
+  /// all nodes can name it instead: `redis://host:7001?prefix=billing:`. Empty: none.
+  std::string prefix{};
 };
 
 /// The mistake in these options for which a client would be refused, if there is one. Nothing is

@@ -14,12 +14,13 @@ namespace redlock::api {
 namespace {
 
 /// Each once, in one order for all contenders.
-std::vector<std::string> more_resources_of(const Target& target) {
+std::vector<std::string> more_keys_of(const Target& target, const Keyspace& keyspace) {
   if (target.more_resources().empty()) return {};
   std::vector<std::string> more = target.more_resources();
   std::erase(more, target.resource());
   std::sort(more.begin(), more.end());
   more.erase(std::unique(more.begin(), more.end()), more.end());
+  keyspace.make_keys(more);
   return more;
 }
 
@@ -244,7 +245,7 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   if (request != RequestId{}) by_request_.add(call, static_cast<std::uint64_t>(request));
   call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
   if (configuration_.observer) observe_began(wanted.request, resource);
-  wanted.resource = resource;
+  wanted.resource = keyspace_.key_of(resource);
   wanted.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
   wanted.wait = std::max(wait, std::chrono::nanoseconds::zero());
   wanted.tell_remaining = configuration_.name_holders;
@@ -252,8 +253,8 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   if (options.orphan_ttl) {
     wanted.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);
   }
-  const std::vector<std::string> more_resources = more_resources_of(target);
-  wanted.more_resources = more_resources;
+  const std::vector<std::string> more_keys = more_keys_of(target, keyspace_);
+  wanted.more_resources = more_keys;
   const std::string group = group_of(target.kind(), target.owner());
   wanted.group = group;
   wanted.name = options.name;
@@ -277,9 +278,9 @@ void ClientCore::begin_adopt(const DetachedLease& detached, AcquireOptions& opti
   event.request = remember(resource, std::move(done));
   find(event.request)->callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
   if (configuration_.observer) observe_began(event.request, resource);
-  event.resource = resource;
-  const std::vector<std::string> more_resources = more_resources_of(all_of(detached.resources));
-  event.more_resources = more_resources;
+  event.resource = keyspace_.key_of(resource);
+  const std::vector<std::string> more_keys = more_keys_of(all_of(detached.resources), keyspace_);
+  event.more_resources = more_keys;
   event.token = detached.token;
   event.ttl =
       std::chrono::floor<std::chrono::milliseconds>(std::min(options.ttl, options.max_hold));
@@ -293,10 +294,9 @@ void ClientCore::begin_adopt(const DetachedLease& detached, AcquireOptions& opti
 void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
                               RoundDone done) {
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
-  if (refused(core::refuse_ttl(configuration_.settings, ttl), cell->label().resource(), done))
-    return;
+  if (refused(core::refuse_ttl(configuration_.settings, ttl), cell->name(), done)) return;
   core::Extend event;
-  event.request = remember(cell->label().resource(), std::move(done));
+  event.request = remember(cell->name(), std::move(done));
   event.claim = cell->claim();
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
   driver_->step(event);
@@ -312,10 +312,10 @@ void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcep
 
 void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
-  if (refused(std::nullopt, cell->label().resource(), done)) return;
+  if (refused(std::nullopt, cell->name(), done)) return;
   forget(*cell, HoldObservation::End::released);
   core::Release event;
-  if (done) event.request = remember(cell->label().resource(), std::move(done));
+  if (done) event.request = remember(cell->name(), std::move(done));
   event.claim = cell->claim();
   driver_->step(event);
 }
@@ -323,14 +323,14 @@ void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone
 void ClientCore::begin_extend_token(const Target& target, const Token& token,
                                     std::chrono::nanoseconds ttl, RoundDone done) {
   const std::string& resource = target.resource();
-  auto why = core::refuse_by_token(target, token);
+  auto why = core::refuse_by_token(configuration_.settings, target, token);
   if (!why) why = core::refuse_ttl(configuration_.settings, ttl);
   if (refused(why, resource, done)) return;
   core::ExtendToken event;
   event.request = remember(resource, std::move(done));
-  event.resource = resource;
-  const std::vector<std::string> more_resources = more_resources_of(target);
-  event.more_resources = more_resources;
+  event.resource = keyspace_.key_of(resource);
+  const std::vector<std::string> more_keys = more_keys_of(target, keyspace_);
+  event.more_resources = more_keys;
   event.token = token;
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
   driver_->step(event);
@@ -339,14 +339,14 @@ void ClientCore::begin_extend_token(const Target& target, const Token& token,
 void ClientCore::begin_release_token(const Target& target, const Token& token,
                                      std::optional<BreakOptions> by_operator, RoundDone done) {
   const std::string& resource = target.resource();
-  auto why = core::refuse_by_token(target, token);
+  auto why = core::refuse_by_token(configuration_.settings, target, token);
   if (!why && by_operator) why = core::refuse_break(configuration_.settings, *by_operator);
   if (refused(why, resource, done)) return;
   core::ReleaseToken event;
   event.request = remember(resource, std::move(done));
-  event.resource = resource;
-  const std::vector<std::string> more_resources = more_resources_of(target);
-  event.more_resources = more_resources;
+  event.resource = keyspace_.key_of(resource);
+  const std::vector<std::string> more_keys = more_keys_of(target, keyspace_);
+  event.more_resources = more_keys;
   event.token = token;
   event.by_operator = by_operator.has_value();
   if (by_operator) event.delay = by_operator->delay;
@@ -356,27 +356,27 @@ void ClientCore::begin_release_token(const Target& target, const Token& token,
 template <typename Done>
 void ClientCore::begin_inspect(std::string_view resource, const std::optional<Token>& token,
                                Done done) {
-  auto why = core::refuse_resource(resource);
+  auto why = core::refuse_resource(configuration_.settings, resource);
   // A key of another type has no token, which is not to be taken for holding the empty one.
   if (!why && token && token->empty()) why = "token: empty";
   if (refused(why, resource, done)) return;
   core::Inspect event;
   event.request = remember(resource, std::move(done));
-  event.resource = resource;
+  event.resource = keyspace_.key_of(resource);
   event.token = token.value_or(Token());
   driver_->step(event);
 }
 
 void ClientCore::begin_watch(RequestId request, std::string_view resource, WatchOptions options,
                              InspectDone changed) {
-  auto why = core::refuse_resource(resource);
+  auto why = core::refuse_resource(configuration_.settings, resource);
   if (!why && options.poll_interval <= std::chrono::nanoseconds::zero())
     why = "poll_interval: must be positive";
   if (refused(why, resource, changed)) return;
   core::Observe event;
   event.request = remember(resource, std::make_shared<Watching>(std::move(changed)));
   by_request_.add(*find(event.request), static_cast<std::uint64_t>(request));
-  event.resource = resource;
+  event.resource = keyspace_.key_of(resource);
   event.poll_interval = options.poll_interval;
   driver_->step(event);
 }

@@ -26,6 +26,7 @@ void abandon(std::shared_ptr<ClientCore> core) {
 
 ClientCore::ClientCore(Key, runtime::Configuration configuration)
     : configuration_(std::move(configuration)),
+      keyspace_(configuration_.prefix),
       urls_{std::make_shared<const std::vector<std::string>>(configuration_.settings.nodes)},
       fork_generation_(support::fork_generation()) {}
 

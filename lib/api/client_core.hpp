@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "api/keyspace.hpp"
 #include "api/lease_cell.hpp"
 #include "api/local_waits.hpp"
 #include "api/watching.hpp"
@@ -125,6 +126,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// Of all nodes that are known by now. On the loop only; what it refers to stays as it is, and
   /// lives as long as this.
   [[nodiscard]] const runtime::Urls& urls() const noexcept { return urls_.front(); }
+  /// What its methods that are const say, any thread may ask.
+  [[nodiscard]] const Keyspace& keyspace() const noexcept { return keyspace_; }
 
  private:
   using AnyDone = std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, OwnershipDone,
@@ -283,6 +286,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] static HoldObservation observation_of(const LeaseCell& cell);
 
   runtime::Configuration configuration_;
+  Keyspace keyspace_;
   std::forward_list<runtime::Urls> urls_;  // the newest first; one for each node that was learned
   const std::uint64_t fork_generation_;
   std::atomic<std::uint64_t> next_request_{1};

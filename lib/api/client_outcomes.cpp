@@ -96,9 +96,10 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
   if (outcome.round != nullptr) {
     report = runtime::report_round(*outcome.round, urls(), outcome.elapsed, {});
   }
-  Error error = runtime::explain(outcome.code,
-                                 outcome.in_the_way.empty() ? call->resource : outcome.in_the_way,
-                                 std::move(report), outcome.permits);
+  const std::string_view in_the_way = outcome.in_the_way.empty()
+                                          ? std::string_view(call->resource)
+                                          : keyspace_.name_of(outcome.in_the_way);
+  Error error = runtime::explain(outcome.code, in_the_way, std::move(report), outcome.permits);
   const bool extends = std::holds_alternative<RoundDone>(call->done);
   if (extends && outcome.code == Errc::limit_reached) {
     error.message = runtime::explain_spent_renewals(call->resource);
@@ -107,10 +108,8 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
     observe_ended(outcome.request, call->resource, outcome.code);
   }
   if (is_to_name_holder(*call, outcome)) {
-    completions_.emplace_back(
-        Unnamed{std::move(call->done),
-                std::string(outcome.in_the_way.empty() ? call->resource : outcome.in_the_way),
-                std::make_unique<Error>(std::move(error))});
+    completions_.emplace_back(Unnamed{std::move(call->done), std::string(in_the_way),
+                                      std::make_unique<Error>(std::move(error))});
   } else if (auto* done = std::get_if<AcquireDone>(&call->done)) {
     completions_.emplace_back(Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
   } else if (auto* round_done = std::get_if<RoundDone>(&call->done)) {

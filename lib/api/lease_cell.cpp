@@ -39,6 +39,7 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& gra
   if (callbacks.none() && more.empty() && group.empty()) return;
   extra().callbacks = std::move(callbacks);
   extra().more_resources = more;
+  core_->keyspace().make_names(extra().more_resources);
   extra().group = group;
 }
 
@@ -94,7 +95,7 @@ LeaseCell::OnDemand& LeaseCell::on_demand() const {
 
 std::unique_ptr<const LeaseCell::Words> LeaseCell::make_words() const {
   auto words = std::make_unique<Words>();
-  words->resource = label_.resource();
+  words->resource = name();
   words->token = Token::parse(label_.token()).value_or(Token());
   return words;
 }
@@ -114,6 +115,10 @@ LeaseCell::Extra& LeaseCell::extra() const {
 LeaseCell::Extra* LeaseCell::find_extra() const noexcept {
   const OnDemand* const made = on_demand_.load(std::memory_order_acquire);
   return made != nullptr ? made->extra.load(std::memory_order_acquire) : nullptr;
+}
+
+std::string_view LeaseCell::name() const noexcept {
+  return core_->keyspace().name_of(label_.resource());
 }
 
 core::CallId LeaseCell::call() const noexcept {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,8 @@ class LeaseCell {
   /// That acquired it, where it is observed.
   [[nodiscard]] core::CallId call() const noexcept;
   [[nodiscard]] const support::Label& label() const noexcept { return label_; }
+  /// The resource, as its holder has it: the label has its key.
+  [[nodiscard]] std::string_view name() const noexcept;
   [[nodiscard]] const std::string& resource() const noexcept { return words().resource; }
   [[nodiscard]] std::vector<std::string> more_resources() const;
   [[nodiscard]] const Token& token() const noexcept { return words().token; }

@@ -21,7 +21,7 @@ HoldObservation ClientCore::observation_of(const LeaseCell& cell) {
   HoldObservation hold;
   hold.call = static_cast<std::uint64_t>(cell.call());
   hold.at = BootClock::now();
-  hold.resource = std::string(cell.label().resource());
+  hold.resource = std::string(cell.name());
   hold.token = Token::parse(cell.label().token()).value_or(Token());
   hold.fencing_token = cell.fencing_token();
   return hold;

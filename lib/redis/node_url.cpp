@@ -2,31 +2,25 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "redis/url_query.hpp"
+#include "redis/url_text.hpp"
 #include "redis/visible.hpp"
 #include "uv/address.hpp"
 
 namespace redlock::redis {
 namespace {
 
-constexpr std::string_view mask = "***";
 constexpr std::size_t longest_host = 253;  // RFC 1035
 constexpr std::size_t longest_shown = 200;
-
-[[nodiscard]] constexpr char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 [[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return lower(x) == lower(y); });
 }
-
-[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 [[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept {
   return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
@@ -34,42 +28,6 @@ constexpr std::size_t longest_shown = 200;
 
 [[nodiscard]] constexpr bool is_control(char c) noexcept {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
-
-/// The whole of `text` as a number within bounds.
-template <typename Number>
-[[nodiscard]] std::optional<Number> number_in(std::string_view text, Number least, Number most) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || text.empty() || !is_digit(text.front()) ||
-      number < least || number > most) {
-    return std::nullopt;
-  }
-  return number;
-}
-
-[[nodiscard]] int hex_value(char c) noexcept {
-  if (is_digit(c)) return c - '0';
-  c = lower(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-[[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t index = 0; index < text.size(); ++index) {
-    if (text[index] != '%') {
-      out += text[index];
-      continue;
-    }
-    if (index + 2 >= text.size()) return std::nullopt;
-    const int high = hex_value(text[index + 1]);
-    const int low = hex_value(text[index + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    out += static_cast<char>(high * 16 + low);
-    index += 2;
-  }
-  return out;
 }
 
 [[nodiscard]] std::string percent_encoded_path(std::string_view path) {
@@ -84,12 +42,6 @@ template <typename Number>
     }
   }
   return out;
-}
-
-[[nodiscard]] std::pair<std::string_view, std::string_view> split_at(std::string_view text,
-                                                                     std::size_t position) {
-  if (position == std::string_view::npos) return {text, {}};
-  return {text.substr(0, position), text.substr(position + 1)};
 }
 
 /// The part of an authority without '@' that may be shown. A user who forgot the host has written a
@@ -121,24 +73,10 @@ template <typename Number>
   const std::size_t authority_end = std::min(url.find_first_of("/?#"), url.size());
   out += shown_authority(url.substr(0, authority_end));
   url.remove_prefix(authority_end);
-  const std::size_t query = url.find('?');
-  const std::size_t value = url.find('=', query == std::string_view::npos ? url.size() : query);
-  if (value == std::string_view::npos || url.substr(query).starts_with("?db=")) {
-    out += url;
-  } else {
-    out += std::string(url.substr(0, value + 1)) + std::string(mask);
-  }
+  const auto [path, query] = split_at(url, url.find('?'));
+  out += path;
+  if (path.size() != url.size()) out += shown_query(query);
   return visible(out, longest_shown);
-}
-
-/// The problem; none: the URL is valid.
-using Complaint = std::optional<std::string>;
-
-[[nodiscard]] Complaint read_db(std::string_view text, NodeUrl& url) {
-  const auto db = number_in<int>(text, 0, std::numeric_limits<int>::max());
-  if (!db) return "the database is not a number from 0 on";
-  url.db = *db;
-  return std::nullopt;
 }
 
 [[nodiscard]] Complaint read_port(std::string_view text, NodeUrl& url) {
@@ -196,9 +134,14 @@ using Complaint = std::optional<std::string>;
 }
 
 [[nodiscard]] Complaint read_tcp(std::string_view rest, NodeUrl& url) {
-  if (rest.find_first_of("?#") != std::string_view::npos) {
-    return "a query or fragment is not understood here ('?' and '#' in a password are written %3F "
-           "and %23)";
+  if (rest.find('#') != std::string_view::npos) {
+    return "a fragment is not understood here (a '#' in a password is written %23)";
+  }
+  if (const std::size_t question = rest.find('?'); question != std::string_view::npos) {
+    const std::string_view query = rest.substr(question + 1);
+    if (query.find('@') != std::string_view::npos) return "a '?' in a password is written %3F";
+    if (auto complaint = read_query(query, url)) return complaint;
+    rest = rest.substr(0, question);
   }
   const std::size_t slash = rest.find('/');
   const std::string_view authority = rest.substr(0, slash);
@@ -229,9 +172,7 @@ using Complaint = std::optional<std::string>;
   }
   if (decoded->ends_with('/')) return "the path names a directory";
   url.path = std::move(*decoded);
-  if (question == std::string_view::npos) return std::nullopt;
-  if (!query.starts_with("db=")) return "the only query understood is ?db=n";
-  return read_db(query.substr(3), url);
+  return question == std::string_view::npos ? std::nullopt : read_query(query, url);
 }
 
 [[nodiscard]] Complaint read_url(std::string_view text, NodeUrl& url) {

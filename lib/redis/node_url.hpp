@@ -11,8 +11,8 @@ namespace redlock::redis {
 /// The address of a node and the user to authenticate as:
 /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS, `unix:///path[?db=n]`, or a
 /// bare `host[:port][/db]`; `valkey://` and `valkeys://` are other words for the first two. IPv6
-/// addresses are in brackets, with their zone if they need one; user, password and path may be
-/// percent-encoded.
+/// addresses are in brackets, with their zone if they need one; user, password, path and prefix may
+/// be percent-encoded. All but the bare form may end with `?prefix=TEXT`.
 struct NodeUrl {
   enum class Kind : std::uint8_t { tcp, unix_socket };
 
@@ -26,8 +26,9 @@ struct NodeUrl {
   std::string password{};
   int db = 0;
   bool tls = false;
+  std::string prefix{};  ///< of all keys of locks, see ClientOptions; empty: none
 
-  /// The canonical form without user and password: "redis://127.0.0.1:7001",
+  /// The canonical form without user, password and prefix: "redis://127.0.0.1:7001",
   /// "unix:///run/redis.sock?db=2". Two URLs of one database of one server have the same.
   [[nodiscard]] std::string display() const;
 };

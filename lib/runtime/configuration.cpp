@@ -12,6 +12,7 @@
 #include "redis/node_url.hpp"
 #include "runtime/client_name.hpp"
 #include "runtime/kernel_randomness.hpp"
+#include "runtime/prefix.hpp"
 #include "uv/tls_context.hpp"
 
 namespace redlock::runtime {
@@ -148,6 +149,8 @@ Result<Configuration> configure(ClientOptions options) {
                   "; 1 ms or more is allowed");
   }
   if (auto why = refuse_client_name(options.name)) return refuse(*std::move(why));
+  auto prefix = choose_prefix(options.prefix, *urls);
+  if (!prefix) return std::move(prefix).error();
   auto quarantine = quarantine_of(options);
   if (!quarantine) return std::move(quarantine).error();
   auto tls = make_tls(options.tls, *urls);
@@ -188,6 +191,8 @@ Result<Configuration> configure(ClientOptions options) {
   configuration.on_node_event = std::move(options.on_node_event);
   configuration.observer = std::move(options.observer);
   configuration.name_holders = options.name_holders;
+  configuration.settings.longest_name -= prefix->size();
+  configuration.prefix = *std::move(prefix);
   return configuration;
 }
 

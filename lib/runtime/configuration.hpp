@@ -19,6 +19,7 @@ struct Configuration {
   std::function<void(const NodeEvent&)> on_node_event;
   std::shared_ptr<Observer> observer;  ///< none: nothing is observed
   bool name_holders = false;           ///< see ClientOptions
+  std::string prefix;                  ///< see ClientOptions
   /// How to reach a member that the options do not name: configure_learned().
   std::function<redis::ConnectionTarget(const std::string& name)> reach;
 };

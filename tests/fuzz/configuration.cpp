@@ -137,6 +137,7 @@ void take_option(std::string_view line, ClientOptions& options) {
       space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
   if (name == "node") return options.nodes.emplace_back(value), void();
   if (name == "user") return options.user = value, void();
+  if (name == "prefix") return options.prefix = value, void();
   if (name == "password") return options.password = value, void();
   std::int64_t number = 0;
   std::from_chars(value.data(), value.data() + value.size(), number);

@@ -53,11 +53,9 @@ using std::chrono::seconds;
 class DocumentedAcl : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(blocks_.size(), 3U) << "OPERATING.md has a block for all, one for servers that "
-                                     "compare, and one for operators";
-    allow(blocks_[0]);
-    const Reply known = nodes_[0].command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "delifeq"});
-    if (!known.elements.empty()) allow(blocks_[1]);
+    ASSERT_EQ(blocks_.size(), 4U) << "OPERATING.md has a block for all, one for servers that "
+                                     "compare, one for operators, and one for a team";
+    allow_locks(0);
     for (const RedisServer& node : nodes_) {
       // No locks, which bootstrap has to find out.
       node.command({"SET", "app:cache", "value", "PX", "600000000"});
@@ -66,6 +64,14 @@ class DocumentedAcl : public testing::Test {
     open_deployment(patient(nodes_.urls()));
     client_.emplace(make_client(options()));
     other_.emplace(make_client(options()));
+  }
+  /// The rights of this block, and those to compare without a script.
+  void allow_locks(std::size_t block) {
+    allow(blocks_[block]);
+    const Reply known = nodes_[0].command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "delifeq"});
+    if (known.elements.empty()) return;
+    for (Command& command : blocks_[1]) command[2] = user_;
+    allow(blocks_[1]);
   }
   void TearDown() override {
     for (const RedisServer& node : nodes_) {
@@ -85,8 +91,9 @@ class DocumentedAcl : public testing::Test {
   }
   [[nodiscard]] ClientOptions options() const {
     ClientOptions options = patient(nodes_.urls());
-    options.user = "locker";
+    options.user = user_;
     options.password = "SECRET";
+    options.prefix = prefix_;
     return options;
   }
   /// The second client gets each lock of the first one when that is released.
@@ -110,10 +117,12 @@ class DocumentedAcl : public testing::Test {
     EXPECT_TRUE(succeeded(next->release()));
   }
   [[nodiscard]] bool is_queued(const std::string& resource) const {
-    return nodes_[0].command({"EXISTS", "redlock:node:queue:" + resource}).integer == 1;
+    return nodes_[0].command({"EXISTS", "redlock:node:queue:" + prefix_ + resource}).integer == 1;
   }
 
   NewNodes nodes_{3};
+  std::string user_ = "locker";
+  std::string prefix_{};
   std::vector<std::vector<Command>> blocks_ = documented_rights();
   std::optional<Client> client_;
   std::optional<Client> other_;
@@ -214,6 +223,83 @@ TEST_F(DocumentedAcl, SufficesForOperatorsAndGuards) {
   EXPECT_TRUE(listed->complete);
   EXPECT_EQ(listed->locks.size(), 2U);
   EXPECT_EQ(listed->answered, 3U);
+}
+
+/// The user of one team, whose resources are named without its prefix.
+class DocumentedTeamAcl : public DocumentedAcl {
+ protected:
+  void SetUp() override {
+    DocumentedAcl::SetUp();
+    if (HasFatalFailure()) return;
+    user_ = "billing";
+    prefix_ = "billing:";
+    allow_locks(3);
+    client_.emplace(make_client(options()));
+    other_.emplace(make_client(options()));
+  }
+};
+
+TEST_F(DocumentedTeamAcl, SufficesForLocksOfEveryKindAndForWaiting) {
+  AcquireOptions fenced;
+  fenced.fencing = true;
+  hand_over("plain", "plain");
+  hand_over("fenced", "fenced", fenced, fenced);
+  const Target several = all_of({"several", "third", "third more"});
+  hand_over(several, several, fenced, fenced);
+  hand_over(shared("read"), "read");
+  hand_over("write", shared("write"));
+  hand_over(owned("owner", "import"), "owner");
+  const Target for_a_moment = interval("interval", milliseconds(50));
+  hand_over(for_a_moment, for_a_moment);
+}
+
+TEST_F(DocumentedTeamAcl, SufficesForSemaphoresAndTheirWaiters) {
+  const Target only_permit = permit("permits", 1);
+  auto first = acquire_patiently(*client_, only_permit);
+  ASSERT_TRUE(succeeded(first));
+  EXPECT_EQ(first->resource(), "permits#0");
+  auto waiting = std::async(std::launch::async,
+                            [&] { return other_->try_acquire_for(only_permit, seconds(60)); });
+  EXPECT_TRUE(eventually([&] { return is_queued("permits#"); }, seconds(30)));
+  EXPECT_TRUE(succeeded(first->release()));
+  EXPECT_TRUE(succeeded(waiting.get()));
+}
+
+TEST_F(DocumentedTeamAcl, SufficesToListToBreakToWatchAndToElect) {
+  auto held = acquire_patiently(*client_, "held");
+  auto reader = acquire_patiently(*client_, shared("read"));
+  ASSERT_TRUE(held && reader);
+  const auto listed = admin::list_locks(options());
+  ASSERT_TRUE(succeeded(listed));
+  EXPECT_TRUE(listed->complete);
+  ASSERT_EQ(listed->locks.size(), 2U);
+  EXPECT_EQ(listed->locks[0].resource, "held");
+  EXPECT_EQ(listed->locks[1].resource, "read");
+  EXPECT_TRUE(succeeded(other_->break_lock("held", held->token(), {.delay = milliseconds(50)})));
+  EXPECT_TRUE(eventually([&] {
+    const auto seen = client_->inspect("held");
+    return seen && seen->broken.size() == 1;
+  }));
+  std::stop_source stop;
+  const auto watched = client_->watch(
+      "held", [&](const Inspection&) { stop.request_stop(); }, stop.get_token());
+  EXPECT_TRUE(succeeded(watched));
+  Election election(*client_, "leader", {.candidate = "a"});
+  auto leader = election.campaign();
+  ASSERT_TRUE(succeeded(leader));
+  EXPECT_TRUE(succeeded(leader->resign()));
+}
+
+TEST_F(DocumentedTeamAcl, RefusesTheLocksOfOthers) {
+  for (const std::string other : {"", "shipping:", "bill:"}) {
+    ClientOptions wrong = options();
+    wrong.prefix = other;
+    Client client = make_client(wrong);
+    const auto refused = client.try_acquire("app:cache");
+    ASSERT_TRUE(failed_with(refused, Errc::unavailable)) << other;
+    EXPECT_NE(refused.error().message.find("NOPERM"), std::string::npos) << refused.error().message;
+  }
+  for (const RedisServer& node : nodes_) node.command({"ACL", "LOG", "RESET"});
 }
 
 }  // namespace

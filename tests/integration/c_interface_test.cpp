@@ -56,6 +56,23 @@ TEST(CInterface, ALeaseHasAllThatItHasInCpp) {
   EXPECT_EQ(redlock_lease_release(lease.get(), nullptr, nullptr), REDLOCK_NOT_HOLDER);
 }
 
+TEST(CInterface, APrefixIsOnTheNodesAndNowhereElse) {
+  COptions options(shared_urls(3));
+  options.options.prefix = "team:";
+  const CClient client = c_client(options);
+  const CClient nobodys = c_client();
+  const std::string resource = fresh_resource();
+  const CLease lease = c_acquire(client, redlock_exclusive(resource.c_str()));
+  const CLease bare = c_acquire(nobodys, redlock_exclusive(resource.c_str()));
+  EXPECT_TRUE(redlock_lease_valid(lease.get()) && redlock_lease_valid(bare.get()));
+  EXPECT_STREQ(redlock_lease_resource(lease.get()), resource.c_str());
+  EXPECT_TRUE(eventually([&] {
+    return shared_nodes().count_held_by("team:" + resource, redlock_lease_token(lease.get())) == 3;
+  }));
+  EXPECT_THAT(c_refused(client, redlock_exclusive(resource.c_str()))->message,
+              HasSubstr("'" + resource + "'"));
+}
+
 TEST(CInterface, ARefusalTellsWhoHoldsTheLock) {
   if (!shared_nodes()[0].is_since(7)) GTEST_SKIP() << "a refusal names no holder: row redis-7.0";
   const CClient holder = c_client();

@@ -6,7 +6,7 @@ function __quorum_lock_words
     # Their value is the next word, and no verb.
     set -l with_value \
         --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout \
-        --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --max-hold --max-renewals \
+        --connect-timeout --max-ttl --restart-guard --clock-bound --prefix --ttl --wait --max-hold --max-renewals \
         --kill-after --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token \
         --metrics-file --metrics-listen --status-listen --holder --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
         --contenders --hold --hand-overs --ports --clients --faults --seed --html --keep --check \
@@ -123,6 +123,7 @@ complete -c quorum-lock -n 'not __quorum_lock_in_command' -l max-ttl -x -a '250m
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l restart-guard -x -a 'off 30s' -d 'how long a node that restarted has no vote'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l durable -d 'a node that restarted with its data keeps its vote'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l clock-bound -x -a '250ms 1s 10s 30s 2m' -d 'how far the clock of a node may be off'
+complete -c quorum-lock -n 'not __quorum_lock_in_command' -l prefix -x -d 'before the names of resources on the nodes'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l json -d 'one JSON object on standard output'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l quiet -d 'print only the result'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l verbose -d 'report what happens to the nodes'

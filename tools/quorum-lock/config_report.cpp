@@ -114,6 +114,8 @@ void check_text(const Arguments& given, const OptionText& option) {
   const std::string text = given.text(name).value_or(std::string());
   if (option.name == "name" || option.name == "owner") {
     static_cast<void>(name_of(given, name));
+  } else if (option.name == "prefix") {
+    static_cast<void>(prefix_of(given));
   } else if (option.name == "ports") {
     static_cast<void>(port_range_of(given));
   } else if (option.name == "metrics-listen" || option.name == "status-listen") {

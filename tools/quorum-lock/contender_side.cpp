@@ -40,6 +40,7 @@ nlohmann::ordered_json settings_to_pass(const Settings& settings) {
   json["durable"] = settings.guards.trust_durable;
   json["clock_guard"] = settings.guards.clock;
   json["clock_bound"] = settings.guards.clock_bound.count();
+  if (!settings.prefix.empty()) json["prefix"] = settings.prefix;
   if (settings.guards.quarantine) json["quarantine"] = settings.guards.quarantine->count();
   return json;
 }
@@ -60,6 +61,7 @@ Settings passed_settings(const nlohmann::json& json) {
   settings.guards.clock = json.at("clock_guard");
   settings.guards.clock_bound =
       std::chrono::nanoseconds{json.at("clock_bound").get<std::int64_t>()};
+  settings.prefix = json.value("prefix", std::string());
   if (json.contains("quarantine")) {
     settings.guards.quarantine =
         std::chrono::nanoseconds{json.at("quarantine").get<std::int64_t>()};

@@ -102,6 +102,7 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
         fmt::format("{}: has a control character: none is allowed", given.find("name")->origin));
   }
   resolve_tls(given, settings.tls);
+  settings.prefix = prefix_of(given);
   settings.timeout = given.positive_duration("timeout");
   settings.connect_timeout = given.positive_duration("connect-timeout");
   resolve_guards(given, settings.guards);
@@ -143,6 +144,7 @@ ClientOptions client_options(const Settings& settings, std::vector<std::string> 
   options.connect_timeout = settings.connect_timeout;
   options.max_ttl = settings.max_ttl;
   options.guards = settings.guards;
+  options.prefix = settings.prefix;
   if (settings.timeout) {
     options.longest_node_limit = *settings.timeout;
     options.shortest_node_limit =
@@ -189,6 +191,20 @@ std::string name_of(const Arguments& given, const std::string& option) {
                                  value->text.size(), limits::name_bytes));
   }
   return value->text;
+}
+
+std::string prefix_of(const Arguments& given) {
+  const auto prefix = given.text("prefix");
+  if (!prefix) return {};
+  ClientOptions options;
+  options.nodes = {"localhost"};
+  options.prefix = *prefix;
+  if (const auto mistake = find_mistake(options)) {
+    const std::string& line = mistake->message;
+    throw UsageError(given.find("prefix")->origin +
+                     line.substr(std::min(line.find(':'), line.size())));
+  }
+  return *prefix;
 }
 
 Token token_of(const Arguments& given, const std::string& option) {

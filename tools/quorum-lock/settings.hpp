@@ -28,6 +28,7 @@ struct Settings {
   std::optional<std::chrono::nanoseconds> connect_timeout{};
   std::chrono::nanoseconds max_ttl = limits::default_max_ttl;
   GuardOptions guards{};
+  std::string prefix{};  ///< of all resources; empty: none, or that of the nodes' URLs
   enum class Format { people, json } format = Format::people;
   enum class Detail { quiet, normal, verbose } detail = Detail::normal;
 };
@@ -49,6 +50,9 @@ enum class NodesNeeded { required, optional };
 
 /// The value of an option that names somebody; empty where it is not given. Throws UsageError.
 [[nodiscard]] std::string name_of(const Arguments& given, const std::string& option);
+
+/// --prefix; empty where it is not given. Throws UsageError.
+[[nodiscard]] std::string prefix_of(const Arguments& given);
 
 /// --token, or another option that names one: 1 to `limits::token_bytes` bytes without blanks and
 /// control characters. Throws UsageError.

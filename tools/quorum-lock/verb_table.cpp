@@ -37,6 +37,10 @@ constexpr OptionText globals[] = {
      "(appendfsync always)"},
     {"clock-bound", "DURATION",
      "How far a node's clock may be from the others' before it has no vote; default 1s"},
+    {"prefix", "PREFIX",
+     "Stands before the names of resources on the nodes, and is not shown, so that teams can share "
+     "nodes; ends with a colon, as in team:; the URL of each node may say it instead, "
+     "redis://host?prefix=team:"},
     {"json", "", "One JSON object on standard output, nothing else there"},
     {"quiet", "",
      "Print only the token (acquire) or the report of a verb that changes nothing; otherwise print "

@@ -12,8 +12,8 @@ template <typename Options, typename Last>
   return offset_of_last + sizeof(Last) == sizeof(Options);
 }
 static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, hold_at_least_ns)));
-static_assert(ends_with<redlock_client_options, std::int64_t>(offsetof(redlock_client_options,
-                                                                       connect_timeout_ns)));
+static_assert(ends_with<redlock_client_options, const char*>(offsetof(redlock_client_options,
+                                                                      prefix)));
 static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
                                                                            free_context)));
 
@@ -143,6 +143,7 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   to.guards.trust_durable = read.trust_durable;
   to.name_holders = read.name_holders;
   to.plain_commands = read.plain_commands;
+  to.prefix = text_or_empty(read.prefix);
   const Dispatcher dispatcher = dispatcher_of(options);
   if (read.on_observation != nullptr) {
     to.observer = make_observer(context, read.on_observation, dispatcher);

@@ -154,6 +154,8 @@ export interface ClientOptions {
   plainCommands?: boolean;
   onNodeEvent?: (event: NodeEvent) => void;
   onObservation?: (observation: Observation) => void;
+  /** Before each resource's name on the nodes, and only there: "team:". Default: none. */
+  prefix?: string;
 }
 
 export interface TryOptions {

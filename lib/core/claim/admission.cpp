@@ -27,13 +27,13 @@ std::string format_duration(Duration duration) {
   return text.data();
 }
 
-std::optional<std::string> refuse_resource(std::string_view resource) {
+std::optional<std::string> refuse_resource(const Settings& settings, std::string_view resource) {
   if (resource.starts_with("redlock:node:")) {
     return "resource: names that begin with redlock:node: are the library's own";
   }
-  if (!resource.empty() && resource.size() <= limits::resource_bytes) return std::nullopt;
+  if (!resource.empty() && resource.size() <= settings.longest_name) return std::nullopt;
   return "resource: " + std::to_string(resource.size()) + " bytes; 1 to " +
-         std::to_string(limits::resource_bytes) + " are allowed";
+         std::to_string(settings.longest_name) + " are allowed";
 }
 
 std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl) {
@@ -52,7 +52,7 @@ std::optional<std::string> refuse_break(const Settings& settings, const BreakOpt
 namespace {
 
 /// What only targets of one kind have.
-std::optional<std::string> refuse_parts(const Target& target) {
+std::optional<std::string> refuse_parts(const Settings& settings, const Target& target) {
   switch (target.kind()) {
     case Target::Kind::exclusive:
     case Target::Kind::shared:
@@ -76,7 +76,7 @@ std::optional<std::string> refuse_parts(const Target& target) {
                std::to_string(limits::resources) + " are allowed";
       }
       for (const std::string& other : target.more_resources()) {
-        if (auto why = refuse_resource(other)) return why;
+        if (auto why = refuse_resource(settings, other)) return why;
       }
       return std::nullopt;
     }
@@ -84,9 +84,9 @@ std::optional<std::string> refuse_parts(const Target& target) {
   return std::nullopt;
 }
 
-std::optional<std::string> refuse_target(const Target& target) {
-  if (auto why = refuse_resource(target.resource())) return why;
-  if (auto why = refuse_parts(target)) return why;
+std::optional<std::string> refuse_target(const Settings& settings, const Target& target) {
+  if (auto why = refuse_resource(settings, target.resource())) return why;
+  if (auto why = refuse_parts(settings, target)) return why;
   if (target.hold_at_least() < Duration::zero() ||
       target.hold_at_least() > limits::longest_max_ttl) {
     return "hold at least: " + format_duration(target.hold_at_least()) + "; 0 to " +
@@ -126,7 +126,7 @@ std::optional<std::string> refuse_together(const Target& target, const AcquireOp
 
 std::optional<std::string> refuse_acquire(const Settings& settings, const Target& target,
                                           const AcquireOptions& options) {
-  if (auto why = refuse_target(target)) return why;
+  if (auto why = refuse_target(settings, target)) return why;
   if (auto why = refuse_ttl(settings, options.ttl)) return why;
   if (options.orphan_ttl) {
     if (auto why = refuse_ttl(settings, *options.orphan_ttl)) return "orphan " + *why;
@@ -153,7 +153,7 @@ std::optional<std::string> refuse_adopt(const Settings& settings, const Detached
   if (!owned_or_not || !has_kind) {
     return "detached lease: exclusive, or shared or owned with one resource, is allowed";
   }
-  if (auto why = refuse_by_token(all_of(lease.resources), lease.token)) return why;
+  if (auto why = refuse_by_token(settings, all_of(lease.resources), lease.token)) return why;
   if (options.fencing && !lease.fencing_token) {
     return "fencing: the detached lease has no fencing token, and cannot get one";
   }
@@ -163,8 +163,9 @@ std::optional<std::string> refuse_adopt(const Settings& settings, const Detached
                         {.ttl = options.ttl, .max_hold = options.max_hold});
 }
 
-std::optional<std::string> refuse_by_token(const Target& target, const Token& token) {
-  if (auto why = refuse_target(target)) return why;
+std::optional<std::string> refuse_by_token(const Settings& settings, const Target& target,
+                                           const Token& token) {
+  if (auto why = refuse_target(settings, target)) return why;
   if (target.kind() == Target::Kind::permit) {
     return "resource: '" + target.resource() +
            "' is a semaphore; by token the name of the permit is allowed: '" + target.resource() +

@@ -15,7 +15,8 @@ namespace redlock::core {
 
 /// What may be asked for at all. Each answers why not, in one line that names the argument and what
 /// is allowed; nothing where all is well. Checked before anything is sent.
-[[nodiscard]] std::optional<std::string> refuse_resource(std::string_view resource);
+[[nodiscard]] std::optional<std::string> refuse_resource(const Settings& settings,
+                                                         std::string_view resource);
 [[nodiscard]] std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl);
 [[nodiscard]] std::optional<std::string> refuse_break(const Settings& settings,
                                                       const BreakOptions& options);
@@ -26,7 +27,8 @@ namespace redlock::core {
 [[nodiscard]] std::optional<std::string> refuse_adopt(const Settings& settings,
                                                       const DetachedLease& lease,
                                                       const AcquireOptions& options);
-[[nodiscard]] std::optional<std::string> refuse_by_token(const Target& target, const Token& token);
+[[nodiscard]] std::optional<std::string> refuse_by_token(const Settings& settings,
+                                                         const Target& target, const Token& token);
 
 /// "250 ms", "1.5 s": for messages.
 [[nodiscard]] std::string format_duration(Duration duration);

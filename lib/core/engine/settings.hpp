@@ -33,6 +33,8 @@ struct Settings {
   Duration clock_bound = std::chrono::seconds(1);
   /// Plain commands in the place of scripts where both would do.
   bool plain_commands = true;
+  /// Of a resource's name, for callers whose keys are longer than their names.
+  std::size_t longest_name = limits::resource_bytes;
   std::size_t max_unanswered = limits::unanswered_per_node;
   std::size_t max_operations = limits::operations;
   /// So many leases that nothing is asked for keep what a round needs: one that is released at once

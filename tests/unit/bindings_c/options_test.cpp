@@ -56,6 +56,9 @@ TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
   EXPECT_EQ(read.name_holders, expected.name_holders);
   EXPECT_EQ(read.plain_commands, expected.plain_commands);
   EXPECT_FALSE(read.on_node_event);
+  EXPECT_EQ(read.prefix, expected.prefix);
+  options.prefix = "team:";
+  EXPECT_EQ(client_options_from(&options).prefix, "team:");
 
   redlock_acquire_options terms;
   redlock_acquire_options_init(&terms, sizeof(terms));

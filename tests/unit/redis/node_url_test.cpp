@@ -47,6 +47,10 @@ TEST(NodeUrl, EveryDocumentedFormIsUnderstoodAndShownWithoutCredentials) {
       {"unix:///run/redis.sock", "unix:///run/redis.sock", "", ""},
       {"unix:///run/my%20redis.sock?db=5", "unix:///run/my%20redis.sock?db=5", "", ""},
       {"unix:///run/redis.sock?db=0", "unix:///run/redis.sock", "", ""},
+      {"redis://u:p@h?prefix=team:", "redis://h:6379", "u", "p"},
+      {"rediss://[::1]:7001/2?prefix=team:", "rediss://[::1]:7001/2", "", ""},
+      {"unix:///run/redis.sock?db=3&prefix=team:", "unix:///run/redis.sock?db=3", "", ""},
+      {"unix:///run/redis.sock?prefix=team:&db=3", "unix:///run/redis.sock?db=3", "", ""},
   };
   for (const Good& url : urls) {
     const Result<NodeUrl> parsed = parse_node_url(url.text);
@@ -55,6 +59,15 @@ TEST(NodeUrl, EveryDocumentedFormIsUnderstoodAndShownWithoutCredentials) {
     EXPECT_EQ(parsed->user, url.user) << url.text;
     EXPECT_EQ(parsed->password, url.password) << url.text;
   }
+}
+
+TEST(NodeUrl, HasThePrefixOfItsQuery) {
+  const auto prefix = [](const char* text) { return parse_node_url(text).value().prefix; };
+  EXPECT_EQ(prefix("redis://h:1/2?prefix=team:"), "team:");
+  EXPECT_EQ(prefix("unix:///a?db=1&prefix=team:"), "team:");
+  EXPECT_EQ(prefix("redis://h?prefix=a%3Ab%3a"), "a:b:");
+  EXPECT_EQ(prefix("redis://h?prefix=a=b"), "a=b") << "what a prefix may be, the client says";
+  EXPECT_EQ(prefix("redis://h"), "");
 }
 
 TEST(NodeUrl, AListInOneStringIsCalledThat) {
@@ -144,6 +157,15 @@ TEST(NodeUrl, EveryMalformedUrlIsRefusedInOneLineThatNamesIt) {
       "unix:///a?timeout=1",
       "unix:///a#b",
       "redis://" + std::string(254, 'h'),
+      "redis://h?prefix",
+      "redis://h?prefix=",
+      "redis://h?prefix=%4",
+      "redis://h?prefix=a:&prefix=a:",
+      "redis://h?prefix=a:&db=1",
+      "redis://h?prefix=a:#b",
+      "redis://h?",
+      "unix:///a?",
+      "h?prefix=a:",
   };
   for (const std::string& url : urls) {
     const Result<NodeUrl> parsed = parse_node_url(url);
@@ -177,6 +199,8 @@ TEST(NodeUrl, NoErrorShowsWhatMayBeAPassword) {
       "rediss//:hunter2@h",
       "unix://alice:hunter2@/run/s?db=x",
       "redis://alice:hunter2@[::1",
+      "redis://h?prefix=a:&password=hunter2",
+      "redis://alice:hun?prefix=hunter2@h",
   };
   for (const std::string& url : urls) {
     const Result<NodeUrl> parsed = parse_node_url(url);
@@ -190,6 +214,11 @@ TEST(NodeUrl, AMessageNamesTheUrlAndTheReason) {
             "node 'redis://***@h:99999': the port is not a number from 1 to 65535");
   EXPECT_EQ(parse_node_url("unix:///a?db=x").error().message,
             "node 'unix:///a?db=x': the database is not a number from 0 on");
+  EXPECT_EQ(parse_node_url("redis://h?prefix=a:&db=1").error().message,
+            "node 'redis://h?prefix=a:&db=1': the only query understood is ?prefix=TEXT ('?' in a "
+            "password is written %3F)");
+  EXPECT_EQ(parse_node_url("redis://u:p?w@h").error().message,
+            "node 'redis://***@h': a '?' in a password is written %3F");
   EXPECT_EQ(parse_node_url("h\x1b[2J").error().message,
             "node 'h\\x1b[2J': it has control characters");
 }

@@ -86,6 +86,7 @@ redlock_client_options client_options_from(napi_env env, napi_value given, Texts
   read.duration("shortestNodeLimit", options.shortest_node_limit_ns);
   read.duration("longestNodeLimit", options.longest_node_limit_ns);
   read.duration("connectTimeout", options.connect_timeout_ns);
+  read.text("prefix", options.prefix);
   read.duration("maxTtl", options.max_ttl_ns);
   read.duration("quarantine", options.quarantine_ns);
   read.duration("clockBound", options.clock_bound_ns);

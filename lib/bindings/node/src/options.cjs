@@ -57,7 +57,7 @@ const clientTable = {
   nodes: 'texts', quorum: 'count', name: 'text', user: 'text', password: 'text', tls: 'object',
   guards: 'object', shortestNodeLimit: 'duration', longestNodeLimit: 'duration',
   connectTimeout: 'duration', maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
-  onNodeEvent: 'callback', onObservation: 'callback',
+  onNodeEvent: 'callback', onObservation: 'callback', prefix: 'text',
 };
 const tlsTable = { caFile: 'text', certificateFile: 'text', keyFile: 'text' };
 const guardsTable = {

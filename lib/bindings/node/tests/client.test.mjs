@@ -442,6 +442,28 @@ test('a duration is a number from 0 to Infinity, wherever there is one', async (
   }
 });
 
+test('a prefix is on the nodes and nowhere else', async () => {
+  const team = await Client.create({ ...servers.options, prefix: 'team:' });
+  const ours = await team.acquire('divided', { fencing: true });
+  const theirs = await client.acquire('divided');
+  assert.equal(ours.resource, 'divided');
+  await eventually('the key is there', async () =>
+    (await servers.nodes[0].command('EXISTS', 'team:divided')) === ':1\r\n');
+  assert.equal((await team.inspect('divided')).holder, ours.token);
+  assert.deepEqual((await team.list()).locks.map((lock) => lock.resource), ['divided']);
+  await assert.rejects(team.acquire('divided', { wait: 1 }), (error) => {
+    assert.match(error.message, / 'divided'/);
+    return refused('held')(error);
+  });
+  await ours.release();
+  await theirs.release();
+  await team.close();
+  await assert.rejects(Client.create({ ...servers.options, prefix: 'team' }), (error) => {
+    assert.match(error.message, /'team' does not end with ':'/);
+    return refused('invalid_argument')(error);
+  });
+});
+
 test('too few nodes: unavailable, with why', async () => {
   const silent = await Client.create({
     nodes: ['unix:///nowhere/1', 'unix:///nowhere/2', servers.urls[0]],

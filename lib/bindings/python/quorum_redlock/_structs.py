@@ -69,7 +69,7 @@ class ClientOptions(Structure):
                 ("name_holders", c_bool), ("plain_commands", c_bool),
                 ("on_node_event", NodeEventCallback), ("on_observation", ObservationCallback),
                 ("context", c_void_p), ("free_context", FreeContext), ("dispatcher", c_void_p),
-                ("connect_timeout_ns", c_int64)]
+                ("connect_timeout_ns", c_int64), ("prefix", c_char_p)]
 
 
 class Undelivered(Structure):

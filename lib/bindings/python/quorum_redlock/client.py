@@ -34,9 +34,9 @@ class Client:
     """Locks over independent Redis masters, for any number of threads at once.
 
     `nodes` are URLs: redis://[user[:password]@]host[:port][/db], rediss:// for TLS,
-    unix:///path[?db=n], or host[:port][/db]. All clients that share locks name the same nodes. It
-    connects in the background. Options: see ClientOptions. Raises InvalidArgumentError,
-    LimitReachedError."""
+    unix:///path[?db=n], or host[:port][/db]; all but the last may have the option prefix as
+    ?prefix=team:. All clients that share locks name the same nodes. It connects in the background.
+    Options: see ClientOptions. Raises InvalidArgumentError, LimitReachedError."""
 
     def __init__(self, nodes: Iterable[str], **options: Unpack[ClientOptions]) -> None:
         self._nodes = list(nodes) if not isinstance(nodes, str) else nodes

@@ -38,7 +38,8 @@ class ClientOptions(TypedDict, total=False):
     plain_commands: whether nodes that can compare without a script do. Default: True.
     on_node_event: is called with a NodeEvent. Default: nothing is.
     on_observation: is called with an Observation of acquire calls and leases. Default: nothing is.
-    logger: gets the node events; None: nobody does. Default: the logger "quorum_redlock"."""
+    logger: gets the node events; None: nobody does. Default: the logger "quorum_redlock".
+    prefix: before each resource's name on the nodes, and only there: "team:". Default: none."""
 
     quorum: int
     name: str
@@ -61,6 +62,7 @@ class ClientOptions(TypedDict, total=False):
     on_node_event: Callable[[NodeEvent], Any] | None
     on_observation: Callable[[Observation], Any] | None
     logger: logging.Logger | None
+    prefix: str
 
 
 class AcquireOptions(TypedDict, total=False):
@@ -91,7 +93,8 @@ class AcquireOptions(TypedDict, total=False):
     raise_on_release_error: bool
 
 
-_CLIENT_TEXTS = ("name", "user", "password", "tls_ca_file", "tls_certificate_file", "tls_key_file")
+_CLIENT_TEXTS = ("name", "user", "password", "tls_ca_file", "tls_certificate_file", "tls_key_file",
+                 "prefix")
 _CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "connect_timeout", "max_ttl",
                      "quarantine", "clock_bound")
 _CLIENT_PLAIN = ("quorum", "guard_restart", "guard_clock", "trust_durable", "name_holders",

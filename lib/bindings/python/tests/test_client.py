@@ -61,6 +61,18 @@ class Locks(ClientCase):
         self.assertEqual((type(copy), str(copy), copy.round),
                          (type(error), str(error), error.round))
 
+    def test_a_prefix_is_on_the_nodes_and_nowhere_else(self) -> None:
+        team = self.make_client(prefix="team:")
+        with self.client.lock(self.resource), team.lock(self.resource, fencing=True) as lease:
+            self.assertEqual(lease.resource, self.resource)
+            eventually(lambda: self.nodes.count_with("team:" + self.resource, lease.token) == 3)
+            self.assertEqual([lock.resource for lock in team.list_locks().locks], [self.resource])
+            self.assertEqual(team.inspect(self.resource).holder, lease.token)
+            with self.assertRaisesRegex(quorum_redlock.HeldError, f"'{self.resource}'"):
+                self.make_client(prefix="team:").acquire(self.resource, wait=0.02)
+        with self.assertRaisesRegex(quorum_redlock.RedlockError, "'team' does not end with ':'"):
+            self.make_client(prefix="team")
+
     def test_waiters_get_it_in_turn(self) -> None:
         first = self.client.acquire(self.resource)
         granted = []

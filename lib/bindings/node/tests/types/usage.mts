@@ -15,7 +15,8 @@ type Same<A, B> =
 const is = <T extends true>(..._: T[]): void => {};
 
 const options: ClientOptions = {
-  nodes: ['redis://10.0.0.1'], name: 'types', guards: { clockBound: 0.5 },
+  nodes: ['redis://10.0.0.1'], name: 'types', prefix: 'team:',
+  guards: { clockBound: 0.5 },
   onNodeEvent: ({ kind }) => { is<Same<typeof kind, NodeEventKind>>(); },
   onObservation: ({ kind, at, end, failure }) => {
     is<Same<typeof kind, ObservationKind>>();

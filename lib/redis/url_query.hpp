@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "redis/node_url.hpp"
+#include "redis/url_text.hpp"
+
+namespace redlock::redis {
+
+/// The database, which Unix sockets have as a query.
+[[nodiscard]] Complaint read_db(std::string_view text, NodeUrl& url);
+
+/// Reads what stands after the '?' of a URL, `name=value[&…]`. The kind of the URL is known by now.
+[[nodiscard]] Complaint read_query(std::string_view query, NodeUrl& url);
+
+/// The query, possibly malformed, with its '?' and without values that may be a password.
+[[nodiscard]] std::string shown_query(std::string_view query);
+
+}  // namespace redlock::redis

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "redis/node_url.hpp"
+#include "redlock/result.hpp"
+
+namespace redlock::runtime {
+
+/// The prefix of a client's keys: that of its options, or else that of its nodes' URLs, which must
+/// agree. Errors: invalid_argument.
+[[nodiscard]] Result<std::string> choose_prefix(const std::string& of_options,
+                                                const std::vector<redis::NodeUrl>& urls);
+
+}  // namespace redlock::runtime
