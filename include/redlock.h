@@ -289,6 +289,20 @@ typedef struct redlock_observation {
   const char* end;         ///< hold ended: "released", "detached", "lost", "closed"; else "open"
 } redlock_observation;
 
+/// A request for the credentials of a node. Answer it once, which ends it, by
+/// redlock_credentials_provide or redlock_credentials_fail, within the callback or later, on any
+/// thread. The time until then is part of the time to connect. What is never answered keeps a
+/// thread.
+typedef struct redlock_credentials redlock_credentials;
+
+/// The URL of the node, without user and password.
+REDLOCK_C_EXPORT const char* redlock_credentials_url(const redlock_credentials* request);
+/// `user` NULL or empty: that of the URL, or else of the options. NULL for `password` is a failure.
+REDLOCK_C_EXPORT void redlock_credentials_provide(redlock_credentials* request, const char* user,
+                                                  const char* password);
+/// There are none. `message` is one line without secrets, which the node's vote then shows.
+REDLOCK_C_EXPORT void redlock_credentials_fail(redlock_credentials* request, const char* message);
+
 /// The configuration of a client. Everything but `nodes` has a default. See ClientOptions and
 /// GuardOptions.
 ///
@@ -327,6 +341,16 @@ typedef struct redlock_client_options {
   /// run on its loop thread. NULL: there.
   redlock_dispatcher* dispatcher;
   int64_t connect_timeout_ns;  ///< of the first attempt; 0: longest_node_limit_ns
+  /// A file whose first line is the password for URLs without one, read at each new connection to a
+  /// node. NULL: none. Not together with `password` or `on_credentials`.
+  const char* password_file;
+  /// Asked for user and password at each new connection to a node whose URL has no password; NULL:
+  /// nobody is. Not together with `password`. See CredentialsProvider, and redlock_credentials.
+  ///
+  /// Runs on a thread of its own, for several nodes at once, and may block; with a dispatcher, on
+  /// the dispatcher's thread, which it should not block. A call may come, or last, after the client
+  /// was freed: `free_context` is called after the last one.
+  void (*on_credentials)(void* context, redlock_credentials* request);
 } redlock_client_options;
 
 /// Writes the defaults. `size` is sizeof(redlock_client_options).

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "redlock/callback.hpp"
+#include "redlock/credentials.hpp"
 #include "redlock/error.hpp"
 #include "redlock/export.hpp"
 #include "redlock/limits.hpp"
@@ -144,6 +145,11 @@ struct REDLOCK_EXPORT ClientOptions {
 
   /// Is told of acquire calls and leases, for tracing: see Observer. None: nothing is observed.
   std::shared_ptr<Observer> observer{};
+
+  /// Asked for user and password at each new connection to a node, for URLs without a password. Not
+  /// together with `password`. See CredentialsProvider, and `password_file`. None: `user` and
+  /// `password` are used.
+  CredentialsProvider credentials{};
 };
 
 /// The mistake in these options for which a client would be refused, if there is one. Nothing is

@@ -112,6 +112,8 @@ redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptio
   const bool own_credentials = !url.user.empty() || !url.password.empty();
   target.user = own_credentials ? url.user : options.user;
   target.password = url.password.empty() ? options.password : url.password;
+  if (url.password.empty()) target.credentials = options.credentials;
+  target.name = url.display();
   target.db = url.db;
   return target;
 }
@@ -148,6 +150,9 @@ Result<Configuration> configure(ClientOptions options) {
                   "; 1 ms or more is allowed");
   }
   if (auto why = refuse_client_name(options.name)) return refuse(*std::move(why));
+  if (options.credentials && !options.password.empty()) {
+    return refuse("credentials: not together with a password");
+  }
   auto quarantine = quarantine_of(options);
   if (!quarantine) return std::move(quarantine).error();
   auto tls = make_tls(options.tls, *urls);

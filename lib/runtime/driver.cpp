@@ -68,7 +68,9 @@ void Driver::carry_out(const core::Disconnect& command) {
   // What was sent in this step still goes: a release behind a SET that was given up.
   if (node.ready()) node.connection().flush();
   node.disconnect(uv::CloseMode::reset);
-  report(command.node, NodeEvent::Kind::down, engine_.link(command.node).failure().why);
+  std::string why = engine_.link(command.node).failure().why;
+  if (node.awaits_credentials()) why += ": the provider of credentials has not answered";
+  report(command.node, NodeEvent::Kind::down, std::move(why));
 }
 
 void Driver::carry_out(const core::Subscribe& command) {

@@ -47,7 +47,7 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
  private:
   enum class Phase { fresh, resolving, connecting, shaking_hands, open, failed, closed };
 
-  void on_resolved(const char* problem, Addresses addresses) noexcept override;
+  void on_answer(const ResolvedHost& found) noexcept override;
   void on_connected(int status) noexcept override;
   void on_read(std::string_view bytes) noexcept override;
   void on_read_end(int status) noexcept override;
@@ -99,7 +99,7 @@ void Stream::Connection::open(const Endpoint& endpoint) {
     return;
   }
   phase_ = Phase::resolving;
-  if (endpoint_.host.empty()) return on_resolved("it is empty", {});
+  if (endpoint_.host.empty()) return on_answer({"it is empty", {}});
   resolver_ = endpoint_.resolver != nullptr ? endpoint_.resolver : &own_resolver_.emplace(loop_);
   resolver_->resolve(endpoint_.host, endpoint_.port, *this);
 }
@@ -115,12 +115,13 @@ void Stream::Connection::connect_unix() {
   if (status != 0) fail(FailureKind::connect, uv_strerror(status));
 }
 
-void Stream::Connection::on_resolved(const char* problem, Addresses addresses) noexcept {
-  if (problem != nullptr) {
-    fail(FailureKind::resolve, "cannot resolve host name '" + endpoint_.host + "': " + problem);
+void Stream::Connection::on_answer(const ResolvedHost& found) noexcept {
+  if (found.failed()) {
+    fail(FailureKind::resolve,
+         "cannot resolve host name '" + endpoint_.host + "': " + found.problem);
     return;
   }
-  addresses_ = std::move(addresses);
+  addresses_ = resolver_->in_order(found.addresses);
   connect_next(UV_EADDRNOTAVAIL);
 }
 

@@ -92,6 +92,7 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   settings.user = name_of(given, "user");
   if (const auto path = given.text("password-file")) {
     settings.password = read_password_file(*path, given.find("password-file")->origin);
+    settings.password_file = *path;
   } else {
     settings.password = given.text("password").value_or(std::string());
   }
@@ -138,7 +139,11 @@ ClientOptions client_options(const Settings& settings, std::vector<std::string> 
   options.quorum = settings.quorum;
   options.name = settings.name;
   options.user = settings.user;
-  options.password = settings.password;
+  if (settings.password_file.empty()) {
+    options.password = settings.password;
+  } else {
+    options.credentials = password_file(settings.password_file);
+  }
   options.tls = settings.tls;
   options.connect_timeout = settings.connect_timeout;
   options.max_ttl = settings.max_ttl;

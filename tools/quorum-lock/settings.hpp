@@ -23,6 +23,8 @@ struct Settings {
   std::string name{};  ///< what people call the client; empty: as the library does
   std::string user{};
   std::string password{};
+  std::string
+      password_file{};  ///< is read again at each connection; `password` is what it says now
   TlsOptions tls{};
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<std::chrono::nanoseconds> connect_timeout{};

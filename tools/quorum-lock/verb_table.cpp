@@ -21,7 +21,9 @@ constexpr OptionText globals[] = {
      "In "
      "elect, the name of the candidate; default: host and process"},
     {"user", "NAME", "ACL user for nodes whose URL names none; default: the user default"},
-    {"password-file", "FILE", "File whose first line is the password for nodes whose URL has none"},
+    {"password-file", "FILE",
+     "File whose first line is the password for nodes whose URL has none; it is read again at each "
+     "connection to a node, so that the password can be changed without a restart"},
     {"cacert", "FILE", "CA certificates for rediss:// (PEM); default: the system's"},
     {"cert", "FILE", "Client certificate for rediss:// (PEM)"},
     {"key", "FILE", "Private key of --cert (PEM)"},

@@ -12,8 +12,8 @@ template <typename Options, typename Last>
   return offset_of_last + sizeof(Last) == sizeof(Options);
 }
 static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, hold_at_least_ns)));
-static_assert(ends_with<redlock_client_options, std::int64_t>(offsetof(redlock_client_options,
-                                                                       connect_timeout_ns)));
+static_assert(ends_with<redlock_client_options, CredentialsCallback>(
+    offsetof(redlock_client_options, on_credentials)));
 static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
                                                                            free_context)));
 
@@ -142,8 +142,15 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   to.guards.clock = read.guard_clock;
   to.guards.trust_durable = read.trust_durable;
   to.name_holders = read.name_holders;
+  if (read.password_file != nullptr && read.on_credentials != nullptr) {
+    throw refusal("options.password_file: not together with options.on_credentials");
+  }
+  if (read.password_file != nullptr) to.credentials = password_file(read.password_file);
   to.plain_commands = read.plain_commands;
   const Dispatcher dispatcher = dispatcher_of(options);
+  if (read.on_credentials != nullptr) {
+    to.credentials = make_provider(context, read.on_credentials, dispatcher);
+  }
   if (read.on_observation != nullptr) {
     to.observer = make_observer(context, read.on_observation, dispatcher);
   }

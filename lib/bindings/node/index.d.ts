@@ -154,7 +154,24 @@ export interface ClientOptions {
   plainCommands?: boolean;
   onNodeEvent?: (event: NodeEvent) => void;
   onObservation?: (observation: Observation) => void;
+  /** A file whose first line is the password, read at each new connection to a node. Not together
+   *  with `password` or `credentials`. */
+  passwordFile?: string;
+  /** Asked at each new connection to a node whose URL has no password, for passwords that are
+   *  rotated and for tokens. The time it takes is part of the time to connect. If it throws, this
+   *  attempt to connect fails. */
+  credentials?: CredentialsProvider;
 }
+
+export interface Credentials {
+  /** Default: that of the URL, or else of the options. */
+  user?: string;
+  password: string;
+}
+
+/** Returns the password, or the user and the password. `url` is without them. */
+export type CredentialsProvider =
+  (url: string) => Credentials | string | Promise<Credentials | string>;
 
 export interface TryOptions {
   /** How long the nodes keep the lock unless it is extended. Default: 10000. */

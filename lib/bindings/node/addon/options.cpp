@@ -94,6 +94,7 @@ redlock_client_options client_options_from(napi_env env, napi_value given, Texts
   read.flag("trustDurable", options.trust_durable);
   read.flag("nameHolders", options.name_holders);
   read.flag("plainCommands", options.plain_commands);
+  read.text("passwordFile", options.password_file);
   return options;
 }
 

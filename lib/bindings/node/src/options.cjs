@@ -57,7 +57,8 @@ const clientTable = {
   nodes: 'texts', quorum: 'count', name: 'text', user: 'text', password: 'text', tls: 'object',
   guards: 'object', shortestNodeLimit: 'duration', longestNodeLimit: 'duration',
   connectTimeout: 'duration', maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
-  onNodeEvent: 'callback', onObservation: 'callback',
+  onNodeEvent: 'callback', onObservation: 'callback', passwordFile: 'text',
+  credentials: 'callback',
 };
 const tlsTable = { caFile: 'text', certificateFile: 'text', keyFile: 'text' };
 const guardsTable = {
@@ -65,16 +66,16 @@ const guardsTable = {
   trustDurable: 'flag',
 };
 
-/** → {native, onNodeEvent, onObservation} */
+/** → {native, onNodeEvent, onObservation, credentials} */
 function clientOptions(given) {
-  const { tls, guards, onNodeEvent, onObservation, ...rest } =
+  const { tls, guards, onNodeEvent, onObservation, credentials, ...rest } =
     pick(given, clientTable, 'options');
   const { restart: guardRestart, clock: guardClock, ...moreGuards } =
     pick(guards, guardsTable, 'options.guards');
   const native = {
     ...rest, ...pick(tls, tlsTable, 'options.tls'), guardRestart, guardClock, ...moreGuards,
   };
-  return { native, onNodeEvent, onObservation };
+  return { native, onNodeEvent, onObservation, credentials };
 }
 
 const acquireTable = {

@@ -54,6 +54,7 @@ class Observation(Structure):
 FreeContext = CFUNCTYPE(None, c_void_p)
 NodeEventCallback = CFUNCTYPE(None, c_void_p, POINTER(NodeEvent))
 ObservationCallback = CFUNCTYPE(None, c_void_p, POINTER(Observation))
+CredentialsCallback = CFUNCTYPE(None, c_void_p, c_void_p)
 AtRiskCallback = CFUNCTYPE(None, c_void_p, c_int64)
 LostCallback = CFUNCTYPE(None, c_void_p, POINTER(Error))
 
@@ -69,7 +70,8 @@ class ClientOptions(Structure):
                 ("name_holders", c_bool), ("plain_commands", c_bool),
                 ("on_node_event", NodeEventCallback), ("on_observation", ObservationCallback),
                 ("context", c_void_p), ("free_context", FreeContext), ("dispatcher", c_void_p),
-                ("connect_timeout_ns", c_int64)]
+                ("connect_timeout_ns", c_int64), ("password_file", c_char_p),
+                ("on_credentials", CredentialsCallback)]
 
 
 class Undelivered(Structure):
