@@ -255,7 +255,8 @@ enum {
   REDLOCK_NODE_EXCLUDED = 3,     ///< a guard took its vote away
   REDLOCK_NODE_UNDELIVERED = 4,  ///< the client closed before releases could be delivered to it
   REDLOCK_NODE_LEARNED = 5,      ///< a member of the deployment that the options do not name
-  REDLOCK_NODE_PAUSED = 6        ///< this client's machine stood still; no node is at fault
+  REDLOCK_NODE_PAUSED = 6,       ///< this client's machine stood still; no node is at fault
+  REDLOCK_NODE_WARNING = 7       ///< to be mended, and the client goes on: changed TLS files
 };
 
 /// A change in the state of a node. It ends with the callback that it was given to.
@@ -351,6 +352,9 @@ typedef struct redlock_client_options {
   /// the dispatcher's thread, which it should not block. A call may come, or last, after the client
   /// was freed: `free_context` is called after the last one.
   void (*on_credentials)(void* context, redlock_credentials* request);
+  /// The name that servers' certificates must have, for rediss:// URLs without ?server_name=. NULL:
+  /// the host of the URL.
+  const char* tls_server_name;
 } redlock_client_options;
 
 /// Writes the defaults. `size` is sizeof(redlock_client_options).

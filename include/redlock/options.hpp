@@ -26,7 +26,8 @@ class Observer;
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
 /// TLS for nodes whose URL says `rediss://`. The server's certificate and host name are always
-/// verified. Files are PEM.
+/// verified. Files are PEM. Those that have changed are read again at the next connection; while
+/// they cannot be used, the former ones stay in use: see NodeEvent::Kind::warning.
 struct REDLOCK_EXPORT TlsOptions {
   std::string ca_file{};           ///< empty: the system's certificate store
   std::string certificate_file{};  ///< the client's own, for servers that ask for one
@@ -47,6 +48,8 @@ struct REDLOCK_EXPORT NodeEvent {
     paused,       ///< this client's machine stood still: the clocks of a quorum advanced alike, so
                   ///< no node is at fault. Reported once, for the first of these nodes. Leases
                   ///< become shorter by the pause, and those that ran out meanwhile are lost
+    warning,  ///< something is to be mended, and the client goes on: TLS files that have changed
+              ///< cannot be used. Reported once, for the first node that was to use them
   };
   Kind kind = Kind::up;
   std::size_t node = 0;  ///< position in ClientOptions::nodes; past its end: a learned one
@@ -94,7 +97,8 @@ struct REDLOCK_EXPORT ClientOptions {
   /// 1 to `limits::nodes` independent Redis masters:
   /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS,
   /// `unix:///path[?db=n]`, or a bare `host[:port][/db]`; `valkey://` and `valkeys://` are other
-  /// words for the first two. All clients that share locks must have the same nodes: clients whose
+  /// words for the first two. `rediss://…?server_name=NAME` names the certificate of this node, see
+  /// `tls_server_name`. All clients that share locks must have the same nodes: clients whose
   /// lists differ may have no node in common.
   std::vector<std::string> nodes{};
 
@@ -150,6 +154,11 @@ struct REDLOCK_EXPORT ClientOptions {
   /// together with `password`. See CredentialsProvider, and `password_file`. None: `user` and
   /// `password` are used.
   CredentialsProvider credentials{};
+
+  /// The name, or IP address, that servers' certificates must have, for `rediss://` URLs without
+  /// `?server_name=`: it is also the name that is sent to the server (SNI). For nodes that are
+  /// named by addresses which are not in their certificates. Empty: the host of the URL.
+  std::string tls_server_name{};
 };
 
 /// The mistake in these options for which a client would be refused, if there is one. Nothing is

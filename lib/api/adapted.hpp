@@ -35,7 +35,8 @@ inline constexpr std::tuple members_of<ClientOptions>{&ClientOptions::nodes,
                                                       &ClientOptions::plain_commands,
                                                       &ClientOptions::on_node_event,
                                                       &ClientOptions::observer,
-                                                      &ClientOptions::credentials};
+                                                      &ClientOptions::credentials,
+                                                      &ClientOptions::tls_server_name};
 template <>
 inline constexpr std::tuple members_of<AcquireOptions>{
     &AcquireOptions::ttl,          &AcquireOptions::renew,      &AcquireOptions::max_hold,

@@ -85,6 +85,11 @@ class AdminConnection final : private uv::StreamListener {
 
   void close();
 
+  /// Before on_auth_result: what it waits for, see missing_to_connect().
+  [[nodiscard]] std::string_view missing() const noexcept {
+    return missing_to_connect(login_, stream_);
+  }
+
  private:
   void on_credentials() noexcept;
   void introduce();

@@ -35,6 +35,7 @@ uv::CallLimit& running_providers() noexcept {
 }
 
 void Login::ask() {
+  if (target_.tls_files) target_.endpoint.tls = target_.tls_files->current();
   if (!target_.credentials) return answered_();
   calls().ask(
       [provider = target_.credentials, url = target_.name] { return ask_provider(provider, url); },
@@ -50,6 +51,14 @@ void Login::on_answer(const ProvidedCredentials& answer) noexcept {
     target_.password = answer.credentials.password;
   }
   answered_();
+}
+
+std::string_view missing_to_connect(const Login& login, const uv::Stream& stream) noexcept {
+  if (login.asking()) return ": the provider of credentials has not answered";
+  if (stream.shaking_hands()) {
+    return ": the TLS handshake was not answered. Does the server speak TLS on this port?";
+  }
+  return {};
 }
 
 bool is_login_refusal(std::string_view error) noexcept {

@@ -3,6 +3,7 @@
 #include <uv.h>
 
 #include <string>
+#include <string_view>
 
 #include "redis/wire/connection_target.hpp"
 #include "redlock/credentials.hpp"
@@ -26,7 +27,7 @@ using CredentialsCall = uv::BlockingCall<ProvidedCredentials>;
 [[nodiscard]] uv::CallLimit& running_providers() noexcept;
 
 /// Completes the target of one connection: with the credentials that its provider returns now, if
-/// it has a provider.
+/// it has a provider, and with TLS files as they are now.
 ///
 /// Belongs to the loop's thread.
 class Login final : private CredentialsCall::Listener {
@@ -42,6 +43,11 @@ class Login final : private CredentialsCall::Listener {
   void ask();
   /// `answered` is not called any more.
   void give_up() noexcept { calls().forget(*this); }
+  /// Whether the provider has not answered.
+  [[nodiscard]] bool asking() const noexcept {
+    return target_.credentials_call != nullptr ? target_.credentials_call->running()
+                                               : own_.running();
+  }
 
  private:
   void on_answer(const ProvidedCredentials& answer) noexcept override;
@@ -53,6 +59,10 @@ class Login final : private CredentialsCall::Listener {
   uv::Callback answered_;
   CredentialsCall own_;
 };
+
+/// For a connection that takes too long: what it waits for, behind ": "; empty: not known.
+[[nodiscard]] std::string_view missing_to_connect(const Login& login,
+                                                  const uv::Stream& stream) noexcept;
 
 /// Whether an error of a server says that it does not know us by these credentials.
 [[nodiscard]] bool is_login_refusal(std::string_view error) noexcept;

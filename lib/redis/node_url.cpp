@@ -195,10 +195,47 @@ using Complaint = std::optional<std::string>;
   return std::nullopt;
 }
 
+[[nodiscard]] Complaint read_server_name(std::string_view text, NodeUrl& url) {
+  if (!url.tls) return "server_name is for rediss://, which has certificates";
+  if (auto why = refuse_server_name(text)) return "server_name: " + *why;
+  url.server_name = text;
+  return std::nullopt;
+}
+
+/// What a URL of TCP may say behind '?', as name=value, separated by '&'.
+struct QueryRow {
+  std::string_view name;
+  Complaint (*read)(std::string_view value, NodeUrl& url);
+};
+constexpr QueryRow tcp_queries[] = {
+    {"server_name", read_server_name},
+};
+
+[[nodiscard]] Complaint read_query(std::string_view query, NodeUrl& url) {
+  while (true) {
+    const std::size_t end = query.find('&');
+    const std::string_view one = query.substr(0, end);
+    const auto [name, value] = split_at(one, one.find('='));
+    const auto* const row = std::find_if(std::begin(tcp_queries), std::end(tcp_queries),
+                                         [&](const QueryRow& known) { return known.name == name; });
+    if (row == std::end(tcp_queries)) {
+      return "the only query understood is ?server_name=NAME, of rediss://";
+    }
+    if (auto complaint = row->read(value, url)) return complaint;
+    if (end == std::string_view::npos) return std::nullopt;
+    query.remove_prefix(end + 1);
+  }
+}
+
 [[nodiscard]] Complaint read_tcp(std::string_view rest, NodeUrl& url) {
-  if (rest.find_first_of("?#") != std::string_view::npos) {
-    return "a query or fragment is not understood here ('?' and '#' in a password are written %3F "
-           "and %23)";
+  const std::size_t question = std::min(rest.find('?'), rest.size());
+  if (rest.find('#') != std::string_view::npos ||
+      rest.find('@', question) != std::string_view::npos) {
+    return "a fragment is not understood here ('?' and '#' in a password are written %3F and %23)";
+  }
+  if (question < rest.size()) {
+    if (auto complaint = read_query(rest.substr(question + 1), url)) return complaint;
+    rest = rest.substr(0, question);
   }
   const std::size_t slash = rest.find('/');
   const std::string_view authority = rest.substr(0, slash);
@@ -258,6 +295,18 @@ using Complaint = std::optional<std::string>;
 }
 
 }  // namespace
+
+std::optional<std::string> refuse_server_name(std::string_view name) {
+  if (name.empty()) return "it is empty";
+  if (name.size() > longest_host) return "it is longer than 253 characters";
+  const bool literal = uv::parse_literal(std::string(name), 0).has_value();
+  if (literal || std::all_of(name.begin(), name.end(), [](char c) {
+        return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
+      })) {
+    return std::nullopt;
+  }
+  return "it is neither the name of a host nor an IP address";
+}
 
 Result<NodeUrl> parse_node_url(std::string_view text) {
   NodeUrl url;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,8 @@ namespace redlock::redis {
 
 /// The address of a node and the user to authenticate as:
 /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS, `unix:///path[?db=n]`, or a
-/// bare `host[:port][/db]`; `valkey://` and `valkeys://` are other words for the first two. IPv6
+/// bare `host[:port][/db]`; `valkey://` and `valkeys://` are other words for the first two.
+/// `rediss://…?server_name=NAME` names the certificate of the server. IPv6
 /// addresses are in brackets, with their zone if they need one; user, password and path may be
 /// percent-encoded.
 struct NodeUrl {
@@ -26,6 +28,7 @@ struct NodeUrl {
   std::string password{};
   int db = 0;
   bool tls = false;
+  std::string server_name{};  ///< whose certificate the server must have; empty: the host's
 
   /// The canonical form without user and password: "redis://127.0.0.1:7001",
   /// "unix:///run/redis.sock?db=2". Two URLs of one database of one server have the same.
@@ -35,6 +38,9 @@ struct NodeUrl {
 /// Errors: invalid_argument; one line that says what is wrong with which URL, and never shows what
 /// may be a password.
 [[nodiscard]] Result<NodeUrl> parse_node_url(std::string_view text);
+
+/// Why a certificate cannot have such a name; none: it can. Names of hosts and IP literals can.
+[[nodiscard]] std::optional<std::string> refuse_server_name(std::string_view name);
 
 /// Whether both name one server, whatever the databases and users: it would vote twice.
 [[nodiscard]] bool same_server(const NodeUrl& a, const NodeUrl& b) noexcept;

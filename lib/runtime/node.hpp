@@ -48,8 +48,14 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void subscribe(std::string_view name);
   void probe_subscription();
   void unsubscribe();
-  /// Whether a provider of credentials has not answered.
-  [[nodiscard]] bool awaits_credentials() const noexcept { return credentials_call_.running(); }
+  /// What a connection that is not ready waits for: see redis::missing_to_connect().
+  [[nodiscard]] std::string_view missing() const noexcept {
+    return connection_ && !connection_->ready() ? connection_->missing() : std::string_view();
+  }
+  /// What is wrong, while the connection is made all the same; once. Empty: nothing new.
+  [[nodiscard]] std::string take_warning() {
+    return target_.tls_files ? target_.tls_files->take_warning() : std::string();
+  }
   [[nodiscard]] bool ready() const noexcept { return connection_ && connection_->ready(); }
 
   /// Whether the last news reported of it was that it is down: retries are no news.

@@ -43,6 +43,7 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
 
   [[nodiscard]] std::string& outbox() noexcept { return outbox_; }
   [[nodiscard]] std::size_t unsent() const noexcept;
+  [[nodiscard]] bool shaking_hands() const noexcept { return phase_ == Phase::shaking_hands; }
 
  private:
   enum class Phase { fresh, resolving, connecting, shaking_hands, open, failed, closed };
@@ -152,7 +153,9 @@ void Stream::Connection::on_connected(int status) noexcept {
     listener_->on_open();
     return;
   }
-  auto session = TlsSession::create(*endpoint_.tls, endpoint_.host);
+  const std::string& expected =
+      endpoint_.server_name.empty() ? endpoint_.host : endpoint_.server_name;
+  auto session = TlsSession::create(*endpoint_.tls, expected);
   if (auto* error = std::get_if<std::string>(&session)) {
     fail(FailureKind::tls, std::move(*error));
     return;
@@ -228,6 +231,10 @@ void Stream::Connection::on_read_end(int status) noexcept {
   if (tls_ && !heard_ && tls_->owes_certificate()) {
     failure.kind = FailureKind::tls;
     failure.message += " (it asked for a client certificate and none is configured)";
+  } else if (tls_ && !heard_ && !tls_->shown_certificate().empty()) {
+    failure.kind = FailureKind::tls;
+    failure.message +=
+        " (it may have refused the client certificate '" + tls_->shown_certificate() + "')";
   } else if (phase_ == Phase::shaking_hands) {
     failure.kind = FailureKind::tls;
     failure.message = "TLS handshake failed: " + failure.message;
@@ -367,6 +374,8 @@ std::string& Stream::outbox() noexcept { return connection_->outbox(); }
 void Stream::flush() { connection_->flush(); }
 
 std::size_t Stream::unsent() const noexcept { return connection_->unsent(); }
+
+bool Stream::shaking_hands() const noexcept { return connection_->shaking_hands(); }
 
 void Stream::close(CloseMode mode) { connection_->close(mode); }
 

@@ -24,7 +24,8 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
-[[nodiscard]] ClientOptions asking(std::vector<std::string> urls, CredentialsProvider provider) {
+[[nodiscard]] ClientOptions with_provider(std::vector<std::string> urls,
+                                          CredentialsProvider provider) {
   ClientOptions options = patient(std::move(urls));
   options.credentials = std::move(provider);
   return options;
@@ -41,7 +42,7 @@ TEST(CredentialsProvider, KeepsALeaseOverPasswordsThatChangeAndAMinorityThatDies
   RotatingNodes rotating(5);
   Vault vault("first");
   rotating.rotate("first");
-  Client client = make_client(asking(rotating.urls(), vault.provider()));
+  Client client = make_client(with_provider(rotating.urls(), vault.provider()));
   AcquireOptions terms;
   terms.ttl = seconds(20);
   auto lease = acquire_patiently(client, fresh_resource(), terms);
@@ -69,7 +70,7 @@ TEST(CredentialsProvider, MayNameAUserWhosePasswordsAreReplaced) {
     if (given) given->user = "rotating";
     return given;
   };
-  Client client = make_client(asking(shared_urls(1), provider));
+  Client client = make_client(with_provider(shared_urls(1), provider));
   ASSERT_TRUE(succeeded(acquire_patiently(client, fresh_resource())));
   vault.set("two");
   server.command({"ACL", "SETUSER", "rotating", "<one", ">two"});
@@ -84,7 +85,7 @@ TEST(CredentialsProvider, IsAskedOnceMoreAtOnceWhenANodeRefuses) {
   Vault vault("right");
   vault.set_stale("outdated");
   EventLog log;
-  auto options = asking(rotating.urls(), vault.provider());
+  auto options = with_provider(rotating.urls(), vault.provider());
   options.on_node_event = log.listener();
   Client client = make_client(options);
   ASSERT_TRUE(log.wait_for(NodeEvent::Kind::up, 0));
@@ -97,7 +98,7 @@ TEST(CredentialsProvider, ThatReturnsAWrongPasswordIsTheNodesRefusalAndIsNotShow
   rotating.rotate("right");
   const Vault vault("wr0ng-secret");
   EventLog log;
-  auto options = asking(rotating.urls(), vault.provider());
+  auto options = with_provider(rotating.urls(), vault.provider());
   options.on_node_event = log.listener();
   Client client = make_client(options);
   const auto refused = client.try_acquire(fresh_resource());
@@ -110,7 +111,7 @@ TEST(CredentialsProvider, ThatReturnsAWrongPasswordIsTheNodesRefusalAndIsNotShow
 
 TEST(CredentialsProvider, ThatFailsOrThrowsIsNamedWithItsText) {
   const auto message_of = [](CredentialsProvider provider) {
-    Client client = make_client(asking(shared_urls(1), std::move(provider)));
+    Client client = make_client(with_provider(shared_urls(1), std::move(provider)));
     const auto refused = client.try_acquire(fresh_resource());
     return refused ? std::string() : refused.error().round.nodes.at(0).message;
   };
@@ -137,7 +138,7 @@ TEST(CredentialsProvider, ThatHangsDelaysItsOwnNodeOnlyAndMayOutliveTheClient) {
     return Credentials{};
   };
   {
-    auto options = asking(urls, provider);
+    auto options = with_provider(urls, provider);
     options.connect_timeout = std::chrono::milliseconds(250);
     EventLog log;
     options.on_node_event = log.listener();
@@ -156,7 +157,7 @@ TEST(CredentialsProvider, ServesNotificationsAndOperators) {
   RotatingNodes rotating(3);
   rotating.rotate("first");
   const Vault vault("first");
-  const auto options = asking(rotating.urls(), vault.provider());
+  const auto options = with_provider(rotating.urls(), vault.provider());
   Client holder = make_client(options);
   Client waiter = make_client(options);
   const std::string resource = fresh_resource();
@@ -180,14 +181,14 @@ TEST(CredentialsProvider, IsAskedOnceMoreForOperatorsToo) {
   rotating.rotate("right");
   Vault vault("right");
   vault.set_stale("outdated");
-  const auto checked = admin::check(asking(rotating.urls(), vault.provider()));
+  const auto checked = admin::check(with_provider(rotating.urls(), vault.provider()));
   ASSERT_TRUE(succeeded(checked));
   EXPECT_EQ(checked->nodes.at(0).problem, "");
   EXPECT_EQ(vault.calls(), 2);
 }
 
 TEST(CredentialsProvider, IsNotTogetherWithAPassword) {
-  auto options = asking({"127.0.0.1"}, password_file("/nowhere"));
+  auto options = with_provider({"127.0.0.1"}, password_file("/nowhere"));
   EXPECT_FALSE(find_mistake(options));
   options.password = "secret";
   ASSERT_TRUE(find_mistake(options));
@@ -199,7 +200,7 @@ TEST(PasswordFile, IsReadAgainAtEachConnection) {
   const TempDir directory;
   const auto file = directory.write("password", "first\r\nno part of it\n");
   rotating.rotate("first");
-  Client client = make_client(asking(rotating.urls(), password_file(file)));
+  Client client = make_client(with_provider(rotating.urls(), password_file(file)));
   auto lease = acquire_patiently(client, fresh_resource());
   ASSERT_TRUE(succeeded(lease));
   std::filesystem::rename(directory.write("next", "second\n"), file);

@@ -103,6 +103,7 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
         fmt::format("{}: has a control character: none is allowed", given.find("name")->origin));
   }
   resolve_tls(given, settings.tls);
+  settings.server_name = given.text("server-name").value_or(std::string());
   settings.timeout = given.positive_duration("timeout");
   settings.connect_timeout = given.positive_duration("connect-timeout");
   resolve_guards(given, settings.guards);
@@ -145,6 +146,7 @@ ClientOptions client_options(const Settings& settings, std::vector<std::string> 
     options.credentials = password_file(settings.password_file);
   }
   options.tls = settings.tls;
+  options.tls_server_name = settings.server_name;
   options.connect_timeout = settings.connect_timeout;
   options.max_ttl = settings.max_ttl;
   options.guards = settings.guards;

@@ -5,7 +5,8 @@ namespace {
 
 constexpr OptionText globals[] = {
     {"nodes", "URL[,URL...]",
-     "The nodes: redis://[user[:password]@]host[:port][/db], rediss://... (TLS), "
+     "The nodes: redis://[user[:password]@]host[:port][/db], rediss://...[?server_name=NAME] "
+     "(TLS), "
      "unix:///path[?db=n] or host[:port][/db]; may be repeated"},
     {"config", "FILE",
      "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
@@ -46,6 +47,9 @@ constexpr OptionText globals[] = {
      "on standard error only errors"},
     {"verbose", "",
      "Report on standard error what happens to the nodes; with --json as a JSON object a line"},
+    {"server-name", "NAME",
+     "The name that certificates of rediss:// nodes must have, for URLs without ?server_name=NAME; "
+     "default: the host of the URL"},
 };
 
 constexpr OptionText run_options[] = {

@@ -95,7 +95,8 @@ export function allOf(resources: readonly string[], options?: { holdAtLeast?: nu
 export function interval(resource: string, holdAtLeast: number): Target;
 
 export type NodeEventKind =
-  | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'unknown';
+  | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'warning'
+  | 'unknown';
 
 export interface NodeEvent {
   readonly kind: NodeEventKind;
@@ -134,8 +135,9 @@ export interface ClientOptions {
   name?: string;
   user?: string;
   password?: string;
-  /** Paths of PEM files. */
-  tls?: { caFile?: string; certificateFile?: string; keyFile?: string };
+  /** Paths of PEM files, which are read again when they have changed; and the name that servers'
+   *  certificates must have, for URLs without `?server_name=`. */
+  tls?: { caFile?: string; certificateFile?: string; keyFile?: string; serverName?: string };
   guards?: {
     restart?: boolean;
     clock?: boolean;

@@ -94,6 +94,10 @@ class Connection final : private uv::StreamListener {
   /// Nothing is called any more. After a reset, what the server has not read yet is not executed.
   void close(uv::CloseMode mode);
 
+  /// Before it is ready: what it waits for, see missing_to_connect().
+  [[nodiscard]] std::string_view missing() const noexcept {
+    return missing_to_connect(login_, stream_);
+  }
   /// After on_down: whether the server did not know us by our credentials.
   [[nodiscard]] bool login_refused() const noexcept { return login_refused_; }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include "redlock/credentials.hpp"
 #include "uv/blocking_call.hpp"
 #include "uv/stream.hpp"
+#include "uv/tls_store.hpp"
 
 namespace redlock::redis {
 
@@ -34,6 +36,7 @@ struct ConnectionTarget {
   /// Shared by the connections to this server, and outlives them. Null: every connection has calls
   /// of its own.
   uv::BlockingCall<ProvidedCredentials>* credentials_call = nullptr;
+  std::shared_ptr<uv::TlsStore> tls_files{};  ///< gives `endpoint.tls` its latest; null: it stays
 };
 
 }  // namespace redlock::redis

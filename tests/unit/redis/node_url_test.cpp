@@ -100,6 +100,13 @@ TEST(NodeUrl, EveryMalformedUrlIsRefusedInOneLineThatNamesIt) {
       "redis://h/1/",
       "redis://h/1 ",
       "redis://h/1?x=1",
+      "redis://h?server_name=a",
+      "rediss://h?server_name=",
+      "rediss://h?server_name=a b",
+      "rediss://h?server_name=a&x=1",
+      "rediss://h?server_name=a/1",
+      "rediss://h?",
+      "unix:///a?server_name=a",
       "redis://h#f",
       "redis://h h",
       "redis://h:1:2",
@@ -192,6 +199,22 @@ TEST(NodeUrl, AMessageNamesTheUrlAndTheReason) {
             "node 'unix:///a?db=x': the database is not a number from 0 on");
   EXPECT_EQ(parse_node_url("h\x1b[2J").error().message,
             "node 'h\\x1b[2J': it has control characters");
+}
+
+TEST(NodeUrl, MayNameTheCertificateOfItsServer) {
+  const auto url = parse_node_url("rediss://:pw@10.0.0.1:6380/2?server_name=redis-1.example");
+  ASSERT_TRUE(url);
+  EXPECT_EQ(url->server_name, "redis-1.example");
+  EXPECT_EQ(url->password, "pw");
+  EXPECT_EQ(url->db, 2);
+  EXPECT_EQ(url->display(), "rediss://10.0.0.1:6380/2") << "it is the same node";
+  EXPECT_EQ(parse_node_url("rediss://h?server_name=::1").value().server_name, "::1");
+  EXPECT_EQ(
+      parse_node_url("redis://h?server_name=a").error().message,
+      "node 'redis://h?server_name=***': server_name is for rediss://, which has certificates");
+  EXPECT_EQ(parse_node_url("rediss://h?sni=a").error().message,
+            "node 'rediss://h?sni=***': the only query understood is ?server_name=NAME, of "
+            "rediss://");
 }
 
 TEST(NodeUrl, ServersAreTheSameWhateverTheDatabaseTheUserAndTheCaseOfTheHost) {

@@ -27,7 +27,7 @@ void end_client(void* client) noexcept { static_cast<Client*>(client)->end(); }
 
 [[nodiscard]] const char* name_of(redlock_node_event_kind kind) noexcept {
   constexpr std::array names{"up",          "down",    "protocol", "excluded",
-                             "undelivered", "learned", "paused"};
+                             "undelivered", "learned", "paused",   "warning"};
   const auto i = static_cast<std::size_t>(kind);
   return kind >= 0 && i < names.size() ? names.at(i) : "unknown";
 }

@@ -60,7 +60,9 @@ const clientTable = {
   onNodeEvent: 'callback', onObservation: 'callback', passwordFile: 'text',
   credentials: 'callback',
 };
-const tlsTable = { caFile: 'text', certificateFile: 'text', keyFile: 'text' };
+const tlsTable = {
+  caFile: 'text', certificateFile: 'text', keyFile: 'text', serverName: 'text',
+};
 const guardsTable = {
   restart: 'flag', clock: 'flag', quarantine: 'duration', clockBound: 'duration',
   trustDurable: 'flag',

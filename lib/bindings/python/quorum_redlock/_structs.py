@@ -15,7 +15,8 @@ TARGET_OWNED = 2
 TARGET_PERMIT = 3
 TARGET_ALL_OF = 4
 
-NODE_EVENT_KINDS = ("up", "down", "protocol", "excluded", "undelivered", "learned", "paused")
+NODE_EVENT_KINDS = ("up", "down", "protocol", "excluded", "undelivered", "learned", "paused",
+                    "warning")
 OBSERVATION_KINDS = ("acquire_began", "acquire_ended", "hold_began", "hold_ended", "lease_lost")
 
 
@@ -71,7 +72,7 @@ class ClientOptions(Structure):
                 ("on_node_event", NodeEventCallback), ("on_observation", ObservationCallback),
                 ("context", c_void_p), ("free_context", FreeContext), ("dispatcher", c_void_p),
                 ("connect_timeout_ns", c_int64), ("password_file", c_char_p),
-                ("on_credentials", CredentialsCallback)]
+                ("on_credentials", CredentialsCallback), ("tls_server_name", c_char_p)]
 
 
 class Undelivered(Structure):

@@ -46,7 +46,9 @@ class ClientOptions(TypedDict, total=False):
     credentials: is called with the URL of a node at each new connection to it, if that URL has no
         password, and returns the password, or a tuple of user and password. It runs in a thread of
         its own, and may block; the time that it takes is part of the time to connect. What it
-        raises fails this attempt to connect. Default: nothing is called."""
+        raises fails this attempt to connect. Default: nothing is called.
+    tls_server_name: the name that servers' certificates must have, for rediss:// URLs without
+        ?server_name=. Default: the host of the URL."""
 
     quorum: int
     name: str
@@ -71,6 +73,7 @@ class ClientOptions(TypedDict, total=False):
     logger: logging.Logger | None
     password_file: str | os.PathLike[str]
     credentials: _callbacks.CredentialsProvider | None
+    tls_server_name: str
 
 
 class AcquireOptions(TypedDict, total=False):
@@ -102,7 +105,7 @@ class AcquireOptions(TypedDict, total=False):
 
 
 _CLIENT_TEXTS = ("name", "user", "password", "tls_ca_file", "tls_certificate_file", "tls_key_file",
-                 "password_file")
+                 "password_file", "tls_server_name")
 _CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "connect_timeout", "max_ttl",
                      "quarantine", "clock_bound")
 _CLIENT_PLAIN = ("quorum", "guard_restart", "guard_clock", "trust_durable", "name_holders",
