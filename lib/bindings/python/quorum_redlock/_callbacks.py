@@ -90,6 +90,7 @@ class Dispatcher:
                 self._loop = importlib.import_module("gevent").get_hub().loop
                 self._bell = self._loop.async_()
                 self._bell.start(self._begin_to_drain)
+                self._bell.send()  # for what the client's creation has delivered already
             elif self._thread is None:
                 self._thread = RealThread(self._run, "quorum_redlock callbacks")
 

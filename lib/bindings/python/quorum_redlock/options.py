@@ -178,9 +178,15 @@ def native_call_options(nodes: Iterable[str], given: ClientOptions) -> s.ClientO
     if given.get("credentials") is not None:
         signals = client_signals(given, _callbacks.dispatcher.deliver)
         context = _callbacks.contexts.add(signals)
-        weakref.finalize(native, _callbacks.contexts.remove, context)
         set_credentials_callback(native, signals, context)
+        _callbacks.dispatcher.enter()
+        weakref.finalize(native, _end_call, context)
     return native
+
+
+def _end_call(context: int) -> None:
+    _callbacks.contexts.remove(context)
+    _callbacks.dispatcher.leave()
 
 
 def set_credentials_callback(native: s.ClientOptions, signals: _callbacks.ClientSignals,
