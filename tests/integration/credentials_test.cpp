@@ -4,10 +4,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
 #include <latch>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -152,6 +155,37 @@ TEST(CredentialsProvider, ThatHangsDelaysItsOwnNodeOnlyAndMayOutliveTheClient) {
   released->count_down();
   EXPECT_TRUE(eventually([&] { return *hanging == 0; }));
 }
+
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer forbids threads after a fork
+TEST(CredentialsProvider, ThatHangsInAParentHangsNoChild) {
+  const auto urls = shared_urls(3);
+  const auto released = std::make_shared<std::latch>(1);
+  const auto hanging = std::make_shared<std::atomic<int>>(0);
+  const auto provider = [released, hanging, parent = ::getpid()](const std::string&) {
+    if (::getpid() == parent) {
+      ++*hanging;
+      released->wait();
+      --*hanging;
+    }
+    return Result<Credentials>(Credentials{});
+  };
+  std::optional<Client> client = make_client(with_provider(urls, provider));
+  ASSERT_TRUE(eventually([&] { return *hanging == 3; }));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    client.reset();
+    auto own = Client::create(with_provider(urls, provider));
+    const bool granted = own && own->try_acquire_for("in the child", seconds(30));
+    ::_exit(granted ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  released->count_down();
+  EXPECT_TRUE(succeeded(acquire_patiently(*client, fresh_resource())));
+}
+#endif
 
 TEST(CredentialsProvider, ServesNotificationsAndOperators) {
   RotatingNodes rotating(3);
