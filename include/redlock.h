@@ -255,7 +255,8 @@ enum {
   REDLOCK_NODE_EXCLUDED = 3,     ///< a guard took its vote away
   REDLOCK_NODE_UNDELIVERED = 4,  ///< the client closed before releases could be delivered to it
   REDLOCK_NODE_LEARNED = 5,      ///< a member of the deployment that the options do not name
-  REDLOCK_NODE_PAUSED = 6        ///< this client's machine stood still; no node is at fault
+  REDLOCK_NODE_PAUSED = 6,       ///< this client's machine stood still; no node is at fault
+  REDLOCK_NODE_WARNING = 7       ///< to be mended, and the client goes on: changed TLS files
 };
 
 /// A change in the state of a node. It ends with the callback that it was given to.
@@ -288,6 +289,20 @@ typedef struct redlock_observation {
   uint64_t fencing_token;  ///< of a hold; 0: none
   const char* end;         ///< hold ended: "released", "detached", "lost", "closed"; else "open"
 } redlock_observation;
+
+/// A request for the credentials of a node. Answer it once, which ends it, by
+/// redlock_credentials_provide or redlock_credentials_fail, within the callback or later, on any
+/// thread. The time until then is part of the time to connect. What is never answered keeps a
+/// thread.
+typedef struct redlock_credentials redlock_credentials;
+
+/// The URL of the node, without user and password.
+REDLOCK_C_EXPORT const char* redlock_credentials_url(const redlock_credentials* request);
+/// `user` NULL or empty: that of the URL, or else of the options. NULL for `password` is a failure.
+REDLOCK_C_EXPORT void redlock_credentials_provide(redlock_credentials* request, const char* user,
+                                                  const char* password);
+/// There are none. `message` is one line without secrets, which the node's vote then shows.
+REDLOCK_C_EXPORT void redlock_credentials_fail(redlock_credentials* request, const char* message);
 
 /// The configuration of a client. Everything but `nodes` has a default. See ClientOptions and
 /// GuardOptions.
@@ -328,6 +343,19 @@ typedef struct redlock_client_options {
   redlock_dispatcher* dispatcher;
   int64_t connect_timeout_ns;  ///< of the first attempt; 0: longest_node_limit_ns
   const char* prefix;          ///< before each resource's name on the nodes, as "team:"; NULL: none
+  /// A file whose first line is the password for URLs without one, read at each new connection to a
+  /// node. NULL: none. Not together with `password` or `on_credentials`.
+  const char* password_file;
+  /// Asked for user and password at each new connection to a node whose URL has no password; NULL:
+  /// nobody is. Not together with `password`. See CredentialsProvider, and redlock_credentials.
+  ///
+  /// Runs on a thread of its own, for several nodes at once, and may block; with a dispatcher, on
+  /// the dispatcher's thread, which it should not block. A call may come, or last, after the client
+  /// was freed: `free_context` is called after the last one.
+  void (*on_credentials)(void* context, redlock_credentials* request);
+  /// The name that servers' certificates must have, for rediss:// URLs without ?server_name=. NULL:
+  /// the host of the URL.
+  const char* tls_server_name;
 } redlock_client_options;
 
 /// Writes the defaults. `size` is sizeof(redlock_client_options).

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "redlock/callback.hpp"
+#include "redlock/credentials.hpp"
 #include "redlock/error.hpp"
 #include "redlock/export.hpp"
 #include "redlock/limits.hpp"
@@ -25,7 +26,8 @@ class Observer;
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
 /// TLS for nodes whose URL says `rediss://`. The server's certificate and host name are always
-/// verified. Files are PEM.
+/// verified. Files are PEM. Those that have changed are read again at the next connection; while
+/// they cannot be used, the former ones stay in use: see NodeEvent::Kind::warning.
 struct REDLOCK_EXPORT TlsOptions {
   std::string ca_file{};           ///< empty: the system's certificate store
   std::string certificate_file{};  ///< the client's own, for servers that ask for one
@@ -46,6 +48,8 @@ struct REDLOCK_EXPORT NodeEvent {
     paused,       ///< this client's machine stood still: the clocks of a quorum advanced alike, so
                   ///< no node is at fault. Reported once, for the first of these nodes. Leases
                   ///< become shorter by the pause, and those that ran out meanwhile are lost
+    warning,  ///< something is to be mended, and the client goes on: TLS files that have changed
+              ///< cannot be used. Reported once, for the first node that was to use them
   };
   Kind kind = Kind::up;
   std::size_t node = 0;  ///< position in ClientOptions::nodes; past its end: a learned one
@@ -92,9 +96,10 @@ struct REDLOCK_EXPORT ClientOptions {
 
   /// 1 to `limits::nodes` independent Redis masters: `redis://[user[:password]@]host[:port][/db]`,
   /// `rediss://…` for TLS, `unix:///path[?db=n]`, or a bare `host[:port][/db]`; `valkey://` and
-  /// `valkeys://` mean the same as the first two. Give all clients that share locks the same nodes,
-  /// the members of their deployment. Other nodes have no vote; a client learns of members that its
-  /// list leaves out while it reaches a majority of the members.
+  /// `valkeys://` mean the same as the first two. `rediss://…?server_name=NAME` names the
+  /// certificate of this node, see `tls_server_name`. Give all clients that share locks the same
+  /// nodes, the members of their deployment. Other nodes have no vote; a client learns of members
+  /// that its list leaves out while it reaches a majority of the members.
   std::vector<std::string> nodes{};
 
   /// The votes that a lease needs. None: a majority, ⌊N/2⌋ + 1. A smaller quorum is refused. A
@@ -150,6 +155,16 @@ struct REDLOCK_EXPORT ClientOptions {
   /// ':' at the end: "billing:". Clients that share locks must have the same prefix. The URLs of
   /// all nodes can name it instead: `redis://host:7001?prefix=billing:`. Empty: none.
   std::string prefix{};
+
+  /// Asked for user and password at each new connection to a node, for URLs without a password. Not
+  /// together with `password`. See CredentialsProvider, and `password_file`. None: `user` and
+  /// `password` are used.
+  CredentialsProvider credentials{};
+
+  /// The name, or IP address, that servers' certificates must have, for `rediss://` URLs without
+  /// `?server_name=`: it is also the name that is sent to the server (SNI). For nodes that are
+  /// named by addresses which are not in their certificates. Empty: the host of the URL.
+  std::string tls_server_name{};
 };
 
 /// The mistake in these options for which a client would be refused, if there is one. Nothing is

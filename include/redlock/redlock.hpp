@@ -21,6 +21,7 @@
 #include "redlock/client.hpp"           // IWYU pragma: export
 #include "redlock/clock.hpp"            // IWYU pragma: export
 #include "redlock/coroutine.hpp"        // IWYU pragma: export
+#include "redlock/credentials.hpp"      // IWYU pragma: export
 #include "redlock/detached_lease.hpp"   // IWYU pragma: export
 #include "redlock/election.hpp"         // IWYU pragma: export
 #include "redlock/error.hpp"            // IWYU pragma: export

@@ -35,7 +35,9 @@ inline constexpr std::tuple members_of<ClientOptions>{&ClientOptions::nodes,
                                                       &ClientOptions::plain_commands,
                                                       &ClientOptions::on_node_event,
                                                       &ClientOptions::observer,
-                                                      &ClientOptions::prefix};
+                                                      &ClientOptions::prefix,
+                                                      &ClientOptions::credentials,
+                                                      &ClientOptions::tls_server_name};
 template <>
 inline constexpr std::tuple members_of<AcquireOptions>{
     &AcquireOptions::ttl,          &AcquireOptions::renew,      &AcquireOptions::max_hold,

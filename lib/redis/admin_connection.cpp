@@ -1,5 +1,6 @@
 #include "redis/admin_connection.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "redis/visible.hpp"
@@ -25,9 +26,18 @@ void Questions::add(std::span<const std::string_view> words) {
 
 AdminConnection::AdminConnection(uv_loop_t* loop, ConnectionTarget target,
                                  AdminConnectionOwner& owner)
-    : owner_(owner), target_(std::move(target)), stream_(loop, *this) {}
+    : owner_(owner),
+      target_(std::move(target)),
+      login_(loop, target_, uv::Callback::to<&AdminConnection::on_credentials>(*this)),
+      stream_(loop, *this) {}
 
-void AdminConnection::open() { stream_.open(target_.endpoint); }
+void AdminConnection::open() { login_.ask(); }
+
+void AdminConnection::on_credentials() noexcept {
+  if (state_ == State::connecting) return stream_.open(target_.endpoint);
+  if (target_.endpoint.refused.empty()) return introduce();
+  owner_.on_auth_result({target_.endpoint.refused, {}});
+}
 
 void AdminConnection::ask(const Questions& questions) {
   REDLOCK_ASSERT(state_ == State::idle);
@@ -40,10 +50,13 @@ void AdminConnection::ask(const Questions& questions) {
 void AdminConnection::close() {
   if (state_ == State::closed) return;
   state_ = State::closed;
+  login_.give_up();
   stream_.close(uv::CloseMode::reset);
 }
 
-void AdminConnection::on_open() noexcept {
+void AdminConnection::on_open() noexcept { introduce(); }
+
+void AdminConnection::introduce() {
   Questions introduction;
   if (!target_.user.empty()) {
     introduction.add({"AUTH", target_.user, target_.password});
@@ -92,6 +105,14 @@ void AdminConnection::read() {
 }
 
 void AdminConnection::take_auth_result() {
+  const bool refused = std::any_of(answers_.begin(), answers_.end(), [](const OwnedValue& answer) {
+    return answer.is_error() && is_login_refusal(answer.text);
+  });
+  if (refused && target_.credentials && !asked_again_) {
+    asked_again_ = true;
+    answers_.clear();
+    return login_.ask();
+  }
   AuthResult result;
   const bool authenticated = !target_.user.empty() || !target_.password.empty();
   for (std::size_t i = 0; i < answers_.size(); ++i) {

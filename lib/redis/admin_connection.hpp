@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "redis/login.hpp"
 #include "redis/scripts/script.hpp"
 #include "redis/wire/connection_target.hpp"
 #include "redis/wire/reply.hpp"
@@ -44,7 +45,7 @@ class Questions {
 };
 
 /// The server's answers to AUTH and SELECT: each empty, or the error in the server's words, without
-/// secrets.
+/// secrets. Of AUTH also why there were no credentials to send.
 struct AuthResult {
   std::string authentication{};
   std::string selection{};
@@ -84,7 +85,14 @@ class AdminConnection final : private uv::StreamListener {
 
   void close();
 
+  /// Before on_auth_result: what it waits for, see missing_to_connect().
+  [[nodiscard]] std::string_view missing() const noexcept {
+    return missing_to_connect(login_, stream_);
+  }
+
  private:
+  void on_credentials() noexcept;
+  void introduce();
   void on_open() noexcept override;
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
@@ -95,6 +103,8 @@ class AdminConnection final : private uv::StreamListener {
 
   AdminConnectionOwner& owner_;
   ConnectionTarget target_;
+  Login login_;
+  bool asked_again_ = false;  // the provider, after a refusal
   enum class State : std::uint8_t { connecting, authenticating, asking, idle, closed };
   State state_ = State::connecting;
   std::size_t expected_ = 0;

@@ -200,6 +200,18 @@ constexpr std::size_t longest_shown = 200;
 
 }  // namespace
 
+std::optional<std::string> refuse_server_name(std::string_view name) {
+  if (name.empty()) return "it is empty";
+  if (name.size() > longest_host) return "it is longer than 253 characters";
+  const bool literal = uv::parse_literal(std::string(name), 0).has_value();
+  if (literal || std::all_of(name.begin(), name.end(), [](char c) {
+        return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
+      })) {
+    return std::nullopt;
+  }
+  return "it is neither the name of a host nor an IP address";
+}
+
 Result<NodeUrl> parse_node_url(std::string_view text) {
   NodeUrl url;
   if (const Complaint complaint = read_url(text, url)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,9 @@ namespace redlock::redis {
 /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS, `unix:///path[?db=n]`, or a
 /// bare `host[:port][/db]`; `valkey://` and `valkeys://` are other words for the first two. IPv6
 /// addresses are in brackets, with their zone if they need one; user, password, path and prefix may
-/// be percent-encoded. All but the bare form may end with `?prefix=TEXT`.
+/// be percent-encoded. All but the bare form may end with `?prefix=TEXT`, and `rediss://` with
+/// `?server_name=NAME`, the name of the server's certificate; both:
+/// `?prefix=TEXT&server_name=NAME`.
 struct NodeUrl {
   enum class Kind : std::uint8_t { tcp, unix_socket };
 
@@ -26,7 +29,8 @@ struct NodeUrl {
   std::string password{};
   int db = 0;
   bool tls = false;
-  std::string prefix{};  ///< of all keys of locks, see ClientOptions; empty: none
+  std::string prefix{};       ///< of all keys of locks, see ClientOptions; empty: none
+  std::string server_name{};  ///< whose certificate the server must have; empty: the host's
 
   /// The canonical form without user, password and prefix: "redis://127.0.0.1:7001",
   /// "unix:///run/redis.sock?db=2". Two URLs of one database of one server have the same.
@@ -36,6 +40,9 @@ struct NodeUrl {
 /// Errors: invalid_argument; one line that says what is wrong with which URL, and never shows what
 /// may be a password.
 [[nodiscard]] Result<NodeUrl> parse_node_url(std::string_view text);
+
+/// Why a certificate cannot have such a name; none: it can. Names of hosts and IP literals can.
+[[nodiscard]] std::optional<std::string> refuse_server_name(std::string_view name);
 
 /// Whether both name one server, whatever the databases and users: it would vote twice.
 [[nodiscard]] bool same_server(const NodeUrl& a, const NodeUrl& b) noexcept;

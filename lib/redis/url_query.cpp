@@ -18,6 +18,13 @@ namespace {
   return std::nullopt;
 }
 
+[[nodiscard]] Complaint read_server_name(std::string_view text, NodeUrl& url) {
+  if (!url.tls) return "server_name is for rediss://, which has certificates";
+  if (auto why = refuse_server_name(text)) return "server_name: " + *why;
+  url.server_name = text;
+  return std::nullopt;
+}
+
 /// What may stand after the '?' of a URL, as `name=value`, and is no secret.
 struct QueryRow {
   std::string_view name;
@@ -28,6 +35,7 @@ struct QueryRow {
 constexpr QueryRow query_rows[] = {
     {"db", false, true, read_db},
     {"prefix", true, true, read_prefix},
+    {"server_name", true, false, read_server_name},
 };
 
 [[nodiscard]] const QueryRow* find_query(std::string_view name) noexcept {
@@ -60,8 +68,8 @@ Complaint read_query(std::string_view query, NodeUrl& url) {
     const QueryRow* const row = find_query(name);
     if (row == nullptr || !(of_unix ? row->of_unix : row->of_tcp)) {
       return of_unix ? "the only queries understood are ?db=n and ?prefix=TEXT"
-                     : "the only query understood is ?prefix=TEXT ('?' in a password is written "
-                       "%3F)";
+                     : "the only queries understood are ?prefix=TEXT and, of rediss://, "
+                       "?server_name=NAME ('?' in a password is written %3F)";
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
       return "it has the query " + std::string(name) + "= twice";

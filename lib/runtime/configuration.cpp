@@ -13,12 +13,12 @@
 #include "runtime/client_name.hpp"
 #include "runtime/kernel_randomness.hpp"
 #include "runtime/prefix.hpp"
-#include "uv/tls_context.hpp"
+#include "uv/tls_store.hpp"
 
 namespace redlock::runtime {
 namespace {
 
-using TlsShared = std::shared_ptr<const uv::TlsContext>;
+using TlsShared = std::shared_ptr<uv::TlsStore>;
 
 Error refuse(std::string why) { return Error{Errc::invalid_argument, std::move(why), {}}; }
 
@@ -63,7 +63,8 @@ Result<std::vector<redis::NodeUrl>> parse_nodes(const std::vector<std::string>& 
   return urls;
 }
 
-Result<TlsShared> make_tls(const TlsOptions& options, const std::vector<redis::NodeUrl>& urls) {
+Result<TlsShared> make_tls(const ClientOptions& all, const std::vector<redis::NodeUrl>& urls) {
+  const TlsOptions& options = all.tls;
   bool wanted = false;
   for (const redis::NodeUrl& url : urls) wanted = wanted || url.tls;
   const bool given =
@@ -72,11 +73,16 @@ Result<TlsShared> make_tls(const TlsOptions& options, const std::vector<redis::N
     // Going on without would send in the clear what its owner believes to be encrypted.
     return refuse("tls: certificate files are given, but no node's URL is rediss://");
   }
+  if (!all.tls_server_name.empty()) {
+    if (!wanted) return refuse("tls: a server name is given, but no node's URL is rediss://");
+    if (const auto why = redis::refuse_server_name(all.tls_server_name)) {
+      return refuse("tls: the server name: " + *why);
+    }
+  }
   if (!wanted) return TlsShared();
-  auto context =
-      uv::TlsContext::create({options.ca_file, options.certificate_file, options.key_file});
-  if (auto* why = std::get_if<std::string>(&context)) return refuse("tls: " + *why);
-  return std::get<TlsShared>(std::move(context));
+  auto store = uv::TlsStore::create({options.ca_file, options.certificate_file, options.key_file});
+  if (auto* why = std::get_if<std::string>(&store)) return refuse("tls: " + *why);
+  return std::get<TlsShared>(std::move(store));
 }
 
 /// Why a member that only other nodes name is not connected to; none: it is. Learning never lowers
@@ -109,10 +115,17 @@ redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptio
   target.endpoint.host = url.host;
   target.endpoint.port = url.port;
   target.endpoint.path = url.path;
-  if (url.tls) target.endpoint.tls = tls;
+  if (url.tls) {
+    target.tls_files = tls;
+    target.endpoint.tls = tls->current();
+    target.endpoint.server_name =
+        url.server_name.empty() ? options.tls_server_name : url.server_name;
+  }
   const bool own_credentials = !url.user.empty() || !url.password.empty();
   target.user = own_credentials ? url.user : options.user;
   target.password = url.password.empty() ? options.password : url.password;
+  if (url.password.empty()) target.credentials = options.credentials;
+  target.name = url.display();
   target.db = url.db;
   return target;
 }
@@ -151,9 +164,12 @@ Result<Configuration> configure(ClientOptions options) {
   if (auto why = refuse_client_name(options.name)) return refuse(*std::move(why));
   auto prefix = choose_prefix(options.prefix, *urls);
   if (!prefix) return std::move(prefix).error();
+  if (options.credentials && !options.password.empty()) {
+    return refuse("credentials: not together with a password");
+  }
   auto quarantine = quarantine_of(options);
   if (!quarantine) return std::move(quarantine).error();
-  auto tls = make_tls(options.tls, *urls);
+  auto tls = make_tls(options, *urls);
   if (!tls) return std::move(tls).error();
 
   Configuration configuration;
@@ -170,8 +186,8 @@ Result<Configuration> configure(ClientOptions options) {
     configuration.targets.push_back(make_target(url, options, *tls));
     configuration.targets.back().guard = guard_of(url.display());
   }
-  configuration.reach = [options, guard_of](const std::string& name) {
-    redis::ConnectionTarget target = configure_learned(name, options);
+  configuration.reach = [options, guard_of, tls = *tls](const std::string& name) {
+    redis::ConnectionTarget target = configure_learned(name, options, tls);
     target.guard = guard_of(name);
     return target;
   };
@@ -208,14 +224,15 @@ Result<redis::ConnectionTarget> configure_target(const std::string& url,
   if (!parsed) return parsed.error();
   TlsShared shared;
   if (parsed->tls) {
-    auto tls = make_tls(options.tls, {*parsed});
+    auto tls = make_tls(options, {*parsed});
     if (!tls) return std::move(tls).error();
     shared = *std::move(tls);
   }
   return make_target(*parsed, options, shared);
 }
 
-redis::ConnectionTarget configure_learned(const std::string& name, const ClientOptions& options) {
+redis::ConnectionTarget configure_learned(const std::string& name, const ClientOptions& options,
+                                          const TlsShared& tls) {
   const auto refused = [](const std::string& why) {
     redis::ConnectionTarget target;
     target.endpoint.refused = "it is not connected to: " + why;
@@ -226,6 +243,7 @@ redis::ConnectionTarget configure_learned(const std::string& name, const ClientO
   const auto configured = parse_nodes(options.nodes);
   if (!configured) return refused(configured.error().message);
   if (const auto why = refuse_learned(name, *url, *configured)) return refused(*why);
+  if (tls != nullptr) return make_target(*url, options, tls);
   auto target = configure_target(name, options);
   return target ? *std::move(target) : refused(target.error().message);
 }

@@ -37,8 +37,9 @@ struct Configuration {
 /// The same for a member that only other nodes name, as its marker does. It gets the user and the
 /// password that were given for all nodes, and none that a URL gave for another node. It is not
 /// connected to if that would be by less than what the URLs of the options ask for: TLS, Unix
-/// sockets. `options` passed configure().
-[[nodiscard]] redis::ConnectionTarget configure_learned(const std::string& name,
-                                                        const ClientOptions& options);
+/// sockets. `options` passed configure(); `tls` are their TLS files, if they have been read.
+[[nodiscard]] redis::ConnectionTarget configure_learned(
+    const std::string& name, const ClientOptions& options,
+    const std::shared_ptr<uv::TlsStore>& tls = nullptr);
 
 }  // namespace redlock::runtime

@@ -60,7 +60,10 @@ void Driver::step(const core::Event& event) {
 }
 
 void Driver::carry_out(const core::Connect& command) {
-  nodes_[command.node]->connect(randomness_.token().str(), command.marks);
+  Node& node = *nodes_[command.node];
+  node.connect(randomness_.token().str(), command.marks);
+  std::string warning = node.take_warning();
+  if (!warning.empty()) report(command.node, NodeEvent::Kind::warning, std::move(warning));
 }
 
 void Driver::carry_out(const core::Disconnect& command) {
@@ -68,8 +71,9 @@ void Driver::carry_out(const core::Disconnect& command) {
   gathered_.send();
   // What was sent in this step still goes: a release behind a SET that was given up.
   if (node.ready()) node.connection().flush();
+  const std::string why = engine_.link(command.node).failure().why + std::string(node.missing());
   node.disconnect(uv::CloseMode::reset);
-  report(command.node, NodeEvent::Kind::down, engine_.link(command.node).failure().why);
+  report(command.node, NodeEvent::Kind::down, why);
 }
 
 void Driver::carry_out(const core::Subscribe& command) {

@@ -6,8 +6,14 @@
 namespace redlock::runtime {
 
 Node::Node(uv_loop_t* loop, core::NodeIndex index, redis::ConnectionTarget target, NodeOwner& owner)
-    : loop_(loop), index_(index), resolver_(loop), target_(std::move(target)), owner_(owner) {
+    : loop_(loop),
+      index_(index),
+      resolver_(loop),
+      credentials_call_(loop, redis::running_providers()),
+      target_(std::move(target)),
+      owner_(owner) {
   target_.endpoint.resolver = &resolver_;
+  target_.credentials_call = &credentials_call_;
 }
 
 void Node::connect(std::string incarnation, bool marks) {
@@ -15,6 +21,11 @@ void Node::connect(std::string incarnation, bool marks) {
     target_.guard->incarnation = std::move(incarnation);
     target_.guard->marks = marks;
   }
+  connection_again_ = false;
+  open_connection();
+}
+
+void Node::open_connection() {
   redis::ConnectionOwner& owner = *this;
   connection_ = std::make_unique<redis::Connection>(loop_, target_, owner);
   connection_->open();
@@ -47,12 +58,22 @@ void Node::on_changed(core::Tracked kind, std::string_view key) noexcept {
 
 void Node::on_down(core::NodeDown::Cause cause, std::string_view why,
                    redis::ProtocolError protocol_error) noexcept {
+  if (connection_->login_refused() && target_.credentials && !connection_again_) {
+    connection_again_ = true;
+    return open_connection();
+  }
   owner_.on_node_down(index_, cause, why, protocol_error);
 }
 
 void Node::subscribe(std::string_view name) {
+  subscriber_name_ = name;
+  subscriber_again_ = false;
+  open_subscriber();
+}
+
+void Node::open_subscriber() {
   redis::SubscriberOwner& owner = *this;
-  subscriber_ = std::make_unique<redis::Subscriber>(loop_, target_, name, owner);
+  subscriber_ = std::make_unique<redis::Subscriber>(loop_, target_, subscriber_name_, owner);
   subscriber_->open();
 }
 
@@ -71,6 +92,10 @@ void Node::on_notified(std::string_view resource, std::uint32_t before) noexcept
 }
 
 void Node::on_unsubscribed(std::string_view /*why*/) noexcept {
+  if (subscriber_->login_refused() && target_.credentials && !subscriber_again_) {
+    subscriber_again_ = true;
+    return open_subscriber();
+  }
   owner_.on_node_unsubscribed(index_);
 }
 

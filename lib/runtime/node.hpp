@@ -48,12 +48,22 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void subscribe(std::string_view name);
   void probe_subscription();
   void unsubscribe();
+  /// What a connection that is not ready waits for: see redis::missing_to_connect().
+  [[nodiscard]] std::string_view missing() const noexcept {
+    return connection_ && !connection_->ready() ? connection_->missing() : std::string_view();
+  }
+  /// What is wrong, while the connection is made all the same; once. Empty: nothing new.
+  [[nodiscard]] std::string take_warning() {
+    return target_.tls_files ? target_.tls_files->take_warning() : std::string();
+  }
   [[nodiscard]] bool ready() const noexcept { return connection_ && connection_->ready(); }
 
   /// Whether the last news reported of it was that it is down: retries are no news.
   bool reported_down = false;
 
  private:
+  void open_connection();
+  void open_subscriber();
   void on_ready(const redis::ServerIdentity& identity) noexcept override;
   void on_answer(const core::Stamp& stamp, const core::Answer& what) noexcept override;
   void on_assents(std::span<const core::Assent> assents, std::string_view marker) noexcept override;
@@ -66,9 +76,14 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
 
   uv_loop_t* loop_;
   core::NodeIndex index_;
-  uv::Resolver resolver_;  // outlives the connections
+  uv::Resolver resolver_;                    // outlives the connections
+  redis::CredentialsCall credentials_call_;  // too
   redis::ConnectionTarget target_;
   NodeOwner& owner_;
+  std::string subscriber_name_;
+  // Whether the provider of credentials was asked once more after a refusal.
+  bool connection_again_ = false;
+  bool subscriber_again_ = false;
   std::unique_ptr<redis::Connection> connection_;
   std::unique_ptr<redis::Subscriber> subscriber_;
 };

@@ -115,8 +115,9 @@ void Survey::Visit::fail(std::string why) {
 }
 
 void Survey::Visit::on_deadline() noexcept {
-  fail(step_ == Step::connecting ? core::no_connection_within(connect_limit_)
-                                 : "no answer within " + core::format_duration(limit_));
+  fail(step_ == Step::connecting
+           ? core::no_connection_within(connect_limit_) + std::string(connection_.missing())
+           : "no answer within " + core::format_duration(limit_));
 }
 
 void Survey::Visit::on_end(const std::string& why) noexcept { fail(why); }

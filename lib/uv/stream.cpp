@@ -43,11 +43,12 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
 
   [[nodiscard]] std::string& outbox() noexcept { return outbox_; }
   [[nodiscard]] std::size_t unsent() const noexcept;
+  [[nodiscard]] bool shaking_hands() const noexcept { return phase_ == Phase::shaking_hands; }
 
  private:
   enum class Phase { fresh, resolving, connecting, shaking_hands, open, failed, closed };
 
-  void on_resolved(const char* problem, Addresses addresses) noexcept override;
+  void on_answer(const ResolvedHost& found) noexcept override;
   void on_connected(int status) noexcept override;
   void on_read(std::string_view bytes) noexcept override;
   void on_read_end(int status) noexcept override;
@@ -99,7 +100,7 @@ void Stream::Connection::open(const Endpoint& endpoint) {
     return;
   }
   phase_ = Phase::resolving;
-  if (endpoint_.host.empty()) return on_resolved("it is empty", {});
+  if (endpoint_.host.empty()) return on_answer({"it is empty", {}});
   resolver_ = endpoint_.resolver != nullptr ? endpoint_.resolver : &own_resolver_.emplace(loop_);
   resolver_->resolve(endpoint_.host, endpoint_.port, *this);
 }
@@ -115,12 +116,13 @@ void Stream::Connection::connect_unix() {
   if (status != 0) fail(FailureKind::connect, uv_strerror(status));
 }
 
-void Stream::Connection::on_resolved(const char* problem, Addresses addresses) noexcept {
-  if (problem != nullptr) {
-    fail(FailureKind::resolve, "cannot resolve host name '" + endpoint_.host + "': " + problem);
+void Stream::Connection::on_answer(const ResolvedHost& found) noexcept {
+  if (found.failed()) {
+    fail(FailureKind::resolve,
+         "cannot resolve host name '" + endpoint_.host + "': " + found.problem);
     return;
   }
-  addresses_ = std::move(addresses);
+  addresses_ = resolver_->in_order(found.addresses);
   connect_next(UV_EADDRNOTAVAIL);
 }
 
@@ -151,7 +153,9 @@ void Stream::Connection::on_connected(int status) noexcept {
     listener_->on_open();
     return;
   }
-  auto session = TlsSession::create(*endpoint_.tls, endpoint_.host);
+  const std::string& expected =
+      endpoint_.server_name.empty() ? endpoint_.host : endpoint_.server_name;
+  auto session = TlsSession::create(*endpoint_.tls, expected);
   if (auto* error = std::get_if<std::string>(&session)) {
     fail(FailureKind::tls, std::move(*error));
     return;
@@ -227,6 +231,10 @@ void Stream::Connection::on_read_end(int status) noexcept {
   if (tls_ && !heard_ && tls_->owes_certificate()) {
     failure.kind = FailureKind::tls;
     failure.message += " (it asked for a client certificate and none is configured)";
+  } else if (tls_ && !heard_ && !tls_->shown_certificate().empty()) {
+    failure.kind = FailureKind::tls;
+    failure.message +=
+        " (it may have refused the client certificate '" + tls_->shown_certificate() + "')";
   } else if (phase_ == Phase::shaking_hands) {
     failure.kind = FailureKind::tls;
     failure.message = "TLS handshake failed: " + failure.message;
@@ -366,6 +374,8 @@ std::string& Stream::outbox() noexcept { return connection_->outbox(); }
 void Stream::flush() { connection_->flush(); }
 
 std::size_t Stream::unsent() const noexcept { return connection_->unsent(); }
+
+bool Stream::shaking_hands() const noexcept { return connection_->shaking_hands(); }
 
 void Stream::close(CloseMode mode) { connection_->close(mode); }
 

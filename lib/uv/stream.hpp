@@ -28,6 +28,8 @@ struct Endpoint {
   /// and begins at the first address.
   Resolver* resolver = nullptr;
   std::string refused{};  ///< why it must not be connected to; empty: it may
+  /// With TLS: the name, or IP literal, that the server's certificate must have; empty: the host.
+  std::string server_name{};
 };
 
 enum class FailureKind {
@@ -87,6 +89,9 @@ class Stream {
   /// can, in order; later bytes gather in the outbox meanwhile and follow by themselves if flush()
   /// was called for them. Does nothing unless open.
   void flush();
+
+  /// Connected, and the server has not completed the handshake of TLS.
+  [[nodiscard]] bool shaking_hands() const noexcept;
 
   /// Bytes that the kernel has not taken yet (under TLS those already encrypted count as such).
   [[nodiscard]] std::size_t unsent() const noexcept;

@@ -85,7 +85,7 @@ TlsContext::Result TlsContext::create(const TlsFiles& files) {
   std::unique_ptr<SSL_CTX, Free> context(SSL_CTX_new(TLS_client_method()));
   if (!context) return "cannot create a TLS context: " + take_openssl_error();
   if (auto error = configure(context.get(), files)) return *std::move(error);
-  return std::make_shared<const TlsContext>(Key{}, std::move(context));
+  return std::make_shared<const TlsContext>(Key{}, std::move(context), files);
 }
 
 }  // namespace redlock::uv

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace redlock::uv {
@@ -29,13 +30,18 @@ class TlsContext {
   struct Free {
     void operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
   };
-  TlsContext(Key, std::unique_ptr<SSL_CTX, Free> context) noexcept : context_(std::move(context)) {}
+  TlsContext(Key, std::unique_ptr<SSL_CTX, Free> context, TlsFiles files) noexcept
+      : context_(std::move(context)), files_(std::move(files)) {}
 
   /// For SSL_new() alone, which counts a reference and is thread-safe.
   [[nodiscard]] SSL_CTX* get() const noexcept { return context_.get(); }
 
+  /// What it was made of.
+  [[nodiscard]] const TlsFiles& files() const noexcept { return files_; }
+
  private:
   std::unique_ptr<SSL_CTX, Free> context_;
+  TlsFiles files_;
 };
 
 }  // namespace redlock::uv

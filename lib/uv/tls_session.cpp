@@ -2,11 +2,13 @@
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/sslerr.h>
 #include <openssl/x509v3.h>
 
 #include <utility>
 
 #include "uv/address.hpp"
+#include "uv/tls_refusal.hpp"
 
 namespace redlock::uv {
 namespace {
@@ -38,7 +40,8 @@ TlsSession::Result TlsSession::create(const TlsContext& context, const std::stri
   BioPtr incoming(BIO_new(BIO_s_mem()));
   BioPtr outgoing(BIO_new(BIO_s_mem()));
   SSL* ssl = SSL_new(context.get());
-  auto session = std::make_unique<TlsSession>(Key{}, ssl, incoming.get(), outgoing.get());
+  auto session = std::make_unique<TlsSession>(Key{}, ssl, incoming.get(), outgoing.get(),
+                                              context.files(), host);
   if (ssl == nullptr || !incoming || !outgoing) return "cannot create a TLS session";
   SSL_set_bio(ssl, incoming.release(), outgoing.release());
   SSL_set_connect_state(ssl);
@@ -46,15 +49,20 @@ TlsSession::Result TlsSession::create(const TlsContext& context, const std::stri
   if (host.empty() || !demand_identity(ssl, host)) {
     return "TLS cannot verify the host name '" + host + "'";
   }
+  if (SSL_set_app_data(ssl, session.get()) != 1) return "cannot create a TLS session";
+  SSL_set_verify(ssl, SSL_VERIFY_PEER, on_verified);
   SSL_set_cert_cb(ssl, on_certificate_wanted, session.get());
   return session;
 }
 
-TlsSession::TlsSession(Key, SSL* ssl, BIO* incoming, BIO* outgoing)
+TlsSession::TlsSession(Key, SSL* ssl, BIO* incoming, BIO* outgoing, TlsFiles files,
+                       std::string expected)
     : ssl_(ssl),
       incoming_(incoming),
       outgoing_(outgoing),
-      record_(std::make_unique_for_overwrite<char[]>(record_size)) {}
+      record_(std::make_unique_for_overwrite<char[]>(record_size)),
+      files_(std::move(files)),
+      expected_(std::move(expected)) {}
 
 bool TlsSession::receive(std::string_view ciphertext) {
   std::size_t taken = 0;
@@ -99,8 +107,47 @@ void TlsSession::outgoing_sent() {
 }
 
 int TlsSession::on_certificate_wanted(SSL* ssl, void* session) noexcept {
-  static_cast<TlsSession*>(session)->owes_certificate_ = SSL_get_certificate(ssl) == nullptr;
+  auto& own = *static_cast<TlsSession*>(session);
+  own.owes_certificate_ = SSL_get_certificate(ssl) == nullptr;
+  if (!own.owes_certificate_) own.shown_certificate_ = own.files_.cert_file;
   return 1;
+}
+
+int TlsSession::on_verified(int accepted, X509_STORE_CTX* verified) noexcept {
+  if (accepted == 1) return 1;
+  const auto* const ssl = static_cast<const SSL*>(
+      X509_STORE_CTX_get_ex_data(verified, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto& own = *static_cast<TlsSession*>(SSL_get_app_data(ssl));
+  own.refusal_ = explain_refusal(verified, own.files_, own.expected_);
+  return 0;
+}
+
+/// Of the error that OpenSSL noticed first.
+std::string TlsSession::explain_error(const char* doing) const {
+  const unsigned long error = ERR_peek_error();
+  const char* const words = ERR_reason_error_string(error);
+  const std::string reason = words != nullptr ? words : "protocol error";
+  switch (ERR_GET_REASON(error)) {
+    case SSL_R_WRONG_VERSION_NUMBER:
+      return doing + ("the server does not speak TLS on this port (" + reason + ")");
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
+      if (owes_certificate_) {
+        return "the server demands a client certificate, and none is configured (" + reason + ")";
+      }
+      if (shown_certificate_.empty()) break;
+      return "the server refused the client certificate '" + shown_certificate_ + "': " + reason;
+    default:
+      break;
+  }
+  return doing + reason;
 }
 
 TlsSession::Status TlsSession::classify(int result, const char* doing) {
@@ -108,13 +155,7 @@ TlsSession::Status TlsSession::classify(int result, const char* doing) {
   const int error = SSL_get_error(ssl_.get(), result);
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return Status::needs_input;
   if (error == SSL_ERROR_ZERO_RETURN) return Status::closed;
-  const long verdict = SSL_get_verify_result(ssl_.get());
-  if (verdict != X509_V_OK) {
-    error_ = std::string("certificate verify failed: ") + X509_verify_cert_error_string(verdict);
-  } else {
-    const char* reason = ERR_reason_error_string(ERR_peek_error());
-    error_ = doing + std::string(reason != nullptr ? reason : "protocol error");
-  }
+  error_ = refusal_.empty() ? explain_error(doing) : refusal_;
   ERR_clear_error();
   return Status::failed;
 }

@@ -60,14 +60,19 @@ class TlsSession {
   /// hang up, and the alert that says so may be lost with the connection.
   [[nodiscard]] bool owes_certificate() const noexcept { return owes_certificate_; }
 
-  TlsSession(Key, SSL* ssl, BIO* incoming, BIO* outgoing);
+  /// The peer saw a client certificate, and may hang up because of it. Empty: it saw none.
+  [[nodiscard]] const std::string& shown_certificate() const noexcept { return shown_certificate_; }
+
+  TlsSession(Key, SSL* ssl, BIO* incoming, BIO* outgoing, TlsFiles files, std::string expected);
   ~TlsSession() = default;
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
 
  private:
   static int on_certificate_wanted(SSL* ssl, void* session) noexcept;
+  static int on_verified(int accepted, X509_STORE_CTX* verified) noexcept;
   [[nodiscard]] Status classify(int result, const char* doing);
+  [[nodiscard]] std::string explain_error(const char* doing) const;
 
   struct Free {
     void operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
@@ -77,6 +82,10 @@ class TlsSession {
   BIO* outgoing_;
   std::unique_ptr<char[]> record_;
   std::string error_ = "TLS failed";
+  TlsFiles files_;
+  std::string expected_;  // to whom the peer's certificate must be issued
+  std::string refusal_;   // why its certificate was refused
+  std::string shown_certificate_;
   bool owes_certificate_ = false;
 };
 

@@ -101,6 +101,7 @@ void deployment(const ClientOptions& options) {
 
   expect(!find_mistake(options), "find_mistake: none");
   expect(find_mistake(ClientOptions{}).has_value(), "find_mistake: no nodes");
+  expect(!password_file("/nonexistent")("").has_value(), "password_file: none");
 }
 
 void names_and_values() {

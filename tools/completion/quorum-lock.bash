@@ -3,12 +3,12 @@
 
 _quorum_lock() {
   local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
-  local values=" --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
+  local values=" --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --server-name --timeout
     --connect-timeout --max-ttl --restart-guard --clock-bound --prefix --ttl --wait --token --max-hold --max-renewals --kill-after
     --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token --delay --holder --metrics-file --metrics-listen --status-listen --limit --mode --in-flight
     --nodes-count --duration --repetitions --contenders --hold --hand-overs --clients --faults --seed
     --html --keep --check --ports --contender-command "
-  local options="--nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
+  local options="--nodes --config --local --quorum --name --user --password-file --cacert --cert --key --server-name --timeout
     --connect-timeout --max-ttl --restart-guard --durable --clock-bound --prefix --json --quiet --verbose --help --version"
   local verb="" operands=0 command=0 index word glued=0
   # Bash splits words at = and :, which are glued here; where each begins in COMP_WORDS.

@@ -5,7 +5,7 @@
 function __quorum_lock_words
     # Their value is the next word, and no verb.
     set -l with_value \
-        --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout \
+        --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --server-name --timeout \
         --connect-timeout --max-ttl --restart-guard --clock-bound --prefix --ttl --wait --max-hold --max-renewals \
         --kill-after --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token \
         --metrics-file --metrics-listen --status-listen --holder --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
@@ -127,6 +127,7 @@ complete -c quorum-lock -n 'not __quorum_lock_in_command' -l prefix -x -d 'befor
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l json -d 'one JSON object on standard output'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l quiet -d 'print only the result'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l verbose -d 'report what happens to the nodes'
+complete -c quorum-lock -n 'not __quorum_lock_in_command' -l server-name -x -d 'the name in the certificates of nodes'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l help -d 'show the help'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l version -d 'show the version'
 

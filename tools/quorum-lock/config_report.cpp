@@ -39,6 +39,7 @@ constexpr Preset presets[] = {
     {"", "cacert", "the system's"},
     {"", "timeout", "1s"},
     {"", "clock-bound", "1s"},
+    {"", "server-name", "the URL's host"},
     {"run", "wait", "30s"},
     {"run", "conflict-exit-code", "75"},
     {"acquire", "wait", "0s"},

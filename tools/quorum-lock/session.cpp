@@ -34,6 +34,8 @@ std::string_view name_of(NodeEvent::Kind kind) {
       return "learned";
     case NodeEvent::Kind::paused:
       return "paused";
+    case NodeEvent::Kind::warning:
+      return "warning";
   }
   return "";
 }
@@ -45,13 +47,14 @@ void NodeWatch::on_event(const NodeEvent& event) {
     const std::lock_guard lock(mutex_);
     if (event.kind == NodeEvent::Kind::up) {
       down_.erase(event.url);
-    } else if (event.kind != NodeEvent::Kind::learned && event.kind != NodeEvent::Kind::paused) {
+    } else if (event.kind != NodeEvent::Kind::learned && event.kind != NodeEvent::Kind::paused &&
+               event.kind != NodeEvent::Kind::warning) {
       down_[event.url] = event.message;
     }
   }
-  const bool is_warning = event.kind == NodeEvent::Kind::learned ||
-                          event.kind == NodeEvent::Kind::undelivered ||
-                          event.kind == NodeEvent::Kind::paused;
+  const bool is_warning =
+      event.kind == NodeEvent::Kind::learned || event.kind == NodeEvent::Kind::undelivered ||
+      event.kind == NodeEvent::Kind::paused || event.kind == NodeEvent::Kind::warning;
   if (is_warning && detail_ == Settings::Detail::normal) {
     write_log({LogLine::Level::warning, event.message, event.url, {}});
   }

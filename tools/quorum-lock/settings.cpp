@@ -92,6 +92,7 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   settings.user = name_of(given, "user");
   if (const auto path = given.text("password-file")) {
     settings.password = read_password_file(*path, given.find("password-file")->origin);
+    settings.password_file = *path;
   } else {
     settings.password = given.text("password").value_or(std::string());
   }
@@ -103,6 +104,7 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   }
   resolve_tls(given, settings.tls);
   settings.prefix = prefix_of(given);
+  settings.server_name = given.text("server-name").value_or(std::string());
   settings.timeout = given.positive_duration("timeout");
   settings.connect_timeout = given.positive_duration("connect-timeout");
   resolve_guards(given, settings.guards);
@@ -139,8 +141,13 @@ ClientOptions client_options(const Settings& settings, std::vector<std::string> 
   options.quorum = settings.quorum;
   options.name = settings.name;
   options.user = settings.user;
-  options.password = settings.password;
+  if (settings.password_file.empty()) {
+    options.password = settings.password;
+  } else {
+    options.credentials = password_file(settings.password_file);
+  }
   options.tls = settings.tls;
+  options.tls_server_name = settings.server_name;
   options.connect_timeout = settings.connect_timeout;
   options.max_ttl = settings.max_ttl;
   options.guards = settings.guards;

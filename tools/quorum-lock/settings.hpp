@@ -23,7 +23,10 @@ struct Settings {
   std::string name{};  ///< what people call the client; empty: as the library does
   std::string user{};
   std::string password{};
+  std::string
+      password_file{};  ///< is read again at each connection; `password` is what it says now
   TlsOptions tls{};
+  std::string server_name{};  ///< of the nodes' certificates; empty: the URLs' hosts
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<std::chrono::nanoseconds> connect_timeout{};
   std::chrono::nanoseconds max_ttl = limits::default_max_ttl;

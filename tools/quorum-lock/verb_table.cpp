@@ -5,7 +5,8 @@ namespace {
 
 constexpr OptionText globals[] = {
     {"nodes", "URL[,URL...]",
-     "The nodes: redis://[user[:password]@]host[:port][/db], rediss://... (TLS), "
+     "The nodes: redis://[user[:password]@]host[:port][/db], rediss://...[?server_name=NAME] "
+     "(TLS), "
      "unix:///path[?db=n] or host[:port][/db]; may be repeated"},
     {"config", "FILE",
      "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
@@ -19,7 +20,9 @@ constexpr OptionText globals[] = {
      "The name of this process for people, in inspections and refusals; default: user@host:pid "
      "program. In elect, the name of the candidate; default: host and process"},
     {"user", "NAME", "ACL user for nodes whose URL names none; default: the user default"},
-    {"password-file", "FILE", "File whose first line is the password for nodes whose URL has none"},
+    {"password-file", "FILE",
+     "File whose first line is the password for nodes whose URL has none; it is read again at each "
+     "connection to a node, so that the password can be changed without a restart"},
     {"cacert", "FILE", "CA certificates for rediss:// (PEM); default: the system's"},
     {"cert", "FILE", "Client certificate for rediss:// (PEM)"},
     {"key", "FILE", "Private key of --cert (PEM)"},
@@ -47,6 +50,9 @@ constexpr OptionText globals[] = {
      "nothing; on standard error only errors"},
     {"verbose", "",
      "Report the events of the nodes on standard error; with --json, each line is a JSON object"},
+    {"server-name", "NAME",
+     "The name that certificates of rediss:// nodes must have, for URLs without ?server_name=NAME; "
+     "default: the host of the URL"},
 };
 
 constexpr OptionText run_options[] = {

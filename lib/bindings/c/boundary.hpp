@@ -19,6 +19,7 @@
 
 #include "redlock.h"
 #include "redlock/client.hpp"
+#include "redlock/credentials.hpp"
 #include "redlock/error.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/observer.hpp"
@@ -239,6 +240,10 @@ using ObservationCallback = void (*)(void* context, const redlock_observation* o
 [[nodiscard]] std::shared_ptr<Observer> make_observer(std::shared_ptr<void> context,
                                                       ObservationCallback call,
                                                       Dispatcher dispatcher);
+
+using CredentialsCallback = void (*)(void* context, redlock_credentials* request);
+[[nodiscard]] CredentialsProvider make_provider(std::shared_ptr<void> context,
+                                                CredentialsCallback call, Dispatcher dispatcher);
 
 [[nodiscard]] std::stop_token stop_token_from(const redlock_stop* stop) noexcept;
 

@@ -13,7 +13,7 @@ template <typename Options, typename Last>
 }
 static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, hold_at_least_ns)));
 static_assert(ends_with<redlock_client_options, const char*>(offsetof(redlock_client_options,
-                                                                      prefix)));
+                                                                      tls_server_name)));
 static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
                                                                            free_context)));
 
@@ -28,7 +28,8 @@ static_assert(static_cast<int>(NodeEvent::Kind::up) == REDLOCK_NODE_UP &&
               static_cast<int>(NodeEvent::Kind::excluded) == REDLOCK_NODE_EXCLUDED &&
               static_cast<int>(NodeEvent::Kind::undelivered) == REDLOCK_NODE_UNDELIVERED &&
               static_cast<int>(NodeEvent::Kind::learned) == REDLOCK_NODE_LEARNED &&
-              static_cast<int>(NodeEvent::Kind::paused) == REDLOCK_NODE_PAUSED);
+              static_cast<int>(NodeEvent::Kind::paused) == REDLOCK_NODE_PAUSED &&
+              static_cast<int>(NodeEvent::Kind::warning) == REDLOCK_NODE_WARNING);
 static_assert(to_ns(forever) == REDLOCK_FOREVER);
 
 [[nodiscard]] redlock_target default_target() {
@@ -132,6 +133,7 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   to.tls.ca_file = text_or_empty(read.tls_ca_file);
   to.tls.certificate_file = text_or_empty(read.tls_certificate_file);
   to.tls.key_file = text_or_empty(read.tls_key_file);
+  to.tls_server_name = text_or_empty(read.tls_server_name);
   to.shortest_node_limit = from_ns(read.shortest_node_limit_ns);
   to.longest_node_limit = from_ns(read.longest_node_limit_ns);
   if (read.connect_timeout_ns != 0) to.connect_timeout = from_ns(read.connect_timeout_ns);
@@ -142,9 +144,16 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   to.guards.clock = read.guard_clock;
   to.guards.trust_durable = read.trust_durable;
   to.name_holders = read.name_holders;
+  if (read.password_file != nullptr && read.on_credentials != nullptr) {
+    throw refusal("options.password_file: not together with options.on_credentials");
+  }
+  if (read.password_file != nullptr) to.credentials = password_file(read.password_file);
   to.plain_commands = read.plain_commands;
   to.prefix = text_or_empty(read.prefix);
   const Dispatcher dispatcher = dispatcher_of(options);
+  if (read.on_credentials != nullptr) {
+    to.credentials = make_provider(context, read.on_credentials, dispatcher);
+  }
   if (read.on_observation != nullptr) {
     to.observer = make_observer(context, read.on_observation, dispatcher);
   }

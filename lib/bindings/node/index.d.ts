@@ -95,7 +95,8 @@ export function allOf(resources: readonly string[], options?: { holdAtLeast?: nu
 export function interval(resource: string, holdAtLeast: number): Target;
 
 export type NodeEventKind =
-  | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'unknown';
+  | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'warning'
+  | 'unknown';
 
 export interface NodeEvent {
   readonly kind: NodeEventKind;
@@ -134,8 +135,9 @@ export interface ClientOptions {
   name?: string;
   user?: string;
   password?: string;
-  /** Paths of PEM files. */
-  tls?: { caFile?: string; certificateFile?: string; keyFile?: string };
+  /** Paths of PEM files, which are read again when they have changed; and the name that servers'
+   *  certificates must have, for URLs without `?server_name=`. */
+  tls?: { caFile?: string; certificateFile?: string; keyFile?: string; serverName?: string };
   guards?: {
     restart?: boolean;
     clock?: boolean;
@@ -156,7 +158,24 @@ export interface ClientOptions {
   onObservation?: (observation: Observation) => void;
   /** Before each resource's name on the nodes, and only there: "team:". Default: none. */
   prefix?: string;
+  /** A file whose first line is the password, read at each new connection to a node. Not together
+   *  with `password` or `credentials`. */
+  passwordFile?: string;
+  /** Asked at each new connection to a node whose URL has no password, for passwords that are
+   *  rotated and for tokens. The time it takes is part of the time to connect. If it throws, this
+   *  attempt to connect fails. */
+  credentials?: CredentialsProvider;
 }
+
+export interface Credentials {
+  /** Default: that of the URL, or else of the options. */
+  user?: string;
+  password: string;
+}
+
+/** Returns the password, or the user and the password. `url` is without them. */
+export type CredentialsProvider =
+  (url: string) => Credentials | string | Promise<Credentials | string>;
 
 export interface TryOptions {
   /** How long the nodes keep the lock unless it is extended. Default: 10000. */

@@ -11,6 +11,7 @@
 #include "redis/handshake/loaded_scripts.hpp"
 #include "redis/handshake/server_info.hpp"
 #include "redis/keys.hpp"
+#include "redis/login.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "redis/visible.hpp"
 #include "redis/wire/classify.hpp"
@@ -449,6 +450,7 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
 Handshake::Progress Handshake::refuse(Step step, const Value& error) {
   why_ = std::string(name_of(step)) + ": ";
   why_ += without_secrets(error.text, password_);
+  login_refused_ = is_login_refusal(error.text);
   return Progress::refused;
 }
 

@@ -61,6 +61,8 @@ class Handshake {
 
   [[nodiscard]] const ServerIdentity& identity() const noexcept { return identity_; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
+  /// After `refused`: whether the server does not know us by these credentials.
+  [[nodiscard]] bool login_refused() const noexcept { return login_refused_; }
 
  private:
   enum class Step : std::uint8_t {
@@ -132,6 +134,7 @@ class Handshake {
   std::string replid_;
   ServerIdentity identity_;
   std::string why_;
+  bool login_refused_ = false;
 };
 
 }  // namespace redlock::redis

@@ -27,6 +27,7 @@ const SharedForm* shared_form_of(const Sent& request) noexcept {
 Connection::Connection(uv_loop_t* loop, ConnectionTarget target, ConnectionOwner& owner)
     : owner_(owner),
       target_(std::move(target)),
+      login_(loop, target_, uv::Callback::to<&Connection::on_credentials>(*this)),
       reader_(target_.guard ? Protocol::resp3 : Protocol::resp2),
       stream_(loop, *this) {}
 
@@ -37,8 +38,10 @@ Connection::~Connection() {
 void Connection::open() {
   REDLOCK_ASSERT(state_ == State::fresh);
   state_ = State::connecting;
-  stream_.open(target_.endpoint);
+  login_.ask();
 }
+
+void Connection::on_credentials() noexcept { stream_.open(target_.endpoint); }
 
 void Connection::send(std::string_view encoded, std::span<const Sent> requests,
                       std::string_view yes) {
@@ -57,6 +60,7 @@ void Connection::flush() { stream_.flush(); }
 void Connection::close(uv::CloseMode mode) {
   if (state_ == State::closed) return;
   state_ = State::closed;
+  login_.give_up();
   stream_.close(mode);
 }
 
@@ -177,6 +181,7 @@ void Connection::take_handshake(const Value& value) {
     }
     case Handshake::Progress::refused: {
       const std::string why = handshake_->why();
+      login_refused_ = handshake_->login_refused();
       go_down(core::NodeDown::Cause::error, why, ProtocolError::none);
       return;
     }

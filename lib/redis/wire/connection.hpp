@@ -10,6 +10,7 @@
 
 #include "core/engine/messages.hpp"
 #include "redis/handshake/handshake.hpp"
+#include "redis/login.hpp"
 #include "redis/wire/assent.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/connection_target.hpp"
@@ -98,6 +99,13 @@ class Connection final : private uv::StreamListener {
   /// Nothing is called any more. After a reset, what the server has not read yet is not executed.
   void close(uv::CloseMode mode);
 
+  /// Before it is ready: what it waits for, see missing_to_connect().
+  [[nodiscard]] std::string_view missing() const noexcept {
+    return missing_to_connect(login_, stream_);
+  }
+  /// After on_down: whether the server did not know us by our credentials.
+  [[nodiscard]] bool login_refused() const noexcept { return login_refused_; }
+
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] bool ready() const noexcept { return state_ == State::ready; }
   [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
@@ -106,6 +114,7 @@ class Connection final : private uv::StreamListener {
   [[nodiscard]] std::size_t unsent() const noexcept { return stream_.unsent(); }
 
  private:
+  void on_credentials() noexcept;
   void on_open() noexcept override;
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
@@ -130,6 +139,8 @@ class Connection final : private uv::StreamListener {
 
   ConnectionOwner& owner_;
   ConnectionTarget target_;
+  Login login_;
+  bool login_refused_ = false;
   State state_ = State::fresh;
   Dialect dialect_ = Dialect::classic;
   std::optional<Handshake> handshake_;

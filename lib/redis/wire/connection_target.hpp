@@ -1,10 +1,14 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/time.hpp"
+#include "redlock/credentials.hpp"
+#include "uv/blocking_call.hpp"
 #include "uv/stream.hpp"
+#include "uv/tls_store.hpp"
 
 namespace redlock::redis {
 
@@ -18,6 +22,8 @@ struct RestartGuard {
   bool marks = true;          ///< a server without a marker of its process is given one
 };
 
+struct ProvidedCredentials;
+
 /// Which server, as whom, which database.
 struct ConnectionTarget {
   uv::Endpoint endpoint{};
@@ -25,6 +31,12 @@ struct ConnectionTarget {
   std::string password{};  ///< empty, and no user: nothing is proven
   int db = 0;
   std::optional<RestartGuard> guard{};  ///< none: a restart is not noticed
+  std::string name{};                   ///< the node's URL without user and password
+  CredentialsProvider credentials{};    ///< tells user and password; none: those above
+  /// Shared by the connections to this server, and outlives them. Null: every connection has calls
+  /// of its own.
+  uv::BlockingCall<ProvidedCredentials>* credentials_call = nullptr;
+  std::shared_ptr<uv::TlsStore> tls_files{};  ///< gives `endpoint.tls` its latest; null: it stays
 };
 
 }  // namespace redlock::redis

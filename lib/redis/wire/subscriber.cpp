@@ -13,6 +13,7 @@ Subscriber::Subscriber(uv_loop_t* loop, ConnectionTarget target, std::string_vie
                        SubscriberOwner& owner)
     : owner_(owner),
       target_(std::move(target)),
+      login_(loop, target_, uv::Callback::to<&Subscriber::on_credentials>(*this)),
       channel_(std::string(keys::wake_channel) + std::string(name)),
       stream_(loop, *this) {}
 
@@ -20,7 +21,9 @@ Subscriber::~Subscriber() {
   if (destroyed_ != nullptr) *destroyed_ = true;
 }
 
-void Subscriber::open() {
+void Subscriber::open() { login_.ask(); }
+
+void Subscriber::on_credentials() noexcept {
   authenticating_ = append_authentication(stream_.outbox(), target_);
   append_command(stream_.outbox(), {"SUBSCRIBE", channel_});
   stream_.open(target_.endpoint);
@@ -35,6 +38,7 @@ void Subscriber::probe() {
 void Subscriber::close() {
   if (closed_) return;
   closed_ = true;
+  login_.give_up();
   stream_.close(uv::CloseMode::reset);
 }
 
@@ -59,7 +63,10 @@ void Subscriber::on_bytes(std::string_view bytes) noexcept {
 }
 
 void Subscriber::take(const Value& value) {
-  if (value.type == Value::Type::error) return end(without_secrets(value.text, target_.password));
+  if (value.type == Value::Type::error) {
+    login_refused_ = is_login_refusal(value.text);
+    return end(without_secrets(value.text, target_.password));
+  }
   if (authenticating_) {
     authenticating_ = false;
     if (value.type != Value::Type::status) end("an answer that does not fit AUTH");

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "redis/login.hpp"
 #include "redis/wire/connection_target.hpp"
 #include "redis/wire/reply.hpp"
 #include "uv/stream.hpp"
@@ -46,8 +47,11 @@ class Subscriber final : private uv::StreamListener {
 
   void close();
   [[nodiscard]] bool closed() const noexcept { return closed_; }
+  /// After on_unsubscribed: whether the server did not know us by our credentials.
+  [[nodiscard]] bool login_refused() const noexcept { return login_refused_; }
 
  private:
+  void on_credentials() noexcept;
   void on_open() noexcept override;
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
@@ -57,8 +61,10 @@ class Subscriber final : private uv::StreamListener {
 
   SubscriberOwner& owner_;
   ConnectionTarget target_;
+  Login login_;
   std::string channel_;
   bool closed_ = false;
+  bool login_refused_ = false;
   bool authenticating_ = false;
   ReplyReader reader_;
   bool* destroyed_ = nullptr;  // on the stack of on_bytes, for owners that destroy us in a call

@@ -99,9 +99,9 @@ TEST(AdaptedOptions, a_row_has_every_member) {
   static_assert(rows<admin::ListOptions> == 2);
   [[maybe_unused]] const auto [s6, progress, stop, patience, loss] = admin::ChangeOptions();
   static_assert(rows<admin::ChangeOptions> == 4);
-  [[maybe_unused]] const auto [s7, n, q, nm, nh, u, p, t, sn, ln, ct, mt, gd, pc, ev, ob, pf] =
-      ClientOptions();
-  static_assert(rows<ClientOptions> == 16);
+  [[maybe_unused]] const auto [s7, n, q, nm, nh, u, p, t, sn, ln, ct, mt, gd, pc, ev, ob, pf, cr,
+                               tn] = ClientOptions();
+  static_assert(rows<ClientOptions> == 18);
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
   EXPECT_EQ(read.prefix, expected.prefix);
   options.prefix = "team:";
   EXPECT_EQ(client_options_from(&options).prefix, "team:");
+  EXPECT_FALSE(read.credentials);
 
   redlock_acquire_options terms;
   redlock_acquire_options_init(&terms, sizeof(terms));

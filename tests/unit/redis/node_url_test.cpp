@@ -113,6 +113,13 @@ TEST(NodeUrl, EveryMalformedUrlIsRefusedInOneLineThatNamesIt) {
       "redis://h/1/",
       "redis://h/1 ",
       "redis://h/1?x=1",
+      "redis://h?server_name=a",
+      "rediss://h?server_name=",
+      "rediss://h?server_name=a b",
+      "rediss://h?server_name=a&x=1",
+      "rediss://h?server_name=a/1",
+      "rediss://h?",
+      "unix:///a?server_name=a",
       "redis://h#f",
       "redis://h h",
       "redis://h:1:2",
@@ -215,12 +222,32 @@ TEST(NodeUrl, AMessageNamesTheUrlAndTheReason) {
   EXPECT_EQ(parse_node_url("unix:///a?db=x").error().message,
             "node 'unix:///a?db=x': the database is not a number from 0 on");
   EXPECT_EQ(parse_node_url("redis://h?prefix=a:&db=1").error().message,
-            "node 'redis://h?prefix=a:&db=1': the only query understood is ?prefix=TEXT ('?' in a "
-            "password is written %3F)");
+            "node 'redis://h?prefix=a:&db=1': the only queries understood are ?prefix=TEXT "
+            "and, of rediss://, ?server_name=NAME ('?' in a password is written %3F)");
   EXPECT_EQ(parse_node_url("redis://u:p?w@h").error().message,
             "node 'redis://***@h': a '?' in a password is written %3F");
   EXPECT_EQ(parse_node_url("h\x1b[2J").error().message,
             "node 'h\\x1b[2J': it has control characters");
+}
+
+TEST(NodeUrl, MayNameTheCertificateOfItsServer) {
+  const auto url = parse_node_url("rediss://:pw@10.0.0.1:6380/2?server_name=redis-1.example");
+  ASSERT_TRUE(url);
+  EXPECT_EQ(url->server_name, "redis-1.example");
+  EXPECT_EQ(url->password, "pw");
+  EXPECT_EQ(url->db, 2);
+  EXPECT_EQ(url->display(), "rediss://10.0.0.1:6380/2") << "it is the same node";
+  EXPECT_EQ(parse_node_url("rediss://h?server_name=::1").value().server_name, "::1");
+  EXPECT_EQ(parse_node_url("redis://h?server_name=a").error().message,
+            "node 'redis://h?server_name=a': server_name is for rediss://, which has certificates");
+  EXPECT_EQ(
+      parse_node_url("rediss://h?sni=a").error().message,
+      "node 'rediss://h?sni=***': the only queries understood are ?prefix=TEXT and, of rediss://, "
+      "?server_name=NAME ('?' in a password is written %3F)");
+  const auto both = parse_node_url("rediss://h?prefix=team:&server_name=a");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->prefix, "team:");
+  EXPECT_EQ(both->server_name, "a");
 }
 
 TEST(NodeUrl, ServersAreTheSameWhateverTheDatabaseTheUserAndTheCaseOfTheHost) {

@@ -26,11 +26,12 @@ constexpr std::uint16_t port = 7000;
 
 class Waiter final : public ResolverListener {
  public:
-  void on_resolved(const char* why, Addresses what) noexcept override {
+  void on_answer(const ResolvedHost& host) noexcept override {
     ++answers;
-    problem = why == nullptr ? "" : why;
-    found = std::move(what);
+    problem = host.failed() ? host.problem : "";
+    found = resolver == nullptr ? host.addresses : resolver->in_order(host.addresses);
   }
+  const Resolver* resolver = nullptr;
   int answers = 0;
   std::string problem;
   Addresses found;
@@ -60,7 +61,10 @@ class NameServer {
 
 class ResolverTest : public testing::Test {
  protected:
-  void resolve(Resolver& resolver, Waiter& waiter) { resolver.resolve("host", port, waiter); }
+  void resolve(Resolver& resolver, Waiter& waiter) {
+    waiter.resolver = &resolver;
+    resolver.resolve("host", port, waiter);
+  }
   [[nodiscard]] bool answered(const Waiter& waiter) {
     return run_until(loop, [&] { return waiter.answers > 0; });
   }
@@ -177,7 +181,7 @@ TEST_F(ResolverTest, runs_a_bounded_number_of_lookups_in_a_process) {
   Waiter waiter;
   Resolver one_too_many(loop.get(), names.lookup(addresses({"127.0.0.1"})));
   resolve(one_too_many, waiter);
-  EXPECT_EQ(waiter.problem, "too many other lookups hang");
+  EXPECT_EQ(waiter.problem, "too many other calls hang");
 
   names.answer();
   EXPECT_TRUE(soon_looks_up(one_too_many));

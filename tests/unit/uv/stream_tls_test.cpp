@@ -33,13 +33,15 @@ class StreamTlsTest : public testing::Test {
     return {certificates->file("ca.pem"), certificates->file("client.pem"),
             certificates->file("client.key")};
   }
-  void open(const TlsEchoServer& server, const std::string& host, const TlsFiles& files) {
+  void open(const TlsEchoServer& server, const std::string& host, const TlsFiles& files,
+            const std::string& server_name = "") {
     auto context = TlsContext::create(files);
     ASSERT_EQ(context.index(), 0U) << std::get<std::string>(context);
     Endpoint endpoint;
     endpoint.host = host;
     endpoint.port = server.port();
     endpoint.tls = std::get<0>(context);
+    endpoint.server_name = server_name;
     stream.emplace(loop.get(), recorder);
     stream->open(endpoint);
   }
@@ -121,19 +123,47 @@ TEST_F(StreamTlsTest, keeps_bytes_appended_before_it_is_open_for_the_first_flush
 TEST_F(StreamTlsTest, refuses_a_server_of_an_unknown_authority) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   open(server, "localhost", trusting("other-ca"));
-  expect_failure("certificate verify failed: unable to get local issuer certificate");
+  expect_failure("the certificate's issuer 'CN=ca' is not in the CA file '" +
+                 certificates->file("other-ca.pem") + "'");
 }
 
 TEST_F(StreamTlsTest, refuses_a_certificate_made_out_to_another_host) {
   TlsEchoServer server(*certificates, "stranger", ClientCertificate::ignored);
   open(server, "localhost", trusting("ca"));
-  expect_failure("certificate verify failed: hostname mismatch");
+  expect_failure("certificate is for 'redis.invalid', '192.0.2.1', expected 'localhost'");
 }
 
 TEST_F(StreamTlsTest, refuses_a_certificate_made_out_to_another_ip_address) {
   TlsEchoServer server(*certificates, "stranger", ClientCertificate::ignored);
   open(server, "127.0.0.1", trusting("ca"));
-  expect_failure("certificate verify failed: IP address mismatch");
+  expect_failure("certificate is for 'redis.invalid', '192.0.2.1', expected '127.0.0.1'");
+}
+
+TEST_F(StreamTlsTest, expects_the_name_of_the_endpoint_and_asks_for_it) {
+  TlsEchoServer server(*certificates, "stranger", ClientCertificate::ignored);
+  open(server, "127.0.0.1", trusting("ca"), "redis.invalid");
+  expect_echo("hello");
+  EXPECT_EQ(server.asked_name(), "redis.invalid");
+}
+
+TEST_F(StreamTlsTest, names_the_expected_name_of_the_endpoint_that_a_certificate_lacks) {
+  TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
+  open(server, "127.0.0.1", trusting("ca"), "redis-1");
+  expect_failure("certificate is for 'localhost', '127.0.0.1', expected 'redis-1'");
+}
+
+TEST_F(StreamTlsTest, names_the_day_on_which_a_certificate_expired) {
+  certificates->expire("server", "expired");
+  TlsEchoServer server(*certificates, "expired", ClientCertificate::ignored);
+  open(server, "localhost", trusting("ca"));
+  expect_failure("certificate expired on 2001-09-09 01:46:40 UTC");
+}
+
+TEST_F(StreamTlsTest, refuses_a_certificate_that_signed_itself) {
+  TlsEchoServer server(*certificates, "other-ca", ClientCertificate::ignored);
+  open(server, "localhost", trusting("ca"));
+  expect_failure("certificate 'CN=other-ca' signed itself, and is not in the CA file '" +
+                 certificates->file("ca.pem") + "'");
 }
 
 TEST_F(StreamTlsTest, shows_its_client_certificate_to_a_server_that_demands_one) {
@@ -166,7 +196,8 @@ TEST_F(StreamTlsTest, reports_a_server_that_does_not_speak_tls) {
   endpoint.tls = std::get<0>(TlsContext::create(trusting("ca")));
   stream.emplace(loop.get(), recorder);
   stream->open(endpoint);
-  expect_failure("TLS handshake failed: wrong version number");
+  expect_failure(
+      "TLS handshake failed: the server does not speak TLS on this port (wrong version number)");
 }
 
 TEST_F(StreamTlsTest, reports_a_server_that_hangs_up_during_the_handshake) {

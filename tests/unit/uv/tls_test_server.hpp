@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -34,9 +35,32 @@ class Certificates {
         file("encrypted.key"));
   }
 
+  /// A copy of a certificate that ended in 2001, with the same key.
+  void expire(const std::string& name, const std::string& copy) const {
+    const auto open_file = [this](const std::string& which, const char* mode) {
+      Bio bio(BIO_new_file(file(which).c_str(), mode), BIO_free);
+      if (!bio) throw std::runtime_error(which);
+      return bio;
+    };
+    const std::unique_ptr<X509, decltype(&X509_free)> certificate(
+        PEM_read_bio_X509(open_file(name + ".pem", "r").get(), nullptr, nullptr, nullptr),
+        X509_free);
+    const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> authority(
+        PEM_read_bio_PrivateKey(open_file("ca.key", "r").get(), nullptr, nullptr, nullptr),
+        EVP_PKEY_free);
+    ASN1_TIME_set(X509_getm_notBefore(certificate.get()), 900'000'000);
+    ASN1_TIME_set(X509_getm_notAfter(certificate.get()), 1'000'000'000);
+    if (X509_sign(certificate.get(), authority.get(), EVP_sha256()) == 0) {
+      throw std::runtime_error("X509_sign");
+    }
+    PEM_write_bio_X509(open_file(copy + ".pem", "w").get(), certificate.get());
+    run("ec -in " + file(name + ".key") + " -out " + file(copy + ".key"));
+  }
+
   [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
 
  private:
+  using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
   static constexpr const char* new_key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes ";
 
   void make_authority(const std::string& name) {

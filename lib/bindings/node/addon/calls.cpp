@@ -103,7 +103,8 @@ napi_value open(const Arguments& call) {
   const auto options = client_options_from(call.env(), call.at(0), texts);
   auto client = std::make_unique<Kept>(std::make_shared<Client>(call.env()));
   const ErrorPtr error =
-      (*client)->open(options, call.at(1), call.number(2), boolean_from(call.env(), call.at(3)));
+      (*client)->open(options, call.at(1), call.number(2), boolean_from(call.env(), call.at(3)),
+                      boolean_from(call.env(), call.at(4)));
   const Js js = call.js();
   if (error) return js.object({{"error", error_value(js, *error)}, {"client", js.null()}});
   return js.object({{"error", js.null()}, {"client", js.external(std::move(client))}});
@@ -229,6 +230,18 @@ napi_value now(const Arguments& call) { return call.js().milliseconds(redlock_no
 
 napi_value detach(const Arguments& call) {
   return call.js().text(redlock_lease_detach(lease_in(call, 0)));
+}
+
+napi_value provide_credentials(const Arguments& call) {
+  const std::string user = call.text(1);
+  const std::string password = call.text(2);
+  call.external<CredentialsRequest>(0).provide(user, password);
+  return call.js().null();
+}
+
+napi_value fail_credentials(const Arguments& call) {
+  call.external<CredentialsRequest>(0).fail(call.text(1));
+  return call.js().null();
 }
 
 }  // namespace redlock::node

@@ -7,7 +7,7 @@
 /// which the handler of the client learns the answer.
 namespace redlock::node {
 
-/// (options, handler, events, observe) → {error, client}
+/// (options, handler, events, observe, provide) → {error, client}
 [[nodiscard]] napi_value open(const Arguments& call);
 /// (client, referenced): whether the client keeps the process alive.
 [[nodiscard]] napi_value reference(const Arguments& call);
@@ -47,7 +47,12 @@ namespace redlock::node {
 [[nodiscard]] napi_value adopt(const Arguments& call);
 [[nodiscard]] napi_value detach(const Arguments& call);
 
-/// (options, pattern, keysPerNode) → promise of {error, list}
+/// (options, pattern, keysPerNode, client) → promise of {error, list}
 [[nodiscard]] napi_value list(const Arguments& call);
+
+/// (request, user, password)
+[[nodiscard]] napi_value provide_credentials(const Arguments& call);
+/// (request, message)
+[[nodiscard]] napi_value fail_credentials(const Arguments& call);
 
 }  // namespace redlock::node

@@ -27,7 +27,7 @@ void end_client(void* client) noexcept { static_cast<Client*>(client)->end(); }
 
 [[nodiscard]] const char* name_of(redlock_node_event_kind kind) noexcept {
   constexpr std::array names{"up",          "down",    "protocol", "excluded",
-                             "undelivered", "learned", "paused"};
+                             "undelivered", "learned", "paused",   "warning"};
   const auto i = static_cast<std::size_t>(kind);
   return kind >= 0 && i < names.size() ? names.at(i) : "unknown";
 }
@@ -41,8 +41,27 @@ void end_client(void* client) noexcept { static_cast<Client*>(client)->end(); }
 
 }  // namespace
 
+void Client::send_request(std::unique_ptr<CredentialsRequest> request) noexcept {
+  send(events_, "credentials", [request = std::move(request)](const Js& js) mutable {
+    napi_value url = js.text(request->url());
+    return Outcome{js.null(),
+                   js.object({{"url", url}, {"request", js.external(std::move(request))}})};
+  });
+}
+
+void Client::set_provider(redlock_client_options& options) {
+  options.context = std::make_unique<ClientContext>(ClientContext{this, gate_}).release();
+  options.free_context = [](void* context) noexcept {
+    const std::unique_ptr<ClientContext> owned(static_cast<ClientContext*>(context));
+  };
+  if (!provides_) return;
+  options.on_credentials = [](void* context, redlock_credentials* request) noexcept {
+    static_cast<ClientContext*>(context)->gate->ask(request);
+  };
+}
+
 ErrorPtr Client::open(redlock_client_options options, napi_value handler, double events,
-                      bool observe) {
+                      bool observe, bool provide) {
   napi_value name = nullptr;
   check(env_, napi_create_string_utf8(env_, "quorum-redlock", NAPI_AUTO_LENGTH, &name));
   auto kept = std::make_unique<Kept>(shared_from_this());
@@ -53,10 +72,12 @@ ErrorPtr Client::open(redlock_client_options options, napi_value handler, double
   set_referenced(false);
 
   events_ = events;
-  options.context = this;
+  provides_ = provide;
+  gate_->open(*this);
+  set_provider(options);
   if (events != 0) {
     options.on_node_event = [](void* context, const redlock_node_event* event) noexcept {
-      auto& client = *static_cast<Client*>(context);
+      auto& client = *static_cast<ClientContext*>(context)->client;
       client.send(client.events_, "node",
                   [kind = event->kind, node = event->node, url = std::string(event->url),
                    message = std::string(event->message)](const Js& js) {
@@ -70,7 +91,7 @@ ErrorPtr Client::open(redlock_client_options options, napi_value handler, double
   }
   if (observe) {
     options.on_observation = [](void* context, const redlock_observation* seen) noexcept {
-      auto& client = *static_cast<Client*>(context);
+      auto& client = *static_cast<ClientContext*>(context)->client;
       client.send(
           client.events_, "observation",
           [kind = seen->kind, failure = seen->failure, call = seen->call, at = seen->at_ns,
@@ -122,6 +143,7 @@ void Client::close(double id) {
 }
 
 void Client::finish() noexcept {
+  gate_->close();
   if (client_ != nullptr) {
     static_cast<void>(napi_remove_env_cleanup_hook(env_, end_client, this));
     redlock_async_free(std::exchange(client_, nullptr));
@@ -133,7 +155,10 @@ void Client::finish() noexcept {
   }
 }
 
-void Client::end() noexcept { redlock_async_free(std::exchange(client_, nullptr)); }
+void Client::end() noexcept {
+  gate_->close();
+  redlock_async_free(std::exchange(client_, nullptr));
+}
 
 void Client::enqueue(std::unique_ptr<Message> message) noexcept {
   // Unbounded, so it is refused only when the queue has ended.

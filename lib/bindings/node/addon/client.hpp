@@ -3,8 +3,10 @@
 #include <node_api.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "credentials.hpp"
 #include "js.hpp"
 #include "redlock.h"
 #include "results.hpp"
@@ -68,7 +70,12 @@ class Client : public std::enable_shared_from_this<Client> {
   /// Throws Pending. `events` is the id by which the handler learns of nodes and observations, and
   /// 0 if it does not want to.
   [[nodiscard]] ErrorPtr open(redlock_client_options options, napi_value handler, double events,
-                              bool observe);
+                              bool observe, bool provide);
+
+  /// Has JavaScript asked for credentials, for a call with options of their own.
+  void set_provider(redlock_client_options& options);
+  /// From any thread.
+  void send_request(std::unique_ptr<CredentialsRequest> request) noexcept;
 
   /// NULL after `finish` and `end`.
   [[nodiscard]] redlock_async* get() const noexcept { return client_; }
@@ -98,6 +105,14 @@ class Client : public std::enable_shared_from_this<Client> {
   redlock_async* client_ = nullptr;
   napi_threadsafe_function queue_ = nullptr;
   double events_ = 0;
+  std::shared_ptr<CredentialsGate> gate_ = std::make_shared<CredentialsGate>();
+  bool provides_ = false;
+};
+
+/// The context of the callbacks of a client's options.
+struct ClientContext {
+  Client* client;  ///< lives for as long as the library's client
+  std::shared_ptr<CredentialsGate> gate;
 };
 
 /// The context of a callback that answers once.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "calls.hpp"
+#include "client.hpp"
 #include "options.hpp"
 #include "results.hpp"
 
@@ -56,6 +57,7 @@ napi_value list(const Arguments& call) {
   if (is_given(call.env(), call.at(2))) {
     listing->keys_per_node = static_cast<std::uint64_t>(call.number(2));
   }
+  call.external<std::shared_ptr<Client>>(3)->set_provider(listing->options);
   napi_value name = nullptr;
   check(call.env(),
         napi_create_string_utf8(call.env(), "quorum-redlock list", NAPI_AUTO_LENGTH, &name));

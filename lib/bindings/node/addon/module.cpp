@@ -18,28 +18,31 @@ template <napi_value (*body)(const Arguments&)>
   const Js js(env);
   redlock_acquire_options defaults{};
   redlock_acquire_options_init(&defaults, sizeof(defaults));
-  return js.object({{"version", js.text(redlock_version())},
-                    {"defaultTtl", js.milliseconds(defaults.ttl_ns)},
-                    {"open", function<open>(env, "open")},
-                    {"reference", function<reference>(env, "reference")},
-                    {"close", function<close>(env, "close")},
-                    {"end", function<end>(env, "end")},
-                    {"acquire", function<acquire>(env, "acquire")},
-                    {"watch", function<watch>(env, "watch")},
-                    {"cancel", function<cancel>(env, "cancel")},
-                    {"extendLease", function<extend_lease>(env, "extendLease")},
-                    {"releaseLease", function<release_lease>(env, "releaseLease")},
-                    {"extend", function<extend>(env, "extend")},
-                    {"release", function<release>(env, "release")},
-                    {"ownership", function<ownership>(env, "ownership")},
-                    {"inspect", function<inspect>(env, "inspect")},
-                    {"remaining", function<remaining>(env, "remaining")},
-                    {"valid", function<valid>(env, "valid")},
-                    {"validUntil", function<valid_until>(env, "validUntil")},
-                    {"now", function<now>(env, "now")},
-                    {"adopt", function<adopt>(env, "adopt")},
-                    {"detach", function<detach>(env, "detach")},
-                    {"list", function<list>(env, "list")}});
+  return js.object(
+      {{"version", js.text(redlock_version())},
+       {"defaultTtl", js.milliseconds(defaults.ttl_ns)},
+       {"open", function<open>(env, "open")},
+       {"reference", function<reference>(env, "reference")},
+       {"close", function<close>(env, "close")},
+       {"end", function<end>(env, "end")},
+       {"acquire", function<acquire>(env, "acquire")},
+       {"watch", function<watch>(env, "watch")},
+       {"cancel", function<cancel>(env, "cancel")},
+       {"extendLease", function<extend_lease>(env, "extendLease")},
+       {"releaseLease", function<release_lease>(env, "releaseLease")},
+       {"extend", function<extend>(env, "extend")},
+       {"release", function<release>(env, "release")},
+       {"ownership", function<ownership>(env, "ownership")},
+       {"inspect", function<inspect>(env, "inspect")},
+       {"remaining", function<remaining>(env, "remaining")},
+       {"valid", function<valid>(env, "valid")},
+       {"validUntil", function<valid_until>(env, "validUntil")},
+       {"now", function<now>(env, "now")},
+       {"adopt", function<adopt>(env, "adopt")},
+       {"detach", function<detach>(env, "detach")},
+       {"list", function<list>(env, "list")},
+       {"provideCredentials", function<provide_credentials>(env, "provideCredentials")},
+       {"failCredentials", function<fail_credentials>(env, "failCredentials")}});
 }
 
 }  // namespace

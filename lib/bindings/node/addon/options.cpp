@@ -83,6 +83,7 @@ redlock_client_options client_options_from(napi_env env, napi_value given, Texts
   read.text("caFile", options.tls_ca_file);
   read.text("certificateFile", options.tls_certificate_file);
   read.text("keyFile", options.tls_key_file);
+  read.text("serverName", options.tls_server_name);
   read.duration("shortestNodeLimit", options.shortest_node_limit_ns);
   read.duration("longestNodeLimit", options.longest_node_limit_ns);
   read.duration("connectTimeout", options.connect_timeout_ns);
@@ -95,6 +96,7 @@ redlock_client_options client_options_from(napi_env env, napi_value given, Texts
   read.flag("trustDurable", options.trust_durable);
   read.flag("nameHolders", options.name_holders);
   read.flag("plainCommands", options.plain_commands);
+  read.text("passwordFile", options.password_file);
   return options;
 }
 

@@ -102,8 +102,7 @@ class Client {
   async list(options) {
     const { pattern, keysPerNode } =
       pick(options, { pattern: 'text', keysPerNode: 'count' }, 'options');
-    this.#connection.throwIfClosed();
-    const { error, list } = await native.list(this.#options, pattern, keysPerNode);
+    const { error, list } = await this.#connection.list(this.#options, pattern, keysPerNode);
     if (error !== null) throw new RedlockError(error);
     return list;
   }

@@ -4,6 +4,7 @@
 
 const native = require('./native.cjs');
 const { RedlockError, closed } = require('./error.cjs');
+const { check } = require('./options.cjs');
 
 // The receiver of each event, by the id of a call, lease or client. It stays alive in here: a call
 // until it is answered, a lease until it ends. A lease that was forgotten must not be released by
@@ -64,16 +65,30 @@ async function traced(answer) {
   }
 }
 
+/** Asks the caller's function, which may be asynchronous, for the credentials of a node. */
+async function provide(provider, { url, request }) {
+  try {
+    if (provider === undefined) throw closed();
+    const given = await provider(url);
+    const { user, password } = typeof given === 'string' ? { password: given } : given ?? {};
+    check('text', password, 'credentials: password');
+    native.provideCredentials(request, check('text', user ?? '', 'credentials: user'), password);
+  } catch (error) {
+    native.failCredentials(request, String(error?.message ?? error).replaceAll('\0', ' '));
+  }
+}
+
 class Connection {
   #handle;
   #inFlight = 0;
   #closing = null;
   #leases = new Set();
 
-  constructor({ native: options, onNodeEvent, onObservation }) {
-    const events = onNodeEvent || onObservation ? ++lastId : 0;
+  constructor({ native: options, onNodeEvent, onObservation, credentials }) {
+    const events = onNodeEvent || onObservation || credentials ? ++lastId : 0;
     const { error, client } =
-      native.open(options, receive, events, onObservation !== undefined);
+      native.open(options, receive, events, onObservation !== undefined,
+        credentials !== undefined);
     if (error !== null) throw new RedlockError(error);
     this.#handle = client;
     open.add(client);
@@ -81,12 +96,13 @@ class Connection {
     forgotten.register(this, client);
     if (events === 0) return;
     // Callbacks often know the client: they must not keep it from being collected.
-    this.callbacks = { node: onNodeEvent, observation: onObservation };
+    this.callbacks = { node: onNodeEvent, observation: onObservation, credentials };
     this.events = events;
     const weak = new WeakRef(this.callbacks);
     listeners.set(events, (event, _, what) => {
       const callback = weak.deref()?.[event];
-      if (callback !== undefined) notify(callback, what);
+      if (event === 'credentials') provide(callback, what);
+      else if (callback !== undefined) notify(callback, what);
     });
   }
 
@@ -137,6 +153,12 @@ class Connection {
       changed(error, inspection);
     });
     return native.watch(this.#handle, id, resource, pollInterval);
+  }
+
+  /** The list has connections of its own, whose credentials come from this client's provider. */
+  async list(options, pattern, keysPerNode) {
+    this.throwIfClosed();
+    return await native.list(options, pattern, keysPerNode, this.#handle);
   }
 
   cancel(request) {

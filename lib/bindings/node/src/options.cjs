@@ -57,24 +57,27 @@ const clientTable = {
   nodes: 'texts', quorum: 'count', name: 'text', user: 'text', password: 'text', tls: 'object',
   guards: 'object', shortestNodeLimit: 'duration', longestNodeLimit: 'duration',
   connectTimeout: 'duration', maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
-  onNodeEvent: 'callback', onObservation: 'callback', prefix: 'text',
+  onNodeEvent: 'callback', onObservation: 'callback', prefix: 'text', passwordFile: 'text',
+  credentials: 'callback',
 };
-const tlsTable = { caFile: 'text', certificateFile: 'text', keyFile: 'text' };
+const tlsTable = {
+  caFile: 'text', certificateFile: 'text', keyFile: 'text', serverName: 'text',
+};
 const guardsTable = {
   restart: 'flag', clock: 'flag', quarantine: 'duration', clockBound: 'duration',
   trustDurable: 'flag',
 };
 
-/** → {native, onNodeEvent, onObservation} */
+/** → {native, onNodeEvent, onObservation, credentials} */
 function clientOptions(given) {
-  const { tls, guards, onNodeEvent, onObservation, ...rest } =
+  const { tls, guards, onNodeEvent, onObservation, credentials, ...rest } =
     pick(given, clientTable, 'options');
   const { restart: guardRestart, clock: guardClock, ...moreGuards } =
     pick(guards, guardsTable, 'options.guards');
   const native = {
     ...rest, ...pick(tls, tlsTable, 'options.tls'), guardRestart, guardClock, ...moreGuards,
   };
-  return { native, onNodeEvent, onObservation };
+  return { native, onNodeEvent, onObservation, credentials };
 }
 
 const acquireTable = {

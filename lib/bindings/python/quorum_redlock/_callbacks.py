@@ -22,9 +22,9 @@ import threading
 from typing import Any, Callable
 
 from . import _structs as s
-from ._library import lib
+from ._library import lib, text
 from ._threads import RealThread, green, real
-from .errors import NoMemoryError, error_from
+from .errors import ClosedError, NoMemoryError, error_from
 from .events import NodeEvent, log_node_event, node_event_from, observation_from
 
 logger = logging.getLogger("quorum_redlock")
@@ -32,6 +32,9 @@ logger.addHandler(logging.NullHandler())
 
 #: Calls a function later: `deliver(function, *arguments)`.
 Deliver = Callable[..., Any]
+
+#: Is given the URL of a node, and returns the password, or the user and the password.
+CredentialsProvider = Callable[[str], "str | tuple[str, str]"]
 
 
 def native(kind: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -87,6 +90,7 @@ class Dispatcher:
                 self._loop = importlib.import_module("gevent").get_hub().loop
                 self._bell = self._loop.async_()
                 self._bell.start(self._begin_to_drain)
+                self._bell.send()  # for what the client's creation has delivered already
             elif self._thread is None:
                 self._thread = RealThread(self._run, "quorum_redlock callbacks")
 
@@ -197,17 +201,43 @@ class ClientSignals:
     """Where the events of a client go."""
 
     def __init__(self, deliver: Deliver, on_node_event: Callable[..., Any] | None,
-                 on_observation: Callable[..., Any] | None, log: logging.Logger | None) -> None:
+                 on_observation: Callable[..., Any] | None, log: logging.Logger | None,
+                 credentials: CredentialsProvider | None = None) -> None:
         self.deliver = deliver
         self.on_node_event = on_node_event
         self.on_observation = on_observation
         self.log = log
+        self.credentials = credentials
 
     def node_event(self, event: NodeEvent) -> None:
         if self.log is not None:
             dispatcher.deliver(log_node_event, self.log, event)
         if self.on_node_event is not None:
             self.deliver(self.on_node_event, event)
+
+
+def one_line(error: BaseException) -> bytes:
+    words = str(error) or type(error).__name__
+    return " ".join(words.replace("\0", " ").split()).encode("utf-8", "replace")
+
+
+def provide(provider: CredentialsProvider | None, request: int) -> None:
+    """Answers a request for credentials, in a thread that may wait."""
+    try:
+        if provider is None:
+            raise ClosedError("the client is closed")
+        given = provider(text(lib.redlock_credentials_url(request)))
+        words = ("", given) if isinstance(given, str) else given
+        # Nothing of them is shown: one may be the password.
+        if not (isinstance(words, tuple) and len(words) == 2
+                and all(isinstance(word, str) and "\0" not in word for word in words)):
+            raise TypeError(f"credentials returned a {type(given).__name__}; a str without NUL, or "
+                            "a tuple of user and password, is needed")
+        user, password = (word.encode("utf-8", "surrogateescape") for word in words)
+    except BaseException as error:
+        lib.redlock_credentials_fail(request, one_line(error))
+        return
+    lib.redlock_credentials_provide(request, user, password)
 
 
 class LeaseSignals:
@@ -234,6 +264,20 @@ def on_observation(context: int, observation: Any) -> None:
     if signals is not None and signals.on_observation is not None:
         seen = observation_from(observation.contents)
         guarded(signals.deliver, signals.on_observation, seen)
+
+
+@native(s.CredentialsCallback)
+def on_credentials(context: int, request: int) -> None:
+    signals = contexts.find(context)
+    provider = None if signals is None else signals.credentials
+    try:
+        # It may block, and so may neither of the threads that all clients share.
+        if green():
+            dispatcher.deliver(importlib.import_module("gevent").spawn, provide, provider, request)
+        else:
+            RealThread(lambda: provide(provider, request), "quorum_redlock credentials")
+    except Exception as error:
+        lib.redlock_credentials_fail(request, one_line(error))
 
 
 @native(s.AtRiskCallback)

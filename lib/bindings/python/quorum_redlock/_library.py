@@ -17,7 +17,8 @@ _ERROR = _P(_P(s.Error))
 _CLIENT_OPTIONS = _P(s.ClientOptions)
 _CHANGE = [_P(s.ChangeOptions), _P(_P(s.Membership)), _ERROR]
 
-# Those of the opaque types are c_void_p: client, async client, lease, stop, election, dispatcher.
+# Those of the opaque types are c_void_p: client, async client, lease, stop, election, dispatcher,
+# credentials.
 FUNCTIONS = {
     "redlock_status_name": (c_char_p, [_STATUS]),
     "redlock_vote_name": (c_char_p, [c_int32]),
@@ -37,6 +38,9 @@ FUNCTIONS = {
     "redlock_dispatcher_stop": (None, [c_void_p]),
     "redlock_target_init": (None, [_P(s.Target), c_size_t]),
     "redlock_client_options_init": (None, [_CLIENT_OPTIONS, c_size_t]),
+    "redlock_credentials_url": (c_char_p, [c_void_p]),
+    "redlock_credentials_provide": (None, [c_void_p, c_char_p, c_char_p]),
+    "redlock_credentials_fail": (None, [c_void_p, c_char_p]),
     "redlock_client_create": (_STATUS, [_CLIENT_OPTIONS, _P(c_void_p), _ERROR]),
     "redlock_close_report_undelivered": (_P(s.Undelivered), [_P(s.CloseReport), c_size_t]),
     "redlock_close_report_free": (None, [_P(s.CloseReport)]),

@@ -15,7 +15,8 @@ TARGET_OWNED = 2
 TARGET_PERMIT = 3
 TARGET_ALL_OF = 4
 
-NODE_EVENT_KINDS = ("up", "down", "protocol", "excluded", "undelivered", "learned", "paused")
+NODE_EVENT_KINDS = ("up", "down", "protocol", "excluded", "undelivered", "learned", "paused",
+                    "warning")
 OBSERVATION_KINDS = ("acquire_began", "acquire_ended", "hold_began", "hold_ended", "lease_lost")
 
 
@@ -54,6 +55,7 @@ class Observation(Structure):
 FreeContext = CFUNCTYPE(None, c_void_p)
 NodeEventCallback = CFUNCTYPE(None, c_void_p, POINTER(NodeEvent))
 ObservationCallback = CFUNCTYPE(None, c_void_p, POINTER(Observation))
+CredentialsCallback = CFUNCTYPE(None, c_void_p, c_void_p)
 AtRiskCallback = CFUNCTYPE(None, c_void_p, c_int64)
 LostCallback = CFUNCTYPE(None, c_void_p, POINTER(Error))
 
@@ -69,7 +71,9 @@ class ClientOptions(Structure):
                 ("name_holders", c_bool), ("plain_commands", c_bool),
                 ("on_node_event", NodeEventCallback), ("on_observation", ObservationCallback),
                 ("context", c_void_p), ("free_context", FreeContext), ("dispatcher", c_void_p),
-                ("connect_timeout_ns", c_int64), ("prefix", c_char_p)]
+                ("connect_timeout_ns", c_int64), ("prefix", c_char_p),
+                ("password_file", c_char_p), ("on_credentials", CredentialsCallback),
+                ("tls_server_name", c_char_p)]
 
 
 class Undelivered(Structure):

@@ -15,7 +15,7 @@ from ._library import from_ns, known, lib, text, text_or_none
 from ._waiting import Stop, blocking, interruptible, make_native_stop
 from .errors import call
 from .literals import ListedState, LockKind, MemberState, ProgressKind, Role
-from .options import ClientOptions, native_client_options
+from .options import ClientOptions, native_call_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -141,7 +141,7 @@ def check(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> DeploymentC
     """Asks every node for its facts and changes nothing. A problem of a node is a finding and no
     error. Raises InvalidArgumentError, LimitReachedError."""
     seen = POINTER(s.DeploymentCheck)()
-    blocking(lib.redlock_check, byref(native_client_options(nodes, options)), byref(seen))
+    blocking(lib.redlock_check, byref(native_call_options(nodes, options)), byref(seen))
     return _taken_check(seen)
 
 
@@ -160,7 +160,7 @@ def bootstrap(nodes: Iterable[str], *, after_loss: bool = False, patience: Durat
 def members(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> Membership:
     """Changes nothing. Raises InvalidArgumentError, LimitReachedError."""
     seen = POINTER(s.Membership)()
-    blocking(lib.redlock_members, byref(native_client_options(nodes, options)), byref(seen))
+    blocking(lib.redlock_members, byref(native_call_options(nodes, options)), byref(seen))
     return _taken_membership(seen)
 
 
@@ -199,7 +199,7 @@ def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_nod
     nothing. Raises InvalidArgumentError, LimitReachedError."""
     seen = POINTER(s.LockList)()
     glob = None if pattern is None else encoded(pattern, "pattern")
-    blocking(lib.redlock_list_locks, byref(native_client_options(nodes, options)), glob,
+    blocking(lib.redlock_list_locks, byref(native_call_options(nodes, options)), glob,
              to_count(keys_per_node, "keys_per_node"), byref(seen))
     try:
         return LockList(
@@ -272,7 +272,7 @@ def _progressed(context: Any, progress: Any) -> None:
 def _change(function: Any, nodes: Iterable[str], options: Any, names: tuple[str, ...], out: Any, *,
             patience: Duration | None, stop: Stop | None, on_progress: Any,
             after_loss: bool = False) -> None:
-    client_options = native_client_options(nodes, options)
+    client_options = native_call_options(nodes, options)
     texts = [encoded(name, "node") for name in names]
     ends = make_native_stop(stop)
     change = s.ChangeOptions()

@@ -21,7 +21,7 @@ HolderKind = Literal["exclusive", "shared", "owned", "interval", "reserved", "ot
 Vote = Literal["pending", "granted", "refused", "timeout", "unreachable", "error", "excluded"]
 
 NodeEventKind = Literal["up", "down", "protocol", "excluded", "undelivered", "learned", "paused",
-                        "unknown"]
+                        "warning", "unknown"]
 
 ObservationKind = Literal["acquire_began", "acquire_ended", "hold_began", "hold_ended",
                           "lease_lost", "unknown"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import weakref
 from ctypes import byref, c_char_p, sizeof
 from typing import Any, Callable, Iterable, TypedDict
 
@@ -39,7 +41,15 @@ class ClientOptions(TypedDict, total=False):
     on_node_event: is called with a NodeEvent. Default: nothing is.
     on_observation: is called with an Observation of acquire calls and leases. Default: nothing is.
     logger: gets the node events; None: nobody does. Default: the logger "quorum_redlock".
-    prefix: before each resource's name on the nodes, and only there: "team:". Default: none."""
+    prefix: before each resource's name on the nodes, and only there: "team:". Default: none.
+    password_file: a file whose first line is the password for URLs without one, read at each new
+        connection to a node. Default: none.
+    credentials: is called with the URL of a node at each new connection to it, if that URL has no
+        password, and returns the password, or a tuple of user and password. It runs in a thread of
+        its own, and may block; the time that it takes is part of the time to connect. What it
+        raises fails this attempt to connect. Default: nothing is called.
+    tls_server_name: the name that servers' certificates must have, for rediss:// URLs without
+        ?server_name=. Default: the host of the URL."""
 
     quorum: int
     name: str
@@ -63,6 +73,9 @@ class ClientOptions(TypedDict, total=False):
     on_observation: Callable[[Observation], Any] | None
     logger: logging.Logger | None
     prefix: str
+    password_file: str | os.PathLike[str]
+    credentials: _callbacks.CredentialsProvider | None
+    tls_server_name: str
 
 
 class AcquireOptions(TypedDict, total=False):
@@ -94,7 +107,7 @@ class AcquireOptions(TypedDict, total=False):
 
 
 _CLIENT_TEXTS = ("name", "user", "password", "tls_ca_file", "tls_certificate_file", "tls_key_file",
-                 "prefix")
+                 "prefix", "password_file", "tls_server_name")
 _CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "connect_timeout", "max_ttl",
                      "quarantine", "clock_bound")
 _CLIENT_PLAIN = ("quorum", "guard_restart", "guard_clock", "trust_durable", "name_holders",
@@ -106,7 +119,7 @@ _HINTS = {
     "timeout": ": that of acquire and lock is wait, and lock(…).acquire has timeout",
     "fencing": ": a lease that is adopted keeps its fencing token",
 }
-_CLIENT_CALLBACKS = ("on_node_event", "on_observation")
+_CLIENT_CALLBACKS = ("on_node_event", "on_observation", "credentials")
 _OF_PYTHON = {*_CLIENT_CALLBACKS, "logger"}
 
 
@@ -135,7 +148,10 @@ def native_client_options(nodes: Iterable[str], given: ClientOptions) -> s.Clien
     """The struct without callbacks. It refers to its texts, which live as long as it."""
     if isinstance(nodes, str):
         raise TypeError("nodes is a str; a list of URLs is needed")
-    options = {name: value for name, value in given.items() if name not in _OF_PYTHON}
+    options: dict[str, Any] = {name: value for name, value in given.items()
+                               if name not in _OF_PYTHON}
+    if options.get("password_file") is not None:
+        options["password_file"] = os.fspath(options["password_file"])
     urls = [encoded(node, "node") for node in nodes]
     native = s.ClientOptions()
     lib.redlock_client_options_init(byref(native), sizeof(native))
@@ -154,13 +170,38 @@ def native_client_options(nodes: Iterable[str], given: ClientOptions) -> s.Clien
 def client_signals(given: ClientOptions, deliver: _callbacks.Deliver) -> _callbacks.ClientSignals:
     return _callbacks.ClientSignals(deliver, given.get("on_node_event"),
                                     given.get("on_observation"),
-                                    given.get("logger", _callbacks.logger))
+                                    given.get("logger", _callbacks.logger),
+                                    given.get("credentials"))
+
+
+def native_call_options(nodes: Iterable[str], given: ClientOptions) -> s.ClientOptions:
+    """The same for a call without a client: it only asks for credentials."""
+    native = native_client_options(nodes, given)
+    if given.get("credentials") is not None:
+        signals = client_signals(given, _callbacks.dispatcher.deliver)
+        context = _callbacks.contexts.add(signals)
+        set_credentials_callback(native, signals, context)
+        _callbacks.dispatcher.enter()
+        weakref.finalize(native, _end_call, context)
+    return native
+
+
+def _end_call(context: int) -> None:
+    _callbacks.contexts.remove(context)
+    _callbacks.dispatcher.leave()
+
+
+def set_credentials_callback(native: s.ClientOptions, signals: _callbacks.ClientSignals,
+                             context: int) -> None:
+    native.dispatcher = _callbacks.arrivals.queue()
+    native.context = context
+    if signals.credentials is not None:
+        native.on_credentials = _callbacks.on_credentials
 
 
 def set_client_callbacks(native: s.ClientOptions, signals: _callbacks.ClientSignals,
                          context: int) -> None:
-    native.dispatcher = _callbacks.arrivals.queue()
-    native.context = context
+    set_credentials_callback(native, signals, context)
     if signals.log is not None or signals.on_node_event is not None:
         native.on_node_event = _callbacks.on_node_event
     if signals.on_observation is not None:

@@ -24,7 +24,8 @@ _PLAIN = {
     "char": ctypes.c_char,
 }
 _OPAQUE = {"void", "redlock_client", "redlock_async", "redlock_lease", "redlock_stop",
-           "redlock_election", "redlock_leadership", "redlock_dispatcher", "uv_loop_s"}
+           "redlock_election", "redlock_leadership", "redlock_dispatcher", "redlock_credentials",
+           "uv_loop_s"}
 
 
 def header_text() -> str:

@@ -43,6 +43,21 @@ print(sorted(waiter.value for waiter in waiters) == list(range(20)))
 client.close()
 """), "True\n")
 
+    def test_credentials_come_from_a_greenlet(self) -> None:
+        self.assertEqual(self.run_program(f"""
+client.close()
+hub, greenlets = gevent.get_hub(), []
+def provide(url):
+    gevent.sleep(0.01)
+    greenlets.append(gevent.get_hub() is hub)
+    return ""
+print(quorum_redlock.deployment.list_locks(nodes, credentials=provide).complete)
+own = quorum_redlock.Client(nodes, credentials=provide, **{PATIENT!r})
+own.acquire(resource).release()
+own.close()
+print(len(greenlets) >= 5, all(greenlets))
+"""), "True\nTrue True\n")
+
     def test_each_greenlet_holds_for_itself(self) -> None:
         self.assertEqual(self.run_program("""
 lock = client.lock(resource)

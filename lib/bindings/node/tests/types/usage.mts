@@ -24,7 +24,9 @@ const options: ClientOptions = {
     is<Same<typeof end, HoldEnd>>();
     is<Same<typeof failure, ErrorCode | null>>();
   },
+  credentials: async (url) => ({ user: 'locker', password: url }),
 };
+export const byFile: ClientOptions = { nodes: [], passwordFile: '/run/secrets/redis' };
 
 export async function use(signal: AbortSignal): Promise<void> {
   const client: Client = await Client.create(options);

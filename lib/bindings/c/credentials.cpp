@@ -1,0 +1,76 @@
+#include "redlock/credentials.hpp"
+
+#include "bindings/c/boundary.hpp"
+#include "support/handover.hpp"
+
+namespace redlock::bindings {
+
+[[nodiscard]] static Error no_credentials(std::string why) {
+  return Error{Errc::unavailable, std::move(why), {}};
+}
+
+/// What the library's thread waits for, and whoever has the request gives.
+using PendingCredentials = support::Handover<Result<Credentials>>;
+
+}  // namespace redlock::bindings
+
+struct redlock_credentials {
+  redlock_credentials(std::string node,
+                      std::shared_ptr<redlock::bindings::PendingCredentials> waiting)
+      : url(std::move(node)), pending(std::move(waiting)) {}
+  /// A dispatcher that ends drops what it has not called.
+  ~redlock_credentials() {
+    if (pending != nullptr) answer(redlock::bindings::no_credentials("nobody answered"));
+  }
+  redlock_credentials(const redlock_credentials&) = delete;
+  redlock_credentials& operator=(const redlock_credentials&) = delete;
+
+  void answer(redlock::Result<redlock::Credentials> given) noexcept {
+    const auto waits = std::exchange(pending, nullptr);
+    redlock::bindings::guarded(nullptr, [&] { waits->give(std::move(given)); });
+  }
+
+  std::string url;
+  std::shared_ptr<redlock::bindings::PendingCredentials> pending;
+};
+
+namespace redlock::bindings {
+
+CredentialsProvider make_provider(std::shared_ptr<void> context, CredentialsCallback call,
+                                  Dispatcher dispatcher) {
+  return [context = std::move(context), call,
+          dispatcher = std::move(dispatcher)](const std::string& url) {
+    const auto pending = std::make_shared<PendingCredentials>();
+    auto request = std::make_unique<redlock_credentials>(url, pending);
+    deliver(dispatcher, [context, call, request = std::move(request)]() mutable noexcept {
+      call(context.get(), request.release());
+    });
+    return pending->wait();
+  };
+}
+
+}  // namespace redlock::bindings
+
+const char* redlock_credentials_url(const redlock_credentials* request) {
+  return request == nullptr ? nullptr : request->url.c_str();
+}
+
+void redlock_credentials_provide(redlock_credentials* request, const char* user,
+                                 const char* password) {
+  const std::unique_ptr<redlock_credentials> owned(request);
+  if (owned == nullptr) return;
+  redlock::bindings::guarded(nullptr, [&] {
+    if (password == nullptr) {
+      return owned->answer(redlock::bindings::no_credentials("the password is NULL"));
+    }
+    owned->answer(redlock::Credentials{redlock::bindings::text_or_empty(user), password});
+  });
+}
+
+void redlock_credentials_fail(redlock_credentials* request, const char* message) {
+  const std::unique_ptr<redlock_credentials> owned(request);
+  if (owned == nullptr) return;
+  redlock::bindings::guarded(nullptr, [&] {
+    owned->answer(redlock::bindings::no_credentials(redlock::bindings::text_or_empty(message)));
+  });
+}

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "redlock.h"
+
+namespace redlock::node {
+
+class Client;
+
+/// The way to JavaScript for the library's threads that ask for credentials, which may do so after
+/// the client has ended.
+class CredentialsGate {
+ public:
+  void open(Client& client) noexcept;
+  void close() noexcept;
+  /// The callback of C, whose context is this.
+  void ask(redlock_credentials* request) noexcept;
+
+ private:
+  std::mutex mutex_;
+  Client* client_ = nullptr;
+};
+
+/// What JavaScript has of such a request. Nobody waits for what it forgets.
+class CredentialsRequest {
+ public:
+  explicit CredentialsRequest(redlock_credentials* request) noexcept : request_(request) {}
+  ~CredentialsRequest() { fail("the client is closed"); }
+  CredentialsRequest(const CredentialsRequest&) = delete;
+  CredentialsRequest& operator=(const CredentialsRequest&) = delete;
+
+  [[nodiscard]] const char* url() const noexcept { return redlock_credentials_url(request_); }
+  void provide(const std::string& user, const std::string& password) noexcept {
+    redlock_credentials_provide(std::exchange(request_, nullptr), user.c_str(), password.c_str());
+  }
+  void fail(const std::string& why) noexcept {
+    redlock_credentials_fail(std::exchange(request_, nullptr), why.c_str());
+  }
+
+ private:
+  redlock_credentials* request_;
+};
+
+}  // namespace redlock::node
