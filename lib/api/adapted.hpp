@@ -34,7 +34,8 @@ inline constexpr std::tuple members_of<ClientOptions>{&ClientOptions::nodes,
                                                       &ClientOptions::guards,
                                                       &ClientOptions::plain_commands,
                                                       &ClientOptions::on_node_event,
-                                                      &ClientOptions::observer};
+                                                      &ClientOptions::observer,
+                                                      &ClientOptions::on_log};
 template <>
 inline constexpr std::tuple members_of<AcquireOptions>{
     &AcquireOptions::ttl,          &AcquireOptions::renew,      &AcquireOptions::max_hold,

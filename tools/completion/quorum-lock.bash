@@ -4,12 +4,12 @@
 _quorum_lock() {
   local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
   local values=" --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
-    --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --token --max-hold --max-renewals --kill-after
+    --connect-timeout --max-ttl --restart-guard --clock-bound --log-level --ttl --wait --token --max-hold --max-renewals --kill-after
     --orphan-ttl --permits --owner --at-least --adopt --fencing-token --delay --metrics-file --metrics-listen --limit --mode --in-flight
     --nodes-count --duration --repetitions --contenders --hold --hand-overs --clients --faults --seed
     --html --keep --check --ports --contender-command "
   local options="--nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
-    --connect-timeout --max-ttl --restart-guard --durable --clock-bound --json --quiet --verbose --help --version"
+    --connect-timeout --max-ttl --restart-guard --durable --clock-bound --json --quiet --verbose --log-level --help --version"
   local verb="" operands=0 command=0 index word glued=0
   # Bash splits words at = and :, which are glued here; where each begins in COMP_WORDS.
   local -a words=() begins=()
@@ -83,6 +83,10 @@ _quorum_lock() {
       ;;
     --mode)
       mapfile -t COMPREPLY < <(compgen -W "cycle handoff cohort crowd market faults family" -- "$current")
+      return
+      ;;
+    --log-level)
+      mapfile -t COMPREPLY < <(compgen -W "debug info warning" -- "$current")
       return
       ;;
     --metrics-listen)

@@ -6,7 +6,7 @@ function __quorum_lock_words
     # Their value is the next word, and no verb.
     set -l with_value \
         --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout \
-        --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --max-hold --max-renewals \
+        --connect-timeout --max-ttl --restart-guard --clock-bound --log-level --ttl --wait --max-hold --max-renewals \
         --kill-after --orphan-ttl --permits --owner --at-least --adopt --fencing-token \
         --metrics-file --metrics-listen --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
         --contenders --hold --hand-overs --ports --clients --faults --seed --html --keep --check \
@@ -126,6 +126,7 @@ complete -c quorum-lock -n 'not __quorum_lock_in_command' -l clock-bound -x -a '
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l json -d 'one JSON object on standard output'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l quiet -d 'print only the result'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l verbose -d 'report what happens to the nodes'
+complete -c quorum-lock -n 'not __quorum_lock_in_command' -l log-level -x -a 'debug info warning' -d 'report what happens to the nodes, from this level on'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l help -d 'show the help'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l version -d 'show the version'
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,19 +17,22 @@
 
 namespace redlock::cli {
 
-/// Receives the node events on the client's loop thread; may be asked from any thread. With
-/// --verbose it prints them on standard error.
+/// Receives the node events on the client's loop thread; may be asked from any thread. What
+/// --verbose and --log-level ask for it prints on standard error.
 class NodeWatch {
  public:
-  explicit NodeWatch(Settings::Detail detail) noexcept : detail_(detail) {}
+  explicit NodeWatch(const Settings& settings) noexcept
+      : detail_(settings.detail), level_(settings.log_level) {}
 
   void on_event(const NodeEvent& event);
+  void on_log(const NodeEvent& event) const;
 
   /// "2 nodes are down: URL (why), …"; empty when none is.
   [[nodiscard]] std::string describe_down() const;
 
  private:
   const Settings::Detail detail_;
+  const std::optional<NodeEvent::Level> level_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> down_;
 };

@@ -30,6 +30,8 @@ struct Settings {
   GuardOptions guards{};
   enum class Format { people, json } format = Format::people;
   enum class Detail { quiet, normal, verbose } detail = Detail::normal;
+  /// Of the node events on standard error, from this level on; none: those that nothing else tells.
+  std::optional<NodeEvent::Level> log_level{};
 };
 
 enum class NodesNeeded { required, optional };

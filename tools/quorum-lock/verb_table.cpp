@@ -44,6 +44,10 @@ constexpr OptionText globals[] = {
      "on standard error only errors"},
     {"verbose", "",
      "Report on standard error what happens to the nodes; with --json as a JSON object a line"},
+    {"log-level", "LEVEL",
+     "Report on standard error what happens to the nodes, from LEVEL on: debug (also idle "
+     "connections that end), info (--verbose) or warning; repeated events once a minute. Default: "
+     "only warnings that no result tells"},
 };
 
 constexpr OptionText run_options[] = {

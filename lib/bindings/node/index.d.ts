@@ -97,12 +97,18 @@ export function interval(resource: string, holdAtLeast: number): Target;
 export type NodeEventKind =
   | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'unknown';
 
+/** 'debug': an idle connection ended, or was made again; 'info': up; 'warning': everything else. */
+export type EventLevel = 'debug' | 'info' | 'warning' | 'unknown';
+
 export interface NodeEvent {
   readonly kind: NodeEventKind;
   /** Its position in `nodes`; past the end: a member that they do not name. */
   readonly node: number;
   readonly url: string;
   readonly message: string;
+  readonly level: EventLevel;
+  /** How often it happened: 1, except in the summaries of `onLog`. */
+  readonly times: number;
 }
 
 export type ObservationKind =
@@ -154,6 +160,9 @@ export interface ClientOptions {
   plainCommands?: boolean;
   onNodeEvent?: (event: NodeEvent) => void;
   onObservation?: (observation: Observation) => void;
+  /** The node events for a log, which stays short: the first of a kind, node and level at once, the
+   *  others in one summary a minute, and when the client is closed. */
+  onLog?: (event: NodeEvent) => void;
 }
 
 export interface TryOptions {

@@ -56,6 +56,7 @@ TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
   EXPECT_EQ(read.name_holders, expected.name_holders);
   EXPECT_EQ(read.plain_commands, expected.plain_commands);
   EXPECT_FALSE(read.on_node_event);
+  EXPECT_FALSE(read.on_log);
 
   redlock_acquire_options terms;
   redlock_acquire_options_init(&terms, sizeof(terms));

@@ -70,10 +70,10 @@ class Connection {
   #closing = null;
   #leases = new Set();
 
-  constructor({ native: options, onNodeEvent, onObservation }) {
-    const events = onNodeEvent || onObservation ? ++lastId : 0;
-    const { error, client } =
-      native.open(options, receive, events, onObservation !== undefined);
+  constructor({ native: options, onNodeEvent, onObservation, onLog }) {
+    const events = onNodeEvent || onObservation || onLog ? ++lastId : 0;
+    const { error, client } = native.open(
+      options, receive, events, onObservation !== undefined, onLog !== undefined);
     if (error !== null) throw new RedlockError(error);
     this.#handle = client;
     open.add(client);
@@ -81,7 +81,7 @@ class Connection {
     forgotten.register(this, client);
     if (events === 0) return;
     // Callbacks often know the client: they must not keep it from being collected.
-    this.callbacks = { node: onNodeEvent, observation: onObservation };
+    this.callbacks = { node: onNodeEvent, observation: onObservation, log: onLog };
     this.events = events;
     const weak = new WeakRef(this.callbacks);
     listeners.set(events, (event, _, what) => {

@@ -57,7 +57,7 @@ const clientTable = {
   nodes: 'texts', quorum: 'count', name: 'text', user: 'text', password: 'text', tls: 'object',
   guards: 'object', shortestNodeLimit: 'duration', longestNodeLimit: 'duration',
   connectTimeout: 'duration', maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
-  onNodeEvent: 'callback', onObservation: 'callback',
+  onNodeEvent: 'callback', onObservation: 'callback', onLog: 'callback',
 };
 const tlsTable = { caFile: 'text', certificateFile: 'text', keyFile: 'text' };
 const guardsTable = {
@@ -65,16 +65,16 @@ const guardsTable = {
   trustDurable: 'flag',
 };
 
-/** → {native, onNodeEvent, onObservation} */
+/** → {native, onNodeEvent, onObservation, onLog} */
 function clientOptions(given) {
-  const { tls, guards, onNodeEvent, onObservation, ...rest } =
+  const { tls, guards, onNodeEvent, onObservation, onLog, ...rest } =
     pick(given, clientTable, 'options');
   const { restart: guardRestart, clock: guardClock, ...moreGuards } =
     pick(guards, guardsTable, 'options.guards');
   const native = {
     ...rest, ...pick(tls, tlsTable, 'options.tls'), guardRestart, guardClock, ...moreGuards,
   };
-  return { native, onNodeEvent, onObservation };
+  return { native, onNodeEvent, onObservation, onLog };
 }
 
 const acquireTable = {

@@ -16,6 +16,7 @@ TARGET_PERMIT = 3
 TARGET_ALL_OF = 4
 
 NODE_EVENT_KINDS = ("up", "down", "protocol", "excluded", "undelivered", "learned", "paused")
+EVENT_LEVELS = ("debug", "info", "warning")
 OBSERVATION_KINDS = ("acquire_began", "acquire_ended", "hold_began", "hold_ended", "lease_lost")
 
 
@@ -42,7 +43,8 @@ class Target(Structure):
 
 
 class NodeEvent(Structure):
-    _fields_ = [("kind", c_int32), ("node", c_uint64), ("url", c_char_p), ("message", c_char_p)]
+    _fields_ = [("kind", c_int32), ("node", c_uint64), ("url", c_char_p), ("message", c_char_p),
+                ("level", c_int32), ("times", c_uint64)]
 
 
 class Observation(Structure):
@@ -69,7 +71,7 @@ class ClientOptions(Structure):
                 ("name_holders", c_bool), ("plain_commands", c_bool),
                 ("on_node_event", NodeEventCallback), ("on_observation", ObservationCallback),
                 ("context", c_void_p), ("free_context", FreeContext), ("dispatcher", c_void_p),
-                ("connect_timeout_ns", c_int64)]
+                ("connect_timeout_ns", c_int64), ("on_log", NodeEventCallback)]
 
 
 class Undelivered(Structure):

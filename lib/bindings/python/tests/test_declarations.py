@@ -138,6 +138,7 @@ class Declarations(unittest.TestCase):
                      "TARGET_PERMIT", "TARGET_ALL_OF"):
             self.assertEqual(getattr(_structs, name), numbers[name])
         for prefix, names in (("NODE", _structs.NODE_EVENT_KINDS),
+                              ("LEVEL", _structs.EVENT_LEVELS),
                               ("", _structs.OBSERVATION_KINDS)):
             for number, name in enumerate(names):
                 self.assertEqual(numbers[f"{prefix}_{name}".strip("_").upper()], number)
@@ -167,6 +168,7 @@ class Declarations(unittest.TestCase):
                          ["none", *known[1:], "unknown"])
         self.assertEqual(get_args(literals.NodeEventKind),
                          (*_structs.NODE_EVENT_KINDS, "unknown"))
+        self.assertEqual(get_args(literals.EventLevel), (*_structs.EVENT_LEVELS, "unknown"))
         self.assertEqual(get_args(literals.ObservationKind),
                          (*_structs.OBSERVATION_KINDS, "unknown"))
         from quorum_redlock.errors import _BY_STATUS
