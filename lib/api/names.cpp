@@ -291,6 +291,10 @@ std::string_view to_string(Finding::Kind kind) noexcept {
       return "tracking-table";
     case Finding::Kind::no_scripts:
       return "no-scripts";
+    case Finding::Kind::forgetting_commands:
+      return "forgetting-commands";
+    case Finding::Kind::client_limit:
+      return "client-limit";
   }
   return "unknown";
 }

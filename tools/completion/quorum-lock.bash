@@ -5,7 +5,7 @@ _quorum_lock() {
   local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
   local values=" --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
     --connect-timeout --max-ttl --restart-guard --clock-bound --log-level --ttl --wait --token --max-hold --max-renewals --kill-after
-    --orphan-ttl --permits --owner --at-least --adopt --fencing-token --delay --metrics-file --metrics-listen --limit --mode --in-flight
+    --orphan-ttl --permits --owner --at-least --adopt --fencing-token --delay --metrics-file --metrics-listen --limit --interval --mode --in-flight
     --nodes-count --duration --repetitions --contenders --hold --hand-overs --clients --faults --seed
     --html --keep --check --ports --contender-command "
   local options="--nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout
@@ -101,7 +101,7 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "0s 1s 10s 30s 2m forever" -- "$current")
       return
       ;;
-    --ttl | --timeout | --connect-timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --delay | --duration | --hold)
+    --ttl | --timeout | --connect-timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --delay | --duration | --hold | --interval)
       mapfile -t COMPREPLY < <(compgen -W "250ms 1s 10s 30s 2m" -- "$current")
       return
       ;;
@@ -122,6 +122,7 @@ _quorum_lock() {
     list) options+=" --watch --limit" ;;
     top) options+=" --limit" ;;
     break) options+=" --yes --delay" ;;
+    doctor) options+=" --watch --interval --nagios" ;;
     bootstrap) options+=" --after-loss" ;;
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)

@@ -8,7 +8,7 @@ function __quorum_lock_words
         --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --timeout \
         --connect-timeout --max-ttl --restart-guard --clock-bound --log-level --ttl --wait --max-hold --max-renewals \
         --kill-after --orphan-ttl --permits --owner --at-least --adopt --fencing-token \
-        --metrics-file --metrics-listen --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
+        --metrics-file --metrics-listen --token --limit --delay --interval --mode --in-flight --nodes-count --duration --repetitions \
         --contenders --hold --hand-overs --ports --clients --faults --seed --html --keep --check \
         --contender-command
     set -l words (commandline -opc)
@@ -172,6 +172,10 @@ complete -c quorum-lock -n '__quorum_lock_verb top' -l limit -x -d 'how many key
 
 complete -c quorum-lock -n '__quorum_lock_verb break' -l yes -d 'do not ask'
 complete -c quorum-lock -n '__quorum_lock_verb break' -l delay -x -a '250ms 1s 10s 30s 2m' -d 'nobody can acquire it for this time'
+
+complete -c quorum-lock -n '__quorum_lock_verb doctor' -l watch -d 'check again and again'
+complete -c quorum-lock -n '__quorum_lock_verb doctor' -l interval -x -a '250ms 1s 10s 30s 2m' -d 'how long to wait between two checks'
+complete -c quorum-lock -n '__quorum_lock_verb doctor' -l nagios -d 'one line for monitoring'
 
 complete -c quorum-lock -n '__quorum_lock_verb bootstrap' -l after-loss -d 'the nodes seem new, but have lost their data'
 

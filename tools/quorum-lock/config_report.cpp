@@ -42,6 +42,7 @@ constexpr Preset presets[] = {
     {"run", "wait", "30s"},
     {"acquire", "wait", "0s"},
     {"elect", "wait", "forever"},
+    {"doctor", "interval", "5s"},
     {"list", "limit", "10000"},
     {"top", "limit", "10000"},
     {"bench", "mode", "cycle"},

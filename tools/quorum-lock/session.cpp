@@ -8,8 +8,8 @@
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
-#include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/log.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/usage_error.hpp"
@@ -140,10 +140,11 @@ void Session::end_local_nodes() noexcept {
   if (local_) local_->end();
 }
 
-EndOnSignal::EndOnSignal(const Signals& signals, Session& session)
-    : watcher_(signals, [&session](int signal) {
+EndOnSignal::EndOnSignal(const Signals& signals, Session& session,
+                         std::function<int(int signal)> code_at)
+    : watcher_(signals, [&session, code_at = std::move(code_at)](int signal) {
         session.end_local_nodes();
-        ::_exit(code_of_signal(signal));
+        ::_exit(code_at(signal));
       }) {}
 
 namespace {

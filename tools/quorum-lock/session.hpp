@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/json.hpp"
 #include "quorum-lock/local_nodes.hpp"
 #include "quorum-lock/settings.hpp"
@@ -76,10 +77,12 @@ class Session {
   std::shared_ptr<NodeWatch> watch_;
 };
 
-/// For verbs whose calls are short and cannot be cancelled: a signal ends the process at once.
+/// For verbs whose calls are short and cannot be cancelled: a signal ends the process at once, with
+/// the exit code that `code_at` gives for it.
 class EndOnSignal {
  public:
-  EndOnSignal(const Signals& signals, Session& session);
+  EndOnSignal(const Signals& signals, Session& session,
+              std::function<int(int signal)> code_at = code_of_signal);
 
  private:
   SignalWatcher watcher_;
