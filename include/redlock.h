@@ -259,12 +259,22 @@ enum {
   REDLOCK_NODE_WARNING = 7       ///< to be mended, and the client goes on: changed TLS files
 };
 
+/// How much attention an event deserves.
+typedef int32_t redlock_event_level;
+enum {
+  REDLOCK_LEVEL_DEBUG = 0,   ///< an idle connection ended, or was made again
+  REDLOCK_LEVEL_INFO = 1,    ///< up
+  REDLOCK_LEVEL_WARNING = 2  ///< everything else
+};
+
 /// A change in the state of a node. It ends with the callback that it was given to.
 typedef struct redlock_node_event {
   redlock_node_event_kind kind;
   uint64_t node;        ///< position in the nodes of the options; past its end: a learned one
   const char* url;      ///< without the password
   const char* message;  ///< one line
+  redlock_event_level level;
+  uint64_t times;  ///< how often it happened: 1, except in the summaries of on_log
 } redlock_node_event;
 
 /// The kind of an observation.
@@ -356,6 +366,10 @@ typedef struct redlock_client_options {
   /// The name that servers' certificates must have, for rediss:// URLs without ?server_name=. NULL:
   /// the host of the URL.
   const char* tls_server_name;
+  /// The node events for a log, which stays short: the first of a kind, node and level at once, the
+  /// others in one summary a minute, and at the end of the client. Called on the client's loop
+  /// thread. It must not block.
+  void (*on_log)(void* context, const redlock_node_event* event);
 } redlock_client_options;
 
 /// Writes the defaults. `size` is sizeof(redlock_client_options).

@@ -124,6 +124,8 @@ struct REDLOCK_EXPORT Finding {
     stale_client,      ///< the list of nodes is not the list of members
     tracking_table,    ///< the server remembers for many clients which keys they had it track
     no_scripts,        ///< the server has neither EVAL nor a native compare-and-delete
+    forgetting_commands,  ///< somebody has run commands that can make the node forget
+    client_limit,         ///< nearly as many clients as the server admits
   };
 
   std::string node{};  ///< the node's URL; several are separated by ", "

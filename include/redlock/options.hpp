@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "redlock/callback.hpp"
@@ -51,11 +52,24 @@ struct REDLOCK_EXPORT NodeEvent {
     warning,  ///< something is to be mended, and the client goes on: TLS files that have changed
               ///< cannot be used. Reported once, for the first node that was to use them
   };
+  /// How much attention the event deserves.
+  enum class Level {
+    debug,    ///< an idle connection ended, as servers and proxies end them, or was made again
+    info,     ///< up
+    warning,  ///< everything else: a connection ended while a request was unanswered, the node
+              ///< cannot be connected to, or somebody has to do something
+  };
   Kind kind = Kind::up;
   std::size_t node = 0;  ///< position in ClientOptions::nodes; past its end: a learned one
   std::string url{};     ///< without the password
   std::string message{};
+  Level level = Level::info;
+  /// How often it happened: 1, except in the summaries of ClientOptions::on_log.
+  std::uint64_t times = 1;
 };
+
+/// "debug", "info" or "warning".
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(NodeEvent::Level level) noexcept;
 
 /// The guards decide which votes count after nodes forgot or clocks jumped. A vote that does not
 /// count is reported as `Vote::excluded` with the reason.
@@ -165,6 +179,14 @@ struct REDLOCK_EXPORT ClientOptions {
   /// `?server_name=`: it is also the name that is sent to the server (SNI). For nodes that are
   /// named by addresses which are not in their certificates. Empty: the host of the URL.
   std::string tls_server_name{};
+
+  /// The node events for a log, which stays short whatever happens: an event is reported at once
+  /// unless the same kind of the same node and level was reported within the last minute. What was
+  /// held back is reported once a minute and at the end of the client, with
+  /// `NodeEvent::times`, as in "connection refused (17 times in the last minute)". Also reports
+  /// that a node cannot be connected to again whose idle connection has ended. Called on the
+  /// client's loop thread. It must not block.
+  std::function<void(const NodeEvent&)> on_log{};
 };
 
 /// The mistake in these options for which a client would be refused, if there is one. Nothing is

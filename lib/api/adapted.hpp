@@ -37,7 +37,8 @@ inline constexpr std::tuple members_of<ClientOptions>{&ClientOptions::nodes,
                                                       &ClientOptions::observer,
                                                       &ClientOptions::prefix,
                                                       &ClientOptions::credentials,
-                                                      &ClientOptions::tls_server_name};
+                                                      &ClientOptions::tls_server_name,
+                                                      &ClientOptions::on_log};
 template <>
 inline constexpr std::tuple members_of<AcquireOptions>{
     &AcquireOptions::ttl,          &AcquireOptions::renew,      &AcquireOptions::max_hold,

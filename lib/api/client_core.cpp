@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/boot_time.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/explain.hpp"
 #include "support/assert.hpp"
@@ -174,6 +175,7 @@ void ClientCore::end_all_leases() noexcept {
 
 void ClientCore::tear_down() noexcept {
   driver_.reset();
+  log(event_log_.finish(runtime::boot_now()));
   end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
   std::vector<Job> late;

@@ -26,6 +26,7 @@
 #include "redlock/metrics.hpp"
 #include "redlock/observer.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/event_log.hpp"
 #include "runtime/explain.hpp"
 #include "uv/blocked_threads.hpp"
 #include "uv/loop_thread.hpp"
@@ -184,6 +185,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   struct Spent {
     LeaseCallbacks callbacks;
   };
+  /// For the log.
+  struct Logged {
+    NodeEvent event;
+  };
   /// For the observer.
   struct Told {
     void (Observer::*what)(const AcquireObservation&) noexcept;
@@ -196,7 +201,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
                    Call<InspectDone, Result<Inspection>>, Call<OwnershipDone, Result<Ownership>>,
-                   Seen, Unnamed, Measured, Posted, Loss, Risk, Spent, NodeEvent, Told, ToldHold>;
+                   Seen, Unnamed, Measured, Posted, Loss, Risk, Spent, NodeEvent, Logged, Told,
+                   ToldHold>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -254,6 +260,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void on_outcome(core::Instant now, const core::QueueWatched& outcome) noexcept override;
   void on_outcome(core::Instant now, const core::Lost& outcome) noexcept override;
   void on_node_event(NodeEvent event) noexcept override;
+  void on_log(NodeEvent event) noexcept override;
   void on_undelivered(const core::Undelivered& report) noexcept override;
   void on_drained() noexcept override;
   void on_turn_end() noexcept override;
@@ -266,6 +273,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
                 const core::Round* round);
   void give_back(Pending& call);
   void spend(LeaseCallbacks callbacks);
+  void log(std::vector<NodeEvent> events);
   void run_completions();
   void wake_answered_callers() noexcept;
   /// Callers that were answered in one turn mostly ask again at once, and together: what they ask
@@ -310,6 +318,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::vector<Completion> for_the_thread_;  // the user's code, which no borrowed turn runs
   std::uint64_t found_lost_ = 0;            // by their holders, who came to end them
   LocalWaits local_waits_;
+  runtime::EventLog event_log_;
   std::size_t answered_callers_ = 0;  // that block, since the end of the last turn
   uv::BlockedThreads blocked_callers_;
   bool running_ = false;

@@ -162,7 +162,19 @@ void ClientCore::on_node_event(NodeEvent event) noexcept {
     known.push_back(event.url);
     urls_.push_front(std::make_shared<const std::vector<std::string>>(std::move(known)));
   }
+  on_log(event);
   if (configuration_.on_node_event) completions_.emplace_back(std::move(event));
+}
+
+void ClientCore::on_log(NodeEvent event) noexcept {
+  if (!configuration_.on_log) return;
+  if (auto line = event_log_.add(std::move(event), runtime::boot_now())) {
+    completions_.emplace_back(Logged{*std::move(line)});
+  }
+}
+
+void ClientCore::log(std::vector<NodeEvent> events) {
+  for (NodeEvent& event : events) completions_.emplace_back(Logged{std::move(event)});
 }
 
 void ClientCore::on_undelivered(const core::Undelivered& report) noexcept {
@@ -177,13 +189,14 @@ void ClientCore::on_turn_end() noexcept {
   if (!thread_) caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   const auto self = shared_from_this();
   if (local_waits_.next()) end_local_waits(runtime::boot_now(), LocalWaits::End::time);
+  if (event_log_.next()) log(event_log_.take_due(runtime::boot_now()));
   run_completions();
   if (!driver_) return answer_the_rest();
   let_callers_ask();
   // What the callbacks asked for may be answered already; the loop gets its turn first, so that
   // somebody who tries again in every callback cannot starve it.
   if (!completions_.empty()) driver_->request_turn_end();
-  driver_->wake_at(local_waits_.next());
+  driver_->wake_at(core::earlier(local_waits_.next(), event_log_.next()));
   // A leader leaves the end to the thread, as it does the user's code.
   if (drained_ && completions_.empty() && !loop_is_borrowed()) tear_down();
 }
@@ -199,7 +212,8 @@ void ClientCore::run_completions() {
     const bool users =
         std::holds_alternative<Loss>(completion) || std::holds_alternative<Risk>(completion) ||
         std::holds_alternative<Spent>(completion) ||
-        std::holds_alternative<NodeEvent>(completion) || std::holds_alternative<Told>(completion) ||
+        std::holds_alternative<NodeEvent>(completion) ||
+        std::holds_alternative<Logged>(completion) || std::holds_alternative<Told>(completion) ||
         std::holds_alternative<ToldHold>(completion);
     if (users && loop_is_borrowed()) {
       for_the_thread_.push_back(std::move(completion));
@@ -241,6 +255,8 @@ void ClientCore::run(Completion& completion) noexcept {
       [this](auto& what) {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, NodeEvent>) {
           configuration_.on_node_event(what);
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Logged>) {
+          configuration_.on_log(what.event);
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Told>) {
           ((*configuration_.observer).*what.what)(what.call);
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, ToldHold>) {

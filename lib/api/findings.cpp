@@ -38,6 +38,8 @@ class Findings {
   void judge_scripts(const SurveyedNode& node);
   void judge_settings(const SurveyedNode& node);
   void judge_tracking(const SurveyedNode& node);
+  void judge_commands(const SurveyedNode& node);
+  void judge_clients(const SurveyedNode& node);
   void judge_clock(const SurveyedNode& node);
   void judge_fencing(const SurveyedNode& node);
   void judge_membership(const SurveyedNode& node);
@@ -97,6 +99,8 @@ void Findings::judge(const SurveyedNode& node) {
   judge_scripts(node);
   judge_settings(node);
   judge_tracking(node);
+  judge_commands(node);
+  judge_clients(node);
   judge_clock(node);
   // A replica reports its master's values, and a loading server reports none.
   if (node.seen.role == admin::NodeCheck::Role::replica || node.seen.loading) return;
@@ -202,6 +206,32 @@ void Findings::judge_tracking(const SurveyedNode& node) {
       "that did not happen. Clients of quorum-lock add entries only for keys that they watch.",
       "Find the program that has keys tracked (CLIENT LIST: flag t), and have it track by prefix "
       "(BCAST) or not at all. A restart of the server empties the table.");
+}
+
+void Findings::judge_commands(const SurveyedNode& node) {
+  if (node.forgetting.empty()) return;
+  add(node, admin::Finding::Kind::forgetting_commands,
+      "Somebody has run commands that can make it forget: " + node.forgetting + ".",
+      "FLUSHALL and FLUSHDB delete locks that are held, SWAPDB puts the data of another database "
+      "in "
+      "their place, and DEBUG can do either. Clients notice that the marker is gone. If data come "
+      "back as they once were, nobody notices.",
+      "Find out who does it, and take these commands from that user with ACL SETUSER, or from all "
+      "with rename-command. Then run CONFIG RESETSTAT on the server: the counts begin again, and "
+      "this finding ends.");
+}
+
+void Findings::judge_clients(const SurveyedNode& node) {
+  // Nine of ten: those who connect again after an outage come all at once.
+  if (node.most_clients == 0 || node.clients < node.most_clients / 10 * 9) return;
+  add(node, admin::Finding::Kind::client_limit,
+      "It has " + std::to_string(node.clients) + " clients, and admits " +
+          std::to_string(node.most_clients) + " (maxclients).",
+      "It refuses the clients above that: they get no vote from it, and cannot renew or release "
+      "there.",
+      "Find the program that opens so many connections (CLIENT LIST). Or CONFIG SET maxclients to "
+      "a "
+      "higher number, in its configuration file as well, and let its process open as many files.");
 }
 
 void Findings::judge_clock(const SurveyedNode& node) {
@@ -368,6 +398,8 @@ bool forbids_opening(admin::Finding::Kind kind) noexcept {
     case admin::Finding::Kind::other_deployment:
     case admin::Finding::Kind::stale_client:
     case admin::Finding::Kind::tracking_table:
+    case admin::Finding::Kind::forgetting_commands:
+    case admin::Finding::Kind::client_limit:
       return false;
   }
   return false;

@@ -11,6 +11,18 @@
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
+std::string_view to_string(NodeEvent::Level level) noexcept {
+  switch (level) {
+    case NodeEvent::Level::debug:
+      return "debug";
+    case NodeEvent::Level::info:
+      return "info";
+    case NodeEvent::Level::warning:
+      return "warning";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(Vote vote) noexcept {
   switch (vote) {
     case Vote::pending:
@@ -279,6 +291,10 @@ std::string_view to_string(Finding::Kind kind) noexcept {
       return "tracking-table";
     case Finding::Kind::no_scripts:
       return "no-scripts";
+    case Finding::Kind::forgetting_commands:
+      return "forgetting-commands";
+    case Finding::Kind::client_limit:
+      return "client-limit";
   }
   return "unknown";
 }

@@ -205,6 +205,7 @@ Result<Configuration> configure(ClientOptions options) {
   configuration.settings.connect_timeout = options.connect_timeout;
   configuration.settings.max_ttl = options.max_ttl;
   configuration.on_node_event = std::move(options.on_node_event);
+  configuration.on_log = std::move(options.on_log);
   configuration.observer = std::move(options.observer);
   configuration.name_holders = options.name_holders;
   configuration.settings.longest_name -= prefix->size();

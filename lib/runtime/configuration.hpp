@@ -17,6 +17,7 @@ struct Configuration {
   core::Settings settings;
   std::vector<redis::ConnectionTarget> targets;  ///< in the order of settings.nodes
   std::function<void(const NodeEvent&)> on_node_event;
+  std::function<void(const NodeEvent&)> on_log;
   std::shared_ptr<Observer> observer;  ///< none: nothing is observed
   bool name_holders = false;           ///< see ClientOptions
   std::string prefix;                  ///< see ClientOptions

@@ -71,9 +71,12 @@ void Driver::carry_out(const core::Disconnect& command) {
   gathered_.send();
   // What was sent in this step still goes: a release behind a SET that was given up.
   if (node.ready()) node.connection().flush();
-  const std::string why = engine_.link(command.node).failure().why + std::string(node.missing());
+  std::string why = engine_.link(command.node).failure().why + std::string(node.missing());
   node.disconnect(uv::CloseMode::reset);
-  report(command.node, NodeEvent::Kind::down, why);
+  // Else the connection was given up for a new one, which shows what the node is now.
+  const bool silent = engine_.link(command.node).failure().vote == Vote::timeout;
+  report(command.node, NodeEvent::Kind::down, std::move(why),
+         silent ? NodeEvent::Level::warning : NodeEvent::Level::debug);
 }
 
 void Driver::carry_out(const core::Subscribe& command) {
@@ -159,14 +162,15 @@ void Driver::carry_out(const core::Undelivered& command) {
 void Driver::carry_out(const core::Drained&) { listener_.on_drained(); }
 
 void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity) noexcept {
-  nodes_[node]->reported_down = false;
+  const auto down = std::exchange(nodes_[node]->reported_down, std::nullopt);
   const redis::Dialect dialect = redis::dialect_of(identity.capabilities);
   common_dialect_ = dialect;
   for (const auto& other : nodes_) {
     const bool same = !other->ready() || other->connection().dialect() == dialect;
     if (!same) common_dialect_.reset();
   }
-  report(node, NodeEvent::Kind::up, identity.product);
+  report(node, NodeEvent::Kind::up, identity.product,
+         down == NodeEvent::Level::debug ? NodeEvent::Level::debug : NodeEvent::Level::info);
   core::NodeUp event;
   event.node = node;
   event.server = identity.run_id;
@@ -187,7 +191,9 @@ void Driver::on_node_answer(const core::Event& answer) noexcept { step(answer); 
 void Driver::on_node_down(NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                           redis::ProtocolError protocol_error) noexcept {
   const bool violated = protocol_error == redis::ProtocolError::violation;
-  report(node, violated ? NodeEvent::Kind::protocol : NodeEvent::Kind::down, std::string(why));
+  const bool missed = cause == core::NodeDown::Cause::error || !engine_.link(node).idle();
+  report(node, violated ? NodeEvent::Kind::protocol : NodeEvent::Kind::down, std::string(why),
+         violated || missed ? NodeEvent::Level::warning : NodeEvent::Level::debug);
   core::NodeDown event;
   event.node = node;
   event.cause = cause;
@@ -205,12 +211,17 @@ void Driver::on_node_changed(const core::Changed& change) noexcept { step(change
 
 void Driver::on_node_unsubscribed(NodeIndex node) noexcept { step(core::Unsubscribed{node}); }
 
-void Driver::report(NodeIndex node, NodeEvent::Kind kind, std::string message) {
+void Driver::report(NodeIndex node, NodeEvent::Kind kind, std::string message,
+                    NodeEvent::Level level) {
+  NodeEvent event{kind, node, engine_.settings().nodes[node], std::move(message), level};
   if (kind == NodeEvent::Kind::down) {
-    if (nodes_[node]->reported_down) return;
-    nodes_[node]->reported_down = true;
+    // Retries are no news, unless they fail after an idle connection has ended.
+    std::optional<NodeEvent::Level>& reported = nodes_[node]->reported_down;
+    if (reported >= level) return;
+    const bool again = std::exchange(reported, level).has_value();
+    if (again) return listener_.on_log(std::move(event));
   }
-  listener_.on_node_event({kind, node, engine_.settings().nodes[node], std::move(message)});
+  listener_.on_node_event(std::move(event));
 }
 
 Metrics Driver::metrics() {

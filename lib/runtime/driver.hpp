@@ -38,6 +38,8 @@ class DriverListener {
   virtual void on_outcome(core::Instant now, const core::QueueWatched& outcome) noexcept = 0;
   virtual void on_outcome(core::Instant now, const core::Lost& outcome) noexcept = 0;
   virtual void on_node_event(NodeEvent event) noexcept = 0;
+  /// What is news for a log only.
+  virtual void on_log(NodeEvent event) noexcept = 0;
   /// So many releases did not reach a node before the end.
   virtual void on_undelivered(const core::Undelivered& report) noexcept = 0;
   /// Nothing is left to wait for; the driver may be destroyed from the next `on_turn_end` on.
@@ -118,7 +120,8 @@ class Driver final : private NodeOwner {
   void gather(const core::Request& request, redis::Dialect dialect);
   [[nodiscard]] std::string_view encode(const core::Request& request, core::Verb verb,
                                         redis::Dialect dialect);
-  void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);
+  void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message,
+              NodeEvent::Level level = NodeEvent::Level::warning);
   void on_deadline() noexcept;
   void on_turn() noexcept;
   void arm();

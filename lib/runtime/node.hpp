@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "core/engine/messages.hpp"
 #include "redis/wire/connection.hpp"
 #include "redis/wire/subscriber.hpp"
+#include "redlock/options.hpp"
 #include "uv/resolver.hpp"
 
 namespace redlock::runtime {
@@ -58,8 +60,8 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   }
   [[nodiscard]] bool ready() const noexcept { return connection_ && connection_->ready(); }
 
-  /// Whether the last news reported of it was that it is down: retries are no news.
-  bool reported_down = false;
+  /// How its outage was reported; none: it is up, or nothing was reported of it yet.
+  std::optional<NodeEvent::Level> reported_down{};
 
  private:
   void open_connection();

@@ -17,15 +17,18 @@ namespace redlock::runtime {
 
 /// The answers of one node, not judged and not compared with the others yet.
 struct SurveyedNode {
-  admin::NodeCheck seen{};                          ///< but for clock_offset, which takes all nodes
-  std::string denied{};                             ///< what it keeps from us, in its own words
-  std::string marker_text{};                        ///< as it is kept; empty: none
-  std::optional<core::Marker> marker{};             ///< none: nothing that is one of ours
-  std::string quarantine_why{};                     ///< what began it, as it is kept
-  std::string replid{};                             ///< the server's replication id
-  bool runs_scripts = true;                         ///< knows EVAL, and our user may
-  bool can_compare = false;                         ///< DELIFEQ or DELEX: locks without scripts
-  std::uint64_t tracked = 0;                        ///< entries of its table of tracked keys
+  admin::NodeCheck seen{};               ///< but for clock_offset, which takes all nodes
+  std::string denied{};                  ///< what it keeps from us, in its own words
+  std::string marker_text{};             ///< as it is kept; empty: none
+  std::optional<core::Marker> marker{};  ///< none: nothing that is one of ours
+  std::string quarantine_why{};          ///< what began it, as it is kept
+  std::string replid{};                  ///< the server's replication id
+  bool runs_scripts = true;              ///< knows EVAL, and our user may
+  bool can_compare = false;              ///< DELIFEQ or DELEX: locks without scripts
+  std::uint64_t tracked = 0;             ///< entries of its table of tracked keys
+  std::string forgetting{};        ///< commands that can make it forget, and how often they ran
+  std::uint64_t clients = 0;       ///< that are connected
+  std::uint64_t most_clients = 0;  ///< that it admits; 0: not known
   std::optional<std::chrono::microseconds> time{};  ///< its own clock, since 1970
   /// The node's clock relative to this machine's; only the differences between nodes matter.
   std::optional<std::chrono::nanoseconds> clock{};

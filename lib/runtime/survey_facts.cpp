@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "core/claim/fencing.hpp"
 #include "core/membership/marker.hpp"
@@ -31,6 +32,8 @@ enum Fact : std::size_t {
   script,
   delifeq,
   delex,
+  commands,
+  most_clients,
 };
 
 constexpr std::size_t longest_field = 64;
@@ -122,6 +125,38 @@ void take_errors(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   }
 }
 
+/// Calls that were carried out, of a line of INFO commandstats:
+/// "calls=3,usec=9,…,failed_calls=1".
+std::uint64_t calls_in(std::string_view line) {
+  const auto count = [line](std::string_view name) -> std::uint64_t {
+    const std::size_t at = line.find(name);
+    if (at == std::string_view::npos) return 0;
+    const std::string_view rest = line.substr(at + name.size());
+    return number_in<std::uint64_t>(rest.substr(0, rest.find(','))).value_or(0);
+  };
+  const std::uint64_t failed = count(",failed_calls=");
+  const std::uint64_t all = line.starts_with("calls=") ? count("calls=") : 0;
+  return all > failed ? all - failed : 0;
+}
+
+/// "FLUSHALL (twice), SWAPDB (once)"; empty: none of them ran since the counts began.
+std::string forgetting_in(std::string_view statistics) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> commands{{
+      {"cmdstat_flushall", "FLUSHALL"},
+      {"cmdstat_flushdb", "FLUSHDB"},
+      {"cmdstat_swapdb", "SWAPDB"},
+      {"cmdstat_debug", "DEBUG"},
+  }};
+  std::string ran;
+  for (const auto& [field, command] : commands) {
+    const std::uint64_t calls = calls_in(redis::info_field(statistics, field));
+    if (calls == 0) continue;
+    ran += (ran.empty() ? "" : ", ") + std::string(command) + " (" + std::to_string(calls) +
+           (calls == 1 ? " time)" : " times)");
+  }
+  return ran;
+}
+
 /// Whether the server told the keys of a call of the command.
 bool knows_command(const OwnedValue& answer) {
   return answer.type == Value::Type::array && !answer.elements.empty();
@@ -151,6 +186,8 @@ redis::Questions fact_questions() {
   // What clients can do without scripts, asked as the handshake asks.
   questions.add({"COMMAND", "GETKEYS", "DELIFEQ", "key", "value"});
   questions.add({"COMMAND", "GETKEYS", "DELEX", "key"});
+  questions.add({"INFO", "commandstats"});
+  questions.add({"CONFIG", "GET", "maxclients"});
   return questions;
 }
 
@@ -182,6 +219,13 @@ void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   node.tracked = number_in<std::uint64_t>(field_of(reply.text, "tracking_total_items")).value_or(0);
   node.replid = redis::memory_id(reply.text);
   if (node.replid.empty()) node.replid = seen.run_id;
+  if (answers[commands].type == Value::Type::bulk) {
+    node.forgetting = forgetting_in(answers[commands].text);
+  }
+  node.clients = number_in<std::uint64_t>(field_of(reply.text, "connected_clients")).value_or(0);
+  if (const auto most = setting_in(answers[most_clients])) {
+    node.most_clients = number_in<std::uint64_t>(*most).value_or(0);
+  }
   take_persistence(answers, seen);
   take_errors(answers, node);
   take_abilities(answers, node);

@@ -107,6 +107,7 @@ void deployment(const ClientOptions& options) {
 void names_and_values() {
   expect(to_string(Errc::held) == "held", "Errc");
   expect(!to_string(Vote::granted).empty(), "Vote");
+  expect(to_string(NodeEvent::Level::warning) == "warning", "NodeEvent::Level");
   expect(!to_string(admin::MemberReport::State::member).empty(), "MemberReport::State");
   expect(!to_string(admin::NodeCheck::Role::master).empty(), "NodeCheck::Role");
   expect(!to_string(admin::NodeCheck::Persistence::rdb).empty(), "NodeCheck::Persistence");

@@ -185,6 +185,7 @@ TEST(CInterface, AnOutageIsUnavailable) {
   struct Seen {
     std::atomic<int> up{0};
     std::atomic<int> down{0};
+    std::atomic<int> warnings{0};
     std::atomic<int> freed{0};
   } seen;
   options.options.context = &seen;
@@ -193,12 +194,17 @@ TEST(CInterface, AnOutageIsUnavailable) {
     if (event->kind == REDLOCK_NODE_UP) ++counts.up;
     if (event->kind == REDLOCK_NODE_DOWN && event->url[0] != '\0') ++counts.down;
   };
+  options.options.on_log = [](void* context, const redlock_node_event* event) {
+    const bool down = event->kind == REDLOCK_NODE_DOWN && event->times == 1;
+    if (down && event->level == REDLOCK_LEVEL_WARNING) ++static_cast<Seen*>(context)->warnings;
+  };
   options.options.free_context = [](void* context) { ++static_cast<Seen*>(context)->freed; };
   CClient client = c_client(options);
   EXPECT_TRUE(eventually([&] { return seen.up == 3; }));
   nodes[0].kill();
   nodes[1].kill();
   EXPECT_TRUE(eventually([&] { return seen.down >= 2; }));
+  EXPECT_TRUE(eventually([&] { return seen.warnings == 2; })) << "they cannot be reached again";
   const CError error = c_refused(client, redlock_exclusive("r"));
   ASSERT_NE(error, nullptr);
   EXPECT_EQ(error->status, REDLOCK_UNAVAILABLE) << error->message;

@@ -7,6 +7,7 @@
 #include "redlock/deployment.hpp"
 #include "support/fake_server.hpp"
 #include "support/process.hpp"
+#include "support/resp_client.hpp"
 
 namespace redlock::test {
 namespace {
@@ -134,6 +135,28 @@ TEST(Doctor, CallsAServerByItsOwnNameAndVersion) {
 TEST(Doctor, SeesAServerThatEvicts) {
   const RedisServer server({.arguments = {"--maxmemory-policy", "allkeys-lru"}});
   expect_only(server.url(), "evicting", "allkeys-lru");
+}
+
+TEST(Doctor, SeesThatSomebodyHasRunACommandThatMakesANodeForget) {
+  for (const Command& command :
+       {Command{"FLUSHALL"}, Command{"FLUSHDB"}, Command{"SWAPDB", "0", "1"}}) {
+    const RedisServer server;
+    ASSERT_FALSE(server.command(command).is_error());
+    expect_only(server.url(), "forgetting-commands", command[0] + " (1 time)");
+    ASSERT_FALSE(server.command({"CONFIG", "RESETSTAT"}).is_error());
+    EXPECT_THAT(findings_of(server.url()), IsEmpty()) << "the remedy ends it";
+  }
+}
+
+TEST(Doctor, SeesAServerThatAdmitsHardlyAnyMoreClients) {
+  const RedisServer server({.arguments = {"--maxclients", "20"}});
+  EXPECT_THAT(findings_of(server.url()), IsEmpty());
+  std::vector<RespClient> others;
+  for (int i = 0; i < 18; ++i) {
+    others.push_back(RespClient::tcp(server.port()));
+    ASSERT_FALSE(others.back().call({"PING"}).is_error());
+  }
+  expect_only(server.url(), "client-limit", "and admits 20 (maxclients)");
 }
 
 TEST(Doctor, SeesAServerWhoseEvalWasRenamed) {

@@ -4,12 +4,12 @@
 _quorum_lock() {
   local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
   local values=" --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --server-name --timeout
-    --connect-timeout --max-ttl --restart-guard --clock-bound --prefix --ttl --wait --token --max-hold --max-renewals --kill-after
-    --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token --delay --holder --metrics-file --metrics-listen --status-listen --limit --mode --in-flight
+    --connect-timeout --max-ttl --restart-guard --clock-bound --prefix --log-level --ttl --wait --token --max-hold --max-renewals --kill-after
+    --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token --delay --holder --metrics-file --metrics-listen --status-listen --limit --interval --mode --in-flight
     --nodes-count --duration --repetitions --contenders --hold --hand-overs --clients --faults --seed
     --html --keep --check --ports --contender-command "
   local options="--nodes --config --local --quorum --name --user --password-file --cacert --cert --key --server-name --timeout
-    --connect-timeout --max-ttl --restart-guard --durable --clock-bound --prefix --json --quiet --verbose --help --version"
+    --connect-timeout --max-ttl --restart-guard --durable --clock-bound --prefix --json --quiet --verbose --log-level --help --version"
   local verb="" operands=0 command=0 index word glued=0
   # Bash splits words at = and :, which are glued here; where each begins in COMP_WORDS.
   local -a words=() begins=()
@@ -85,6 +85,10 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "cycle handoff cohort crowd market faults family" -- "$current")
       return
       ;;
+    --log-level)
+      mapfile -t COMPREPLY < <(compgen -W "debug info warning" -- "$current")
+      return
+      ;;
     --metrics-listen | --status-listen)
       mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:9464" -- "$current")
       return
@@ -97,7 +101,7 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "0s 1s 10s 30s 2m forever" -- "$current")
       return
       ;;
-    --ttl | --timeout | --connect-timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --delay | --duration | --hold)
+    --ttl | --timeout | --connect-timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --delay | --duration | --hold | --interval)
       mapfile -t COMPREPLY < <(compgen -W "250ms 1s 10s 30s 2m" -- "$current")
       return
       ;;
@@ -118,6 +122,7 @@ _quorum_lock() {
     list) options+=" --watch --limit" ;;
     top) options+=" --limit" ;;
     break) options+=" --yes --holder --delay --limit" ;;
+    doctor) options+=" --watch --interval --nagios" ;;
     bootstrap) options+=" --after-loss" ;;
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)

@@ -6,9 +6,9 @@ function __quorum_lock_words
     # Their value is the next word, and no verb.
     set -l with_value \
         --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --server-name --timeout \
-        --connect-timeout --max-ttl --restart-guard --clock-bound --prefix --ttl --wait --max-hold --max-renewals \
+        --connect-timeout --max-ttl --restart-guard --clock-bound --prefix --log-level --ttl --wait --max-hold --max-renewals \
         --kill-after --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token \
-        --metrics-file --metrics-listen --status-listen --holder --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
+        --metrics-file --metrics-listen --status-listen --holder --token --limit --delay --interval --mode --in-flight --nodes-count --duration --repetitions \
         --contenders --hold --hand-overs --ports --clients --faults --seed --html --keep --check \
         --contender-command
     set -l words (commandline -opc)
@@ -128,6 +128,7 @@ complete -c quorum-lock -n 'not __quorum_lock_in_command' -l json -d 'one JSON o
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l quiet -d 'print only the result'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l verbose -d 'report what happens to the nodes'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l server-name -x -d 'the name in the certificates of nodes'
+complete -c quorum-lock -n 'not __quorum_lock_in_command' -l log-level -x -a 'debug info warning' -d 'report what happens to the nodes, from this level on'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l help -d 'show the help'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l version -d 'show the version'
 
@@ -178,6 +179,10 @@ complete -c quorum-lock -n '__quorum_lock_verb break' -l yes -d 'do not ask'
 complete -c quorum-lock -n '__quorum_lock_verb break' -l holder -x -d 'only what this one holds'
 complete -c quorum-lock -n '__quorum_lock_verb break' -l limit -x -d 'how many keys of each node to go through'
 complete -c quorum-lock -n '__quorum_lock_verb break' -l delay -x -a '250ms 1s 10s 30s 2m' -d 'nobody can acquire it for this time'
+
+complete -c quorum-lock -n '__quorum_lock_verb doctor' -l watch -d 'check again and again'
+complete -c quorum-lock -n '__quorum_lock_verb doctor' -l interval -x -a '250ms 1s 10s 30s 2m' -d 'how long to wait between two checks'
+complete -c quorum-lock -n '__quorum_lock_verb doctor' -l nagios -d 'one line for monitoring'
 
 complete -c quorum-lock -n '__quorum_lock_verb bootstrap' -l after-loss -d 'the nodes seem new, but have lost their data'
 

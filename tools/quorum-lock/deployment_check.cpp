@@ -161,6 +161,12 @@ std::string finding_text(const Style& style, const admin::Finding& finding) {
   return out;
 }
 
+std::string verdict_text(const Style& style, const admin::DeploymentCheck& check) {
+  const std::size_t count = check.findings.size();
+  if (count == 0) return style.paint(Colour::good, "all is well");
+  return style.paint(Colour::bad, fmt::format("{} problem{}", count, count == 1 ? "" : "s"));
+}
+
 }  // namespace
 
 std::string check_json(const admin::DeploymentCheck& check) {
@@ -185,10 +191,21 @@ std::string check_text(const Style& style, const Settings& settings,
   std::string out = quiet ? std::string() : table(style, check);
   for (const admin::Finding& finding : check.findings) out += finding_text(style, finding);
   if (quiet) return out;
-  const std::size_t count = check.findings.size();
-  if (count == 0) return out + '\n' + style.paint(Colour::good, "all is well") + '\n';
-  return out + '\n' +
-         style.paint(Colour::bad, fmt::format("{} problem{}", count, count == 1 ? "" : "s")) + '\n';
+  return out + '\n' + verdict_text(style, check) + '\n';
+}
+
+std::string change_text(const Style& style, const Settings& settings,
+                        const admin::DeploymentCheck& check, const FindingChanges::Change& change,
+                        std::chrono::system_clock::time_point time) {
+  const bool quiet = settings.detail == Settings::Detail::quiet;
+  std::string out;
+  if (!quiet) out = fmt::format("\n{}  {}\n", utc_text(time), verdict_text(style, check));
+  for (const admin::Finding& finding : change.gone) {
+    out += fmt::format("\n{}  {}\n  gone\n", style.paint(Colour::good, to_string(finding.kind)),
+                       as_printable(finding.node));
+  }
+  for (const admin::Finding& finding : change.appeared) out += finding_text(style, finding);
+  return out;
 }
 
 std::string opened_json(const admin::DeploymentCheck& check) {

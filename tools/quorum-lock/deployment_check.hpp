@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
+#include "quorum-lock/finding_changes.hpp"
 #include "quorum-lock/output.hpp"
 #include "redlock/deployment.hpp"
 
@@ -19,6 +21,11 @@ namespace redlock::cli {
 /// With --quiet only what is wrong.
 [[nodiscard]] std::string check_text(const Style& style, const Settings& settings,
                                      const admin::DeploymentCheck& check);
+/// Of `doctor --watch`: what has changed since the check before.
+[[nodiscard]] std::string change_text(const Style& style, const Settings& settings,
+                                      const admin::DeploymentCheck& check,
+                                      const FindingChanges::Change& change,
+                                      std::chrono::system_clock::time_point time);
 
 /// The output of `bootstrap`.
 [[nodiscard]] std::string opened_json(const admin::DeploymentCheck& check);

@@ -26,8 +26,13 @@ struct Alternatives {
 };
 
 constexpr Alternatives alternatives[] = {
-    {{"nodes", "local"}},    {{"quiet", "verbose"}},       {{"shared", "owner", "permits"}},
-    {{"async", "blocking"}}, {{"reentry", "drain"}, true}, {{"password-file", "password"}},
+    {{"nodes", "local"}},
+    {{"quiet", "verbose"}},
+    {{"quiet", "log-level"}},
+    {{"shared", "owner", "permits"}},
+    {{"async", "blocking"}},
+    {{"reentry", "drain"}, true},
+    {{"password-file", "password"}},
 };
 
 /// Refused together in every layer.

@@ -21,6 +21,8 @@ std::string_view level_name(LogLine::Level level) {
       return "warning";
     case LogLine::Level::info:
       return "info";
+    case LogLine::Level::debug:
+      return "debug";
   }
   return {};
 }
@@ -36,6 +38,7 @@ std::string log_json(const LogLine& line, std::chrono::system_clock::time_point 
   if (!line.node.empty()) json["node"] = as_utf8(line.node);
   if (!line.event.empty()) json["event"] = as_utf8(line.event);
   if (!line.vote.empty()) json["vote"] = as_utf8(line.vote);
+  if (line.times != 1) json["times"] = line.times;
   json["message"] = as_utf8(line.message);
   return json_line(json);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,11 +9,12 @@ namespace redlock::cli {
 
 /// What standard error is told. Everybody else looks for `print_error` and `print_note`.
 struct LogLine {
-  enum class Level { error, warning, info } level = Level::info;
+  enum class Level { error, warning, info, debug } level = Level::info;
   std::string_view message{};
   std::string_view node{};   ///< the URL of the node that it is about, without a password
   std::string_view event{};  ///< what happened to the node, in one word
   std::string_view vote{};   ///< or how it voted
+  std::uint64_t times = 1;   ///< how often it happened
 };
 
 /// Lines for people, or objects for a program that collects logs.
@@ -23,8 +25,8 @@ enum class LogForm { text, json };
 void set_log_form(LogForm form) noexcept;
 [[nodiscard]] LogForm log_form() noexcept;
 
-/// One object and a line end: `time` (UTC, RFC 3339 with milliseconds), `level`, `node`, `event`
-/// and `vote` where there is one, `message`.
+/// One object and a line end: `time` (UTC, RFC 3339 with milliseconds), `level`, `node`, `event`,
+/// `vote` and `times` where there is one, `message`.
 [[nodiscard]] std::string log_json(const LogLine& line, std::chrono::system_clock::time_point time);
 
 /// One line and a line end: "quorum-lock: NODE EVENT: MESSAGE".

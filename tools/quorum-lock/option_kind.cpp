@@ -11,7 +11,7 @@ namespace {
 /// They say what one command does, or name what only one command can know.
 constexpr std::string_view for_one_command[] = {"config", "token",  "adopt",      "fencing-token",
                                                 "yes",    "holder", "after-loss", "observe",
-                                                "check",  "keep"};
+                                                "check",  "keep",   "nagios"};
 
 std::vector<OptionText> with_default(std::span<const OptionText> options) {
   std::vector<OptionText> result;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cstdio>
 #include <cstring>
@@ -21,6 +22,7 @@
 #include "quorum-lock/layers.hpp"
 #include "quorum-lock/log.hpp"
 #include "quorum-lock/output.hpp"
+#include "quorum-lock/plugin_output.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/signals.hpp"
 #include "quorum-lock/text.hpp"
@@ -81,6 +83,29 @@ Verb verb_function(std::string_view name) {
   throw UsageError(fmt::format("VERB: '{}' is not known", name));
 }
 
+/// Whether monitoring waits for the line of `doctor --nagios`: asked before anything is known of
+/// the words, so that it also gets one where they are wrong.
+bool is_for_monitoring(const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  const auto verb = std::find_if(words.begin(), end, [](const std::string& word) {
+    const auto all = verbs();
+    return std::any_of(all.begin(), all.end(),
+                       [&word](const VerbText& one) { return one.name == word; });
+  });
+  return verb != end && *verb == "doctor" && std::find(words.begin(), end, "--nagios") != end;
+}
+
+/// Exits as monitoring plugins do where nothing was found out.
+int end_unknown(const std::vector<std::string>& words, std::string_view why, ExitCode otherwise) {
+  if (!is_for_monitoring(words)) {
+    print_error(why);
+    return code(otherwise);
+  }
+  const PluginOutput output = plugin_unknown(why);
+  static_cast<void>(print(output.line));
+  return output.exit_code;
+}
+
 int run_checked(const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == chaos::contender_verb) {
     return chaos::run_contender({words.begin() + 1, words.end()});
@@ -100,20 +125,19 @@ int run_checked(const std::vector<std::string>& words) {
 }  // namespace
 
 int run_program(int argc, char** argv) noexcept {
+  std::vector<std::string> words;
   try {
     if (!open_standard_streams()) return code(ExitCode::failure);
-    const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+    words.assign(argv + (argc > 0 ? 1 : 0), argv + argc);
     hide_passwords(argc, argv);
     return run_checked(words);
   } catch (const UsageError& error) {
     // One line for people, in whatever form the settings ask for: half of these are told before any
     // setting is known.
     set_log_form(LogForm::text);
-    print_error(error.what());
-    return code(ExitCode::usage);
+    return end_unknown(words, error.what(), ExitCode::usage);
   } catch (const std::exception& error) {
-    print_error(error.what());
-    return code(ExitCode::unavailable);
+    return end_unknown(words, error.what(), ExitCode::unavailable);
   } catch (...) {
     std::fputs("quorum-lock: something unknown was thrown\n", stderr);
     return code(ExitCode::failure);

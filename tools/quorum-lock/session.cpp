@@ -8,8 +8,8 @@
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
-#include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/log.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/usage_error.hpp"
@@ -40,28 +40,41 @@ std::string_view name_of(NodeEvent::Kind kind) {
   return "";
 }
 
+LogLine::Level line_level(NodeEvent::Level level) {
+  switch (level) {
+    case NodeEvent::Level::debug:
+      return LogLine::Level::debug;
+    case NodeEvent::Level::info:
+      return LogLine::Level::info;
+    case NodeEvent::Level::warning:
+      return LogLine::Level::warning;
+  }
+  return LogLine::Level::warning;
+}
+
 }  // namespace
 
 void NodeWatch::on_event(const NodeEvent& event) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (event.kind == NodeEvent::Kind::up) {
-      down_.erase(event.url);
-    } else if (event.kind != NodeEvent::Kind::learned && event.kind != NodeEvent::Kind::paused &&
-               event.kind != NodeEvent::Kind::warning) {
-      down_[event.url] = event.message;
-    }
+  const std::lock_guard lock(mutex_);
+  if (event.kind == NodeEvent::Kind::up) {
+    down_.erase(event.url);
+  } else if (event.kind != NodeEvent::Kind::learned && event.kind != NodeEvent::Kind::paused &&
+             event.kind != NodeEvent::Kind::warning) {
+    down_[event.url] = event.message;
   }
-  const bool is_warning =
+}
+
+void NodeWatch::on_log(const NodeEvent& event) const {
+  if (level_) {
+    if (event.level < *level_) return;
+    return write_log(
+        {line_level(event.level), event.message, event.url, name_of(event.kind), {}, event.times});
+  }
+  const bool nothing_else_tells =
       event.kind == NodeEvent::Kind::learned || event.kind == NodeEvent::Kind::undelivered ||
       event.kind == NodeEvent::Kind::paused || event.kind == NodeEvent::Kind::warning;
-  if (is_warning && detail_ == Settings::Detail::normal) {
+  if (nothing_else_tells && detail_ != Settings::Detail::quiet) {
     write_log({LogLine::Level::warning, event.message, event.url, {}});
-  }
-  if (detail_ == Settings::Detail::verbose) {
-    const bool good = event.kind == NodeEvent::Kind::up;
-    write_log({good ? LogLine::Level::info : LogLine::Level::warning, event.message, event.url,
-               name_of(event.kind)});
   }
 }
 
@@ -78,7 +91,7 @@ std::string NodeWatch::describe_down() const {
 }
 
 Session::Session(const Settings& settings, const Signals& signals, LocalNodes::Reach reach)
-    : settings_(settings), watch_(std::make_shared<NodeWatch>(settings.detail)) {
+    : settings_(settings), watch_(std::make_shared<NodeWatch>(settings)) {
   if (settings.local) {
     check_ports(settings.ports, *settings.local);
     local_ = std::make_unique<LocalNodes>(*settings.local, signals, reach,
@@ -101,6 +114,7 @@ void Session::open_deployment(const std::vector<std::string>& nodes) const {
 Result<Client> Session::connect() {
   ClientOptions options = client_options(settings_, nodes_);
   options.on_node_event = [watch = watch_](const NodeEvent& event) { watch->on_event(event); };
+  options.on_log = [watch = watch_](const NodeEvent& event) { watch->on_log(event); };
   return Client::create(std::move(options));
 }
 
@@ -129,10 +143,11 @@ void Session::end_local_nodes() noexcept {
   if (local_) local_->end();
 }
 
-EndOnSignal::EndOnSignal(const Signals& signals, Session& session)
-    : watcher_(signals, [&session](int signal) {
+EndOnSignal::EndOnSignal(const Signals& signals, Session& session,
+                         std::function<int(int signal)> code_at)
+    : watcher_(signals, [&session, code_at = std::move(code_at)](int signal) {
         session.end_local_nodes();
-        ::_exit(code_of_signal(signal));
+        ::_exit(code_at(signal));
       }) {}
 
 namespace {

@@ -4,9 +4,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/json.hpp"
 #include "quorum-lock/local_nodes.hpp"
 #include "quorum-lock/settings.hpp"
@@ -16,19 +18,22 @@
 
 namespace redlock::cli {
 
-/// Receives the node events on the client's loop thread; may be asked from any thread. With
-/// --verbose it prints them on standard error.
+/// Receives the node events on the client's loop thread; may be asked from any thread. What
+/// --verbose and --log-level ask for it prints on standard error.
 class NodeWatch {
  public:
-  explicit NodeWatch(Settings::Detail detail) noexcept : detail_(detail) {}
+  explicit NodeWatch(const Settings& settings) noexcept
+      : detail_(settings.detail), level_(settings.log_level) {}
 
   void on_event(const NodeEvent& event);
+  void on_log(const NodeEvent& event) const;
 
   /// "2 nodes are down: URL (why), …"; empty when none is.
   [[nodiscard]] std::string describe_down() const;
 
  private:
   const Settings::Detail detail_;
+  const std::optional<NodeEvent::Level> level_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> down_;
 };
@@ -72,10 +77,12 @@ class Session {
   std::shared_ptr<NodeWatch> watch_;
 };
 
-/// For verbs whose calls are short and cannot be cancelled: a signal ends the process at once.
+/// For verbs whose calls are short and cannot be cancelled: a signal ends the process at once, with
+/// the exit code that `code_at` gives for it.
 class EndOnSignal {
  public:
-  EndOnSignal(const Signals& signals, Session& session);
+  EndOnSignal(const Signals& signals, Session& session,
+              std::function<int(int signal)> code_at = code_of_signal);
 
  private:
   SignalWatcher watcher_;

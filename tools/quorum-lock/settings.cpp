@@ -73,6 +73,32 @@ void resolve_guards(const Arguments& given, GuardOptions& guards) {
   guards.clock_bound = given.positive_duration("clock-bound").value_or(guards.clock_bound);
 }
 
+std::optional<NodeEvent::Level> log_level_of(const Arguments& given) {
+  const auto* value = given.find("log-level");
+  if (value == nullptr) return std::nullopt;
+  for (const auto level :
+       {NodeEvent::Level::debug, NodeEvent::Level::info, NodeEvent::Level::warning}) {
+    if (value->text == to_string(level)) return level;
+  }
+  throw UsageError(fmt::format("{}: '{}' is not allowed: debug, info or warning", value->origin,
+                               as_printable(value->text)));
+}
+
+void resolve_output(const Arguments& given, Settings& settings) {
+  settings.log_level = log_level_of(given);
+  const bool verbose = given.flag("verbose");
+  const bool logs = verbose || settings.log_level;
+  if (given.flag("quiet") && logs) {
+    throw UsageError(
+        fmt::format("--quiet: not together with {}", verbose ? "--verbose" : "--log-level"));
+  }
+  if (given.flag("json")) settings.format = Settings::Format::json;
+  if (given.flag("quiet")) settings.detail = Settings::Detail::quiet;
+  if (verbose) settings.detail = Settings::Detail::verbose;
+  if (verbose && !settings.log_level) settings.log_level = NodeEvent::Level::info;
+  if (logs && given.flag("json")) set_log_form(LogForm::json);
+}
+
 bool is_control(char letter) {
   const auto byte = static_cast<unsigned char>(letter);
   return byte < 0x20 || byte == 0x7f;
@@ -125,13 +151,7 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   }
   const std::size_t nodes = settings.local.value_or(settings.nodes.size());
   settings.quorum = given.number("quorum", nodes / 2 + 1, std::max<std::size_t>(nodes, 1));
-  if (given.flag("quiet") && given.flag("verbose")) {
-    throw UsageError("--quiet: not together with --verbose");
-  }
-  if (given.flag("json")) settings.format = Settings::Format::json;
-  if (given.flag("quiet")) settings.detail = Settings::Detail::quiet;
-  if (given.flag("verbose")) settings.detail = Settings::Detail::verbose;
-  if (given.flag("verbose") && given.flag("json")) set_log_form(LogForm::json);
+  resolve_output(given, settings);
   return settings;
 }
 

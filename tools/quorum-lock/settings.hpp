@@ -34,6 +34,8 @@ struct Settings {
   std::string prefix{};  ///< of all resources; empty: none, or that of the nodes' URLs
   enum class Format { people, json } format = Format::people;
   enum class Detail { quiet, normal, verbose } detail = Detail::normal;
+  /// Of the node events on standard error, from this level on; none: those that nothing else tells.
+  std::optional<NodeEvent::Level> log_level{};
 };
 
 enum class NodesNeeded { required, optional };

@@ -53,6 +53,10 @@ constexpr OptionText globals[] = {
     {"server-name", "NAME",
      "The name that certificates of rediss:// nodes must have, for URLs without ?server_name=NAME; "
      "default: the host of the URL"},
+    {"log-level", "LEVEL",
+     "Report the events of the nodes on standard error, from LEVEL on: debug (also idle "
+     "connections that end), info (--verbose) or warning; repeated events once a minute. Default: "
+     "only warnings that no result tells"},
 };
 
 constexpr OptionText run_options[] = {
@@ -137,6 +141,14 @@ constexpr OptionText limit_option = {"limit", "KEYS",
 constexpr OptionText list_verb_options[] = {
     {"watch", "", "List again every second, until a signal; on a terminal in the same place"},
     limit_option};
+constexpr OptionText doctor_options[] = {
+    {"watch", "",
+     "Check again and again, until a signal, and report what has changed. The exit code is that of "
+     "the last check"},
+    {"interval", "DURATION", "--watch: how long to wait between two checks; default 5s"},
+    {"nagios", "",
+     "One line and the exit code of a monitoring plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN"},
+};
 constexpr OptionText top_options[] = {limit_option};
 constexpr OptionText bootstrap_options[] = {
     {"after-loss", "", "The nodes seem new, but they have lost their data"}};
@@ -236,7 +248,12 @@ constexpr ExitText token_exits[] = {no_quorum, {"76", "not the holder"}};
 constexpr ExitText node_exits[] = {no_quorum};
 constexpr ExitText list_exits[] = {{"69", "fewer than a quorum of the nodes answer"}};
 constexpr ExitText break_exits[] = {no_quorum, {"75", "left as it is, or there are more holders"}};
-constexpr ExitText doctor_exits[] = {{"0", "all is well"}, {"1", "something is wrong"}};
+constexpr ExitText doctor_exits[] = {
+    {"0", "all is well"},
+    {"1", "something is wrong; --nagios: and a quorum of the nodes has a vote"},
+    {"2", "--nagios: fewer than a quorum have a vote, or the promise is in danger"},
+    {"3", "--nagios: no node can be reached, or wrong usage"},
+};
 constexpr ExitText bootstrap_exits[] = {
     {"69", "a node is missing or ineligible; the nodes are as they were"},
     {"75", "a key can be a lock; the nodes are as they were"},
@@ -400,13 +417,14 @@ constexpr VerbText verb_texts[] = {
      "at least its TTL its lease has ended. A lock that was released before it was broken gets\n"
      "no delay. Another break ends a delay early.",
      break_exits},
-    {"doctor",
-     "[OPTIONS]",
+    {"doctor", "[OPTIONS]",
      "Check every node; report what is wrong, why it matters, and the remedy. Changes "
      "nothing.",
-     {},
+     doctor_options,
      "Examples:\n"
      "  quorum-lock doctor --nodes r1,r2,r3\n"
+     "  quorum-lock doctor --watch --interval 30s\n"
+     "  quorum-lock doctor --nagios --nodes r1,r2,r3\n"
      "  quorum-lock doctor --nodes r1,r2,r3 --max-ttl 1m\n"
      "  quorum-lock doctor --json | jq -r '.problems[] | .node + \": \" + .what'\n"
      "\n"

@@ -12,8 +12,8 @@ template <typename Options, typename Last>
   return offset_of_last + sizeof(Last) == sizeof(Options);
 }
 static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, hold_at_least_ns)));
-static_assert(ends_with<redlock_client_options, const char*>(offsetof(redlock_client_options,
-                                                                      tls_server_name)));
+static_assert(ends_with<redlock_client_options, void (*)(void*, const redlock_node_event*)>(
+    offsetof(redlock_client_options, on_log)));
 static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
                                                                            free_context)));
 
@@ -30,6 +30,9 @@ static_assert(static_cast<int>(NodeEvent::Kind::up) == REDLOCK_NODE_UP &&
               static_cast<int>(NodeEvent::Kind::learned) == REDLOCK_NODE_LEARNED &&
               static_cast<int>(NodeEvent::Kind::paused) == REDLOCK_NODE_PAUSED &&
               static_cast<int>(NodeEvent::Kind::warning) == REDLOCK_NODE_WARNING);
+static_assert(static_cast<int>(NodeEvent::Level::debug) == REDLOCK_LEVEL_DEBUG &&
+              static_cast<int>(NodeEvent::Level::info) == REDLOCK_LEVEL_INFO &&
+              static_cast<int>(NodeEvent::Level::warning) == REDLOCK_LEVEL_WARNING);
 static_assert(to_ns(forever) == REDLOCK_FOREVER);
 
 [[nodiscard]] redlock_target default_target() {
@@ -78,6 +81,26 @@ void check_unused(const redlock_target& target) {
     complain("more_resources");
   }
   if (target.hold_at_least_ns != 0 && !may_last) complain("hold_at_least_ns");
+}
+
+/// Empty where nothing is to be called.
+std::function<void(const NodeEvent&)> event_callback(std::shared_ptr<void> context,
+                                                     void (*call)(void* context,
+                                                                  const redlock_node_event* event),
+                                                     Dispatcher dispatcher) {
+  if (call == nullptr) return {};
+  const auto tell = [context = std::move(context), call](const NodeEvent& event) noexcept {
+    const redlock_node_event seen{static_cast<redlock_node_event_kind>(event.kind),
+                                  event.node,
+                                  event.url.c_str(),
+                                  event.message.c_str(),
+                                  static_cast<redlock_event_level>(event.level),
+                                  event.times};
+    call(context.get(), &seen);
+  };
+  return [dispatcher = std::move(dispatcher), tell](const NodeEvent& event) noexcept {
+    deliver_copy(dispatcher, event, tell);
+  };
 }
 
 }  // namespace
@@ -157,16 +180,8 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   if (read.on_observation != nullptr) {
     to.observer = make_observer(context, read.on_observation, dispatcher);
   }
-  if (read.on_node_event != nullptr) {
-    const auto tell = [context, call = read.on_node_event](const NodeEvent& event) noexcept {
-      const redlock_node_event seen{static_cast<redlock_node_event_kind>(event.kind), event.node,
-                                    event.url.c_str(), event.message.c_str()};
-      call(context.get(), &seen);
-    };
-    to.on_node_event = [dispatcher, tell](const NodeEvent& event) noexcept {
-      deliver_copy(dispatcher, event, tell);
-    };
-  }
+  to.on_node_event = event_callback(context, read.on_node_event, dispatcher);
+  to.on_log = event_callback(context, read.on_log, dispatcher);
   return to;
 }
 

@@ -98,12 +98,18 @@ export type NodeEventKind =
   | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'warning'
   | 'unknown';
 
+/** 'debug': an idle connection ended, or was made again; 'info': up; 'warning': everything else. */
+export type EventLevel = 'debug' | 'info' | 'warning' | 'unknown';
+
 export interface NodeEvent {
   readonly kind: NodeEventKind;
   /** Its position in `nodes`; past the end: a member that they do not name. */
   readonly node: number;
   readonly url: string;
   readonly message: string;
+  readonly level: EventLevel;
+  /** How often it happened: 1, except in the summaries of `onLog`. */
+  readonly times: number;
 }
 
 export type ObservationKind =
@@ -165,6 +171,9 @@ export interface ClientOptions {
    *  rotated and for tokens. The time it takes is part of the time to connect. If it throws, this
    *  attempt to connect fails. */
   credentials?: CredentialsProvider;
+  /** The node events for a log, which stays short: the first of a kind, node and level at once, the
+   *  others in one summary a minute, and when the client is closed. */
+  onLog?: (event: NodeEvent) => void;
 }
 
 export interface Credentials {

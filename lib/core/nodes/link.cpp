@@ -159,6 +159,12 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   if (retrying_) retry_at_ = later(now, random.between(base / 2, base));
 }
 
+bool Link::idle() const noexcept {
+  bool idle = up();
+  each_unanswered([&idle](const Stamp& stamp) { idle = idle && is_upkeep(stamp.verb); });
+  return idle;
+}
+
 void Link::forgive_failures(Instant now) noexcept {
   // Only an answered request shows that the node works: one that accepts connections and then says
   // nothing must not be tried at the pace of a healthy one.

@@ -248,6 +248,9 @@ class Link {
   /// Takes the oldest request of a connection that is no more.
   [[nodiscard]] std::optional<Stamp> take_unanswered() noexcept;
 
+  /// Up, and no request but upkeep is unanswered: if the connection ends now, nobody misses it.
+  [[nodiscard]] bool idle() const noexcept;
+
   /// Their stamps, in the order in which they were sent.
   template <typename Visit>
   void each_unanswered(Visit&& visit) const {

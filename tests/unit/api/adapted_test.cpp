@@ -70,6 +70,7 @@ TEST(AdaptedOptions, of_a_client_are_read_in_the_same_way) {
   EXPECT_EQ(read.max_ttl, 1min);
   EXPECT_TRUE(read.plain_commands);
   EXPECT_FALSE(read.observer);
+  EXPECT_FALSE(read.on_log);
 }
 
 TEST(AdaptedOptions, of_this_version_are_all_there) {
@@ -100,8 +101,8 @@ TEST(AdaptedOptions, a_row_has_every_member) {
   [[maybe_unused]] const auto [s6, progress, stop, patience, loss] = admin::ChangeOptions();
   static_assert(rows<admin::ChangeOptions> == 4);
   [[maybe_unused]] const auto [s7, n, q, nm, nh, u, p, t, sn, ln, ct, mt, gd, pc, ev, ob, pf, cr,
-                               tn] = ClientOptions();
-  static_assert(rows<ClientOptions> == 18);
+                               tn, lg] = ClientOptions();
+  static_assert(rows<ClientOptions> == 19);
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
   options.prefix = "team:";
   EXPECT_EQ(client_options_from(&options).prefix, "team:");
   EXPECT_FALSE(read.credentials);
+  EXPECT_FALSE(read.on_log);
 
   redlock_acquire_options terms;
   redlock_acquire_options_init(&terms, sizeof(terms));

@@ -24,6 +24,10 @@ TEST(CliLog, IsOneObjectALineForPrograms) {
             R"({"time":"2026-06-09T10:13:20.042Z","level":"error",)"
             R"("message":"two\nlines and \\xff"})"
             "\n");
+  EXPECT_EQ(log_json({LogLine::Level::debug, "closed", {}, "down", {}, 3}, logged_at),
+            R"({"time":"2026-06-09T10:13:20.042Z","level":"debug",)"
+            R"("event":"down","times":3,"message":"closed"})"
+            "\n");
 }
 
 TEST(CliLog, IsOneLineForPeople) {

@@ -54,6 +54,18 @@ TEST(Reconnect, takes_a_connection_on_which_nothing_was_answered_for_one_that_wa
   EXPECT_EQ(h.until_deadline(), 20ms) << "accepting connections proves nothing";
 }
 
+TEST(Link, is_idle_while_nothing_but_upkeep_is_unanswered) {
+  Connected h(1);
+  const Link& link = h.engine().link(0);
+  EXPECT_TRUE(link.idle());
+  h.acquire(1, 10s);
+  EXPECT_FALSE(link.idle()) << "the vote is missed";
+  h.answer(0, Reply::taken);
+  EXPECT_TRUE(link.idle()) << "a lease that is held asks nothing";
+  h.down(0);
+  EXPECT_FALSE(link.idle()) << "it cannot be reached";
+}
+
 TEST(Reconnect, to_a_node_that_refuses_every_write_is_no_tight_loop) {
   Connected h(1);
   int connections = 0;

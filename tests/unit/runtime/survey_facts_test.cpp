@@ -40,7 +40,9 @@ std::vector<OwnedValue> answers() {
           {},
           integer(1),
           unknown,
-          unknown};
+          unknown,
+          bulk("# Commandstats\r\ncmdstat_ping:calls=1,usec=1,usec_per_call=1.00\r\n"),
+          pair("maxclients", "10000")};
 }
 
 SurveyedNode read(const std::vector<OwnedValue>& told) {
@@ -51,6 +53,29 @@ SurveyedNode read(const std::vector<OwnedValue>& told) {
 
 TEST(SurveyFacts, AreOneAnswerPerQuestion) {
   EXPECT_EQ(fact_questions().count(), answers().size());
+}
+
+TEST(SurveyFacts, NameTheCommandsThatCanMakeANodeForget) {
+  auto told = answers();
+  EXPECT_EQ(read(told).forgetting, "");
+  told[10] = bulk(
+      "# Commandstats\r\n"
+      "cmdstat_swapdb:calls=1,usec=1,usec_per_call=1.00\r\n"
+      "cmdstat_flushdb:calls=2,usec=1,usec_per_call=1.00,rejected_calls=7,failed_calls=2\r\n"
+      "cmdstat_flushall:calls=3,usec=1,usec_per_call=1.00,rejected_calls=0,failed_calls=1\r\n"
+      "cmdstat_debug:calls=0,usec=0,usec_per_call=0.00,rejected_calls=4,failed_calls=0\r\n");
+  EXPECT_EQ(read(told).forgetting, "FLUSHALL (2 times), SWAPDB (1 time)");
+  told[10] = error("NOPERM");
+  EXPECT_EQ(read(told).forgetting, "") << "no client needs to know";
+}
+
+TEST(SurveyFacts, HoldTheNumberOfClients) {
+  auto told = answers();
+  told[0] = bulk(info("connected_clients:17\r\n"));
+  EXPECT_EQ(read(told).clients, 17U);
+  EXPECT_EQ(read(told).most_clients, 10000U);
+  told[11] = error("NOPERM");
+  EXPECT_EQ(read(told).most_clients, 0U);
 }
 
 TEST(SurveyFacts, HoldTheFloorOfFencingNumbersAsATime) {

@@ -32,6 +32,12 @@ void end_client(void* client) noexcept { static_cast<Client*>(client)->end(); }
   return kind >= 0 && i < names.size() ? names.at(i) : "unknown";
 }
 
+[[nodiscard]] const char* name_of_level(redlock_event_level level) noexcept {
+  constexpr std::array names{"debug", "info", "warning"};
+  const auto i = static_cast<std::size_t>(level);
+  return level >= 0 && i < names.size() ? names.at(i) : "unknown";
+}
+
 [[nodiscard]] const char* name_of_observation(redlock_observation_kind kind) noexcept {
   constexpr std::array names{"acquire-began", "acquire-ended", "hold-began", "hold-ended",
                              "lease-lost"};
@@ -61,7 +67,7 @@ void Client::set_provider(redlock_client_options& options) {
 }
 
 ErrorPtr Client::open(redlock_client_options options, napi_value handler, double events,
-                      bool observe, bool provide) {
+                      bool observe, bool provide, bool log) {
   napi_value name = nullptr;
   check(env_, napi_create_string_utf8(env_, "quorum-redlock", NAPI_AUTO_LENGTH, &name));
   auto kept = std::make_unique<Kept>(shared_from_this());
@@ -77,16 +83,12 @@ ErrorPtr Client::open(redlock_client_options options, napi_value handler, double
   set_provider(options);
   if (events != 0) {
     options.on_node_event = [](void* context, const redlock_node_event* event) noexcept {
-      auto& client = *static_cast<ClientContext*>(context)->client;
-      client.send(client.events_, "node",
-                  [kind = event->kind, node = event->node, url = std::string(event->url),
-                   message = std::string(event->message)](const Js& js) {
-                    return Outcome{js.null(),
-                                   js.object({{"kind", js.text(name_of(kind))},
-                                              {"node", js.number(static_cast<double>(node))},
-                                              {"url", js.text(url.c_str())},
-                                              {"message", js.text(message.c_str())}})};
-                  });
+      static_cast<ClientContext*>(context)->client->send_event("node", *event);
+    };
+  }
+  if (log) {
+    options.on_log = [](void* context, const redlock_node_event* event) noexcept {
+      static_cast<ClientContext*>(context)->client->send_event("log", *event);
     };
   }
   if (observe) {
@@ -120,6 +122,20 @@ ErrorPtr Client::open(redlock_client_options options, napi_value handler, double
   // ended when the queue does.
   check(env_, napi_add_env_cleanup_hook(env_, end_client, this));
   return nullptr;
+}
+
+void Client::send_event(const char* what, const redlock_node_event& event) noexcept {
+  send(events_, what,
+       [kind = event.kind, node = event.node, url = std::string(event.url),
+        message = std::string(event.message), level = event.level,
+        times = event.times](const Js& js) {
+         return Outcome{js.null(), js.object({{"kind", js.text(name_of(kind))},
+                                              {"node", js.number(static_cast<double>(node))},
+                                              {"url", js.text(url.c_str())},
+                                              {"message", js.text(message.c_str())},
+                                              {"level", js.text(name_of_level(level))},
+                                              {"times", js.number(static_cast<double>(times))}})};
+       });
 }
 
 void Client::set_referenced(bool referenced) const {

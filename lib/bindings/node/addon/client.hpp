@@ -67,10 +67,10 @@ class Client : public std::enable_shared_from_this<Client> {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// Throws Pending. `events` is the id by which the handler learns of nodes and observations, and
-  /// 0 if it does not want to.
+  /// Throws Pending. `events` is the id by which the handler learns of nodes and, if it is to
+  /// `observe` or `log`, of observations and of the lines of a log; 0: of none of them.
   [[nodiscard]] ErrorPtr open(redlock_client_options options, napi_value handler, double events,
-                              bool observe, bool provide);
+                              bool observe, bool provide, bool log);
 
   /// Has JavaScript asked for credentials, for a call with options of their own.
   void set_provider(redlock_client_options& options);
@@ -97,6 +97,8 @@ class Client : public std::enable_shared_from_this<Client> {
   }
 
  private:
+  /// `what`: "node" or "log".
+  void send_event(const char* what, const redlock_node_event& event) noexcept;
   void enqueue(std::unique_ptr<Message> message) noexcept;
   /// After the answer to `close`: nothing blocks any more.
   void finish() noexcept;

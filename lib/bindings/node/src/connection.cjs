@@ -84,11 +84,11 @@ class Connection {
   #closing = null;
   #leases = new Set();
 
-  constructor({ native: options, onNodeEvent, onObservation, credentials }) {
-    const events = onNodeEvent || onObservation || credentials ? ++lastId : 0;
-    const { error, client } =
-      native.open(options, receive, events, onObservation !== undefined,
-        credentials !== undefined);
+  constructor({ native: options, onNodeEvent, onObservation, credentials, onLog }) {
+    const events = onNodeEvent || onObservation || credentials || onLog ? ++lastId : 0;
+    const { error, client } = native.open(
+      options, receive, events, onObservation !== undefined, credentials !== undefined,
+      onLog !== undefined);
     if (error !== null) throw new RedlockError(error);
     this.#handle = client;
     open.add(client);
@@ -96,7 +96,8 @@ class Connection {
     forgotten.register(this, client);
     if (events === 0) return;
     // Callbacks often know the client: they must not keep it from being collected.
-    this.callbacks = { node: onNodeEvent, observation: onObservation, credentials };
+    this.callbacks =
+      { node: onNodeEvent, observation: onObservation, credentials, log: onLog };
     this.events = events;
     const weak = new WeakRef(this.callbacks);
     listeners.set(events, (event, _, what) => {

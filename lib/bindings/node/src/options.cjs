@@ -58,7 +58,7 @@ const clientTable = {
   guards: 'object', shortestNodeLimit: 'duration', longestNodeLimit: 'duration',
   connectTimeout: 'duration', maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
   onNodeEvent: 'callback', onObservation: 'callback', prefix: 'text', passwordFile: 'text',
-  credentials: 'callback',
+  credentials: 'callback', onLog: 'callback',
 };
 const tlsTable = {
   caFile: 'text', certificateFile: 'text', keyFile: 'text', serverName: 'text',
@@ -68,16 +68,16 @@ const guardsTable = {
   trustDurable: 'flag',
 };
 
-/** → {native, onNodeEvent, onObservation, credentials} */
+/** → {native, onNodeEvent, onObservation, credentials, onLog} */
 function clientOptions(given) {
-  const { tls, guards, onNodeEvent, onObservation, credentials, ...rest } =
+  const { tls, guards, onNodeEvent, onObservation, credentials, onLog, ...rest } =
     pick(given, clientTable, 'options');
   const { restart: guardRestart, clock: guardClock, ...moreGuards } =
     pick(guards, guardsTable, 'options.guards');
   const native = {
     ...rest, ...pick(tls, tlsTable, 'options.tls'), guardRestart, guardClock, ...moreGuards,
   };
-  return { native, onNodeEvent, onObservation, credentials };
+  return { native, onNodeEvent, onObservation, credentials, onLog };
 }
 
 const acquireTable = {

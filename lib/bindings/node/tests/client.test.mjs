@@ -360,15 +360,19 @@ test('watch follows a resource', async () => {
 test('node events and observations', async () => {
   const events = [];
   const observations = [];
+  const lines = [];
   const observed = await Client.create({
     ...servers.options,
     onNodeEvent: (event) => events.push(event),
+    onLog: (event) => lines.push(event),
     onObservation: (observation) => observations.push(observation),
   });
   const lease = await observed.acquire('observed');
   await lease.release();
   await eventually('all nodes are up', () => events.filter((e) => e.kind === 'up').length === 3);
   await observed.close();
+  assert.deepEqual(lines.filter((e) => e.kind === 'up'), events.filter((e) => e.kind === 'up'));
+  assert.deepEqual(lines.map(({ level, times }) => [level, times]), Array(3).fill(['info', 1]));
   assert.deepEqual(observations.map((one) => one.kind),
     ['acquire-began', 'acquire-ended', 'hold-began', 'hold-ended']);
   assert.equal(observations[2].token, lease.token);

@@ -210,10 +210,12 @@ class ClientSignals:
         self.credentials = credentials
 
     def node_event(self, event: NodeEvent) -> None:
-        if self.log is not None:
-            dispatcher.deliver(log_node_event, self.log, event)
         if self.on_node_event is not None:
             self.deliver(self.on_node_event, event)
+
+    def log_line(self, event: NodeEvent) -> None:
+        if self.log is not None:
+            dispatcher.deliver(log_node_event, self.log, event)
 
 
 def one_line(error: BaseException) -> bytes:
@@ -256,6 +258,13 @@ def on_node_event(context: int, event: Any) -> None:
     signals = contexts.find(context)
     if signals is not None:
         guarded(signals.node_event, node_event_from(event.contents))
+
+
+@native(s.NodeEventCallback)
+def on_log(context: int, event: Any) -> None:
+    signals = contexts.find(context)
+    if signals is not None:
+        guarded(signals.log_line, node_event_from(event.contents))
 
 
 @native(s.ObservationCallback)

@@ -17,6 +17,7 @@ TARGET_ALL_OF = 4
 
 NODE_EVENT_KINDS = ("up", "down", "protocol", "excluded", "undelivered", "learned", "paused",
                     "warning")
+EVENT_LEVELS = ("debug", "info", "warning")
 OBSERVATION_KINDS = ("acquire_began", "acquire_ended", "hold_began", "hold_ended", "lease_lost")
 
 
@@ -43,7 +44,8 @@ class Target(Structure):
 
 
 class NodeEvent(Structure):
-    _fields_ = [("kind", c_int32), ("node", c_uint64), ("url", c_char_p), ("message", c_char_p)]
+    _fields_ = [("kind", c_int32), ("node", c_uint64), ("url", c_char_p), ("message", c_char_p),
+                ("level", c_int32), ("times", c_uint64)]
 
 
 class Observation(Structure):
@@ -73,7 +75,7 @@ class ClientOptions(Structure):
                 ("context", c_void_p), ("free_context", FreeContext), ("dispatcher", c_void_p),
                 ("connect_timeout_ns", c_int64), ("prefix", c_char_p),
                 ("password_file", c_char_p), ("on_credentials", CredentialsCallback),
-                ("tls_server_name", c_char_p)]
+                ("tls_server_name", c_char_p), ("on_log", NodeEventCallback)]
 
 
 class Undelivered(Structure):

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from . import _structs
 from ._library import lib, text
-from .literals import ErrorCode, HoldEnd, NodeEventKind, ObservationKind
+from .literals import ErrorCode, EventLevel, HoldEnd, NodeEventKind, ObservationKind
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class NodeEvent:
     node: int  #: position in the nodes of the client; past its end: a learned one
     url: str  #: without the password
     message: str  #: one line
+    level: EventLevel = "info"  #: that of its line in the log
+    times: int = 1  #: how often it happened: more only in the summaries of a log
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ def _name(names: tuple[str, ...], kind: int) -> str:
 
 def node_event_from(event: Any) -> NodeEvent:
     return NodeEvent(cast(NodeEventKind, _name(_structs.NODE_EVENT_KINDS, event.kind)), event.node,
-                     text(event.url), text(event.message))
+                     text(event.url), text(event.message),
+                     cast(EventLevel, _name(_structs.EVENT_LEVELS, event.level)), event.times)
 
 
 def observation_from(seen: Any) -> Observation:
@@ -54,5 +57,5 @@ def observation_from(seen: Any) -> Observation:
 
 
 def log_node_event(logger: logging.Logger, event: NodeEvent) -> None:
-    level = logging.INFO if event.kind in ("up", "learned") else logging.WARNING
+    level = {"debug": logging.DEBUG, "info": logging.INFO}.get(event.level, logging.WARNING)
     logger.log(level, "node %s: %s: %s", event.url, event.kind, event.message)

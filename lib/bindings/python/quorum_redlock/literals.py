@@ -23,6 +23,9 @@ Vote = Literal["pending", "granted", "refused", "timeout", "unreachable", "error
 NodeEventKind = Literal["up", "down", "protocol", "excluded", "undelivered", "learned", "paused",
                         "warning", "unknown"]
 
+#: Of NodeEvent.level.
+EventLevel = Literal["debug", "info", "warning", "unknown"]
+
 ObservationKind = Literal["acquire_began", "acquire_ended", "hold_began", "hold_ended",
                           "lease_lost", "unknown"]
 

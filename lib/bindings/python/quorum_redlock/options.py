@@ -40,7 +40,8 @@ class ClientOptions(TypedDict, total=False):
     plain_commands: whether nodes that can compare without a script do. Default: True.
     on_node_event: is called with a NodeEvent. Default: nothing is.
     on_observation: is called with an Observation of acquire calls and leases. Default: nothing is.
-    logger: gets the node events; None: nobody does. Default: the logger "quorum_redlock".
+    logger: gets the node events: repeated ones in one line a minute, and idle connections that end
+        at the level DEBUG; None: nobody does. Default: the logger "quorum_redlock".
     prefix: before each resource's name on the nodes, and only there: "team:". Default: none.
     password_file: a file whose first line is the password for URLs without one, read at each new
         connection to a node. Default: none.
@@ -202,7 +203,9 @@ def set_credentials_callback(native: s.ClientOptions, signals: _callbacks.Client
 def set_client_callbacks(native: s.ClientOptions, signals: _callbacks.ClientSignals,
                          context: int) -> None:
     set_credentials_callback(native, signals, context)
-    if signals.log is not None or signals.on_node_event is not None:
+    if signals.log is not None:
+        native.on_log = _callbacks.on_log
+    if signals.on_node_event is not None:
         native.on_node_event = _callbacks.on_node_event
     if signals.on_observation is not None:
         native.on_observation = _callbacks.on_observation

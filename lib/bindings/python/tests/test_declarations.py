@@ -139,6 +139,7 @@ class Declarations(unittest.TestCase):
                      "TARGET_PERMIT", "TARGET_ALL_OF"):
             self.assertEqual(getattr(_structs, name), numbers[name])
         for prefix, names in (("NODE", _structs.NODE_EVENT_KINDS),
+                              ("LEVEL", _structs.EVENT_LEVELS),
                               ("", _structs.OBSERVATION_KINDS)):
             for number, name in enumerate(names):
                 self.assertEqual(numbers[f"{prefix}_{name}".strip("_").upper()], number)
@@ -168,6 +169,7 @@ class Declarations(unittest.TestCase):
                          ["none", *known[1:], "unknown"])
         self.assertEqual(get_args(literals.NodeEventKind),
                          (*_structs.NODE_EVENT_KINDS, "unknown"))
+        self.assertEqual(get_args(literals.EventLevel), (*_structs.EVENT_LEVELS, "unknown"))
         self.assertEqual(get_args(literals.ObservationKind),
                          (*_structs.OBSERVATION_KINDS, "unknown"))
         from quorum_redlock.errors import _BY_STATUS

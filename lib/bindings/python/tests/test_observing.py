@@ -87,6 +87,21 @@ class Observing(ClientCase):
                          {("up", 0), ("up", 1), ("up", 2)})
         self.assertIn(events[0].url, logged.output[0])
 
+    def test_a_lost_connection_is_a_warning_only_if_it_was_in_use_or_stays_lost(self) -> None:
+        name = "of-an-idle-client"
+        with Nodes(3) as nodes, self.assertLogs(name, logging.DEBUG) as logged, \
+                quorum_redlock.Client(nodes.urls, logger=logging.getLogger(name)) as client:
+            with client.lock("r"):
+                pass
+            for node in nodes.nodes:
+                node.command("CONFIG", "SET", "timeout", "1")
+            eventually(lambda: sum(f"DEBUG:{name}:node {nodes.urls[i]}: down" in line
+                                   for i in range(3) for line in logged.output) == 3)
+            self.assertNotIn("WARNING", "".join(logged.output))
+            nodes.nodes[0].kill()
+            eventually(lambda: any(f"WARNING:{name}:node {nodes.urls[0]}: down" in line
+                                   for line in logged.output))
+
 
 class Outages(unittest.TestCase):
     def test_a_majority_that_dies(self) -> None:

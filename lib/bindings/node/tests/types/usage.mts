@@ -5,7 +5,7 @@ import {
   version,
 } from 'quorum-redlock';
 import type {
-  AcquireOptions, ClientOptions, CloseReport, ErrorCode, FencedLease, HoldEnd, Holder, HolderKind,
+  AcquireOptions, ClientOptions, CloseReport, ErrorCode, EventLevel, FencedLease, HoldEnd, Holder, HolderKind,
   Inspection, ListedLockState, LockKind, LockList, LockState, NodeEventKind, ObservationKind, Round, Target,
   TryOptions, Vote,
 } from 'quorum-redlock';
@@ -18,6 +18,10 @@ const options: ClientOptions = {
   nodes: ['redis://10.0.0.1'], name: 'types', prefix: 'team:',
   guards: { clockBound: 0.5 },
   onNodeEvent: ({ kind }) => { is<Same<typeof kind, NodeEventKind>>(); },
+  onLog: ({ level, times }) => {
+    is<Same<typeof level, EventLevel>>();
+    is<Same<typeof times, number>>();
+  },
   onObservation: ({ kind, at, end, failure }) => {
     is<Same<typeof kind, ObservationKind>>();
     is<Same<typeof at, number>>();

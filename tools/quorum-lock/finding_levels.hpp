@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "redlock/deployment.hpp"
+
+namespace redlock::cli {
+
+/// What a finding means for monitoring. `critical`: two clients may be granted the same lock, or
+/// what clients were told to rely on is not so. Everything else is a `warning`, because locks are
+/// granted and safe while a quorum has a vote.
+enum class FindingLevel { warning, critical };
+
+/// "warning", "critical".
+[[nodiscard]] std::string_view to_string(FindingLevel level) noexcept;
+
+struct FindingRow {
+  admin::Finding::Kind kind{};
+  FindingLevel level = FindingLevel::warning;
+  bool costs_vote = false;  ///< the nodes that it names have no vote; of duplicates all but one
+};
+
+/// A row for each kind of finding.
+[[nodiscard]] std::span<const FindingRow> finding_rows() noexcept;
+[[nodiscard]] const FindingRow& finding_row_of(admin::Finding::Kind kind) noexcept;
+
+/// How many of the checked nodes have a vote for new locks now. `guarded`: with the restart guard.
+[[nodiscard]] std::size_t count_voters(const admin::DeploymentCheck& check, bool guarded);
+
+}  // namespace redlock::cli

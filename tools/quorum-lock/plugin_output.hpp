@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "redlock/deployment.hpp"
+
+namespace redlock::cli {
+
+/// What monitoring plugins print (Nagios, Icinga, and others that run their plugins), and how they
+/// exit: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
+struct PluginOutput {
+  int exit_code = 0;
+  std::string line{};  ///< with its line end
+};
+
+/// Critical: fewer than `quorum` nodes have a vote, or a finding is critical by its row. Unknown:
+/// no node can be reached from here.
+[[nodiscard]] PluginOutput plugin_output(const admin::DeploymentCheck& check, std::size_t quorum,
+                                         bool guarded);
+
+/// Nothing was found out about the deployment.
+[[nodiscard]] PluginOutput plugin_unknown(std::string_view why);
+
+}  // namespace redlock::cli
