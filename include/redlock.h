@@ -504,6 +504,16 @@ REDLOCK_C_EXPORT redlock_status redlock_lease_round(const redlock_lease* lease,
 REDLOCK_C_EXPORT redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
                                                      redlock_round** round, redlock_error** error);
 
+/// Makes a writer's lease (REDLOCK_TARGET_EXCLUSIVE) a reader's (REDLOCK_TARGET_SHARED), without a
+/// gap: readers that wait come in at once, and the deadline and the fencing token stay. It is a
+/// reader's from the call on, whatever the answer; after `unavailable`, the next renewal or another
+/// call sees to the rest of the nodes. There is no way back. `round` may be NULL. Errors:
+/// not_holder, unavailable, closed, forked, would_block, invalid_argument (several resources, an
+/// owner's, a permit, an interval).
+REDLOCK_C_EXPORT redlock_status redlock_lease_downgrade(const redlock_lease* lease,
+                                                        redlock_round** round,
+                                                        redlock_error** error);
+
 /// Deletes the key on all nodes where it is still ours. The lease ends in any case, and is still to
 /// be freed. `round` may be NULL. Errors: not_holder (it had expired), unavailable, closed, forked,
 /// would_block.
@@ -536,6 +546,11 @@ REDLOCK_C_EXPORT void redlock_lease_free(redlock_lease* lease);
 REDLOCK_C_EXPORT redlock_status redlock_extend(redlock_client* client, const redlock_target* target,
                                                const char* token, int64_t ttl_ns,
                                                redlock_round** round, redlock_error** error);
+
+/// A writer's lock on one resource. `round` may be NULL. Errors: as redlock_lease_downgrade.
+REDLOCK_C_EXPORT redlock_status redlock_downgrade(redlock_client* client, const char* resource,
+                                                  const char* token, redlock_round** round,
+                                                  redlock_error** error);
 
 /// `round` may be NULL. Errors: as redlock_lease_release, and invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_release(redlock_client* client,
@@ -709,14 +724,21 @@ REDLOCK_C_EXPORT void redlock_async_cancel(redlock_async* client, redlock_reques
 REDLOCK_C_EXPORT void redlock_async_lease_extend(redlock_async* client, const redlock_lease* lease,
                                                  int64_t ttl_ns, redlock_round_done done,
                                                  void* context);
+/// As redlock_lease_downgrade. The lease may be freed before the answer.
+REDLOCK_C_EXPORT void redlock_async_lease_downgrade(redlock_async* client,
+                                                    const redlock_lease* lease,
+                                                    redlock_round_done done, void* context);
 /// As redlock_lease_release. The call frees the lease in any case: do not use it any more.
 REDLOCK_C_EXPORT void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
                                                   redlock_round_done done, void* context);
 
-/// As redlock_extend and redlock_release.
+/// As redlock_extend, redlock_downgrade and redlock_release.
 REDLOCK_C_EXPORT void redlock_async_extend(redlock_async* client, const redlock_target* target,
                                            const char* token, int64_t ttl_ns,
                                            redlock_round_done done, void* context);
+REDLOCK_C_EXPORT void redlock_async_downgrade(redlock_async* client, const char* resource,
+                                              const char* token, redlock_round_done done,
+                                              void* context);
 REDLOCK_C_EXPORT void redlock_async_release(redlock_async* client, const redlock_target* target,
                                             const char* token, redlock_round_done done,
                                             void* context);

@@ -176,6 +176,12 @@ auto async_extend(AsyncClient& client, const Lease& lease, std::chrono::nanoseco
   return async_await(client.extend(lease, ttl), std::forward<Token>(token));
 }
 
+/// See `AsyncClient::downgrade`. Not cancelled.
+template <typename Token>
+auto async_downgrade(AsyncClient& client, const Lease& lease, Token&& token) {
+  return async_await(client.downgrade(lease), std::forward<Token>(token));
+}
+
 /// See `AsyncClient::release`. Not cancelled.
 template <typename Token>
 auto async_release(AsyncClient& client, Lease lease, Token&& token) {

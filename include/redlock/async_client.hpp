@@ -92,6 +92,10 @@ class REDLOCK_EXPORT AsyncClient {
   void extend(const Lease& lease, std::chrono::nanoseconds ttl,
               Callback<void(Result<RoundReport>)> done);
 
+  /// See `Lease::downgrade`. The client that granted the lease asks and answers. Errors: as there,
+  /// without would_block.
+  void downgrade(const Lease& lease, Callback<void(Result<RoundReport>)> done);
+
   /// See `Lease::release`. The client that granted the lease releases it and answers. Errors: as
   /// there, without would_block.
   void release(Lease lease, Callback<void(Result<RoundReport>)> done);
@@ -102,6 +106,10 @@ class REDLOCK_EXPORT AsyncClient {
   /// See `Client::extend`. Errors: as there, without would_block.
   void extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
               Callback<void(Result<RoundReport>)> done);
+
+  /// See `Client::downgrade`. Errors: as there, without would_block.
+  void downgrade(std::string_view resource, const Token& token,
+                 Callback<void(Result<RoundReport>)> done);
 
   /// See `Client::release`. Errors: as there, without would_block.
   void release(Target target, const Token& token, Callback<void(Result<RoundReport>)> done);
@@ -158,9 +166,11 @@ class REDLOCK_EXPORT AsyncClient {
   [[nodiscard]] Awaitable<Lease> adopt(DetachedLease detached);
   [[nodiscard]] Awaitable<Lease> adopt(DetachedLease detached, AcquireOptions options);
   [[nodiscard]] Awaitable<RoundReport> extend(const Lease& lease, std::chrono::nanoseconds ttl);
+  [[nodiscard]] Awaitable<RoundReport> downgrade(const Lease& lease);
   [[nodiscard]] Awaitable<RoundReport> release(Lease lease);
   [[nodiscard]] Awaitable<RoundReport> extend(Target target, const Token& token,
                                               std::chrono::nanoseconds ttl);
+  [[nodiscard]] Awaitable<RoundReport> downgrade(std::string_view resource, const Token& token);
   [[nodiscard]] Awaitable<RoundReport> release(Target target, const Token& token);
   [[nodiscard]] Awaitable<RoundReport> break_lock(std::string_view resource, const Token& token,
                                                   BreakOptions options = {});

@@ -105,6 +105,10 @@ class REDLOCK_EXPORT Client {
   [[nodiscard]] Result<RoundReport> extend(Target target, const Token& token,
                                            std::chrono::nanoseconds ttl);
 
+  /// `Lease::downgrade` by a token that was detached or came from another process, of a writer's
+  /// lock on one resource. Errors: as there.
+  [[nodiscard]] Result<RoundReport> downgrade(std::string_view resource, const Token& token);
+
   /// Releases by a token that was detached or came from another process; the target as in `extend`.
   /// Of `all_of`, those resources that the token still holds. Ends an `interval`, too. Errors: as
   /// `Lease::release`.

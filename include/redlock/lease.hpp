@@ -81,6 +81,16 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// invalid_argument.
   [[nodiscard]] Result<RoundReport> extend(std::chrono::nanoseconds ttl) const;
 
+  /// Makes a writer's lease (of a resource's name) a reader's (of `shared`), without a gap: no
+  /// other writer can come in between, readers that wait come in at once, and the deadline and the
+  /// fencing token stay. Blocks until a quorum has done so. From the call on, the lease is a
+  /// reader's whatever the answer: after `unavailable`, fewer nodes than a quorum may let readers
+  /// in, and the next renewal, or another call, sees to the rest. A reader's lease stays what it
+  /// is. There is no way back: two readers that both want to write would wait for each other for
+  /// ever. Errors: not_holder, unavailable, closed, forked, would_block, invalid_argument (a lease
+  /// of several resources, of an owner, of a permit or with an interval has no readers).
+  Result<RoundReport> downgrade() const;
+
   /// Deletes the key on all nodes where it is still ours and blocks until a majority no longer has
   /// it. The lease ends in any case. Errors: not_holder (it had expired), unavailable (the client
   /// retries in the background until the TTL has passed), closed, forked, would_block.

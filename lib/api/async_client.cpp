@@ -57,6 +57,11 @@ void extend(const Core& core, const std::shared_ptr<api::LeaseCell>& cell,
   if (is_open(its_own, {}, done)) its_own->extend(cell, ttl, std::move(done));
 }
 
+void downgrade(const Core& core, const std::shared_ptr<api::LeaseCell>& cell, RoundDone done) {
+  const Core& its_own = cell ? cell->shared_core() : core;
+  if (is_open(its_own, {}, done)) its_own->downgrade(cell, std::move(done));
+}
+
 void adopt(const Core& core, DetachedLease&& detached, AcquireOptions&& options, AcquireDone done) {
   if (!is_open(core, {}, done)) return;
   core->adopt(std::move(detached), std::move(options), std::move(done));
@@ -66,6 +71,10 @@ void extend(const Core& core, Target&& target, const Token& token, std::chrono::
             RoundDone done) {
   if (!is_open(core, target.resource(), done)) return;
   core->extend(std::move(target), token, ttl, std::move(done));
+}
+
+void downgrade(const Core& core, std::string_view resource, const Token& token, RoundDone done) {
+  if (is_open(core, resource, done)) core->downgrade(resource, token, std::move(done));
 }
 
 void release(const Core& core, Target&& target, const Token& token, RoundDone done) {
@@ -151,6 +160,10 @@ void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
   redlock::extend(core_, api::LeaseCell::of(lease), ttl, std::move(done));
 }
 
+void AsyncClient::downgrade(const Lease& lease, Callback<void(Result<RoundReport>)> done) {
+  redlock::downgrade(core_, api::LeaseCell::of(lease), std::move(done));
+}
+
 void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done) {
   api::release(core_, api::LeaseCell::take(std::move(lease)), std::move(done));
 }
@@ -163,6 +176,11 @@ void AsyncClient::adopt(DetachedLease detached, AcquireOptions options,
 void AsyncClient::extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
                          Callback<void(Result<RoundReport>)> done) {
   redlock::extend(core_, std::move(target), token, ttl, std::move(done));
+}
+
+void AsyncClient::downgrade(std::string_view resource, const Token& token,
+                            Callback<void(Result<RoundReport>)> done) {
+  redlock::downgrade(core_, resource, token, std::move(done));
 }
 
 void AsyncClient::release(Target target, const Token& token,
@@ -231,6 +249,12 @@ Awaitable<RoundReport> AsyncClient::extend(const Lease& lease, std::chrono::nano
       });
 }
 
+Awaitable<RoundReport> AsyncClient::downgrade(const Lease& lease) {
+  return to_await<RoundReport>([core = core_, cell = api::LeaseCell::of(lease)](RoundDone done) {
+    redlock::downgrade(core, cell, std::move(done));
+  });
+}
+
 Awaitable<RoundReport> AsyncClient::release(Lease lease) {
   // Shared only because std::function wants to be copied.
   const auto held = std::make_shared<Lease>(std::move(lease));
@@ -244,6 +268,13 @@ Awaitable<RoundReport> AsyncClient::extend(Target target, const Token& token,
   return to_await<RoundReport>(
       [core = core_, target = std::move(target), token, ttl](RoundDone done) {
         redlock::extend(core, Target(target), token, ttl, std::move(done));
+      });
+}
+
+Awaitable<RoundReport> AsyncClient::downgrade(std::string_view resource, const Token& token) {
+  return to_await<RoundReport>(
+      [core = core_, resource = std::string(resource), token](RoundDone done) {
+        redlock::downgrade(core, resource, token, std::move(done));
       });
 }
 

@@ -64,6 +64,13 @@ Result<RoundReport> Client::extend(Target target, const Token& token,
   });
 }
 
+Result<RoundReport> Client::downgrade(std::string_view resource, const Token& token) {
+  const auto core = core_;
+  if (auto why = api::refuse(core, resource)) return *std::move(why);
+  return api::wait_for<RoundReport>(
+      *core, [&](api::RoundDone done) { core->downgrade(resource, token, std::move(done)); });
+}
+
 Result<RoundReport> Client::release(Target target, const Token& token) {
   const auto core = core_;
   if (auto why = api::refuse(core, target.resource())) return *std::move(why);

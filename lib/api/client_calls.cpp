@@ -25,6 +25,17 @@ std::vector<std::string> more_keys_of(const Target& target, const Keyspace& keys
 }
 
 Error forked_error() { return runtime::explain(Errc::forked, {}, {}); }
+/// Too few nodes answered a downgrade: that is no reason to go on as a writer.
+RoundDone says_what_it_is_now(RoundDone done) {
+  if (!done) return done;
+  return [done = std::move(done)](Result<RoundReport> outcome) mutable {
+    if (outcome || outcome.error().code != Errc::unavailable) return done(std::move(outcome));
+    Error error = std::move(outcome).error();
+    error.message += "; the lease is a reader's from now on, and not on enough nodes yet";
+    done(std::move(error));
+  };
+}
+
 Error no_lease_error() { return Error{Errc::not_holder, "there is no lease", {}}; }
 
 }  // namespace
@@ -72,6 +83,16 @@ void ClientCore::extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nan
   });
 }
 
+void ClientCore::downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_downgrade(cell, std::move(done));
+  enqueue(
+      [this, cell, done = std::move(done)]() mutable { begin_downgrade(cell, std::move(done)); });
+}
+
 void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   if (forked()) {
     if (done) done(forked_error());
@@ -113,6 +134,17 @@ void ClientCore::extend(Target&& target, const Token& token, std::chrono::nanose
   if (directly()) return begin_extend_token(target, token, ttl, std::move(done));
   enqueue([this, target = std::move(target), token, ttl, done = std::move(done)]() mutable {
     begin_extend_token(target, token, ttl, std::move(done));
+  });
+}
+
+void ClientCore::downgrade(std::string_view resource, const Token& token, RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_downgrade_token(resource, token, std::move(done));
+  enqueue([this, resource = std::string(resource), token, done = std::move(done)]() mutable {
+    begin_downgrade_token(resource, token, std::move(done));
   });
 }
 
@@ -302,6 +334,18 @@ void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chron
   driver_->step(event);
 }
 
+void ClientCore::begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
+  if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
+  const core::Claim* const claim = driver_ ? driver_->engine().claim(cell->claim()) : nullptr;
+  const auto why = claim != nullptr ? core::refuse_downgrade(claim->terms()) : std::nullopt;
+  if (refused(why, cell->label().resource(), done)) return;
+  cell->downgrade();
+  core::Downgrade event;
+  event.request = remember(cell->label().resource(), says_what_it_is_now(std::move(done)));
+  event.claim = cell->claim();
+  driver_->step(event);
+}
+
 void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcept {
   auto* const held = find_held(cell.claim());
   if (held == nullptr) return;
@@ -333,6 +377,16 @@ void ClientCore::begin_extend_token(const Target& target, const Token& token,
   event.more_resources = more_keys;
   event.token = token;
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
+  driver_->step(event);
+}
+
+void ClientCore::begin_downgrade_token(std::string_view resource, const Token& token,
+                                       RoundDone done) {
+  if (refused(core::refuse_downgrade(resource, token), resource, done)) return;
+  core::DowngradeToken event;
+  event.request = remember(resource, says_what_it_is_now(std::move(done)));
+  event.resource = resource;
+  event.token = token;
   driver_->step(event);
 }
 

@@ -67,6 +67,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
                     AcquireDone done);
   void adopt(DetachedLease&& detached, AcquireOptions&& options, AcquireDone done);
   void extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl, RoundDone done);
+  void downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
   /// Without `done`, the outcome is dropped.
   void release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
   void detach(const std::shared_ptr<LeaseCell>& cell);
@@ -74,6 +75,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// resource: `LeaseCell::set_others`. At most once for a lease.
   void watch_others(const std::shared_ptr<LeaseCell>& cell);
   void extend(Target&& target, const Token& token, std::chrono::nanoseconds ttl, RoundDone done);
+  void downgrade(std::string_view resource, const Token& token, RoundDone done);
   /// An operator's has terms, and is remembered by the nodes.
   void release(Target&& target, const Token& token, RoundDone done,
                std::optional<BreakOptions> by_operator = std::nullopt);
@@ -230,10 +232,12 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_adopt(const DetachedLease& detached, AcquireOptions& options, AcquireDone done);
   void begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
                     RoundDone done);
+  void begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
   void begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
   void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
   void begin_extend_token(const Target& target, const Token& token, std::chrono::nanoseconds ttl,
                           RoundDone done);
+  void begin_downgrade_token(std::string_view resource, const Token& token, RoundDone done);
   void begin_release_token(const Target& target, const Token& token,
                            std::optional<BreakOptions> by_operator, RoundDone done);
   /// `token`: is it among those that hold?

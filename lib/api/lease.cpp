@@ -74,6 +74,14 @@ Result<RoundReport> Lease::extend(std::chrono::nanoseconds ttl) const {
       *core, [&](api::RoundDone done) { core->extend(cell_, ttl, std::move(done)); });
 }
 
+Result<RoundReport> Lease::downgrade() const {
+  if (!cell_) return no_lease();
+  const auto core = cell_->shared_core();
+  if (auto why = core->refuse_blocking_call()) return *std::move(why);
+  return api::wait_for<RoundReport>(
+      *core, [&](api::RoundDone done) { core->downgrade(cell_, std::move(done)); });
+}
+
 Result<RoundReport> Lease::release() {
   if (!cell_) return no_lease();
   const auto core = cell_->shared_core();

@@ -70,6 +70,8 @@ class LeaseCell {
   /// Which of the kinds it is that detached leases have.
   [[nodiscard]] Target::Kind kind() const noexcept;
   [[nodiscard]] std::string owner() const;
+  /// It is a reader's from now on.
+  void downgrade() noexcept { downgraded_.store(true, std::memory_order_release); }
   [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept {
     return fencing_ != FencingToken() ? std::optional(fencing_) : std::nullopt;
   }
@@ -161,6 +163,7 @@ class LeaseCell {
   std::uint8_t quorum_ = 0;
 
   std::atomic<State> state_{State::live};
+  std::atomic<bool> downgraded_{false};
   std::atomic<core::OtherClients> others_{core::OtherClients::unknown};
 };
 

@@ -58,17 +58,23 @@ TEST_F(ASIO_SUITE, AHandlerRunsOnItsExecutorWhichWaitsForIt) {
             net::bind_executor(io_, [&](const Result<RoundReport>& extended) {
               EXPECT_TRUE(succeeded(extended));
               ++answers;
-              redlock::async_release(
-                  client_, std::move(held),
-                  net::bind_executor(io_, [&](const Result<RoundReport>& released) {
-                    EXPECT_TRUE(succeeded(released));
+              redlock::async_downgrade(
+                  client_, held,
+                  net::bind_executor(io_, [&](const Result<RoundReport>& downgraded) {
+                    EXPECT_TRUE(succeeded(downgraded));
                     ++answers;
+                    redlock::async_release(
+                        client_, std::move(held),
+                        net::bind_executor(io_, [&](const Result<RoundReport>& released) {
+                          EXPECT_TRUE(succeeded(released));
+                          ++answers;
+                        }));
                   }));
             }));
       }));
   inside = false;
   io_.run();
-  EXPECT_EQ(answers, 3);
+  EXPECT_EQ(answers, 4);
 }
 
 TEST_F(ASIO_SUITE, AHandlerOwnsWhatCannotBeCopied) {

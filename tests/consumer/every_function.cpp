@@ -171,6 +171,10 @@ void blocking(Client& created) {
   expect(lease.fencing_token() && !lease.token().empty(), "Lease::token");
   expect(!lease.lost().stop_requested() && lease.report().quorum > 0, "Lease::report");
   (void)must(lease.extend(9s), "Lease::extend");
+  {
+    const Lease writer = must(client.acquire("every/written"), "acquire");
+    (void)must(writer.downgrade(), "Lease::downgrade");
+  }
   expect(!client.try_acquire("every/1"), "try_acquire: it is held");
   expect(!client.try_acquire_for("every/1", 1ms), "try_acquire_for: it is held");
   expect(!client.try_acquire_until("every/1", BootClock::now()), "try_acquire_until: it is held");
@@ -178,6 +182,7 @@ void blocking(Client& created) {
   lease = must(client.adopt(DetachedLease::parse(handed_on).value()), "adopt");
   const Token token = lease.detach().token;
   (void)must(client.extend("every/1", token, 9s), "extend");
+  (void)must(client.downgrade("every/1", token), "downgrade");
   expect(client.ownership("every/1", token) == Ownership::held, "ownership");
   expect(must(client.inspect("every/1"), "inspect").state == Inspection::State::held, "inspect");
   expect(refused(client.break_lock("every/1", nobody)), "break_lock: not its token");
@@ -286,10 +291,14 @@ void with_callbacks(AsyncClient& created) {
   expect(granted.get().error().code == Errc::cancelled, "cancel");
   client.extend(lease, 9s, done);
   (void)must(done.get(), "extend");
+  client.downgrade(lease, done);
+  (void)must(done.get(), "downgrade");
   client.adopt(lease.detach(), {}, granted);
   lease = must(granted.get(), "adopt");
   client.release(std::move(lease), done);
   (void)must(done.get(), "release");
+  client.downgrade("every/2", nobody, done);
+  expect(refused(done.get()), "downgrade: not its token");
   client.extend("every/2", nobody, 9s, done);
   expect(refused(done.get()), "extend: not its token");
   client.release("every/2", nobody, done);
@@ -384,10 +393,12 @@ Running await_client(AsyncClient& client, std::promise<void>& done) {
   expect(!co_await client.try_acquire_until("every/3", now, terms),
          "try_acquire_until: it is held");
   (void)must(co_await here(client.extend(lease, 9s)), "extend");
+  (void)must(co_await here(client.downgrade(lease)), "downgrade");
   lease = must(co_await client.adopt(lease.detach()), "adopt");
   lease = must(co_await client.adopt(lease.detach(), terms), "adopt");
   const Token token = lease.detach().token;
   (void)must(co_await client.extend("every/3", token, 9s), "extend");
+  (void)must(co_await client.downgrade("every/3", token), "downgrade");
   const auto ownership = co_await here(client.ownership("every/3", token));
   expect(ownership == Ownership::held, "ownership");
   (void)must(co_await client.release("every/3", token), "release");

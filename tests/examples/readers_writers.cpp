@@ -28,6 +28,17 @@ int main(int argc, char** argv) {
                 << (writing ? "?" : "a writer is not") << '\n';
     });
   }
+  {
+    auto lease = client->acquire("table", {.fencing = true});
+    if (!lease) return 2;
+    // What was written can be read by others as soon as nothing is changed any more. Nobody has
+    // written in between.
+    if (!lease->downgrade()) return 2;
+    const auto reader = client->try_acquire(redlock::shared("table"));
+    const auto writer = client->try_acquire("table");
+    std::cout << "a writer that goes on as a reader lets " << (reader ? "a reader" : "nobody")
+              << " in and " << (writer ? "a writer" : "no writer") << '\n';
+  }
   // While it waits, no new readers come in. Only a writer has a fencing token: readers do not
   // write.
   const std::unique_lock writing(index, 10s);

@@ -108,6 +108,13 @@ TEST(CAsyncClient, EachCallAnswersOnce) {
   redlock_async_extend(client.get(), &target, token.c_str(), 20 * one_second_ns, CAnswer::on_round,
                        &by_token);
   EXPECT_TRUE(by_token.soon(REDLOCK_OK));
+  CAnswer downgraded;
+  redlock_async_lease_downgrade(client.get(), acquired.lease.get(), CAnswer::on_round, &downgraded);
+  EXPECT_TRUE(downgraded.soon(REDLOCK_OK));
+  CAnswer downgraded_by_token;
+  redlock_async_downgrade(client.get(), resource.c_str(), token.c_str(), CAnswer::on_round,
+                          &downgraded_by_token);
+  EXPECT_TRUE(downgraded_by_token.soon(REDLOCK_OK));
   CAnswer released;
   redlock_async_lease_release(client.get(), acquired.lease.release(), CAnswer::on_round, &released);
   EXPECT_TRUE(released.soon(REDLOCK_OK));
@@ -147,7 +154,7 @@ TEST(CAsyncClient, AWatchAnswersAtEveryChangeAndOnceAtItsEnd) {
 }
 
 TEST(CAsyncClient, MistakesAreAnsweredInsideTheCall) {
-  CAnswer answers[9];
+  CAnswer answers[11];
   redlock_async_acquire(nullptr, nullptr, nullptr, CAnswer::on_lease, &answers[0]);
   redlock_async_try_acquire(nullptr, nullptr, nullptr, CAnswer::on_lease, &answers[1]);
   redlock_async_lease_extend(nullptr, nullptr, 1, CAnswer::on_round, &answers[2]);
@@ -157,6 +164,8 @@ TEST(CAsyncClient, MistakesAreAnsweredInsideTheCall) {
   redlock_async_ownership(nullptr, nullptr, nullptr, CAnswer::on_ownership, &answers[6]);
   redlock_async_inspect(nullptr, nullptr, CAnswer::on_inspection, &answers[7]);
   redlock_async_close(nullptr, CAnswer::on_close, &answers[8]);
+  redlock_async_lease_downgrade(nullptr, nullptr, CAnswer::on_round, &answers[9]);
+  redlock_async_downgrade(nullptr, nullptr, nullptr, CAnswer::on_round, &answers[10]);
   for (const CAnswer& answer : answers) {
     EXPECT_EQ(answer.count, 1);
     EXPECT_EQ(answer.status, REDLOCK_INVALID_ARGUMENT);

@@ -245,6 +245,20 @@ TEST(CInterface, ACloseNamesANodeThatHangsAndSaysForHowLongItKeepsALock) {
   redlock_close_report_free(report);
 }
 
+TEST(CInterface, AWritersLeaseBecomesAReaders) {
+  const CClient client = c_client();
+  const std::string resource = fresh_resource();
+  const CLease lease = c_acquire(client, redlock_exclusive(resource.c_str()));
+  redlock_round* round = nullptr;
+  ASSERT_EQ(redlock_lease_downgrade(lease.get(), &round, nullptr), REDLOCK_OK);
+  EXPECT_GE(count_votes(round, REDLOCK_VOTE_GRANTED), 2U);
+  redlock_round_free(round);
+  const CLease reader = c_acquire(client, redlock_shared(resource.c_str()));
+  EXPECT_TRUE(redlock_lease_valid(lease.get()));
+  EXPECT_TRUE(redlock_lease_valid(reader.get()));
+  EXPECT_EQ(redlock_lease_downgrade(nullptr, nullptr, nullptr), REDLOCK_INVALID_ARGUMENT);
+}
+
 TEST(CInterface, ATokenIsExtendedAndReleasedElsewhere) {
   const CClient first = c_client();
   const CClient second = c_client();
@@ -280,6 +294,8 @@ TEST(CInterface, ATokenIsExtendedAndReleasedElsewhere) {
   EXPECT_EQ(
       redlock_extend(second.get(), &target, token.c_str(), 20 * one_second_ns, nullptr, nullptr),
       REDLOCK_OK);
+  EXPECT_EQ(redlock_downgrade(second.get(), resource.c_str(), token.c_str(), nullptr, nullptr),
+            REDLOCK_OK);
   redlock_round* released = nullptr;
   EXPECT_EQ(redlock_release(second.get(), &target, token.c_str(), &released, nullptr), REDLOCK_OK);
   EXPECT_GE(count_votes(released, REDLOCK_VOTE_GRANTED), 1U);

@@ -89,6 +89,34 @@ TEST_F(CliByToken, AReadersHold) {
   extend_and_release({"r"}, "r", token_in(lease));
 }
 
+TEST_F(CliByToken, AWritersLockThatBecomesAReaders) {
+  const Json lease = acquired({"r", "--fencing"});
+  EXPECT_EQ(tool({"acquire", "r", "--shared"}).exit_code, 75);
+  const auto downgraded = tool({"downgrade", "r", "--token", token_in(lease), "--json"});
+  EXPECT_EQ(downgraded.exit_code, 0) << downgraded.errors;
+  EXPECT_EQ(json_of(downgraded).value("outcome", ""), "downgraded");
+  const Json reader = acquired({"r", "--shared"});
+  EXPECT_EQ(tool({"acquire", "r"}).exit_code, 75);
+  const auto foreign = tool({"downgrade", "r", "--token", std::string(40, 'f')});
+  EXPECT_EQ(foreign.exit_code, 76);
+  EXPECT_EQ(count_lines(foreign.errors), 1U) << foreign.errors;
+  EXPECT_EQ(tool({"release", "r", "--token", token_in(reader)}).exit_code, 0);
+  extend_and_release({"r"}, "r", token_in(lease));
+}
+
+TEST_F(CliByToken, OnlyAWritersLockOnOneResourceIsDowngraded) {
+  const auto refused = [](Words words) {
+    words.insert(words.begin(), "downgrade");
+    words.insert(words.end(), {"--token", std::string(40, 'f')});
+    const ProcessResult result = tool(words);
+    EXPECT_EQ(result.exit_code, 64) << result.errors;
+    EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+    return result.errors;
+  };
+  EXPECT_NE(refused({"a", "b"}).find("RESOURCE: 'b' is a second one"), std::string::npos);
+  EXPECT_NE(refused({"r#3"}).find("a permit, which has no readers"), std::string::npos);
+}
+
 TEST_F(CliByToken, AnOwnersHold) {
   const Json lease = acquired({"r", "--owner", "nightly"});
   EXPECT_EQ(lease.value("kind", ""), "owned");

@@ -148,6 +148,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "--token"},
         WrongUsage{
             "extend_without_ttl", {"extend", "r", "--token", "t", "--nodes", closed_port}, "--ttl"},
+        WrongUsage{
+            "downgrade_without_token", {"downgrade", "r", "--nodes", closed_port}, "--token"},
         WrongUsage{"release_without_token", {"release", "r", "--nodes", closed_port}, "--token"},
         WrongUsage{"release_empty_token",
                    {"release", "r", "--token", "", "--nodes", closed_port},
@@ -353,7 +355,7 @@ TEST(CliUsage, TheRestartGuardIsCheckedAndAccepted) {
 
 TEST(CliHelp, EveryVerbHasExamples) {
   for (const std::string verb :
-       {"run", "acquire", "extend", "release", "inspect", "break", "bench", "elect"}) {
+       {"run", "acquire", "extend", "downgrade", "release", "inspect", "break", "bench", "elect"}) {
     const ProcessResult result = run_tool({verb, "--help"});
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_EQ(result.errors, "");

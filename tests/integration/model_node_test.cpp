@@ -68,6 +68,7 @@ constexpr std::array verbs{
     Verb::join_queue,
     Verb::break_lock,
     Verb::break_lock,
+    Verb::downgrade,
     // Of servers that know them.
     Verb::release_plain,
     Verb::extend_plain,
@@ -100,6 +101,7 @@ constexpr std::array<std::string_view, verbs.size()> verb_names{"set",
                                                                 "join_queue",
                                                                 "break_lock",
                                                                 "break_lock",
+                                                                "downgrade",
                                                                 "release_plain",
                                                                 "extend_plain",
                                                                 "repair_plain",
@@ -292,6 +294,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     core::Terms terms;
     terms.more_resources = also;
     terms.group = groups[request.group];
+    terms.downgraded = request.downgraded;
     terms.writer_reservation = milliseconds(request.writer_reservation_ms);
     terms.cooldown = milliseconds(request.cooldown_ms);
     terms.permits = request.permits;
@@ -364,6 +367,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     }
     if (verb == Verb::extend_or_set && !request.both) {
       request.group = static_cast<std::uint64_t>(random_.below(4));
+      request.downgraded = request.group == 1 && random_.per_mille(500);
     }
   }
 

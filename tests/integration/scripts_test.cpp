@@ -119,6 +119,42 @@ TEST_F(Scripts, ExtendTakesTheLongestTtlThatADeploymentMayHave) {
   EXPECT_GT(server_->pttl("r"), 86'400'000LL * 364);
 }
 
+TEST_F(Scripts, DowngradeMakesAReadersHoldOfOurKeyAndTouchesNothingElse) {
+  EXPECT_EQ(number(Verb::downgrade, "me"), 0);
+  EXPECT_EQ(server_->command({"EXISTS", "r"}).integer, 0);
+  hold("another");
+  EXPECT_EQ(number(Verb::downgrade, "me"), -1);
+  EXPECT_EQ(server_->get("r"), "another");
+  server_->command({"DEL", "r"});
+  hold("me", "50000");
+  for (int time = 0; time < 2; ++time) {
+    const Reply holds = ask(Verb::downgrade, "me", milliseconds(500'000));
+    ASSERT_EQ(holds.elements.size(), 2U) << holds;
+    EXPECT_EQ(holds.elements[0].integer, 1);
+    EXPECT_EQ(holds.elements[1].integer, 1);
+    EXPECT_FALSE(server_->command({"ZSCORE", "r", "hold:me"}).is_nil());
+    EXPECT_FALSE(server_->command({"ZSCORE", "r", "group:shared"}).is_nil());
+    EXPECT_LE(server_->pttl("r"), 50'001) << "the expiry stays";
+    EXPECT_GT(server_->pttl("r"), 30'000);
+  }
+}
+
+TEST_F(Scripts, DowngradeOfAKeyWithoutExpiryLeavesItForLongerThanAnyLock) {
+  server_->command({"SET", "r", "me"});
+  EXPECT_EQ(ask(Verb::downgrade, "me").elements.size(), 2U);
+  EXPECT_GT(server_->pttl("r"), 31'000'000'000);
+}
+
+TEST_F(Scripts, DowngradeByAUserWhoMayNotHaveHoldsLeavesTheWritersKey) {
+  hold("me");
+  server_->command({"ACL", "SETUSER", "default", "-zadd"});
+  const Reply denied = ask(Verb::downgrade, "me");
+  server_->command({"ACL", "SETUSER", "default", "+zadd"});
+  EXPECT_TRUE(denied.is_error()) << denied;
+  EXPECT_EQ(server_->get("r"), "me");
+  EXPECT_GT(server_->pttl("r"), 30'000);
+}
+
 TEST_F(Scripts, AKeyOfAnotherTypeIsSomebodyElsesAndNoError) {
   server_->command({"HSET", "r", "field", "value"});
   EXPECT_EQ(number(Verb::release, "me"), -1);
@@ -248,6 +284,20 @@ TEST_F(ScriptsOfReaders, AWriterThatGivesUpLetsInThoseBehindIt) {
   ASSERT_FALSE(leaves("another", "2").is_error());
   EXPECT_EQ(enters("late"), 1);
   EXPECT_EQ(enters("new"), 1) << "no writer waits";
+}
+
+TEST_F(ScriptsOfReaders, AWriterThatIsDowngradedLetsInThoseAheadOfTheNextWriter) {
+  hold_and_queue({"~first", "~second", "writer", "~late"}, false);
+  server_->command({"DEL", "r"});
+  hold("me", "600000");
+  ASSERT_EQ(ask(Verb::downgrade, "me").elements.size(), 2U);
+  expect_notified("first");
+  expect_notified("second");
+  EXPECT_EQ(enters("late"), -1) << "a writer is ahead of it";
+  EXPECT_EQ(enters("first"), 1);
+  EXPECT_EQ(enters("second"), 1);
+  EXPECT_GT(server_->pttl("r"), 500'000);
+  EXPECT_EQ(ask(Verb::release, "me").elements.at(1).integer, 2);
 }
 
 TEST_F(ScriptsOfReaders, AReaderThatIsQueuedWhileReadersHoldItIsLetIn) {

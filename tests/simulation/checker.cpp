@@ -97,6 +97,20 @@ void Checker::extended(std::uint64_t token, True now, True until) {
   check_alone(*lease, now);
 }
 
+void Checker::downgraded(std::uint64_t token, True now) {
+  Lease* lease = find(token);
+  if (lease == nullptr || trail(token).ended) {
+    return violated("invariant 6: a lease that was over was downgraded");
+  }
+  if (judged_at_the_end()) {
+    past_.push_back(*lease);
+    past_.back().until = std::min(lease->until, now);
+    lease->from = now;
+  }
+  lease->group = 1;
+  ++downgrades_;
+}
+
 void Checker::ended(std::uint64_t token, True now) {
   Trail& mine = trail(token);
   if (mine.ended) violated("invariant 6: a lease ended twice");

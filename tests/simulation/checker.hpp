@@ -45,6 +45,8 @@ class Checker {
     kept_out_.push_back({resources, until});
   }
   void extended(std::uint64_t token, True now, True until);
+  /// Asked for, of a writer's lease: a reader's from then on, whatever the nodes answer.
+  void downgraded(std::uint64_t token, True now);
   /// The holder gave it back or handed it on and acts on it no more.
   void ended(std::uint64_t token, True now);
   /// A node's clock has stepped, and the holder was given an earlier deadline.
@@ -98,6 +100,7 @@ class Checker {
   [[nodiscard]] std::uint64_t grants() const { return grants_; }
   [[nodiscard]] std::uint64_t losses() const { return losses_; }
   [[nodiscard]] std::uint64_t delays() const { return delays_; }
+  [[nodiscard]] std::uint64_t downgrades() const { return downgrades_; }
   /// By who may hold it at the same time.
   [[nodiscard]] const std::array<std::uint64_t, 4>& grants_by_group() const { return by_group_; }
   [[nodiscard]] std::size_t tokens_heard_of() const { return heard_of_; }
@@ -170,6 +173,7 @@ class Checker {
   std::array<std::uint64_t, 4> by_group_{};
   std::uint64_t losses_ = 0;
   std::uint64_t delays_ = 0;
+  std::uint64_t downgrades_ = 0;
   std::string violation_;
 };
 

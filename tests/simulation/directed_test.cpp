@@ -184,6 +184,41 @@ TEST(Directed, callers_that_wait_do_not_get_it_during_a_delay_and_get_it_afterwa
   EXPECT_GE(broken, 30U);
 }
 
+TEST(Directed, no_writer_is_beside_a_lease_that_was_downgraded) {
+  std::uint64_t downgrades = 0;
+  std::uint64_t readers = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Scenario s = Scenario::draw(seed);
+    // Who may not run scripts does not read.
+    if (s.kind != Wanted::exclusive || !s.runs_scripts || s.foreign > 0) continue;
+    s.kind = Wanted::readers;
+    s.readers_per_mille = 400;
+    s.downgrades_per_mille = 500;
+    const auto outcome = Simulation(s, 1).run();
+    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
+    downgrades += outcome.downgrades;
+    readers += outcome.grants_by_group.at(1);
+  }
+  EXPECT_GE(downgrades, 500U);
+  EXPECT_GE(readers, 1'000U);
+}
+
+TEST(Directed, readers_that_wait_come_in_when_a_writer_is_downgraded) {
+  std::uint64_t downgrades = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    Scenario s = Scenario::draw_crowd(6 * seed + 1);
+    ASSERT_EQ(s.kind, Wanted::readers);
+    s.clients = std::min<std::size_t>(s.clients, 8);
+    s.downgrades_per_mille = 700;
+    // A resource that is open to readers is not free for long while one of them waits: see
+    // Progress.
+    const auto outcome = Simulation(s, seed).run();
+    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
+    downgrades += outcome.downgrades;
+  }
+  EXPECT_GE(downgrades, 200U);
+}
+
 TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_handed) {
   Scenario s = calm();
   s.clients = 4;

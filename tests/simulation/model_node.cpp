@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "core/membership/marker.hpp"
 #include "core/waiting/waited_keys.hpp"
@@ -155,6 +156,7 @@ Response ModelNode::execute(const Request& request, True now) {
       break;
     case Verb::extend:
     case Verb::extend_or_set:
+    case Verb::downgrade:
       by_script(Script::extend, [&] { extend(request, now, response); });
       response.had_it = response.reply == Reply::extended;
       break;
@@ -594,7 +596,8 @@ GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
 
 void ModelNode::extend(const Request& request, True now, Response& response) {
   Key& mine = memory_.keys[request.resource];
-  if (request.group != 0 || (mine.group != 0 && !request.both))
+  const bool downgrades = request.stamp.verb == Verb::downgrade;
+  if (downgrades || request.group != 0 || (mine.group != 0 && !request.both))
     return extend_hold(request, now, response);
   const std::int64_t ends = clock.milliseconds(now) + request.ttl_ms;
   bool gone = false;
@@ -619,11 +622,17 @@ void ModelNode::extend(const Request& request, True now, Response& response) {
 
 void ModelNode::extend_hold(const Request& request, True now, Response& response) {
   Key& key = memory_.keys[request.resource];
-  const std::int64_t ends = clock.milliseconds(now) + request.ttl_ms;
+  const bool downgrades = request.stamp.verb == Verb::downgrade;
+  const std::int64_t ends = clock.milliseconds(now) + (downgrades ? 0 : request.ttl_ms);
   const bool repairs = request.stamp.verb == Verb::extend_or_set;
   const bool ours = key.token != 0 && key.token == request.token;
   response.reply = ours ? Reply::extended : Reply::taken;
   if (ours) key.expires = std::max(key.expires, ends);
+  if (ours && (request.downgraded || downgrades)) {
+    share_with_readers(request, now);
+    response.holds = core::Holds{.count = 1};
+    return;
+  }
   if (key.token != 0) return;
   const bool none = key.group == 0;
   look(key, now);
@@ -647,6 +656,18 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
   }
   key.group = group;
   key.holds[request.token] = ends;
+}
+
+void ModelNode::share_with_readers(const Request& request, True now) {
+  Key& key = memory_.keys[request.resource];
+  const std::int64_t ends = std::exchange(key, {}).expires;
+  memory_.admitted[request.resource].clear();
+  if (mutant_ == Mutant::downgrade_leaves_a_gap) return;
+  key.group = 1;
+  key.holds[request.token] = ends;
+  if (memory_.awaited_until <= clock.milliseconds(now)) return;
+  if (mutant_ != Mutant::downgrade_is_quiet) let_in_readers(request.resource, request, now);
+  if (key.next != 0) keep_watch(request.resource, request, clock.milliseconds(now));
 }
 
 void ModelNode::release(const Request& request, True now, Response& response) {

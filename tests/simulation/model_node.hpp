@@ -57,6 +57,7 @@ struct Request {
   bool keeps_first = false;              ///< a release of both: the first stays reserved for it
   bool quiet = false;                    ///< a release that passes nothing on
   std::uint64_t keeper = 0;              ///< break_lock: the token that keeps everybody out
+  bool downgraded = false;               ///< a writer's key is to be a reader's hold
   std::int64_t reserved_ms = 20;         ///< for so long the next has it, if it is free
 };
 
@@ -290,6 +291,7 @@ class ModelNode {
                               Response& response);
   void take(const Request& request, True now, Response& response);
   void extend_hold(const Request& request, True now, Response& response);
+  void share_with_readers(const Request& request, True now);
   void leave(const Request& request, True now, Response& response);
   /// Whether it has a holder, whose release will notify those that wait.
   [[nodiscard]] bool has_holder(std::size_t resource, True now);

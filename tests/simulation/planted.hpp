@@ -79,6 +79,8 @@ inline constexpr std::array planted{
     Planted{Mutant::swapped_in_as_new, "swapped_in_as_new", "invariant 1", 1000},
     Planted{Mutant::forged_on_all, "forged_on_all", "invariant 18", 100},
     Planted{Mutant::queue_scripts_stay_away, "queue_scripts_stay_away", "was free", 1000},
+    Planted{Mutant::downgrade_is_quiet, "downgrade_is_quiet", "was free", 1000},
+    Planted{Mutant::downgrade_leaves_a_gap, "downgrade_leaves_a_gap", "invariant 3", 1000},
 };
 
 }  // namespace redlock::simulation

@@ -72,6 +72,14 @@ class Progress {
       if ((wait.resources & resources) != 0) count_from(wait.resources, free_at);
     }
   }
+  /// Who has them reads from now on.
+  void downgraded(std::uint64_t resources, True now) {
+    account(now);
+    each(resources, [&](Resource& resource) {
+      ++resource.readers;
+      resource.open_since = std::max(resource.open_since, now);
+    });
+  }
   /// Counts those that still wait.
   void end(True now) {
     account(now);

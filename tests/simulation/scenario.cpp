@@ -548,7 +548,8 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   Scenario s;
   s.mutant = mutant;
   Random random(seed * 13 + 17);
-  s.steady = (mutant >= Mutant::cooldown_untold && mutant != Mutant::plain_extend_shortens) ||
+  s.steady = (mutant >= Mutant::cooldown_untold && mutant != Mutant::plain_extend_shortens &&
+              mutant != Mutant::downgrade_leaves_a_gap) ||
              (mutant == Mutant::none && random.per_mille(30));
   s.draw_rest(seed);
   return s;
@@ -648,6 +649,16 @@ void Scenario::draw_rest(std::uint64_t seed) {
     between_clock_steps = 0;
     any_clocks = judged_by_votes = false;
   }
+  if (mutant == Mutant::downgrade_leaves_a_gap || mutant == Mutant::downgrade_is_quiet) {
+    downgrades_per_mille = 700;
+    kind = Wanted::readers;
+    runs_scripts = true;
+    longest_interval_ms = 0;
+    foreign = 0;
+    clients = 4;
+    resources = 1;
+  }
+  if (mutant == Mutant::downgrade_is_quiet) longest_read = 400 * ms;
   if (mutant == Mutant::fast_server_clocks) s.server_ppm = 100'000;
   if (mutant == Mutant::forget_at_once) {
     s.between_crashes = 30 * ms;

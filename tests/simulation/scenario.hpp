@@ -69,6 +69,8 @@ enum class Mutant : std::uint8_t {
   swapped_in_as_new,           ///< a database that comes back names the admission of its successor
   forged_on_all,               ///< whoever adds a member adds it on every node
   queue_scripts_stay_away,     ///< a client sends no queue script again that a node has flushed
+  downgrade_is_quiet,          ///< nodes let in no reader when a writer's lease is downgraded
+  downgrade_leaves_a_gap,      ///< and have no hold of the lease that was a writer's
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -202,6 +204,9 @@ struct Scenario {
   /// Of the leases: they are handed on, and operators break them, with a delay. None, unless a test
   /// or a planted fault asks: seeds stay what they were.
   std::int64_t breaks_per_mille = 0;
+
+  /// Of the writers, where there are readers: they become readers. None, as of breaks.
+  std::int64_t downgrades_per_mille = 0;
 
   /// The last client is a newcomer: it takes over leases that are handed on, each in a process that
   /// has just begun, as a command of the shell does. Without faults, it can extend and release all.

@@ -119,6 +119,7 @@ Simulation::Outcome Simulation::run(std::string* story) {
   outcome.grants = checker_.grants();
   outcome.losses = checker_.losses();
   outcome.kept_out = checker_.delays();
+  outcome.downgrades = checker_.downgrades();
   outcome.grants_by_group = checker_.grants_by_group();
   outcome.print = print_;
   outcome.tokens = checker_.tokens_heard_of();

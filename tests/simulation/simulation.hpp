@@ -37,6 +37,7 @@ class Simulation {
     std::uint64_t grants = 0;
     std::uint64_t losses = 0;
     std::uint64_t kept_out = 0;  ///< delays of broken locks
+    std::uint64_t downgrades = 0;
     std::array<std::uint64_t, 4> grants_by_group{};
     True longest_wait = 0;             ///< steady only
     std::uint32_t most_overtaken = 0;  ///< see Progress; steady only
@@ -362,6 +363,8 @@ class Simulation {
   void adopt(std::uint32_t client, const Slot& slot, const Token& token, core::Duration ttl);
   void act_handed_on(std::uint32_t client, std::uint32_t slot);
   [[nodiscard]] bool wants_to_break(const Slot& slot);
+  [[nodiscard]] bool wants_to_downgrade(const Slot& slot);
+  void downgrade(std::uint32_t client, std::uint32_t slot);
   void break_with_delay(std::uint32_t client, std::uint32_t slot);
   void hand_on(std::uint32_t client, std::uint32_t slot);
   [[nodiscard]] bool is_newcomer(std::uint32_t client) const {

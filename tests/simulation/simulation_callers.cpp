@@ -194,6 +194,7 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
     return hand_on(index, slot);
   }
   if (wants_to_break(mine)) return hand_on(index, slot);
+  if (wants_to_downgrade(mine)) return downgrade(index, slot);
   if (healed_ || scenario_.steady || dice < 450) return release(index, slot);
   if (dice < 850) {
     if (mine.extend == 0) {
@@ -207,6 +208,23 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
   }
   if (dice < 920 || mine.extend != 0) return;  // runs into its deadline
   hand_on(index, slot);
+}
+
+bool Simulation::wants_to_downgrade(const Slot& slot) {
+  const bool writes = scenario_.kind == Wanted::readers && slot.group == 0 && slot.extend == 0;
+  return writes && scenario_.downgrades_per_mille > 0 &&
+         random_.per_mille(scenario_.downgrades_per_mille);
+}
+
+void Simulation::downgrade(std::uint32_t index, std::uint32_t slot) {
+  Slot& mine = clients_[index].slots[slot];
+  tell("client ", index, " downgrades ", mine.token % 10'000);
+  checker_.downgraded(mine.token, now_);
+  mine.group = 1;
+  mine.extend = request(index, slot);
+  step(index, core::Downgrade{core::CallId{mine.extend}, mine.lease});
+  progress_.downgraded(counted(mine), now_);
+  if (mine.phase == Phase::holding) plan_hold(index, slot);
 }
 
 std::string Simulation::name_of(std::size_t resource) const {

@@ -166,6 +166,7 @@ Request Simulation::request_for(std::uint32_t index, const core::Request& comman
   if (!terms.client.empty()) request.client = waiter(index);
   request.ticket = terms.ticket;
   request.quiet = terms.quiet;
+  request.downgraded = terms.downgraded;
   request.keeps_first = !terms.kept_before.empty() && resource_of(terms.kept_before) == 1;
   request.reserved_ms = std::chrono::floor<milliseconds>(terms.reserved_for).count();
   if (!terms.keeper.empty()) request.keeper = delay_token;

@@ -18,8 +18,8 @@
 
 namespace redlock::cli {
 
-/// One object and a line end. Field names and meaning are what scripts rely on. A release asks for
-/// no time and gains none.
+/// One object and a line end. Field names and meaning are what scripts rely on. A release
+/// asks for no time and gains none, and neither does a downgrade.
 enum class RoundKind { lease, release };
 [[nodiscard]] std::string round_json(std::string_view outcome, const Subject& subject,
                                      const std::optional<Token>& token, const RoundReport& round,

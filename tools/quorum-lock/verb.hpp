@@ -10,6 +10,7 @@ namespace redlock::cli {
 [[nodiscard]] int verb_run(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_acquire(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_extend(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_downgrade(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_release(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_inspect(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_list(const Arguments& given, const Signals& signals);

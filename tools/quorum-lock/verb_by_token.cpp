@@ -80,6 +80,19 @@ int verb_extend(const Arguments& given, const Signals& signals) {
                        });
 }
 
+int verb_downgrade(const Arguments& given, const Signals& signals) {
+  const Settings settings = resolve_settings(given, NodesNeeded::required);
+  Claimed claimed = claimed_by(given);
+  if (claimed.resources.size() > 1) {
+    throw UsageError(fmt::format("RESOURCE: '{}' is a second one; one is allowed",
+                                 as_printable(claimed.resources[1])));
+  }
+  return call_by_token(settings, claimed, "downgraded", RoundKind::release, signals,
+                       [&](Client& client, const Target& target) {
+                         return client.downgrade(target.resource(), claimed.token);
+                       });
+}
+
 int verb_release(const Arguments& given, const Signals& signals) {
   const Settings settings = resolve_settings(given, NodesNeeded::required);
   Claimed claimed = claimed_by(given);

@@ -131,6 +131,7 @@ constexpr OptionText extend_options[] = {
     {"ttl", "DURATION", "How long the lock stays, from now on; never shortens"},
     {"permits", "K", "RESOURCE is a semaphore: find the token among its K permits"},
 };
+constexpr OptionText downgrade_options[] = {{"token", "T", "The token that acquire printed"}};
 constexpr OptionText release_options[] = {
     {"token", "T", "The token that acquire printed"},
     {"permits", "K", "RESOURCE is a semaphore: find the token among its K permits"},
@@ -323,6 +324,17 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock extend invoice/42 --token \"$token\" --ttl 30s\n"
      "  quorum-lock extend encoders --permits 4 --token \"$token\" --ttl 30s\n"
      "  quorum-lock extend 'encoders#3' --token \"$token\" --ttl 30s",
+     token_exits},
+    {"downgrade", "RESOURCE --token T",
+     "Make a writer's lock a reader's, as with --shared, without a gap. Readers that wait come in "
+     "at "
+     "once, the time left stays, and there is no way back. Not for the lock of a program that "
+     "renews it.",
+     downgrade_options,
+     "Examples:\n"
+     "  token=$(quorum-lock acquire index --quiet --ttl 30s) && ./build-index.sh\n"
+     "  quorum-lock downgrade index --token \"$token\" && ./search.sh\n"
+     "  quorum-lock release index --token \"$token\"",
      token_exits},
     {"release", "RESOURCE... --token T",
      "Release a lock of any kind by the token that acquire printed. An interval of --at-least ends "

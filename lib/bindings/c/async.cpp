@@ -95,6 +95,16 @@ void redlock_async_lease_extend(redlock_async* client, const redlock_lease* leas
                });
 }
 
+void redlock_async_lease_downgrade(redlock_async* client, const redlock_lease* lease,
+                                   redlock_round_done done, void* context) {
+  const bound::RoundAnswer answer{done, context};
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 bound::asked(client).downgrade(bound::required(lease, "lease").lease,
+                                                bound::answering_round(client->dispatcher, answer));
+               });
+}
+
 void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
                                  redlock_round_done done, void* context) {
   const std::unique_ptr<redlock_lease> owned(lease);
@@ -115,6 +125,17 @@ void redlock_async_extend(redlock_async* client, const redlock_target* target, c
                  bound::asked(client).extend(bound::target_from(target), bound::token_from(token),
                                              bound::from_ns(ttl_ns),
                                              bound::answering_round(client->dispatcher, answer));
+               });
+}
+
+void redlock_async_downgrade(redlock_async* client, const char* resource, const char* token,
+                             redlock_round_done done, void* context) {
+  const bound::RoundAnswer answer{done, context};
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 bound::asked(client).downgrade(&bound::required(resource, "resource"),
+                                                bound::token_from(token),
+                                                bound::answering_round(client->dispatcher, answer));
                });
 }
 

@@ -112,6 +112,17 @@ redlock_status redlock_extend(redlock_client* client, const redlock_target* targ
   });
 }
 
+redlock_status redlock_downgrade(redlock_client* client, const char* resource, const char* token,
+                                 redlock_round** round, redlock_error** error) {
+  redlock::bindings::clear(round);
+  return guarded(error, [&] {
+    auto& caller = required(client, "client").client;
+    redlock::bindings::hand_out(unwrapped(caller.downgrade(&required(resource, "resource"),
+                                                           redlock::bindings::token_from(token))),
+                                round);
+  });
+}
+
 redlock_status redlock_release(redlock_client* client, const redlock_target* target,
                                const char* token, redlock_round** round, redlock_error** error) {
   redlock::bindings::clear(round);

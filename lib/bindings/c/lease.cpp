@@ -71,6 +71,15 @@ redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
   });
 }
 
+redlock_status redlock_lease_downgrade(const redlock_lease* lease, redlock_round** round,
+                                       redlock_error** error) {
+  redlock::bindings::clear(round);
+  return redlock::bindings::guarded(error, [&] {
+    const auto& held = redlock::bindings::required(lease, "lease").lease;
+    redlock::bindings::hand_out(redlock::bindings::unwrapped(held.downgrade()), round);
+  });
+}
+
 redlock_status redlock_lease_release(redlock_lease* lease, redlock_round** round,
                                      redlock_error** error) {
   redlock::bindings::clear(round);

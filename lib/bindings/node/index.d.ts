@@ -238,6 +238,12 @@ export class Lease {
   throwIfInvalid(): void;
   /** Asks for `ttl` from now on. Default: the TTL of the acquire. */
   extend(ttl?: number): Promise<Round>;
+  /** Makes a writer's lease (of a name) a reader's (of `shared`), without a gap: readers that wait
+   *  come in at once, and the deadline and the fencing token stay. It is a reader's from the call
+   *  on, also after `unavailable`: then the next renewal, or another call, sees to the rest of the
+   *  nodes. There is no way back. Fails with `invalid_argument` for a lease of several resources,
+   *  of an owner, of a permit or with an interval. */
+  downgrade(): Promise<Round>;
   /** Fails with `not_holder` if it had expired. The lease ends in any case. Later calls are the
    *  first one. Nobody needs to await it: only a `not_holder` of a lease that was valid at the call
    *  is an unhandled rejection, because nothing else has said that it was lost. */
@@ -442,6 +448,7 @@ export class Client {
   adopt(detached: DetachedLease | string, options?: AdoptOptions): Promise<Lease>;
   /** By a token that was detached or came from another process. */
   extend(resource: Target, token: string, ttl?: number): Promise<Round>;
+  downgrade(resource: string, token: string): Promise<Round>;
   release(resource: Target, token: string): Promise<Round>;
   /** Whether the token holds the resource now. */
   ownership(resource: string, token: string): Promise<boolean>;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/claim/kind.hpp"
+#include "core/claim/permits.hpp"
 
 namespace redlock::core {
 
@@ -173,6 +174,29 @@ std::optional<std::string> refuse_by_token(const Settings& settings, const Targe
   }
   if (token.empty()) return "token: empty";
   return std::nullopt;
+}
+
+std::optional<std::string> refuse_downgrade(const SpecialTerms& terms) {
+  const std::string allowed = "; the lease of one resource, as a writer, is allowed";
+  switch (terms.kind()) {
+    case Kind::permit:
+      return "downgrade: a permit has no readers" + allowed;
+    case Kind::owned:
+      return "downgrade: an owner may have other leases of the resource" + allowed;
+    case Kind::several:
+      return "downgrade: several resources are locked together" + allowed;
+    case Kind::exclusive:
+    case Kind::shared:
+      break;
+  }
+  if (terms.hold_at_least == Duration::zero()) return std::nullopt;
+  return "downgrade: an interval keeps readers out" + allowed;
+}
+
+std::optional<std::string> refuse_downgrade(std::string_view resource, const Token& token) {
+  if (auto why = refuse_by_token(std::string(resource), token)) return why;
+  if (!any_permit_of(resource)) return std::nullopt;
+  return "resource: '" + std::string(resource) + "' is the name of a permit, which has no readers";
 }
 
 std::string no_connection_within(Duration limit) {

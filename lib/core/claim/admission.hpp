@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/claim/lock_terms.hpp"
 #include "core/engine/settings.hpp"
 #include "core/time.hpp"
 #include "redlock/detached_lease.hpp"
@@ -29,6 +30,11 @@ namespace redlock::core {
                                                       const AcquireOptions& options);
 [[nodiscard]] std::optional<std::string> refuse_by_token(const Settings& settings,
                                                          const Target& target, const Token& token);
+
+/// Only a writer's lease becomes a reader's, and a reader's stays one.
+[[nodiscard]] std::optional<std::string> refuse_downgrade(const SpecialTerms& terms);
+[[nodiscard]] std::optional<std::string> refuse_downgrade(std::string_view resource,
+                                                          const Token& token);
 
 /// "250 ms", "1.5 s": for messages.
 [[nodiscard]] std::string format_duration(Duration duration);

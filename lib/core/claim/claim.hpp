@@ -46,7 +46,8 @@ namespace redlock::core {
 /// | `phase`, `task` | *acquire*, *hold*, *release*, *by_token* |
 /// | `verb` | *acquire*, *hold*, *by_token* |
 /// | `valid_until` | *acquire*, *hold*, *by_token*, *links* |
-/// | `granted_at`, the terms | *acquire*, *by_token* |
+/// | `granted_at`, the terms | *acquire*, *by_token*; the terms: *hold* |
+/// | `downgraded` | *hold*, *by_token* |
 /// | `acquisition`, `contended` | *acquire* |
 /// | `lease()` | *acquire*, *hold*, *links*; KeyNotes adds late nodes to the basis |
 /// | `fencing()` | FencingTokens; KeyNotes adds to `asked`; *by_token* if it is adopted |
@@ -101,7 +102,7 @@ struct Claim {
   /// | fields | are changed by |
   /// |---|---|
   /// | `requests` | *hold*, *release*, *by_token*, engine.cpp; Observers |
-  /// | `queued` | *hold*, engine.cpp |
+  /// | `queued`, `downgrades` | *hold*, engine.cpp |
   /// | `steps` | *acquire*, *hold* |
   /// | `writer_reservation` | *acquire* |
   /// | `delay`, `adopted` | *by_token* |
@@ -127,6 +128,7 @@ struct Claim {
     std::optional<std::uint32_t> observation;  ///< inspects for it
     std::vector<CallId> requests;              ///< waiting for the round
     std::vector<QueuedExtend> queued;          ///< extends asked for while one is under way
+    std::vector<CallId> downgrades;            ///< the same of downgrades
     std::unique_ptr<Round::Votes> votes;       ///< of no round: while nobody has the work
 
     /// Makes it new, keeping what its members have allocated.
@@ -140,6 +142,7 @@ struct Claim {
       observation.reset();
       requests.clear();
       queued.clear();
+      downgrades.clear();
     }
   };
 
@@ -163,6 +166,7 @@ struct Claim {
   bool watches_queue = false;     ///< its holder wants to know of other clients that wait
   bool is_fenced = false;         ///< a fencing token was asked for
   bool is_special = false;        ///< so was what most locks do not ask for
+  bool downgraded = false;        ///< a reader's that was a writer's: nodes may still have that key
   Verb verb = Verb::set;          ///< what nodes that come up during the round are asked
   NodeSet unasked;                ///< first contact: asked as soon as they are up
   std::uint32_t acquisition = 0;  ///< of an attempt, and of what came of it
@@ -183,13 +187,20 @@ struct Claim {
   /// Of one permit: the permit's own key.
   [[nodiscard]] std::string_view resource() const noexcept { return label.resource(); }
   [[nodiscard]] std::string_view token() const noexcept { return label.token(); }
-  /// They do not change while it lasts.
+  /// They do not change while it lasts, unless it is downgraded.
   [[nodiscard]] const SpecialTerms& terms() const noexcept {
     return is_special ? special_->terms : plain_terms;
   }
   void set_terms(const SpecialTerms& terms) {
     is_special = !terms.none();
     if (is_special) special().terms = terms;
+  }
+  /// It counts as a reader's from now on, whatever the nodes will say.
+  void downgrade() {
+    SpecialTerms readers = terms();
+    readers.group = readers_group;
+    set_terms(readers);
+    downgraded = true;
   }
   /// Of somebody else's lock no more is known.
   void set_more_resources(std::span<const std::string> more, std::string_view group = {}) {
@@ -241,12 +252,15 @@ struct Claim {
   [[nodiscard]] Duration writer_reservation() const noexcept {
     return work ? work->writer_reservation : Duration::zero();
   }
-  [[nodiscard]] bool has_queued_extends() const noexcept { return work && !work->queued.empty(); }
+  /// Calls wait for the end of the round.
+  [[nodiscard]] bool has_queued_calls() const noexcept {
+    return work && !(work->queued.empty() && work->downgrades.empty());
+  }
 
   /// A lease that nothing is asked for, and that every node has granted.
   [[nodiscard]] bool is_at_rest() const noexcept {
     return phase == Phase::held && task == Task::none && unanswered == 0 && unasked.empty() &&
-           work && work->requests.empty() && work->queued.empty() && round.is_unanimous();
+           work && work->requests.empty() && !has_queued_calls() && round.is_unanimous();
   }
 
   /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
@@ -258,6 +272,7 @@ struct Claim {
   [[nodiscard]] Duration time_to_ask(Verb asked, Instant now) const {
     if (asked == Verb::expire_orphan) return *terms().orphan_ttl;
     if (asked == Verb::break_lock) return work->delay;
+    if (asked == Verb::downgrade) return Duration::zero();
     const Duration ttl =
         std::max(round.ttl(), was_granted() ? cooldown(now) : terms().hold_at_least);
     // A plain command sets the expiry, where the script only raises it.
@@ -284,7 +299,7 @@ struct Claim {
     contended = watches_queue = false;
     acquisition = 0;
     unasked = NodeSet();
-    is_fenced = is_special = false;
+    is_fenced = is_special = downgraded = false;
     lease_ = Lease();
   }
 

@@ -18,7 +18,7 @@ void Agenda::retime(Claim& claim) {
       at = earlier(claim.valid_until, claim.lease().renewal.warn_at(claim.valid_until));
       if (claim.task == Claim::Task::none) {
         // Not within the step that decided: its commands refer to the round that is begun anew.
-        at = earlier(at, claim.has_queued_extends() ? now_ : claim.lease().renewal.due());
+        at = earlier(at, claim.has_queued_calls() ? now_ : claim.lease().renewal.due());
       }
       break;
     case Claim::Phase::by_token:

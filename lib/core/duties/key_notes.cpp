@@ -130,9 +130,10 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   claim.is_hold = claim.is_hold || answer.holds.has_value();
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
+  // Not of a downgrade, behind which the lease may be released.
   const bool straggler_of_a_won_round =
-      is_extend(answer.stamp.verb) && !repairs(answer.stamp.verb) && !claim.is_hold &&
-      claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&
+      (answer.stamp.verb == Verb::extend || answer.stamp.verb == Verb::extend_plain) &&
+      !claim.is_hold && claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&
       now_ < claim.valid_until;
   if (straggler_of_a_won_round && answer.reply == Reply::gone) {
     sender_.send(claim, Verb::extend_or_set, NodeSet::of(answer.node));

@@ -38,15 +38,17 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
   const SpecialTerms& terms = claim.terms();
   const bool ours = claim.purpose == Claim::Purpose::acquire;
   const KindTraits& kind = terms.traits();
+  // A node that runs no scripts has kept the writer's key.
+  const bool has_one_token = kind.has_one_token || claim.downgraded;
   switch (verb) {
     case Verb::release:
-      if (!kind.has_one_token || claim.cooldown(now_) > Duration::zero()) return std::nullopt;
+      if (!has_one_token || claim.cooldown(now_) > Duration::zero()) return std::nullopt;
       return Verb::release_plain;
     case Verb::extend:
     case Verb::extend_or_set:
       // By token it may be a hold, or of a TTL that is not known here; and an interval is longer
       // than what is asked for.
-      if (!ours || !kind.has_one_token || terms.hold_at_least > Duration::zero()) {
+      if (!ours || !has_one_token || terms.hold_at_least > Duration::zero()) {
         return std::nullopt;
       }
       return verb == Verb::extend ? Verb::extend_plain : Verb::repair_plain;
@@ -63,8 +65,8 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
 NodeSet Sender::take_plain(const Claim& claim, Verb plain) const {
   const Nodes::Able& able = nodes_.able();
   // Where others may wait, the script releases and notifies at once, and names the holder.
-  const bool wanted =
-      settings_.plain_commands && !claim.contended && !wait_queue_.is_contended(claim.resource());
+  const bool wanted = settings_.plain_commands && !claim.contended && !claim.downgraded &&
+                      !wait_queue_.is_contended(claim.resource());
   const NodeSet unable_to_run_scripts = able.up - able.to(Capability::run_scripts);
   const NodeSet asked = wanted ? able.up : unable_to_run_scripts;
   switch (plain) {
@@ -150,6 +152,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
     if (place->kept_before > 0) terms.kept_before = claim.resource_at(place->kept_before);
     if (place->reserved_for > Duration::zero()) terms.reserved_for = place->reserved_for;
   }
+  terms.downgraded = claim.downgraded;
   if (verb == Verb::break_lock) terms.keeper = keeper_.view();
   if (verb == Verb::write_audit) terms.name = settings_.name;
   terms.may_share_call = claim.purpose == Claim::Purpose::acquire && terms.none();

@@ -164,6 +164,8 @@ void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
   claim.work->requests.clear();
   for (const Claim::QueuedExtend& queued : claim.work->queued) fail(queued.request, code, nullptr);
   claim.work->queued.clear();
+  for (const CallId request : claim.work->downgrades) fail(request, code, nullptr);
+  claim.work->downgrades.clear();
 }
 
 void Engine::on(const TimePassed&) { tend_links(); }

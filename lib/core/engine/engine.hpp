@@ -106,9 +106,11 @@ class Engine {
   void handle(const Event& event);
   void on(const Acquire&);
   void on(const Extend&);
+  void on(const Downgrade&);
   void on(const Release&);
   void on(const Detach&);
   void on(const ExtendToken&);
+  void on(const DowngradeToken&);
   void on(const Adopt&);
   void on(const ReleaseToken&);
   void on(const Inspect&);
@@ -213,6 +215,10 @@ class Engine {
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
+  void extend_lost(Claim& claim);
+  void begin_downgrade(Claim& claim);
+  void judge_downgrade(Claim& claim);
+  void start_queued_call(Claim& claim);
   void start_queued_extend(Claim& claim);
   void lose(Claim& claim);
   void warn(Claim& claim);

@@ -25,6 +25,17 @@ void Engine::on(const ExtendToken& event) {
   begin_when_known(claim);
 }
 
+void Engine::on(const DowngradeToken& event) {
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
+  Claim& claim = new_claim_by_token(Claim::Purpose::extend, event.request, event.resource,
+                                    event.token, settings_.max_ttl);
+  claim.downgrade();
+  // Nothing is extended: it is over when a release of the token begins.
+  claim.valid_until = Instant::max();
+  claims_.index_by_token(claim);
+  begin_when_known(claim);
+}
+
 void Engine::on(const Adopt& event) {
   if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
   if (!has_room()) return fail(event.request, Errc::limit_reached, nullptr);
@@ -112,7 +123,8 @@ void Engine::begin_when_known(Claim& claim) {
     case Claim::Purpose::acquire:
       return;
     case Claim::Purpose::extend:
-      return begin_extend(claim, Verb::extend, claim.round.ttl());
+      return begin_extend(claim, claim.downgraded ? Verb::downgrade : Verb::extend,
+                          claim.round.ttl());
     case Claim::Purpose::release:
       return begin_release_by_token(claim);
     case Claim::Purpose::inspect:

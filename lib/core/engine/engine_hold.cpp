@@ -5,6 +5,7 @@
 #include "support/assert.hpp"
 
 namespace redlock::core {
+
 // --- extend -----------------------------------------------------------------------------------
 
 void Engine::on(const Extend& event) {
@@ -16,6 +17,11 @@ void Engine::on(const Extend& event) {
   rest_.wake(*claim);
   claim->work->queued.push_back({event.request, event.ttl});
   if (claim->task == Claim::Task::none) start_queued_extend(*claim);
+}
+
+void Engine::start_queued_call(Claim& claim) {
+  if (!claim.work->downgrades.empty()) return begin_downgrade(claim);
+  start_queued_extend(claim);
 }
 
 void Engine::start_queued_extend(Claim& claim) {
@@ -57,6 +63,7 @@ void Engine::judge_extend(Claim& claim) {
   const Verdict verdict = claim.round.verdict();
   if (verdict == Verdict::pending) return;
   claim.task = Claim::Task::none;
+  if (claim.verb == Verb::downgrade) return judge_downgrade(claim);
   const bool by_token = claim.phase == Claim::Phase::by_token;
   const ValidityBasis basis{claim.round.number(), claim.round.granted(),
                             static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
@@ -76,12 +83,7 @@ void Engine::judge_extend(Claim& claim) {
   } else if (verdict == Verdict::won) {
     extend_won(claim, basis, deadline);
   } else {
-    const std::size_t refused = claim.round.with(Vote::refused).size();
-    const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
-    for (const CallId request : claim.work->requests) {
-      fail(request, not_ours ? Errc::not_holder : Errc::unavailable, &claim.round);
-    }
-    claim.work->requests.clear();
+    extend_lost(claim);
     // Nothing is released: what was granted lasts until its deadline.
     if (!by_token) {
       meter_.renewal_failed();
@@ -129,6 +131,59 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
   claim.work->requests.clear();
 }
 
+void Engine::extend_lost(Claim& claim) {
+  const std::size_t refused = claim.round.with(Vote::refused).size();
+  const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
+  for (const CallId request : claim.work->requests) {
+    fail(request, not_ours ? Errc::not_holder : Errc::unavailable, &claim.round);
+  }
+  claim.work->requests.clear();
+}
+
+// --- downgrade --------------------------------------------------------------------------------
+
+void Engine::on(const Downgrade& event) {
+  Claim* claim = claims_.find(event.claim);
+  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
+  if (claim == nullptr || claim->phase != Claim::Phase::held) {
+    return fail(event.request, Errc::not_holder, nullptr);
+  }
+  REDLOCK_ASSERT(claim->terms().kind() == Kind::exclusive || claim->terms().kind() == Kind::shared);
+  rest_.wake(*claim);
+  claim->downgrade();
+  claim->work->downgrades.push_back(event.request);
+  if (claim->task == Claim::Task::none) begin_downgrade(*claim);
+}
+
+void Engine::begin_downgrade(Claim& claim) {
+  claim.work->requests.swap(claim.work->downgrades);
+  wait_queue_.measure_reservation();
+  begin_extend(claim, Verb::downgrade, claim.round.ttl());
+  inspect(observers_.changed_by_us(claim));
+}
+
+/// Its deadline rests on what the nodes have in either form: it stays as it is, won or lost.
+void Engine::judge_downgrade(Claim& claim) {
+  const bool by_token = claim.phase == Claim::Phase::by_token;
+  if (!by_token && now_ >= claim.valid_until) return lose(claim);
+  if (by_token && now_ >= claim.valid_until) {
+    fail_requests(claim, Errc::not_holder, &claim.round);
+  } else if (claim.round.verdict() == Verdict::won) {
+    Extended outcome{CallId::none, claim.id(), &claim.round, now_ - claim.round.start(),
+                     by_token ? now_ : claim.valid_until};
+    for (const CallId request : claim.work->requests) {
+      outcome.request = request;
+      outbox_.emit(outcome);
+    }
+    claim.work->requests.clear();
+  } else {
+    extend_lost(claim);
+    claim.unasked = NodeSet();
+  }
+  if (by_token) claim.phase = Claim::Phase::cleaning_up;
+  agenda_.retime(claim);
+}
+
 // --- time -------------------------------------------------------------------------------------
 
 void Engine::lose(Claim& claim) {
@@ -157,8 +212,8 @@ void Engine::fire(Claim& claim) {
     case Claim::Phase::held:
       if (now_ >= claim.valid_until) return lose(claim);
       warn(claim);
-      if (claim.task == Claim::Task::none && claim.has_queued_extends()) {
-        start_queued_extend(claim);
+      if (claim.task == Claim::Task::none && claim.has_queued_calls()) {
+        start_queued_call(claim);
       } else if (claim.task == Claim::Task::none && claim.lease().renewal.is_due(now_)) {
         if (const auto ttl = claim.lease().renewal.ask(now_, claim.valid_until)) {
           begin_extend(claim, Verb::extend_or_set, *ttl);

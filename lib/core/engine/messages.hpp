@@ -100,6 +100,11 @@ struct Extend {
   ClaimId claim{};
   Duration ttl{};
 };
+/// The lease of a writer becomes a reader's: Extended, with the deadline that it has, or Failed.
+struct Downgrade {
+  CallId request{};
+  ClaimId claim{};
+};
 struct Release {
   CallId request{};
   ClaimId claim{};
@@ -114,6 +119,12 @@ struct ExtendToken {
   Token token{};
   Duration ttl{};
   std::span<const std::string> more_resources{};  ///< of the same token: all or none
+};
+/// As Downgrade, of somebody's lease.
+struct DowngradeToken {
+  CallId request{};
+  std::string_view resource;
+  Token token{};
 };
 /// As ExtendToken, and what comes of it is a lease: Acquired or Failed.
 struct Adopt {
@@ -244,9 +255,9 @@ struct Shutdown {
   Duration grace{};
 };
 
-using Event =
-    std::variant<Acquire, Extend, Release, Detach, ExtendToken, Adopt, ReleaseToken, Inspect,
-                 Observe, WatchQueue, Cancel, Answer, Assents, NodeUp, NodeDown, Subscribed,
-                 Notification, Unsubscribed, Changed, TimePassed, TurnEnd, Shutdown>;
+using Event = std::variant<Acquire, Extend, Downgrade, Release, Detach, ExtendToken, DowngradeToken,
+                           Adopt, ReleaseToken, Inspect, Observe, WatchQueue, Cancel, Answer,
+                           Assents, NodeUp, NodeDown, Subscribed, Notification, Unsubscribed,
+                           Changed, TimePassed, TurnEnd, Shutdown>;
 
 }  // namespace redlock::core

@@ -41,6 +41,7 @@ struct Terms {
   Duration cooldown{};               ///< release: so long nobody may have the lock yet
   std::string_view keeper{};         ///< break_lock: the token that keeps everybody out
   std::string_view name{};           ///< write_name, write_audit: what people call this client
+  bool downgraded = false;           ///< a writer's key of this token is to be a reader's hold
 
   // --- waiting ---
   /// If others are in the way: for how long new holds are refused, and the free ones of several
@@ -71,7 +72,7 @@ struct Terms {
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == Duration::zero() &&
            writer_reservation == Duration::zero() && permits == 0 && client.empty() &&
-           name.empty() && keeper.empty();
+           name.empty() && keeper.empty() && !downgraded;
   }
 };
 

@@ -27,6 +27,7 @@ enum class Verb : std::uint8_t {
   extend_plain,    ///< SET IFEQ, for at least the longest time that this claim has asked for
   extend_or_set,   ///< extend, or give the key back to a node that lost it
   repair_plain,    ///< extend_plain, then SET NX
+  downgrade,       ///< a writer's key becomes a reader's hold, with the expiry that it has
   release,         ///< compare and delete
   release_plain,   ///< DELIFEQ, and whether anybody is queued
   break_lock,      ///< compare, and keep everybody out for a while
@@ -110,6 +111,7 @@ inline constexpr std::array<VerbRow, verbs> rows{{
     {Verb::extend_plain, "extend-plain", extend, plain, compares, Verb::extend},
     {Verb::extend_or_set, "extend-or-set", extend, script, repairs},
     {Verb::repair_plain, "repair-plain", extend, plain, repairs | compares, Verb::extend_or_set},
+    {Verb::downgrade, "downgrade", extend, script},
     {Verb::release, "release", release, script},
     {Verb::release_plain, "release-plain", release, plain, compares, Verb::release},
     {Verb::break_lock, "break-lock", release, script},

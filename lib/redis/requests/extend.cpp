@@ -59,6 +59,11 @@ void append_extend_if_ours(Writer& out) {
   out.command({"SET", out.resource(), out.token(), "IFEQ", out.token(), "GET", "PX", out.ttl()});
 }
 
+/// None: a key of the token stays what it is.
+std::optional<std::string_view> reservation_of(Writer& out, const core::Terms& terms) {
+  return terms.downgraded ? std::optional(out.reserved_for()) : std::nullopt;
+}
+
 constexpr SharedForm renewals_in_one_call{
     .script = &scripts::extends,
     .common = &core::Terms::ttl,
@@ -95,12 +100,30 @@ constexpr std::array all_extends{
               out.script(scripts::Extend{.resources = out.resources(),
                                          .token = out.token(),
                                          .ttl_ms = out.ttl(),
-                                         .repair = terms.group.empty() ? "key" : terms.group});
+                                         .repair = terms.group.empty() ? "key" : terms.group,
+                                         .reservation_ms = reservation_of(out, terms)});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_extend(true, *v[0]); },
         .yes = one,
         .yes_means = Reply::extended,
         .shared = &renewals_in_one_call,
+    },
+    Row{
+        .verb = Verb::downgrade,
+        .letter = 'g',
+        .replies = {Reply::taken, Reply::extended, Reply::gone, Reply::script_missing,
+                    Reply::error},
+        .values = 1,
+        .encode =
+            [](Writer& out, const core::Terms&) {
+              // Nothing is extended, and nothing given back.
+              out.script(scripts::Extend{.resources = out.resources(),
+                                         .token = out.token(),
+                                         .ttl_ms = "0",
+                                         .repair = "",
+                                         .reservation_ms = out.reserved_for()});
+            },
+        .meaning = [](Dialect, Values v) noexcept { return classify_extend(false, *v[0]); },
     },
     Row{
         .verb = Verb::extend_plain,

@@ -1,7 +1,9 @@
 -- keys: resources...
--- args: token, ttl_ms, repair
+-- args: token, ttl_ms, repair, reservation_ms?
 -- Extends the locks of the token. `repair` says how a node that lost them gets them back: '' not at all, 'key' as
--- keys of their own, else as a hold of the group of that name.
+-- keys of their own, else as a hold of the group of that name. `reservation_ms` is given for a writer's lease that
+-- was downgraded: a key of the token becomes a reader's hold, in one step, and readers that are first in the queue are
+-- let in, for whom the resource is reserved for so long.
 -- Returns 1: ours, and they now live at least that long; {1, holds}: the same of a hold; 2: something was gone and is
 -- ours again; 0: gone; -1: not ours.
 local call = redis.call
@@ -9,8 +11,32 @@ local call = redis.call
 -- with: expiry
 -- The usual case, ahead of functions that cost the node time to define.
 if #keys.resources == 1 and redis.pcall('get', keys.resources[1]) == args.token then
-  raise(keys.resources[1], args.ttl_ms)
-  return 1
+  local key = keys.resources[1]
+  if not args.reservation_ms then
+    raise(key, args.ttl_ms)
+    return 1
+  end
+  -- with: holds
+  -- with: waiters
+  -- No expiry is longer than any; and no lock is longer than a year.
+  local left = call('pttl', key)
+  left = math.max(left == -1 and 31536000000 or left, tonumber(args.ttl_ms))
+  local ends = string.format('%.0f', milliseconds() + left)
+  call('del', key, 'redlock:node:next:' .. key)
+  local shared = redis.pcall('zadd', key, 0, 'group:shared', ends, 'hold:' .. args.token)
+  if type(shared) == 'table' then
+    -- A user who may not have holds keeps the key that it was.
+    call('set', key, args.token, 'PX', left)
+    return shared
+  end
+  expire_with_last(key)
+  if is_awaited() then
+    let_in_readers(key, args.reservation_ms)
+    if call('exists', 'redlock:node:next:' .. key) == 1 then
+      keep_watch(key, args.reservation_ms)
+    end
+  end
+  return {1, 1}
 end
 
 -- with: holds

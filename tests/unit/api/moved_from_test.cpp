@@ -56,6 +56,7 @@ TEST_F(MovedFrom, a_client_answers_closed) {
   EXPECT_TRUE(is_closed(from_.try_acquire_for("r", seconds(1))));
   EXPECT_TRUE(is_closed(from_.try_acquire_until("r", BootClock::time_point::max())));
   EXPECT_TRUE(is_closed(from_.extend("r", token_, seconds(1))));
+  EXPECT_TRUE(is_closed(from_.downgrade("r", token_)));
   EXPECT_TRUE(is_closed(from_.release("r", token_)));
   EXPECT_TRUE(is_closed(from_.inspect("r")));
   EXPECT_TRUE(is_closed(from_.ownership("r", token_)));
@@ -118,6 +119,8 @@ Detached await_all(AsyncClient& client, Token token, std::stop_token stop, int& 
   EXPECT_TRUE(is_closed(co_await client.extend(none, seconds(1))));
   EXPECT_TRUE(is_closed(co_await client.release(std::move(none))));
   EXPECT_TRUE(is_closed(co_await client.extend("r", token, seconds(1))));
+  EXPECT_TRUE(is_closed(co_await client.downgrade(Lease())));
+  EXPECT_TRUE(is_closed(co_await client.downgrade("r", token)));
   EXPECT_TRUE(is_closed(co_await client.release("r", token)));
   EXPECT_TRUE(is_closed(co_await client.inspect("r")));
   EXPECT_TRUE(is_closed(co_await client.ownership("r", token)));
@@ -158,6 +161,7 @@ TEST_F(MovedFrom, a_lease_is_none) {
   for (Lease* lease : {&from, &to}) {
     EXPECT_FALSE(lease->valid());
     EXPECT_EQ(lease->extend(seconds(1)).error().code, Errc::not_holder);
+    EXPECT_EQ(lease->downgrade().error().code, Errc::not_holder);
     EXPECT_EQ(lease->release().error().code, Errc::not_holder);
     EXPECT_TRUE(lease->detach().resources.empty());
     EXPECT_TRUE(lease->report().nodes.empty());

@@ -147,6 +147,7 @@ class Harness {
   std::string extend(std::uint64_t request, Duration ttl) {
     return step(Extend{CallId{request}, lease, ttl});
   }
+  std::string downgrade(std::uint64_t request) { return step(Downgrade{CallId{request}, lease}); }
   std::string release(std::uint64_t request) { return step(Release{CallId{request}, lease}); }
   std::string cancel(std::uint64_t request) { return step(Cancel{CallId{request}}); }
 

@@ -319,6 +319,7 @@ TEST(Classify, AHoldTellsHowManyThereAre) {
   EXPECT_EQ(of(Verb::enter, {integer(2), integer(1)}), "violation");
   EXPECT_EQ(of(Verb::enter, {integer(1)}), "violation");
   EXPECT_EQ(of(Verb::extend, {integer(1), integer(2)}), "extended of 2");
+  EXPECT_EQ(of(Verb::downgrade, {integer(1), integer(1)}), "extended of 1");
   EXPECT_EQ(of(Verb::release, {integer(1), integer(0)}), "released of 0");
   EXPECT_EQ(of(Verb::release, {integer(0), integer(0)}), "gone of 0");
   EXPECT_EQ(of(Verb::release, {integer(-1), integer(4)}), "taken of 4");

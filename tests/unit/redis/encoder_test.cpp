@@ -80,6 +80,8 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
             command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "30000", ""}));
   EXPECT_EQ(encode(Verb::extend_or_set, ScriptForm::text),
             command({"EVAL", text(scripts::extend), "1", "r", "t0k", "30000", "key"}));
+  EXPECT_EQ(encode(Verb::downgrade, ScriptForm::digest),
+            command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "0", "", "20"}));
   EXPECT_EQ(encode(Verb::inspect, ScriptForm::digest),
             command({"EVALSHA", sha1(scripts::inspect), "3", "r", "redlock:node:numbers",
                      "redlock:node:quarantine", "t0k"}));

@@ -40,6 +40,10 @@ std::vector<Terms> all_kinds_of_terms() {
   with([](Terms& terms) { terms.name = "me"; });
   with([](Terms& terms) { terms.more_resources = others; });
   with([](Terms& terms) { terms.group = "shared"; });
+  with([](Terms& terms) {
+    terms.group = "shared";
+    terms.downgraded = true;
+  });
   with([](Terms& terms) { terms.fencing_number = 1'781'000'000'000'000; });
   with([](Terms& terms) { terms.cooldown = std::chrono::seconds(1); });
   with([](Terms& terms) { terms.keeper = "keeper"; });

@@ -170,6 +170,13 @@ napi_value extend_lease(const Arguments& call) {
   return nullptr;
 }
 
+napi_value downgrade_lease(const Arguments& call) {
+  Client& client = client_in(call);
+  redlock_async_lease_downgrade(client.get(), lease_in(call, 2), answer_round,
+                                pledge(client, call));
+  return nullptr;
+}
+
 napi_value release_lease(const Arguments& call) {
   Client& client = client_in(call);
   auto& held = call.external<HeldLease>(2);
@@ -186,6 +193,15 @@ napi_value extend(const Arguments& call) {
   const std::int64_t ttl = nanoseconds_from(call.env(), call.at(4));
   redlock_async_extend(client.get(), &target, token.c_str(), ttl, answer_round,
                        pledge(client, call));
+  return nullptr;
+}
+
+napi_value downgrade(const Arguments& call) {
+  Client& client = client_in(call);
+  const std::string resource = call.text(2);
+  const std::string token = call.text(3);
+  redlock_async_downgrade(client.get(), resource.c_str(), token.c_str(), answer_round,
+                          pledge(client, call));
   return nullptr;
 }
 

@@ -25,9 +25,13 @@ namespace redlock::node {
 /// (client, id, lease, ttl)
 [[nodiscard]] napi_value extend_lease(const Arguments& call);
 /// (client, id, lease)
+[[nodiscard]] napi_value downgrade_lease(const Arguments& call);
+/// (client, id, lease)
 [[nodiscard]] napi_value release_lease(const Arguments& call);
 /// (client, id, target, token, ttl)
 [[nodiscard]] napi_value extend(const Arguments& call);
+/// (client, id, resource, token)
+[[nodiscard]] napi_value downgrade(const Arguments& call);
 /// (client, id, target, token)
 [[nodiscard]] napi_value release(const Arguments& call);
 /// (client, id, resource, token)

@@ -77,6 +77,11 @@ class Client {
     return await answer;
   }
 
+  async downgrade(resource, token) {
+    const asked = [resourceName(resource), tokenText(token)];
+    return await this.#connection.ask('downgrade', asked).answer;
+  }
+
   async release(resource, token) {
     const { answer } = this.#connection.ask('release', [nativeTarget(resource), tokenText(token)]);
     return await answer;

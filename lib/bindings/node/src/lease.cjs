@@ -71,6 +71,11 @@ class Lease {
     return await this.#connection.ask('extendLease', [this.#handle, ttl]).answer;
   }
 
+  async downgrade() {
+    if (this.#releasing !== null) throw this.#over();
+    return await this.#connection.ask('downgradeLease', [this.#handle]).answer;
+  }
+
   release() {
     if (this.#releasing === null) {
       const wasOver = !this.valid;

@@ -140,6 +140,27 @@ test('extend raises the deadline, and release ends the lease', async () => {
   await assert.rejects(lease.extend(), refused('not_holder'));
 });
 
+test('downgrade makes a writer a reader', async () => {
+  const lease = await client.acquire('written', { fencing: true });
+  const { fencingToken } = lease;
+  assert.equal(await other.tryAcquire(shared('written')), null);
+  const { votes } = await lease.downgrade();
+  assert.equal(votes.length, 3);
+  assert.equal(lease.fencingToken, fencingToken);
+  const reader = await other.acquire(shared('written'));
+  assert.ok(reader.valid && lease.valid);
+  assert.equal(await other.tryAcquire('written'), null);
+  await reader.release();
+  const { token } = lease.detach();
+  await other.downgrade('written', token);
+  await other.release('written', token);
+  await assert.rejects(other.downgrade('written', token), refused('not_holder'));
+  await assert.rejects(lease.downgrade(), refused('not_holder'));
+  const one = await client.acquire(permit('written', 2));
+  await assert.rejects(one.downgrade(), refused('invalid_argument'));
+  await one.release();
+});
+
 test('a signal cancels an acquire that waits', async () => {
   const lease = await client.acquire('aborted');
   const controller = new AbortController();

@@ -133,6 +133,13 @@ class Client:
                    encoded(token, "token"), to_ns(ttl, "ttl"), byref(round))
         return taken_round(round)
 
+    def downgrade(self, resource: str, token: str) -> Round:
+        """Makes a writer's lock a reader's, by its token. Raises as Lease.downgrade."""
+        round = POINTER(s.Round)()
+        self._call(lib.redlock_downgrade, encoded(resource, "resource"),
+                   encoded(token, "token"), byref(round))
+        return taken_round(round)
+
     def release(self, target: TargetLike, token: str) -> Round:
         """Releases the lock of a token. Raises as Lease.release, and InvalidArgumentError."""
         round = POINTER(s.Round)()

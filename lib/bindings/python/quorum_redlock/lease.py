@@ -162,6 +162,21 @@ class Lease(LeaseState):
             blocking(lib.redlock_lease_extend, handle.pointer, to_ns(ttl, "ttl"), byref(round))
         return taken_round(round)
 
+    def downgrade(self) -> Round:
+        """Makes a writer's lease (of a name) a reader's (of `shared`), without a gap: readers that
+        wait come in at once, and the deadline and the fencing token stay. It is a reader's from the
+        call on, also after an UnavailableError: then the next renewal, or another call, sees to the
+        rest of the nodes. There is no way back. Raises NotHolderError, UnavailableError,
+        ClosedError, ForkedError, WouldBlockError, and InvalidArgumentError for a lease of several
+        resources, of an owner, of a permit or with an interval."""
+        round = POINTER(s.Round)()
+        with self._changing:
+            handle = self._handle
+            if handle is None:
+                raise NotHolderError("the lease has ended")
+            blocking(lib.redlock_lease_downgrade, handle.pointer, byref(round))
+        return taken_round(round)
+
     def release(self) -> Round:
         """Deletes the key on all nodes where it is still this lease's, and waits until it is on no
         majority any more. The lease ends in any case. Raises NotHolderError (it had expired),

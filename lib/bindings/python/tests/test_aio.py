@@ -55,6 +55,18 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         self.assertFalse(lease.valid)
         self.assertTrue(await self.is_free())
 
+    async def test_a_writers_lease_becomes_a_readers(self) -> None:
+        other = await self.make_client()
+        async with await self.client.acquire(self.resource) as lease:
+            self.assertEqual(len((await lease.downgrade()).votes), 3)
+            async with await other.acquire(quorum_redlock.shared(self.resource)) as reader:
+                self.assertTrue(reader.valid and lease.valid)
+        token = (await self.client.acquire(self.resource)).detach().token
+        await other.downgrade(self.resource, token)
+        await other.release(self.resource, token)
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            await lease.downgrade()
+
     async def test_an_awaited_lease(self) -> None:
         lease = await self.client.acquire(quorum_redlock.all_of(self.resource, fresh_resource()))
         self.assertEqual(len(lease.resources), 2)

@@ -98,6 +98,26 @@ class Locks(ClientCase):
             deadline = lease.valid_until
             eventually(lambda: lease.valid_until > deadline)
 
+    def test_a_writers_lease_becomes_a_readers(self) -> None:
+        other = self.make_client()
+        with self.client.acquire(self.resource, fencing=True) as lease:
+            number = lease.fencing_token
+            with self.assertRaises(quorum_redlock.HeldError):
+                other.acquire(quorum_redlock.shared(self.resource), wait=0)
+            self.assertEqual(len(lease.downgrade().votes), 3)
+            self.assertEqual(lease.fencing_token, number)
+            with other.acquire(quorum_redlock.shared(self.resource)) as reader:
+                self.assertTrue(reader.valid and lease.valid)
+                self.assertIsNone(other.try_acquire(self.resource))
+        token = self.client.acquire(self.resource).detach().token
+        other.downgrade(self.resource, token)
+        other.release(self.resource, token)
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            lease.downgrade()
+        with self.client.acquire(quorum_redlock.permit(self.resource, 2)) as permit:
+            with self.assertRaises(quorum_redlock.InvalidArgumentError):
+                permit.downgrade()
+
     def test_an_ended_lease_is_nobodys(self) -> None:
         lease = self.client.acquire(self.resource)
         lease.release()

@@ -48,6 +48,7 @@ export async function use(signal: AbortSignal): Promise<void> {
   const number: bigint | null = lease.fencingToken;
   lease.lost.addEventListener('abort', () => {});
   const round: Round = await lease.extend(left);
+  is<Same<Awaited<ReturnType<Lease['downgrade']>>, Round>>();
   is<Same<(typeof round.votes)[0]['vote'], Vote>>();
   is<Same<(typeof round.votes)[0]['holder'], Holder | null>>();
   is<Same<Holder['kind'], HolderKind>>();

@@ -108,6 +108,12 @@ class Client:
                                  on_round)
         return round
 
+    async def downgrade(self, resource: str, token: str) -> Round:
+        """See quorum_redlock.Client.downgrade."""
+        name, text = encoded(resource, "resource"), encoded(token, "token")
+        round: Round = await ask(self._handle, lib.redlock_async_downgrade, name, text, on_round)
+        return round
+
     async def release(self, target: TargetLike, token: str) -> Round:
         """See quorum_redlock.Client.release."""
         wanted, text = native_target(target), encoded(token, "token")

@@ -40,6 +40,15 @@ class Lease(LeaseState):
                                  on_round)
         return round
 
+    async def downgrade(self) -> Round:
+        """See quorum_redlock.Lease.downgrade."""
+        handle = self._handle
+        if handle is None:
+            raise NotHolderError("the lease has ended")
+        round: Round = await ask(self._client, lib.redlock_async_lease_downgrade, handle.pointer,
+                                 on_round)
+        return round
+
     async def release(self) -> Round:
         """See quorum_redlock.Lease.release. A task that is cancelled meanwhile does not wait for
         the answer."""
