@@ -105,5 +105,5 @@ if(TARGET quorum-lock)
   # For operators to copy: nothing of it is active where it is. The other folders make packages.
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/packaging/" USE_SOURCE_PERMISSIONS
     DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock/examples" COMPONENT redlock_tool
-    REGEX "/tools/packaging/(debian|vcpkg|conan)$" EXCLUDE)
+    REGEX "/tools/packaging/(debian|vcpkg|conan|kubernetes/secrets)$" EXCLUDE)
 endif()

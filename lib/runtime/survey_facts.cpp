@@ -10,6 +10,7 @@
 #include "core/membership/marker.hpp"
 #include "redis/handshake/server_info.hpp"
 #include "redis/keys.hpp"
+#include "redis/score.hpp"
 #include "redis/visible.hpp"
 
 namespace redlock::runtime {
@@ -65,7 +66,7 @@ milliseconds countable(std::int64_t number) {
 /// A score in microseconds since 1970; 'inf' too, which is as far away as can be counted.
 nanoseconds time_in(const std::string& score) {
   constexpr auto end = static_cast<double>(core::fence_limit);
-  const auto number = number_in<double>(score);
+  const auto number = redis::score_in(score);
   const double microseconds = number && *number < end ? *number : end;
   return std::chrono::microseconds(static_cast<std::int64_t>(std::max(microseconds, 0.0)));
 }

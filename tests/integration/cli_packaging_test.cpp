@@ -391,7 +391,7 @@ class PackagedContainer : public Packaging {
 
 TEST_F(PackagedContainer, SaysWhatItMustInAFormThatIsRead) {
   for (const auto& [instruction, value] : instructions_) {
-    EXPECT_NE(std::string(" FROM COPY RUN USER STOPSIGNAL HEALTHCHECK ENTRYPOINT CMD ")
+    EXPECT_NE(std::string(" ARG FROM COPY RUN USER STOPSIGNAL HEALTHCHECK ENTRYPOINT CMD ")
                   .find(" " + instruction + " "),
               std::string::npos)
         << instruction << " " << value;
@@ -409,7 +409,8 @@ TEST_F(PackagedContainer, SaysWhatItMustInAFormThatIsRead) {
 TEST_F(PackagedContainer, HasTheLibrariesThatTheProgramNeeds) {
   const ProcessResult release =
       run_process({"sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME"});
-  const std::string base = last("FROM");
+  ASSERT_EQ(last("FROM"), "${BASE}");
+  const std::string base = last("ARG");
   if (release.output.size() < 2 ||
       base.find(release.output.substr(0, release.output.size() - 1)) == std::string::npos) {
     GTEST_SKIP() << "this is not the system of the container, " << base;

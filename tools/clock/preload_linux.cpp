@@ -77,29 +77,35 @@ bool moved_clock(clockid_t id, timespec& now) {
 }  // namespace
 
 #define REDLOCK_PRELOADED extern "C" __attribute__((visibility("default")))
+// As the C library declares them.
+#ifdef __GLIBC__
+#define REDLOCK_THROWS_NOTHING noexcept
+#else
+#define REDLOCK_THROWS_NOTHING
+#endif
 
 // The C library calls their parameters __now and the like.
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
-REDLOCK_PRELOADED int clock_gettime(clockid_t id, timespec* now) noexcept {
+REDLOCK_PRELOADED int clock_gettime(clockid_t id, timespec* now) REDLOCK_THROWS_NOTHING {
   if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE) return moved_clock(id, *now) ? 0 : -1;
   return static_cast<int>(::syscall(SYS_clock_gettime, id, now));
 }
 
-REDLOCK_PRELOADED int gettimeofday(timeval* now, void* /*time zone*/) noexcept {
+REDLOCK_PRELOADED int gettimeofday(timeval* now, void* /*time zone*/) REDLOCK_THROWS_NOTHING {
   timespec precise{};
   if (!moved_clock(CLOCK_REALTIME, precise)) return -1;
   *now = {.tv_sec = precise.tv_sec, .tv_usec = precise.tv_nsec / 1000};
   return 0;
 }
 
-REDLOCK_PRELOADED time_t time(time_t* result) noexcept {
+REDLOCK_PRELOADED time_t time(time_t* result) REDLOCK_THROWS_NOTHING {
   timespec precise{};
   if (!moved_clock(CLOCK_REALTIME, precise)) return -1;
   if (result != nullptr) *result = precise.tv_sec;
   return precise.tv_sec;
 }
 
-REDLOCK_PRELOADED int timespec_get(timespec* now, int base) noexcept {
+REDLOCK_PRELOADED int timespec_get(timespec* now, int base) REDLOCK_THROWS_NOTHING {
   return base == TIME_UTC && moved_clock(CLOCK_REALTIME, *now) ? base : 0;
 }
 // NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -171,7 +171,7 @@ class Gate {
 
 void guard_command(const ExecPlan& plan, int link) noexcept {
   sigset_t all;
-  ::sigfillset(&all);
+  sigfillset(&all);
   if (::sigprocmask(SIG_SETMASK, &all, nullptr) != 0 || ::setpgid(0, 0) != 0 ||
       !platform::adopt_orphans() || !platform::expect_child()) {
     fail_to_start(link);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <string_view>
@@ -24,6 +25,40 @@ namespace {
 Descriptor required(int fd, const char* what) {
   if (fd < 0) throw std::system_error(errno, std::generic_category(), what);
   return Descriptor(fd);
+}
+
+/// In one call: of Linux 5.9, whose number glibc knows from 2.32 on.
+bool close_range_from([[maybe_unused]] int first) noexcept {
+#if defined(SYS_close_range) && !defined(REDLOCK_OLD_LIBC)
+  return ::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0U) == 0;
+#else
+  return false;
+#endif
+}
+
+/// Those that /proc lists. Without opendir(), which allocates.
+bool close_listed_from(int first) noexcept {
+  const int list = ::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (list < 0) return false;
+  // As the kernel writes an entry: two numbers of 8 bytes, its size, its type, its name.
+  constexpr std::size_t size_at = 16;
+  constexpr std::size_t name_at = 19;
+  std::array<char, 2048> entries{};
+  long size = 0;
+  while ((size = ::syscall(SYS_getdents64, list, entries.data(), entries.size())) > 0) {
+    const char* const end = entries.data() + size;
+    std::uint16_t entry_size = 0;
+    for (const char* entry = entries.data(); entry < end; entry += entry_size) {
+      std::memcpy(&entry_size, entry + size_at, sizeof entry_size);
+      int fd = 0;
+      const char* name = entry + name_at;
+      for (; *name >= '0' && *name <= '9'; ++name) fd = fd * 10 + (*name - '0');
+      // "." and ".." begin with no digit.
+      if (name != entry + name_at && fd >= first && fd != list) static_cast<void>(::close(fd));
+    }
+  }
+  static_cast<void>(::close(list));
+  return size == 0;
 }
 
 }  // namespace
@@ -41,7 +76,8 @@ ssize_t send_quietly(int socket, const void* data, std::size_t size) noexcept {
 }
 
 void close_all_from(int first) noexcept {
-  if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0U) == 0) return;
+  // The last way takes minutes where the limit is a billion, as in some containers.
+  if (close_range_from(first) || close_listed_from(first)) return;
   const long end = ::sysconf(_SC_OPEN_MAX);
   for (long fd = first; fd < end; ++fd) static_cast<void>(::close(static_cast<int>(fd)));
 }
@@ -102,8 +138,8 @@ std::optional<int> SignalQueue::take() const noexcept {
 
 int open_child_signals() noexcept {
   sigset_t child;
-  ::sigemptyset(&child);
-  ::sigaddset(&child, SIGCHLD);
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
   return ::signalfd(-1, &child, SFD_NONBLOCK);
 }
 

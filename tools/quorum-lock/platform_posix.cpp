@@ -14,6 +14,14 @@
 
 #include "quorum-lock/platform.hpp"
 
+#if defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__)
+#define REDLOCK_HAS_CLOSEFROM
+#elif defined(__GLIBC__) && !defined(REDLOCK_OLD_LIBC)
+#if __GLIBC_PREREQ(2, 34)
+#define REDLOCK_HAS_CLOSEFROM
+#endif
+#endif
+
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not in every unistd.h
 
 namespace redlock::cli::platform {
@@ -102,8 +110,7 @@ void close_all_from(int first) noexcept {
     static_cast<void>(close_on_exec(first));
     ++first;
   }
-#if defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || \
-    (defined(__GLIBC__) && __GLIBC_PREREQ(2, 34))
+#ifdef REDLOCK_HAS_CLOSEFROM
   static_cast<void>(::closefrom(first));
 #else
   const long end = ::sysconf(_SC_OPEN_MAX);
@@ -142,7 +149,7 @@ struct SignalQueue::State {
     for (const int signal : {SIGCHLD, SIGCONT, SIGWINCH}) {
       // Where they are ignored by default, they need not become pending. A handler does not outlive
       // the exec of a child, and this one does nothing.
-      if (::sigismember(&signals, signal) == 1) ::sigaction(signal, &action, nullptr);
+      if (sigismember(&signals, signal) == 1) ::sigaction(signal, &action, nullptr);
     }
     thread = std::thread([this] { run(); });
   }
@@ -193,8 +200,8 @@ int open_child_signals() noexcept {
     errno = error;
   };
   sigset_t child;
-  ::sigemptyset(&child);
-  ::sigaddset(&child, SIGCHLD);
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
   if (::sigaction(SIGCHLD, &action, nullptr) != 0) return -1;
   return ::sigprocmask(SIG_UNBLOCK, &child, nullptr) == 0 ? ends[0] : -1;
 }
@@ -221,7 +228,7 @@ namespace {
 [[noreturn]] void watch_life_line(pid_t leader) noexcept {
   constexpr int interval_ms = 50;
   sigset_t all;
-  ::sigfillset(&all);
+  sigfillset(&all);
   static_cast<void>(::sigprocmask(SIG_SETMASK, &all, nullptr));
   // Nothing else may be kept open: pipes whose readers wait.
   if (::dup2(life_line.source, 0) < 0) ::_exit(1);

@@ -40,15 +40,15 @@ bool is_ignored(int signal) {
 
 Signals::Signals() {
   sigset_t taken;
-  ::sigemptyset(&taken);
-  ::sigaddset(&taken, SIGCHLD);
+  sigemptyset(&taken);
+  sigaddset(&taken, SIGCHLD);
   for (const int signal : taken_signals) {
     // A blocked signal is queued even if it is ignored: taking it would undo nohup.
-    if (!is_ignored(signal)) ::sigaddset(&taken, signal);
+    if (!is_ignored(signal)) sigaddset(&taken, signal);
   }
   sigset_t blocked = taken;
   // Lets this process take the terminal back while it is in the background of it.
-  ::sigaddset(&blocked, SIGTTOU);
+  sigaddset(&blocked, SIGTTOU);
   const int error = ::pthread_sigmask(SIG_BLOCK, &blocked, &original_mask_);
   if (error != 0) throw std::system_error(error, std::generic_category(), "pthread_sigmask");
 

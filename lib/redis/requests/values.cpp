@@ -5,6 +5,7 @@
 
 #include "core/claim/fencing.hpp"
 #include "redis/requests/parts.hpp"
+#include "redis/score.hpp"
 #include "redis/wire/classify.hpp"
 #include "redlock/limits.hpp"
 
@@ -66,12 +67,9 @@ core::Answer marker_and_quarantine(const Value& marker, const Value& left) noexc
 
 std::uint64_t fencing_number_of(const Value& score) noexcept {
   constexpr std::uint64_t highest = core::fence_limit - 1;
-  double number = 0;
-  const char* end = score.text.data() + score.text.size();
-  const auto parsed = std::from_chars(score.text.data(), end, number);
-  const bool fits = parsed.ec == std::errc{} && parsed.ptr == end && number >= 0 &&
-                    number < static_cast<double>(highest);
-  return fits ? static_cast<std::uint64_t>(number) : highest;
+  const std::optional<double> number = score_in(score.text);
+  const bool fits = number && *number >= 0 && *number < static_cast<double>(highest);
+  return fits ? static_cast<std::uint64_t>(*number) : highest;
 }
 
 /// {seconds, microseconds} since 1970, both as text.
