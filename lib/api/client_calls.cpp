@@ -338,10 +338,10 @@ void ClientCore::begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDo
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
   const core::Claim* const claim = driver_ ? driver_->engine().claim(cell->claim()) : nullptr;
   const auto why = claim != nullptr ? core::refuse_downgrade(claim->terms()) : std::nullopt;
-  if (refused(why, cell->label().resource(), done)) return;
+  if (refused(why, cell->name(), done)) return;
   cell->downgrade();
   core::Downgrade event;
-  event.request = remember(cell->label().resource(), says_what_it_is_now(std::move(done)));
+  event.request = remember(cell->name(), says_what_it_is_now(std::move(done)));
   event.claim = cell->claim();
   driver_->step(event);
 }
@@ -382,10 +382,12 @@ void ClientCore::begin_extend_token(const Target& target, const Token& token,
 
 void ClientCore::begin_downgrade_token(std::string_view resource, const Token& token,
                                        RoundDone done) {
-  if (refused(core::refuse_downgrade(resource, token), resource, done)) return;
+  if (refused(core::refuse_downgrade(configuration_.settings, resource, token), resource, done)) {
+    return;
+  }
   core::DowngradeToken event;
   event.request = remember(resource, says_what_it_is_now(std::move(done)));
-  event.resource = resource;
+  event.resource = keyspace_.key_of(resource);
   event.token = token;
   driver_->step(event);
 }

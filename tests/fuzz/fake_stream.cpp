@@ -58,6 +58,8 @@ void Stream::open(const Endpoint& /*endpoint*/) {
 
 std::string& Stream::outbox() noexcept { return connection_->outbox; }
 
+bool Stream::shaking_hands() const noexcept { return false; }
+
 void Stream::flush() {
   if (!connection_->connected) return;
   connection_->received += std::exchange(connection_->outbox, {});

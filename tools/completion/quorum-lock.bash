@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 _quorum_lock() {
-  local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
+  local verbs="run acquire extend downgrade release inspect list top watch break doctor bootstrap members bench chaos elect config help"
   local values=" --nodes --config --local --quorum --name --user --password-file --cacert --cert --key --server-name --timeout
     --connect-timeout --max-ttl --restart-guard --clock-bound --prefix --log-level --ttl --wait --token --max-hold --max-renewals --kill-after
     --orphan-ttl --permits --owner --at-least --conflict-exit-code --adopt --fencing-token --delay --holder --metrics-file --metrics-listen --status-listen --limit --interval --mode --in-flight
@@ -117,6 +117,7 @@ _quorum_lock() {
     elect) options+=" --ttl --wait --kill-after --observe --metrics-file --metrics-listen --metrics-required --status-listen --" ;;
     acquire) options+=" --ttl --wait --conflict-exit-code --fencing --orphan-ttl --shared --permits --owner --at-least" ;;
     extend) options+=" --token --ttl --permits" ;;
+    downgrade) options+=" --token" ;;
     release) options+=" --token --permits" ;;
     inspect) options+=" --permits" ;;
     list) options+=" --watch --limit" ;;

@@ -86,6 +86,7 @@ complete -c quorum-lock -n __quorum_lock_in_command -x -a '(__quorum_lock_comple
 complete -c quorum-lock -n "__quorum_lock_verb ''" -a run -d 'hold a lock while a command runs'
 complete -c quorum-lock -n "__quorum_lock_verb ''" -a acquire -d 'acquire a lock and leave it on the nodes'
 complete -c quorum-lock -n "__quorum_lock_verb ''" -a extend -d 'extend a lock by its token'
+complete -c quorum-lock -n "__quorum_lock_verb ''" -a downgrade -d 'make a writer a reader by its token'
 complete -c quorum-lock -n "__quorum_lock_verb ''" -a release -d 'release a lock by its token'
 complete -c quorum-lock -n "__quorum_lock_verb ''" -a inspect -d 'show what every node stores for a resource'
 complete -c quorum-lock -n "__quorum_lock_verb ''" -a list -d 'list all locks'
@@ -104,8 +105,8 @@ complete -c quorum-lock -n "__quorum_lock_verb ''" -a help -d 'show the help of 
 complete -c quorum-lock -n '__quorum_lock_first members' -a 'show replace add remove'
 complete -c quorum-lock -n '__quorum_lock_first config' -a check
 complete -c quorum-lock -n '__quorum_lock_first help' \
-    -a 'options run acquire extend release inspect list top watch break doctor bootstrap members
-        bench chaos elect config help'
+    -a 'options run acquire extend downgrade release inspect list top watch break doctor bootstrap
+        members bench chaos elect config help'
 
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l nodes -x -d 'the nodes: URL[,URL...]'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l config -r -F -d 'TOML file with these options'
@@ -161,6 +162,7 @@ complete -c quorum-lock -n '__quorum_lock_verb acquire' -l permits -x -d 'hold o
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l owner -x -d 'hold for this owner'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l at-least -x -a '250ms 1s 10s 30s 2m' -d 'nobody else acquires it for this time'
 
+complete -c quorum-lock -n '__quorum_lock_verb downgrade' -l token -x -d 'the token that acquire printed'
 complete -c quorum-lock -n '__quorum_lock_verb extend' -l token -x -d 'the token that acquire printed'
 complete -c quorum-lock -n '__quorum_lock_verb extend' -l ttl -x -a '250ms 1s 10s 30s 2m' -d 'how long the lock stays, from now on'
 complete -c quorum-lock -n '__quorum_lock_verb extend' -l permits -x -d 'the number of permits of the semaphore'

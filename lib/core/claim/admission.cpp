@@ -193,8 +193,9 @@ std::optional<std::string> refuse_downgrade(const SpecialTerms& terms) {
   return "downgrade: an interval keeps readers out" + allowed;
 }
 
-std::optional<std::string> refuse_downgrade(std::string_view resource, const Token& token) {
-  if (auto why = refuse_by_token(std::string(resource), token)) return why;
+std::optional<std::string> refuse_downgrade(const Settings& settings, std::string_view resource,
+                                            const Token& token) {
+  if (auto why = refuse_by_token(settings, std::string(resource), token)) return why;
   if (!any_permit_of(resource)) return std::nullopt;
   return "resource: '" + std::string(resource) + "' is the name of a permit, which has no readers";
 }

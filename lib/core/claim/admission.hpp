@@ -33,7 +33,8 @@ namespace redlock::core {
 
 /// Only a writer's lease becomes a reader's, and a reader's stays one.
 [[nodiscard]] std::optional<std::string> refuse_downgrade(const SpecialTerms& terms);
-[[nodiscard]] std::optional<std::string> refuse_downgrade(std::string_view resource,
+[[nodiscard]] std::optional<std::string> refuse_downgrade(const Settings& settings,
+                                                          std::string_view resource,
                                                           const Token& token);
 
 /// "250 ms", "1.5 s": for messages.

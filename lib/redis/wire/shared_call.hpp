@@ -8,7 +8,7 @@
 
 #include "core/engine/messages.hpp"
 #include "core/engine/request.hpp"
-#include "redis/scripts_embedded.hpp"
+#include "redis/scripts/script.hpp"
 #include "redis/wire/reply.hpp"
 
 namespace redlock::redis {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "redis/requests/row.hpp"
 #include "redis/requests/writer.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "redis/wire/shared_call.hpp"

@@ -104,7 +104,7 @@ napi_value open(const Arguments& call) {
   auto client = std::make_unique<Kept>(std::make_shared<Client>(call.env()));
   const ErrorPtr error =
       (*client)->open(options, call.at(1), call.number(2), boolean_from(call.env(), call.at(3)),
-                      boolean_from(call.env(), call.at(4)));
+                      boolean_from(call.env(), call.at(4)), boolean_from(call.env(), call.at(5)));
   const Js js = call.js();
   if (error) return js.object({{"error", error_value(js, *error)}, {"client", js.null()}});
   return js.object({{"error", js.null()}, {"client", js.external(std::move(client))}});
