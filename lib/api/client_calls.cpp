@@ -356,10 +356,11 @@ void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcep
 
 void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
-  if (refused(std::nullopt, cell->name(), done)) return;
+  const std::string_view name = cell->name();
+  if (refused(std::nullopt, name, done)) return;
   forget(*cell, HoldObservation::End::released);
   core::Release event;
-  if (done) event.request = remember(cell->name(), std::move(done));
+  if (done) event.request = remember(name, std::move(done));
   event.claim = cell->claim();
   driver_->step(event);
 }

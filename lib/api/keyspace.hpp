@@ -31,6 +31,7 @@ class Keyspace {
   }
   /// Of a key that came from here, or of a permit of it.
   [[nodiscard]] std::string_view name_of(std::string_view key) const noexcept {
+    if (prefix_.empty()) return key;
     REDLOCK_ASSERT(key.starts_with(prefix_));
     key.remove_prefix(prefix_.size());
     return key;

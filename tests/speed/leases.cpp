@@ -131,8 +131,12 @@ class Holder {
   void acquired() {
     if (warming_up_) return release_all();
     print_time("acquired", began_, static_cast<double>(answered_));
+    if (renewing_ == 0s) {
+      ::uv_timer_start(
+          &timer_, [](uv_timer_t* timer) { static_cast<Holder*>(timer->data)->settle(); }, 20, 20);
+      return;
+    }
     print_memory("held");
-    if (renewing_ == 0s) return release_all();
     count_renewals([this](std::uint64_t done) {
       renewed_ = done;
       began_ = processor_seconds();
@@ -141,6 +145,17 @@ class Holder {
           &timer_, [](uv_timer_t* timer) { static_cast<Holder*>(timer->data)->tick(); }, slice(),
           slice());
     });
+  }
+
+  /// A lease is granted by a quorum: until the other nodes have answered, it needs more.
+  void settle() {
+    const std::size_t used = memory().used;
+    calm_ = used == settled_ ? calm_ + 1 : 0;
+    settled_ = used;
+    if (calm_ < 10) return;
+    ::uv_timer_stop(&timer_);
+    print_memory("held");
+    release_all();
   }
 
   [[nodiscard]] std::uint64_t slice() const {
@@ -211,6 +226,8 @@ class Holder {
   std::size_t answered_ = 0;
   std::uint64_t failures_ = 0;
   Memory before_;
+  std::size_t settled_ = 0;
+  int calm_ = 0;
   double began_ = 0;
   std::uint64_t renewed_ = 0;
   std::uint64_t counted_ = 0;

@@ -151,10 +151,9 @@ TEST(SurveyFacts, CallAServerDurableOnlyWhenItWritesEveryCommandFirst) {
 }
 
 TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
-  const OwnedValue unknown = error("ERR unknown command 'GET'");
-  const SurveyedNode node =
-      read({bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n"), unknown, unknown,
-            unknown, unknown, unknown, unknown, unknown, unknown, unknown});
+  std::vector<OwnedValue> told(answers().size(), error("ERR unknown command 'GET'"));
+  told[0] = bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n");
+  const SurveyedNode node = read(told);
   EXPECT_TRUE(node.seen.reachable);
   EXPECT_EQ(node.seen.role, admin::NodeCheck::Role::sentinel);
   EXPECT_EQ(node.denied, "");
