@@ -26,12 +26,12 @@ std::vector<std::string> more_keys_of(const Target& target, const Keyspace& keys
 
 Error forked_error() { return runtime::explain(Errc::forked, {}, {}); }
 /// Too few nodes answered a downgrade: that is no reason to go on as a writer.
-RoundDone says_what_it_is_now(RoundDone done) {
+RoundDone says_what_it_is_now(const char* what, RoundDone done) {
   if (!done) return done;
-  return [done = std::move(done)](Result<RoundReport> outcome) mutable {
+  return [what, done = std::move(done)](Result<RoundReport> outcome) mutable {
     if (outcome || outcome.error().code != Errc::unavailable) return done(std::move(outcome));
     Error error = std::move(outcome).error();
-    error.message += "; the lease is a reader's from now on, and not on enough nodes yet";
+    error.message += what;
     done(std::move(error));
   };
 }
@@ -341,7 +341,10 @@ void ClientCore::begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDo
   if (refused(why, cell->name(), done)) return;
   cell->downgrade();
   core::Downgrade event;
-  event.request = remember(cell->name(), says_what_it_is_now(std::move(done)));
+  event.request = remember(
+      cell->name(),
+      says_what_it_is_now("; the lease is a reader's from now on, and not on enough nodes yet",
+                          std::move(done)));
   event.claim = cell->claim();
   driver_->step(event);
 }
@@ -387,7 +390,11 @@ void ClientCore::begin_downgrade_token(std::string_view resource, const Token& t
     return;
   }
   core::DowngradeToken event;
-  event.request = remember(resource, says_what_it_is_now(std::move(done)));
+  event.request = remember(
+      resource, says_what_it_is_now(
+                    "; call it again: some nodes may have let readers in, and nobody may be a "
+                    "writer with this token any more",
+                    std::move(done)));
   event.resource = keyspace_.key_of(resource);
   event.token = token;
   driver_->step(event);

@@ -132,7 +132,7 @@ std::vector<std::string> LeaseCell::more_resources() const {
 }
 
 Target::Kind LeaseCell::kind() const noexcept {
-  if (downgraded_.load(std::memory_order_acquire)) return Target::Kind::shared;
+  if (is_downgraded()) return Target::Kind::shared;
   const Extra* const extra = find_extra();
   if (extra == nullptr || extra->group.empty()) return Target::Kind::exclusive;
   return extra->group == core::readers_group ? Target::Kind::shared : Target::Kind::owned;

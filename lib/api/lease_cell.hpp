@@ -70,6 +70,9 @@ class LeaseCell {
   /// Which of the kinds it is that detached leases have.
   [[nodiscard]] Target::Kind kind() const noexcept;
   [[nodiscard]] std::string owner() const;
+  [[nodiscard]] bool is_downgraded() const noexcept {
+    return downgraded_.load(std::memory_order_acquire);
+  }
   /// It is a reader's from now on.
   void downgrade() noexcept { downgraded_.store(true, std::memory_order_release); }
   [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept {

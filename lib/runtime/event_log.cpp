@@ -91,6 +91,7 @@ std::vector<NodeEvent> EventLog::take(core::Instant now, bool all) {
   std::sort(lines.begin(), lines.end(),
             [](const Line& a, const Line& b) { return a.number < b.number; });
   std::vector<NodeEvent> events;
+  events.reserve(lines.size());
   for (Line& line : lines) events.push_back(std::move(line.event));
   return events;
 }

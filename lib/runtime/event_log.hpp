@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -42,7 +43,7 @@ class EventLog {
     std::size_t node;
     NodeEvent::Kind kind;
     NodeEvent::Level level;
-    auto operator<=>(const Key&) const = default;
+    friend constexpr std::strong_ordering operator<=>(Key, Key) noexcept = default;
   };
   struct Entry {
     core::Instant told_at{};

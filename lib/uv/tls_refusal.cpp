@@ -2,6 +2,8 @@
 
 #include <openssl/bio.h>
 #include <openssl/x509v3.h>
+#include <sys/socket.h>
+#include <uv.h>
 
 #include <array>
 #include <cstddef>
@@ -95,7 +97,7 @@ std::string explain_refusal(X509_STORE_CTX* verified, const TlsFiles& files,
                             const std::string& expected) {
   const int error = X509_STORE_CTX_get_error(verified);
   X509* const certificate = X509_STORE_CTX_get_current_cert(verified);
-  const std::string general =
+  std::string general =
       std::string("certificate verify failed: ") + X509_verify_cert_error_string(error);
   if (certificate == nullptr) return general;
   const bool of_authority = X509_STORE_CTX_get_error_depth(verified) > 0;

@@ -197,6 +197,10 @@ TEST_F(CliBreakMany, APatternOfPermitsLeavesTheOthers) {
   for (const char* permit : {"encoders#0", "encoders#1", "encoders#2"}) store(permit);
   EXPECT_THAT(break_them({"encoders#[01]"}).output, EndsWith("broken: 2 of 2\n"));
   EXPECT_EQ(nodes().count_held("encoders#2"), 3U);
+  store("encoders#0");
+  store("encoders#9");
+  EXPECT_THAT(break_them({"encoders#[29]"}).output, EndsWith("broken: 2 of 2\n"));
+  EXPECT_EQ(nodes().count_held("encoders#0"), 3U);
 }
 
 TEST_F(CliBreakMany, ABackslashMakesAnAsteriskLiteral) {

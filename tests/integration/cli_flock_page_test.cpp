@@ -143,6 +143,14 @@ TEST_F(CliFlockPage, TheExitCodeOfAConflictCanBeChosen) {
       EXPECT_THAT(result.errors, HasSubstr("held"));
     }
   }
+  // Several that ask at the same instant: nobody has the lock, and nobody runs the job.
+  for (std::size_t node = 0; node < 3; ++node) {
+    nodes()[node].command({"SET", "apart", "token" + std::to_string(node), "PX", "60000"});
+  }
+  const ProcessResult apart =
+      tool({"run", "apart", "--wait", "0s", "--conflict-exit-code", "0", "--", "echo", "ran"});
+  EXPECT_EQ(apart.exit_code, 75) << apart.errors;
+  EXPECT_EQ(apart.output, "");
   // The command's own code is not touched, and neither is that of an outage.
   EXPECT_EQ(
       tool({"run", "free", "--conflict-exit-code", "1", "--", "sh", "-c", "exit 75"}).exit_code,

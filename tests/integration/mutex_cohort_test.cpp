@@ -118,6 +118,16 @@ TEST_F(MutexCohort, ALimitedRenewalBelongsToOneHolder) {
   }
 }
 
+TEST_F(MutexCohort, ADowngradedLeaseIsNotPassedOn) {
+  Mutex mutex(client_, resource_, {.ttl = seconds(30)});
+  run_threads(2, [&] {
+    const std::scoped_lock lock(mutex);
+    story_.note(mutex);
+    EXPECT_TRUE(succeeded(mutex.lease().downgrade()));
+  });
+  EXPECT_EQ(story_.leases(), story_.turns) << "the next thread asked for a writer's";
+}
+
 TEST_F(MutexCohort, AnIntervalIsGrantedToOneThread) {
   Mutex mutex(client_, interval(resource_, seconds(20)), {.ttl = seconds(25)});
   std::atomic<int> granted{0};

@@ -12,7 +12,9 @@
 #include "integration/in_turns.hpp"
 #include "integration/library.hpp"
 #include "redis/requests/row.hpp"
+#include "redis/wire/encoder.hpp"
 #include "redis/wire/shared_call.hpp"
+#include "support/encoding.hpp"
 #include "support/resp_client.hpp"
 
 namespace redlock::test {
@@ -98,6 +100,18 @@ TEST_F(RenewalsScript, LeavesReadersAndTakesWhatIsLeftOfThem) {
   EXPECT_EQ(numbers(renew({"a", "b"})), (std::vector<std::int64_t>{-1, 2}));
   EXPECT_EQ(server_.command({"TYPE", "a"}).string, "zset");
   EXPECT_EQ(server_.get("b"), "tb");
+}
+
+TEST_F(RenewalsScript, AWriterIsNoneAnyMoreIfItsTokenIsAReaders) {
+  // Somebody has downgraded the lock by its token.
+  const std::string later = std::to_string(4'000'000'000'000);
+  server_.command({"ZADD", "a", "0", "group:shared", later, "hold:ta"});
+  EXPECT_EQ(numbers(renew({"a"})), std::vector<std::int64_t>{-1});
+  redis::Encoder encoder;
+  client_.send_raw(test::encode(encoder, Verb::extend_or_set, ScriptForm::text,
+                                redis::Dialect::classic, "a", Token::parse("ta").value(),
+                                seconds(60), 0));
+  EXPECT_EQ(client_.read().integer, -1) << "alone, too";
 }
 
 TEST_F(RenewalsScript, DoesWithoutMget) {

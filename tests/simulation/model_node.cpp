@@ -636,14 +636,17 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
   if (key.token != 0) return;
   const bool none = key.group == 0;
   look(key, now);
-  if (const auto mine = key.holds.find(request.token); mine != key.holds.end()) {
+  // A caller that extends by the token alone does not know the group.
+  const std::uint64_t group = repairs ? request.group : 0;
+  const bool is_alone = repairs && group == 0;
+  const auto mine = key.holds.find(request.token);
+  if (mine != key.holds.end() && !is_alone) {
+    if ((request.downgraded || downgrades) && key.group != 1) return;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
     mine->second = std::max(mine->second, ends);
     response.reply = Reply::extended;
     return;
   }
-  // A caller that extends by the token alone does not know the group.
-  const std::uint64_t group = repairs ? request.group : 0;
   if (!none && key.group != group && (!key.holds.empty() || key.next != 0)) return;
   response.reply = Reply::gone;
   if (!repairs || (key.writer != 0 && group == 1)) return;

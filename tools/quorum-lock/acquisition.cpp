@@ -1,6 +1,8 @@
 #include "quorum-lock/acquisition.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -78,6 +80,19 @@ void give_up(Acquisition& acquisition) {
 int conflict_code_of(const Arguments& given) {
   const auto number = given.number("conflict-exit-code");
   return number ? static_cast<int>(*number) : code(ExitCode::taken);
+}
+
+int code_of_refusal(const Error& error, const Target& target, int failed, int conflict_code) {
+  if (error.code != Errc::held) return failed;
+  const bool is_one_key = target.kind() != Target::Kind::permit && target.more_resources().empty();
+  if (!is_one_key) return conflict_code;
+  std::map<Token, std::size_t> nodes_of;
+  std::size_t most = 0;
+  for (const NodeReport& node : error.round.nodes) {
+    if (node.vote != Vote::refused || !node.holder || !node.holder->token) continue;
+    most = std::max(most, ++nodes_of[*node.holder->token]);
+  }
+  return nodes_of.size() > 1 && most < error.round.quorum ? failed : conflict_code;
 }
 
 Acquisition acquire_until_signal(Client& client, const Target& target,

@@ -18,6 +18,12 @@ namespace redlock::cli {
 /// UsageError.
 [[nodiscard]] int conflict_code_of(const Arguments& given);
 
+/// The exit code of a call that got no lock; `failed` is that of its error. `conflict_code` only if
+/// another has the lock: of several that ask at the same instant, none may get it, and none must
+/// take another for the holder.
+[[nodiscard]] int code_of_refusal(const Error& error, const Target& target, int failed,
+                                  int conflict_code);
+
 struct Acquisition {
   Result<Lease> lease;
   std::string

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "quorum-lock/glob.hpp"
+#include "quorum-lock/verdict.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::cli {
@@ -30,13 +31,19 @@ struct Examined {
   std::optional<Error> error{};
 };
 
+/// Fewer nodes than a quorum could leave out the holder.
+Result<Inspection> inspect(Client& client, const std::string& resource) {
+  Result<Inspection> seen = client.inspect(resource);
+  if (!seen || count_answered(*seen) >= seen->quorum) return seen;
+  return Error{Errc::unavailable, too_few_answered(resource, *seen), {}};
+}
+
 /// The list does not say which permits are taken, nor how many there are.
-Examined examine_permits(Client& client, const std::string& semaphore, std::size_t taken) {
+Examined examine_permits(Client& client, const std::string& semaphore) {
   Examined examined;
-  for (std::size_t number = 0; number < limits::permits && examined.parts.size() < taken;
-       ++number) {
+  for (std::size_t number = 0; number < limits::permits; ++number) {
     std::string permit = fmt::format("{}#{}", semaphore, number);
-    Result<Inspection> seen = client.inspect(permit);
+    Result<Inspection> seen = inspect(client, permit);
     if (!seen) return {.error = std::move(seen).error()};
     if (!tokens_on(*seen).empty()) examined.parts.push_back({std::move(permit), *std::move(seen)});
   }
@@ -44,10 +51,10 @@ Examined examine_permits(Client& client, const std::string& semaphore, std::size
 }
 
 Examined examine(Client& client, const admin::ListedLock& lock) {
-  if (lock.permits) return examine_permits(client, lock.resource, *lock.permits);
+  if (lock.permits) return examine_permits(client, lock.resource);
   // Nobody holds what is only waited for.
   if (lock.nodes == 0) return {};
-  Result<Inspection> seen = client.inspect(lock.resource);
+  Result<Inspection> seen = inspect(client, lock.resource);
   if (!seen) return {.error = std::move(seen).error()};
   return {.parts = {{lock.resource, *std::move(seen)}}};
 }

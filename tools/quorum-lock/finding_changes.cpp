@@ -8,10 +8,11 @@ namespace {
 
 using FindingList = std::vector<admin::Finding>;
 
-FindingList without(const FindingList& all, const FindingList& known) {
+/// Those of the first that the second does not have.
+FindingList difference(const FindingList& first, const FindingList& second) {
   FindingList rest;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const admin::Finding& one) {
-    return std::none_of(known.begin(), known.end(), [&](const admin::Finding& other) {
+  std::copy_if(first.begin(), first.end(), std::back_inserter(rest), [&](const auto& one) {
+    return std::none_of(second.begin(), second.end(), [&](const admin::Finding& other) {
       return other.kind == one.kind && other.node == one.node;
     });
   });
@@ -24,7 +25,7 @@ std::optional<FindingChanges::Change> FindingChanges::take(const FindingList& fi
   const bool first = !before_;
   const FindingList known = first ? FindingList() : *before_;
   before_ = findings;
-  Change change{without(findings, known), without(known, findings)};
+  Change change{difference(findings, known), difference(known, findings)};
   if (!first && change.appeared.empty() && change.gone.empty()) return std::nullopt;
   return change;
 }

@@ -66,6 +66,9 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
   if (session.is_local()) {
     additions.push_back("QUORUM_LOCK_NODES=" + join(session.nodes()));
     removals.emplace_back("QUORUM_LOCK_LOCAL");
+    if (!request.settings.prefix.empty()) {
+      additions.push_back("QUORUM_LOCK_PREFIX=" + request.settings.prefix);
+    }
   } else if (const char* nodes = std::getenv("QUORUM_LOCK_NODES")) {
     // The command and its children need not know it, and /proc shows the environment.
     for (const std::string& node : split_list(nodes)) {
@@ -228,8 +231,9 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
   if (!acquisition.lease) {
     Subject subject = request.subject;
     subject.holder_name = acquisition.holder_name;
-    const int failed = report_failure(request.settings, subject, acquisition.lease.error());
-    return failed == code(ExitCode::taken) ? request.conflict_code : failed;
+    const Error& error = acquisition.lease.error();
+    const int failed = report_failure(request.settings, subject, error);
+    return code_of_refusal(error, request.target, failed, request.conflict_code);
   }
   if (request.settings.detail == Settings::Detail::verbose) {
     print_note(request.settings,

@@ -83,8 +83,9 @@ std::string port_of(const Descriptor& socket) {
 }  // namespace
 
 HttpListener::HttpListener(std::string_view option, ListenAddress address)
-    : address_(std::move(address)), socket_(listen_on(option, address_)) {
-  chose_port_ = address_.port == "0";
+    : address_(std::move(address)),
+      socket_(listen_on(option, address_)),
+      chose_port_(address_.port == "0") {
   if (chose_port_) address_.port = port_of(socket_);
 }
 

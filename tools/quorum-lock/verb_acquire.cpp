@@ -32,8 +32,9 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) {
     subject.holder_name = acquisition.holder_name;
-    const int failed = report_failure(settings, subject, acquisition.lease.error());
-    return failed == code(ExitCode::taken) ? conflict_code : failed;
+    const Error& error = acquisition.lease.error();
+    const int failed = report_failure(settings, subject, error);
+    return code_of_refusal(error, target, failed, conflict_code);
   }
 
   Lease lease = std::move(acquisition.lease).value();

@@ -43,10 +43,14 @@ end
 -- with: possession
 local holding, gone = nil, {}
 for i = 1, #keys.resources do
-  local what, other = look(keys.resources[i], args.token, args.repair, #keys.resources == 1)
+  local what, other, whose = look(keys.resources[i], args.token, args.repair, #keys.resources == 1)
   if not what then
     return other
   elseif what == 'hold' then
+    -- An owner's lock has no readers.
+    if args.reservation_ms and whose ~= 'shared' then
+      return -1
+    end
     holding = other
   elseif what == 'gone' then
     gone[#gone + 1] = keys.resources[i]

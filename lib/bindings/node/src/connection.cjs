@@ -71,8 +71,8 @@ async function provide(provider, { url, request }) {
     if (provider === undefined) throw closed();
     const given = await provider(url);
     const { user, password } = typeof given === 'string' ? { password: given } : given ?? {};
-    check('text', password, 'credentials: password');
-    native.provideCredentials(request, check('text', user ?? '', 'credentials: user'), password);
+    check('secret', password, 'credentials: password');
+    native.provideCredentials(request, check('secret', user ?? '', 'credentials: user'), password);
   } catch (error) {
     native.failCredentials(request, String(error?.message ?? error).replaceAll('\0', ' '));
   }

@@ -7,6 +7,7 @@ const { invalid } = require('./error.cjs');
 
 const checks = {
   text: ['a string', (value) => typeof value === 'string'],
+  secret: ['a string', (value) => typeof value === 'string'],
   texts: ['an array of strings',
     (value) => Array.isArray(value) && value.every((one) => typeof one === 'string')],
   flag: ['true or false', (value) => typeof value === 'boolean'],
@@ -24,7 +25,8 @@ const checks = {
 function check(kind, value, where) {
   const [expected, accepts] = checks[kind];
   if (!accepts(value)) {
-    throw invalid(`${where}: ${expected} is needed, not ${describe(value)}`,
+    const what = kind === 'secret' ? `a value of type ${typeof value}` : describe(value);
+    throw invalid(`${where}: ${expected} is needed, not ${what}`,
       typeof value === 'number' && (kind === 'duration' || kind === 'count')
         ? RangeError : TypeError);
   }
@@ -54,7 +56,7 @@ function pick(given, table, where) {
 }
 
 const clientTable = {
-  nodes: 'texts', quorum: 'count', name: 'text', user: 'text', password: 'text', tls: 'object',
+  nodes: 'texts', quorum: 'count', name: 'text', user: 'text', password: 'secret', tls: 'object',
   guards: 'object', shortestNodeLimit: 'duration', longestNodeLimit: 'duration',
   connectTimeout: 'duration', maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
   onNodeEvent: 'callback', onObservation: 'callback', prefix: 'text', passwordFile: 'text',

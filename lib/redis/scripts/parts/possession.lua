@@ -1,5 +1,6 @@
--- What a node has of a lock: 'ours'; 'gone'; 'hold', with how many hold it; else nothing, with what the script is to
--- answer. `repair` is as extend.lua takes it. Only a resource that is alone is looked for among holds.
+-- What a node has of a lock: 'ours'; 'gone'; 'hold', with how many hold it and their group; else nothing, with what the
+-- script is to answer. `repair` is as extend.lua takes it. Only a resource that is alone is looked for among holds, and
+-- not for a caller that holds it alone ('key'): somebody else has downgraded its lock by the token.
 local function look(key, token, repair, alone)
   local value = redis.pcall('get', key)
   if not value then
@@ -17,8 +18,8 @@ local function look(key, token, repair, alone)
   local whose, holds, writer, reserved = read_holds(key, milliseconds())
   if not whose then
     return nil, -1
-  elseif alone and redis.call('zscore', key, 'hold:' .. token) then
-    return 'hold', holds
+  elseif alone and repair ~= 'key' and redis.call('zscore', key, 'hold:' .. token) then
+    return 'hold', holds, whose
   elseif whose ~= repair and (holds > 0 or reserved) then
     return nil, -1
   elseif writer and repair == 'shared' then
