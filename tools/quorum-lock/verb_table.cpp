@@ -290,7 +290,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock run demo --local 3 sh -c 'echo holding $QUORUM_LOCK_RESOURCE'\n"
      "  quorum-lock run nightly --max-hold 1h --kill-after 5s -- ./backup.sh\n"
      "  quorum-lock run hourly --at-least 55m --wait 0s -- ./report.sh\n"
-     "  quorum-lock run nightly --wait 0s --conflict-exit-code 0 -- ./backup.sh\n"
+     "  quorum-lock run nightly --wait 5s --conflict-exit-code 0 -- ./backup.sh\n"
      "  quorum-lock run account/1 account/2 -- ./transfer.sh\n"
      "  quorum-lock run index --shared -- ./search.sh\n"
      "  quorum-lock run encoders --permits 4 -- ./encode.sh\n"
