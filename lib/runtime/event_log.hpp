@@ -1,11 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "core/time.hpp"
@@ -43,7 +43,9 @@ class EventLog {
     std::size_t node;
     NodeEvent::Kind kind;
     NodeEvent::Level level;
-    friend constexpr std::strong_ordering operator<=>(Key, Key) noexcept = default;
+    friend bool operator<(const Key& a, const Key& b) noexcept {
+      return std::tie(a.node, a.kind, a.level) < std::tie(b.node, b.kind, b.level);
+    }
   };
   struct Entry {
     core::Instant told_at{};
