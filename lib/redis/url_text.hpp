@@ -12,7 +12,7 @@ namespace redlock::redis {
 /// The problem; none: the URL is valid.
 using Complaint = std::optional<std::string>;
 
-/// Shown instead of what may be a password.
+/// Hides text that may be a password.
 inline constexpr std::string_view mask = "***";
 
 [[nodiscard]] constexpr char lower(char c) noexcept {

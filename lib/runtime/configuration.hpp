@@ -35,7 +35,7 @@ struct Configuration {
 [[nodiscard]] Result<redis::ConnectionTarget> configure_target(const std::string& url,
                                                                const ClientOptions& options);
 
-/// The same for a member that only other nodes name, as its marker does. It gets the user and the
+/// The same for a learned member, under the name that the markers give it. It gets the user and the
 /// password that were given for all nodes, and none that a URL gave for another node. It is not
 /// connected to if that would be by less than what the URLs of the options ask for: TLS, Unix
 /// sockets. `options` passed configure(); `tls` are their TLS files, if they have been read.

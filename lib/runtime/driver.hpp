@@ -38,7 +38,7 @@ class DriverListener {
   virtual void on_outcome(core::Instant now, const core::QueueWatched& outcome) noexcept = 0;
   virtual void on_outcome(core::Instant now, const core::Lost& outcome) noexcept = 0;
   virtual void on_node_event(NodeEvent event) noexcept = 0;
-  /// What is news for a log only.
+  /// An event that only a log reports.
   virtual void on_log(NodeEvent event) noexcept = 0;
   /// So many releases did not reach a node before the end.
   virtual void on_undelivered(const core::Undelivered& report) noexcept = 0;

@@ -25,7 +25,7 @@ struct FreeMemory {
   void operator()(BIO* bio) const noexcept { BIO_free(bio); }
 };
 
-/// A certificate is not trusted yet: its text may hold anything.
+/// An untrusted certificate can contain any bytes, so only printable ASCII is shown.
 [[nodiscard]] std::string quoted(std::string_view text) {
   std::string out = "'";
   for (const char letter : text.substr(0, longest_name)) {

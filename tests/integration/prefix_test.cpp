@@ -25,7 +25,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-/// What an observer was told, by name.
+/// Records the resource names that an observer receives.
 class Heard final : public Observer {
  public:
   void acquire_began(const AcquireObservation& call) noexcept override { add(call.resource); }

@@ -34,7 +34,8 @@ struct Settings {
   std::string prefix{};  ///< of all resources; empty: none, or that of the nodes' URLs
   enum class Format { people, json } format = Format::people;
   enum class Detail { quiet, normal, verbose } detail = Detail::normal;
-  /// Of the node events on standard error, from this level on; none: those that nothing else tells.
+  /// Standard error gets node events of this level and above; none: only events that no result
+  /// reports.
   std::optional<NodeEvent::Level> log_level{};
 };
 
