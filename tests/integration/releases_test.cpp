@@ -16,6 +16,7 @@
 #include "integration/guarded.hpp"
 #include "integration/in_turns.hpp"
 #include "integration/library.hpp"
+#include "integration/shared_call_script.hpp"
 #include "redis/requests/row.hpp"
 #include "redis/wire/encoder.hpp"
 #include "redis/wire/shared_call.hpp"
@@ -32,25 +33,16 @@ using core::Verb;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class ReleasesScript : public testing::Test {
+class ReleasesScript : public SharedCallScript {
  protected:
-  /// "a" by the token "ta", and so on.
   Reply release(const std::vector<std::string>& resources,
                 core::Duration reserved_for = seconds(20)) {
-    redis::SharedCall call;
-    for (const std::string& resource : resources) {
-      const std::string token = "t" + resource;
-      core::Terms terms;
-      terms.resource = resource;
-      terms.token = token;
-      terms.reserved_for = reserved_for;
-      call.add(*redis::row_of(Verb::release).shared, terms);
-    }
-    client_.send_raw(call.encode(ScriptForm::text));
-    return client_.read();
+    core::Terms terms;
+    terms.reserved_for = reserved_for;
+    return call(Verb::release, resources, terms);
   }
   void hold(const std::string& resource, const std::string& token) {
-    ASSERT_TRUE(server_.command({"SET", resource, token, "PX", "60000"}).is_ok());
+    SharedCallScript::hold(resource, token, "60000");
   }
   /// The client "next" waits for what is held.
   void queue_next_for(const std::string& resource) {
@@ -61,14 +53,7 @@ class ReleasesScript : public testing::Test {
                                   {.client = "next", .ticket = 0}));
     ASSERT_EQ(client_.read().elements.at(0).integer, -1);
   }
-  static std::vector<std::int64_t> numbers(const Reply& reply) {
-    std::vector<std::int64_t> all;
-    for (const Reply& element : reply.elements) all.push_back(element.integer);
-    return all;
-  }
 
-  RedisServer server_;
-  RespClient client_ = RespClient::unix_socket(server_.unix_path());
   RespClient next_ = RespClient::unix_socket(server_.unix_path());
 };
 

@@ -11,6 +11,7 @@
 #include "integration/guarded.hpp"
 #include "integration/in_turns.hpp"
 #include "integration/library.hpp"
+#include "integration/shared_call_script.hpp"
 #include "redis/requests/row.hpp"
 #include "redis/wire/encoder.hpp"
 #include "redis/wire/shared_call.hpp"
@@ -24,34 +25,14 @@ using core::ScriptForm;
 using core::Verb;
 using std::chrono::seconds;
 
-class RenewalsScript : public testing::Test {
+class RenewalsScript : public SharedCallScript {
  protected:
-  /// "a" by the token "ta", and so on, to 60 seconds.
+  /// To 60 seconds.
   Reply renew(const std::vector<std::string>& resources) {
-    redis::SharedCall call;
-    for (const std::string& resource : resources) {
-      const std::string token = "t" + resource;
-      core::Terms terms;
-      terms.resource = resource;
-      terms.token = token;
-      terms.ttl = seconds(60);
-      call.add(*redis::row_of(Verb::extend_or_set).shared, terms);
-    }
-    client_.send_raw(call.encode(ScriptForm::text));
-    return client_.read();
+    core::Terms terms;
+    terms.ttl = seconds(60);
+    return call(Verb::extend_or_set, resources, terms);
   }
-  void hold(const std::string& resource, const std::string& token,
-            const std::string& ttl_ms = "10000") {
-    ASSERT_TRUE(server_.command({"SET", resource, token, "PX", ttl_ms}).is_ok());
-  }
-  static std::vector<std::int64_t> numbers(const Reply& reply) {
-    std::vector<std::int64_t> all;
-    for (const Reply& element : reply.elements) all.push_back(element.integer);
-    return all;
-  }
-
-  RedisServer server_;
-  RespClient client_ = RespClient::unix_socket(server_.unix_path());
 };
 
 TEST_F(RenewalsScript, RaisesTheExpiryOfAll) {
