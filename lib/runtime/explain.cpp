@@ -252,6 +252,7 @@ std::string sentence(Errc code, std::string_view resource, const RoundReport& re
     case Errc::split:
       return "split on" + name + votes + ", nobody has " + std::to_string(report.quorum);
     case Errc::unavailable:
+      if (report.nodes.empty()) return "unavailable for" + name + ": too few nodes could be asked";
       return "unavailable for" + name + votes + ", " + std::to_string(report.quorum) + " needed" +
              about_failures(report);
     case Errc::expired:

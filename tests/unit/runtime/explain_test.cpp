@@ -75,6 +75,11 @@ TEST(Explain, TellsWhyALeaseWasLostIfRenewalsFailed) {
             "refused");
 }
 
+TEST(Explain, SaysThatNobodyWasAskedIfNobodyWas) {
+  EXPECT_EQ(explain(Errc::unavailable, "r", {}, 0).message,
+            "unavailable for 'r': too few nodes could be asked");
+}
+
 TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   using testing::HasSubstr;
   using testing::Not;
