@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "quorum-lock/verb_table.hpp"
+#include "quorum-lock/line/verb_table.hpp"
 #include "support/programs.hpp"
 #include "support/temp_dir.hpp"
 
