@@ -88,6 +88,11 @@ TEST(CliText, IsShortenedBetweenCharacters) {
   EXPECT_EQ(shortened("äöü", 1), "…");
   EXPECT_EQ(shortened("äöü", 0), "");
   EXPECT_EQ(width_of("8 µs"), 4U);
+  EXPECT_EQ(width_of(""), 0U);
+  EXPECT_EQ(width_of("漢字 x"), 6U);
+  EXPECT_EQ(shortened("漢字漢字", 8), "漢字漢字");
+  EXPECT_EQ(shortened("漢字漢字", 7), "漢字漢…");
+  EXPECT_EQ(shortened("漢字漢字", 6), "漢字…");
 }
 
 TEST(CliList, ShowsTheHolderInWords) {

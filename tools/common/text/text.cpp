@@ -137,15 +137,19 @@ bool begins_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0
 }  // namespace
 
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_code_point));
+  // fmt pads by columns: what it adds to a width that no text reaches leaves the text's own.
+  const std::size_t padded = 2 * text.size();
+  return padded + text.size() - fmt::formatted_size("{:>{}}", text, padded);
 }
 
 std::string shortened(std::string_view text, std::size_t width) {
   if (width_of(text) <= width) return std::string(text);
   if (width == 0) return {};
   std::size_t end = 0;
-  for (std::size_t kept = 0;; ++end) {
-    if (begins_code_point(text[end]) && ++kept == width) break;
+  for (std::size_t next = 1; next < text.size(); ++next) {
+    if (!begins_code_point(text[next])) continue;
+    if (width_of(text.substr(0, next)) >= width) break;
+    end = next;
   }
   return std::string(text.substr(0, end)) + "…";
 }

@@ -22,10 +22,10 @@ namespace redlock::cli {
 /// quoted. As the library does it, whose inside this program does not see.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
-/// Code points, where `µ` has two bytes; of printable text.
+/// Columns of printable text on a terminal: `µ` takes one, `漢` two.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
-/// At most so many code points, with `…` for what is cut off.
+/// At most so many columns, with `…` for what is cut off.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 
 /// Text in lines of at most 96 columns that begin at `column`. The caller has already written the
