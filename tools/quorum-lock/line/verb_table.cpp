@@ -64,7 +64,10 @@ constexpr OptionText run_options[] = {
     {"wait", "DURATION|forever", "How long to wait for the lock; default 30s, 0s: one attempt"},
     {"conflict-exit-code", "N",
      "Exit code if another holds the lock until the wait is over; 0 to 255, default 75"},
-    {"max-hold", "DURATION", "Never hold the lock longer than this; COMMAND is ended before that"},
+    {"max-hold", "DURATION",
+     "Never hold the lock longer than this; COMMAND gets SIGTERM a fifth of the TTL before that, "
+     "at "
+     "most 2s before, or earlier if --kill-after needs it"},
     {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
     {"kill-after", "DURATION",
      "Longest time between SIGTERM and SIGKILL when the lock is lost; default: short enough that "
