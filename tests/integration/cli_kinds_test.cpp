@@ -182,6 +182,19 @@ TEST_F(CliKinds, AtMostKCommandsRunAndSeeTheirPermit) {
   EXPECT_EQ(json["permits_held"], 2);
 }
 
+TEST_F(CliKinds, InspectWithoutPermitsSaysThatTheyAreHeld) {
+  // The name is no pattern: what it would match is another semaphore.
+  EXPECT_EQ(tool({"acquire", "e*", "--permits", "3", "--ttl", "20s"}).exit_code, 0);
+  EXPECT_EQ(tool({"acquire", "encoders", "--permits", "3", "--ttl", "20s"}).exit_code, 0);
+  const auto seen = tool({"inspect", "e*"});
+  EXPECT_EQ(seen.exit_code, 0);
+  EXPECT_NE(seen.output.find("e*  free"), std::string::npos) << seen.output;
+  EXPECT_NE(seen.errors.find("'e*' is a semaphore, and 1 of its permits is held: add --permits N"),
+            std::string::npos)
+      << seen.errors;
+  EXPECT_EQ(tool({"inspect", "e"}).errors, "") << "nobody holds anything of that name";
+}
+
 TEST_F(CliKinds, AnIntervalOutlivesTheCommand) {
   EXPECT_EQ(tool({"run", "r", "--at-least", "1h", "--", "true"}).exit_code, 0);
   const auto again = tool({"run", "r", "--at-least", "1h", "--wait", "0s", "--", "true"});

@@ -14,7 +14,10 @@
 #include "common/session/session.hpp"
 #include "common/session/settings.hpp"
 #include "common/session/verdict.hpp"
+#include "common/text/glob.hpp"
+#include "common/text/text.hpp"
 #include "quorum-lock/verbs/verb.hpp"
+#include "redlock/listing.hpp"
 
 namespace redlock::cli {
 
@@ -70,6 +73,22 @@ int inspect_permits(Client& client, const Settings& settings, const std::string&
   return code(ExitCode::unavailable);
 }
 
+/// What somebody has missed who left out --permits; empty: nothing. A semaphore stores nothing
+/// under its own name, and looks free.
+std::string hint_at_permits(const ClientOptions& client, const std::string& resource) {
+  admin::ListOptions options;
+  options.pattern = escaped_glob(resource);
+  const Result<admin::LockList> list = list_locks(client, options);
+  if (!list) return {};
+  for (const admin::ListedLock& lock : list->locks) {
+    if (lock.resource != resource || lock.permits.value_or(0) == 0) continue;
+    return fmt::format(
+        "'{}' is a semaphore, and {} of its permits {} held: add --permits N to see them",
+        as_printable(resource), *lock.permits, *lock.permits == 1 ? "is" : "are");
+  }
+  return {};
+}
+
 }  // namespace
 
 int verb_inspect(const Arguments& given, const Signals& signals) {
@@ -92,6 +111,12 @@ int verb_inspect(const Arguments& given, const Signals& signals) {
   if (inspection->state == Inspection::State::indeterminate) {
     print_error(too_few_answered(resource, *inspection));
     return code(ExitCode::unavailable);
+  }
+  const bool looks_free =
+      inspection->state == Inspection::State::free && inspection->kind == LockKind::none;
+  if (looks_free && settings.format == Settings::Format::people) {
+    const std::string hint = hint_at_permits(client_options(settings, session.nodes()), resource);
+    if (!hint.empty()) print_note(settings, hint);
   }
   return printed;
 }
