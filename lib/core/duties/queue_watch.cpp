@@ -24,7 +24,7 @@ void QueueWatch::answered(const Answer& answer) {
 void QueueWatch::changed(const Changed& event) {
   TrackedKeys::Entry* const entry = queues_.changed(event);
   if (entry == nullptr) return;
-  // A client came or left. Until the node has answered, one counts as waiting.
+  // A client joined the queue or left it. Until the node has answered, somebody counts as waiting.
   entry->second.present.add(event.node);
   report(*entry);
   queues_.ask(*entry);
