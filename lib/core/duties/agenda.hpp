@@ -15,8 +15,8 @@ namespace redlock::core {
 
 /// Lists the claims to judge before the step is over, and the instants at which claims and
 /// acquisitions are due. Decides nothing about them. Sets `Claim::touched`; the engine clears it
-/// when it takes the claim from the list. Whatever changes a claim reports it here: no duty looks
-/// for changes.
+/// when it takes the claim from the list. A duty that changes a claim reports the change here: no
+/// duty looks for changes.
 class Agenda {
  public:
   Agenda(const Instant& now, const Nodes& nodes) : now_(now), nodes_(nodes) {}
@@ -26,7 +26,7 @@ class Agenda {
   /// waits for. A claim is listed once, however often it is touched.
   void touch(Claim& claim);
   /// Lists the claim only if its round may be decided or nothing is unanswered. For events that
-  /// seldom decide anything: a request that left, a plain yes.
+  /// seldom decide a round, such as a request that left or a plain yes.
   void touch_if_decided(Claim& claim) {
     if (claim.unanswered == 0 || may_be_decided(claim)) touch(claim);
   }
@@ -47,9 +47,9 @@ class Agenda {
   [[nodiscard]] std::vector<std::uint32_t>& touched() noexcept { return touched_; }
 
   // --- when an instant has come -----------------------------------------------------------------
-  /// Computes when the claim is next due. To be called after a change of its phase, task or
-  /// deadlines, or of what nodes are owed. A lease is due for its renewal, its warning or its end,
-  /// whichever comes first.
+  /// Computes when the claim is next due, after a change of its phase, its task, its deadlines or
+  /// its owed releases. A lease is due for its renewal, its warning or its end, whichever comes
+  /// first.
   void retime(Claim& claim);
   /// Cancels the claim's timer.
   void forget(const Claim& claim) { timers_.set(timer_of(claim), std::nullopt); }

@@ -141,8 +141,8 @@ Enroller::Written Enroller::written(const Answer& answer) {
   const bool by_us = answer.text.starts_with(writing_->text + ' ');
   writing_.reset();
   due_ = true;
-  // Whoever wrote the marker, it must be that of the same server; otherwise another handshake is
-  // due.
+  // Ours or another client's, the marker must be that of the same server; otherwise another
+  // handshake is due.
   const std::optional<Marker> marker = parse_marker(answer.text);
   const bool same = marker && link.marker() && marker->run_id == link.marker()->run_id &&
                     marker->replid == link.marker()->replid;

@@ -141,8 +141,8 @@ FencingTokens::Verdict FencingTokens::judge(const Claim& claim) {
 }
 
 FencingTokens::Prospect FencingTokens::prospect(const Claim& claim) const {
-  // A later round is over when it cannot win any more and nothing of it is under way, so that no
-  // answer to it can be taken for one to the next.
+  // A later round is over when it can no longer win and nothing of it is under way, so that no
+  // answer to it can be taken for an answer to the next.
   const Fencing& fencing = *claim.fencing();
   const std::size_t possible =
       fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();

@@ -34,10 +34,10 @@ class FencingTokens {
   /// A node granted, raised its number to ours, and has this floor. Records the acknowledgement, or
   /// returns false if the answer has to go through complete() and answered().
   [[nodiscard]] static bool acknowledge_at_once(Claim& claim, NodeIndex node, std::uint64_t floor);
-  /// Returns true if the node granted after the others were asked for a higher number: the node has
-  /// to be asked for it, too.
+  /// Returns true if the node granted after the others were sent a higher number: the node has to
+  /// be sent it, too.
   [[nodiscard]] bool answered(Claim& claim, const Answer& answer);
-  /// The node refused the number as too far ahead of its clock.
+  /// The node refused the number because it is too far ahead of the node's clock.
   void refused(const Claim& claim);
   [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
 
@@ -54,7 +54,7 @@ class FencingTokens {
   [[nodiscard]] Prospect prospect(const Claim& claim) const;
   /// Proposes a number above all that nodes have reported.
   void raise(Claim& claim);
-  /// These nodes were asked for the raised number.
+  /// The raised number was sent to these nodes.
   void asked(Claim& claim, NodeSet nodes);
 
   // --- what nodes keep --------------------------------------------------------------------------

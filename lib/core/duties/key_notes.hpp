@@ -20,9 +20,9 @@ namespace redlock::core {
 /// Notes what a node's answer says about the claim's key there, whatever becomes of the round:
 /// whether the key is ours, whether it is a vote, and what to ask the node next. Counts no votes.
 ///
-/// In a claim, it changes the ledger, `is_hold`, the nodes of the lease's basis, the nodes that
-/// were asked for a fencing number, and which of the nodes that queue the client have not answered.
-/// In an acquisition, it changes what was in the way: `by_script` and `free_permits`.
+/// In a claim, it changes the ledger, `is_hold`, the nodes of the lease's basis, the nodes that are
+/// to raise their fencing numbers, and the nodes in `place.unanswered`. In an acquisition, it
+/// changes what was in the way: `by_script` and `free_permits`.
 class KeyNotes {
  public:
   KeyNotes(const Instant& now, const LostVotes& lost_votes, const Voters& voters,
@@ -50,8 +50,8 @@ class KeyNotes {
   /// that are queued on the node are notified. A node that deleted the key for an operator is asked
   /// to record who that was.
   void release_answered(Claim& claim, const Answer& answer);
-  /// A grant, or a request for a higher number, was answered. A node that granted after the others
-  /// were asked for a higher number is asked for it, too.
+  /// A grant, or a request to raise the number, was answered. A node that granted after the others
+  /// were sent a higher number is sent it, too.
   void fencing_answered(Claim& claim, const Answer& answer);
 
  private:

@@ -39,8 +39,8 @@ void OwedReleases::came_up(Claim& claim) {
 void OwedReleases::written(Claim& claim, NodeIndex node) {
   const bool over = claim.phase == Claim::Phase::cleaning_up;
   if (!over || !claim.keys.wants_release(node)) return;
-  // The node was not expected to grant any more (see Engine::lose_attempt). Or its release did not
-  // fit on the connection after the request, and was given up when the key should have expired.
+  // The node was no longer expected to grant (see Engine::lose_attempt). Or its release did not fit
+  // on the connection after the request, and was given up when the key should have expired.
   claim.keys.owe_release(NodeSet::of(node));
   if (claim.purpose == Claim::Purpose::acquire) {
     // A later attempt queues its client by itself.
@@ -91,8 +91,8 @@ void OwedReleases::settled(NodeIndex node) {
 }
 
 void OwedReleases::undo_sets(NodeIndex node) {
-  // A reset discards what this machine has not delivered. What the server's kernel has already
-  // received is executed when a stopped server goes on, even if this client is gone by then.
+  // A reset discards what this machine has not delivered. The kernel of a stopped server may have
+  // received more: the server executes that when it goes on, even if this client is gone by then.
   claims_.each_unsettled([&](Claim& claim) {
     if (!claim.keys.wants_undo(node)) return;
     // An extend may give the node the key of a held or handed-on lease again: nothing that deletes

@@ -14,10 +14,10 @@
 
 namespace redlock::core {
 
-/// Makes sure that no node keeps a key that nobody wants any more: sends a release for each such
-/// key, again and again until the node has answered or the key has expired. The claim's KeyLedger
-/// knows which nodes are owed a release; the engine enters them when a claim is over, then calls
-/// send(). Rounds sends the first release of a call by token, which is a round of its own.
+/// Makes sure that no node keeps a key that nobody wants: sends a release for each such key, again
+/// and again until the node has answered or the key has expired. The claim's KeyLedger knows which
+/// nodes are owed a release; the engine enters them when a claim is over, then calls send(). Rounds
+/// sends the first release of a call by token, which is a round of its own.
 ///
 /// In a claim, it changes what the ledger says of releases, `holds_left`, and whether a release
 /// queues the client again.
@@ -47,8 +47,8 @@ class OwedReleases {
   /// A node answered a release, or its connection ended. If the node may still have the key, it is
   /// owed another release, unless the claim goes on.
   void answered(Claim& claim, const Answer& answer);
-  /// The node executes nothing from earlier connections any more. If it is a replica, the releases
-  /// that it is owed wait until its role changes or the keys expire.
+  /// The node no longer executes requests from earlier connections. If it is a replica, the
+  /// releases that it is owed wait until its role changes or the keys expire.
   void settled(NodeIndex node);
   /// The connection to the node is given up: a release follows each SET there that nobody will
   /// count. SETs of leases are left alone: an extend may give the node the key again.

@@ -42,7 +42,7 @@ void QueueWatch::report(TrackedKeys::Entry& entry) {
   TrackedKeys::Key& key = entry.second;
   OtherClients others = OtherClients::unknown;
   if (key.tracking.size() >= settings_.quorum) others = OtherClients::none;
-  // A node does not notify us of what we queue ourselves.
+  // A node does not notify us when it queues this client.
   if (!key.present.empty() || wait_queue_.has_waiters(entry.first)) others = OtherClients::waiting;
   if (others == OtherClients::waiting) wait_queue_.note_contended(entry.first);
   if (others == key.others) return;

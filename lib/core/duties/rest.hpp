@@ -24,11 +24,11 @@ class Rest {
   /// Nothing of the claim is under way. If the claim is an idle lease, its work is taken back at
   /// the beginning of a later step. Up to Settings::most_idle idle claims keep their work.
   void note_idle(Claim& claim);
-  /// A step begins: no command refers to the work of idle claims any more.
+  /// A step begins: commands no longer refer to the work of idle claims.
   void begin_step() {
     if (idle_.size() > settings_.most_idle) put_idle_away();
   }
-  /// Takes back the work of a claim that does not need it any more.
+  /// Takes back the work of a claim that no longer needs it.
   void put_away(Claim& claim);
 
  private:

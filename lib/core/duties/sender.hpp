@@ -31,22 +31,21 @@ namespace redlock::core {
 /// Some servers compare without a script, and answer in a fraction of the time; and some users may
 /// not run scripts. A plain command is sent if it does the same as the script, or if the node takes
 /// nothing else. An extend stays a script on nodes that run scripts: the script only raises the
-/// expiry, while a plain command sets it, and another program may have extended by the same token
-/// without our knowledge.
+/// expiry, while a plain command sets it, and another program may have extended by the same token.
 class Sender {
  public:
   Sender(const Settings& settings, const Instant& now, const Acquisitions& acquisitions,
          Nodes& nodes, Rest& rest, Clocks& clocks, MarkerCover& cover, Tracking& tracking,
          FencingTokens& fencing, Names& names, WaitQueue& wait_queue, Outbox& outbox);
 
-  /// Sends `verb` to those of the nodes that can be asked for it now: they are up, take another
-  /// request, and are not replicas, to which only inspections are sent. Returns the nodes that it
+  /// Sends `verb` to those of the nodes that take it now: they are up, have room for another
+  /// request, and are not replicas (a replica is sent inspections only). Returns the nodes that it
   /// was sent to. Does not check whether their votes count.
   NodeSet send(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form = ScriptForm::digest);
   /// Sends a request again, in a form that the node understands, if the node did not execute it
   /// because it does not know the script, or because a plain command says too little. Returns true
-  /// if the request was sent. A request that the claim does not want any more is not sent again,
-  /// and a script is sent in full only once.
+  /// if the request was sent. A request that the claim no longer wants is not sent again, and a
+  /// script is sent in full only once.
   bool sent_again(Claim& claim, const Answer& answer);
   /// The node has released a key by a plain command, and clients are queued there. They are
   /// notified if the node runs scripts, and the resource counts as contended.

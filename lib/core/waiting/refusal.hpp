@@ -12,7 +12,7 @@
 
 namespace redlock::core {
 
-/// What is in the way of a lock, as the nodes that refuse it name it.
+/// The obstacle to a lock, as the nodes that refuse it name it.
 enum class Obstacle : std::uint8_t {
   unknown,      ///< no node names it: servers before 7.0 do not
   lock,         ///< a lock of this library, or a writer that waits for one

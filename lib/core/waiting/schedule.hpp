@@ -56,7 +56,7 @@ class Schedule {
   /// A node notified the acquisition, and `before` other clients that come first. Returns false if
   /// its plan stays.
   bool wake(Acquisition& acquisition, std::uint32_t before, Waked how);
-  /// The acquisition waits no more. Returns true if another one of this client has to be the
+  /// The acquisition stops waiting. Returns true if another one of this client has to be the
   /// standby in its place.
   bool hand_on_watch(Acquisition& acquisition, WaitedKeys::Key& key);
 

@@ -74,9 +74,9 @@ class TrackedKeys {
     if (keys_.empty()) return;
     if (Entry* const entry = find(key)) ask_again(*entry, nodes);
   }
-  /// The answer to another request of ours says whether the key is there. If that is news, the
-  /// server noticed the key's end while it served us: it does not notify us of that (NOLOOP), and
-  /// no longer tracks the key, so it is asked again at the end of the step.
+  /// The answer to another request of ours says whether the key is there. A difference means that
+  /// the server noticed the key's end while it served us: it does not notify us of that (NOLOOP),
+  /// and no longer tracks the key. It is asked again at the end of the step.
   void seen(std::string_view key, NodeIndex node, bool is_there);
   /// The step ends: asks the nodes that this step made due.
   void end_step() {

@@ -77,7 +77,7 @@ bool WaitQueue::join(Acquisition& acquisition) {
   }
   const NodeSet able = subscriptions_.subscribe();
   each_kept(acquisition, [&](std::uint64_t which) {
-    // Nodes that do not have us in a kept queue any more are asked again.
+    // Nodes that have lost our position in a kept queue are asked again.
     WaitedKeys::Entry& kept = *keys_.find(acquisition.terms.resource_at(which));
     queues_.join(kept, able - kept.second.asked);
   });
@@ -196,7 +196,7 @@ void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out
     return;
   }
   if (others_wait) return stay_for_others(entry, acquisition, left);
-  // What the acquisition was notified of may still be reserved.
+  // The reservation that the acquisition was notified of may still exist.
   const bool others_enter = left == Left::granted && acquisition.makes_room();
   key.asked = (key.asked | everywhere) - taken_out;
   queues_.leave(entry, others_enter ? NodeQueues::Leave::notifying : NodeQueues::Leave::quietly);

@@ -43,11 +43,11 @@ class WaitQueue {
   }
 
   /// A refused acquisition begins to wait or waits on: the client is queued on every node that can
-  /// notify us. Returns false if it is in no queue, because nothing would notify us of the end of
-  /// what is in its way.
+  /// notify us. Returns false if it is in no queue, because no node would notify us when the
+  /// resource becomes free.
   bool join(Acquisition& acquisition);
   enum class Left : std::uint8_t { granted, failed };
-  /// The acquisition waits no more. `taken_out`: nodes whose grant took us out of the queue, or
+  /// The acquisition stops waiting. `taken_out`: nodes whose grant took us out of the queue, or
   /// will have when they answer.
   void leave(Acquisition& acquisition, Left left, NodeSet taken_out = {});
 

@@ -3,7 +3,7 @@
 
 #include "core/waiting/wait_queue.hpp"
 
-/// The attempts of a waiting acquisition, and the places in the queue that they carry.
+/// The attempts of a waiting acquisition, and the queue positions that they carry.
 namespace redlock::core {
 namespace {
 
@@ -39,7 +39,7 @@ QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
   }
   if (!waiting.queued) return place;
   if (acquisition.terms.kind() != Kind::several && keys_.find_for(acquisition)->second.kept > 0) {
-    // What is reserved for us is kept for another one of our waiters.
+    // The resource is reserved for another one of our waiters, which keeps it.
     waiting.has_ticket = false;
     return place;
   }

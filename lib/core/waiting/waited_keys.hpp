@@ -67,7 +67,7 @@ class WaitedKeys {
     NodeSet settled;  ///< nodes whose outdated notification may be on its way
     Instant watch_until = Instant::min();  ///< Waiting::watch_until of the next waiter
 
-    /// The client is in no queue any more.
+    /// The client has left all queues of the key.
     void forget_place() noexcept {
       asked = queued = level = first = NodeSet();
       ticket = 0;
@@ -95,7 +95,8 @@ class WaitedKeys {
   Entry& note(std::string_view key);
   [[nodiscard]] Entry* find(std::string_view key);
   [[nodiscard]] Entry* find(std::uint32_t id);
-  /// The entry of what the acquisition waits for: a semaphore, or the resource that is in its way.
+  /// The entry of the key that the acquisition waits for: that of a semaphore, or of the resource
+  /// in its way.
   Entry& note_for(const Acquisition& acquisition);
   [[nodiscard]] Entry* find_for(const Acquisition& acquisition);
   [[nodiscard]] Keys& all() noexcept { return keys_; }

@@ -18,7 +18,7 @@ struct Plan {
 /// The state of an acquisition's waiting.
 struct Waiting {
   std::uint64_t arrival = 0;  ///< the acquisition's number among all that ever waited
-  bool queued = false;        ///< the acquisition is among the waiters of what is in its way
+  bool queued = false;        ///< the acquisition is among the waiters of a key
   bool has_ticket = false;    ///< a refused attempt queues the client
   bool tracks = false;        ///< nodes track the key, because another library's lock is in the way
   bool reserved = false;      ///< nodes refuse new holds of others because of this acquisition
