@@ -20,8 +20,8 @@ namespace redlock::core {
 
 /// One acquire call: as many attempts as it takes, each a claim with a token of its own.
 ///
-/// Anybody may read it. Who changes what, once Acquisitions has made it (*acquire* is
-/// engine_acquire.cpp):
+/// Anybody may read an acquisition. After Acquisitions has made it, its fields are changed by these
+/// (*acquire* is engine_acquire.cpp):
 ///
 /// | fields | are changed by |
 /// |---|---|

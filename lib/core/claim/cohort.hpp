@@ -87,7 +87,7 @@ class Cohort {
   Waiter* awake_ = nullptr;  // woken, and has not run since: no need to wake another one
   Instant slice_began_ = Instant::min();
 
-  // Of the lease:
+  // Facts about the current lease.
   Instant granted_{};
   std::uint32_t passed_ = 0;
   bool asked_ = false;

@@ -31,7 +31,7 @@ struct Fencing {
   std::uint64_t first = 0;    ///< the number that was sent with the SET
   std::uint64_t highest = 0;  ///< the highest number that nodes have reported
   std::uint64_t reach = 0;    ///< a number above this is proposed only if nothing else helps
-  unsigned rounds = 1;        ///< rounds so far, with that of the SET
+  unsigned rounds = 1;        ///< rounds until now, including that of the SET
   NodeSet acknowledged;       ///< nodes that have acknowledged `number`
   NodeSet asked;              ///< nodes that are to raise theirs to `number`, unanswered
   NodeSet left_out;  ///< nodes whose number is above `reach`, if a quorum is possible without them
@@ -48,8 +48,8 @@ class FencingNumbers {
   void note(std::string_view resource, std::uint64_t number) noexcept;
   /// A node refused the number that was seen, as too far ahead of its clock.
   void forget(std::string_view resource) noexcept;
-  /// The number to propose at `wall_clock`, the time since 1970. A number that was seen more than
-  /// `fence_reach` ahead of it does not count: nodes would refuse it again and again.
+  /// The number to propose at `wall_clock`, the time since 1970. A number more than `fence_reach`
+  /// ahead of it does not count, even if it was seen: nodes would refuse it again and again.
   [[nodiscard]] std::uint64_t propose(std::string_view resource,
                                       Duration wall_clock) const noexcept;
   /// Whether nodes had higher numbers than the one last proposed: then a client whose clock is

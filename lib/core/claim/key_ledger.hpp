@@ -151,7 +151,7 @@ class KeyLedger {
   }
   /// How long a node may have the key from the moment it writes the key.
   [[nodiscard]] Duration left_once_written() const noexcept { return longest_ + drift(longest_); }
-  /// Nodes where a release did not arrive, or may not have arrived.
+  /// Nodes that a release did not reach, or may not have reached.
   [[nodiscard]] NodeSet undelivered() const noexcept {
     return (owed_ | release_in_flight_) & (present_ | indeterminate_);
   }

@@ -133,8 +133,8 @@ class Round {
   /// Why an acquire round was lost, distinguished by what to do next.
   [[nodiscard]] Errc why_lost() const;
 
-  /// How long until q nodes can be free: the q-th smallest of the remaining times that the nodes
-  /// reported, where nodes that granted are free at once. None if too few nodes reported one.
+  /// How long until q nodes can be free: the q-th smallest of the remaining times that nodes
+  /// reported. A node that granted counts as free at once. None if too few nodes reported a time.
   [[nodiscard]] std::optional<Duration> free_in() const;
 
   /// The holder that most of the refusing nodes name; empty if none is known.

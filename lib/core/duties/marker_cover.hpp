@@ -23,7 +23,7 @@ class MarkerCover {
     if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | nodes;
     if (is_short(verb)) floor_wanted_ = floor_wanted_ | nodes;
   }
-  /// Nodes that were asked for a vote since the last turn ended.
+  /// Nodes that were sent a request for a vote since the last turn ended.
   [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
   void end_turn();
   /// Reads the marker of a node from which no vote is requested, as a vote would show a change.

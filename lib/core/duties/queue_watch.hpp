@@ -11,10 +11,9 @@
 namespace redlock::core {
 
 /// Notifies the holder of a lease, if it wants to know, whether others wait for the resource.
-/// Somebody waits if one node says so, or if an acquisition of this client waits, as nodes do not
-/// notify a client of its own place in a queue. Nobody waits if a quorum of the nodes says so. A
-/// holder is notified of changes only, and never twice of the same state in a row. In a claim, this
-/// class changes `watches_queue` and nothing else.
+/// Somebody waits if one node says so, or if an acquisition of this client waits, because nodes do
+/// not notify a client when they queue it. Nobody waits if a quorum of the nodes says so. A holder
+/// is notified of changes only. In a claim, this class changes `watches_queue` and nothing else.
 class QueueWatch {
  public:
   QueueWatch(const Settings& settings, TrackedKeys& queues, WaitQueue& wait_queue, Outbox& outbox)

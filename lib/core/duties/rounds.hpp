@@ -22,7 +22,7 @@ namespace redlock::core {
 ///
 /// In a claim, it records the votes, counts `unanswered` down, and adds to `unasked`. The engine
 /// begins rounds (Voters::begin_round), and removes nodes from `unasked` when they come up, go
-/// down, or are not needed any more.
+/// down, or are no longer needed.
 class Rounds {
  public:
   Rounds(Claims& claims, const Nodes& nodes, Voters& voters, Meter& meter, Agenda& agenda,

@@ -31,8 +31,8 @@ Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
   const bool is_notified = will_be_notified(acquisition);
   if (is_notified && !others_try(acquisition)) heed_notifications(acquisition);
   const bool sleeps = is_notified && refusal.why == Errc::held;
-  // A standby asks at the end of a reservation. A later reservation may be in its way then, so it
-  // asks once more; the next standby covers those after.
+  // A standby covers the reservations of a while: it asks at the end of one, and once more if a
+  // later one is in its way then. The next standby covers those after.
   const bool is_asker = is_first(acquisition) || waiting.watches;
   // No release marks the end of an interval: the first client in the queue asks. That client may
   // have gone, so the others ask a moment later.

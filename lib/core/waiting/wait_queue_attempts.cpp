@@ -87,7 +87,7 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
     woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
     return queues_.raise_tickets(entry);
   }
-  // After a grant that nobody counts any more, a release queues us again.
+  // After a grant that no longer counts, a release queues us again.
   if (!ours_yet) return;
   if (granted) entry.second.asked.remove(answer.node);
   entry.second.queued.remove(answer.node);

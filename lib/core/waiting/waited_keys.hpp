@@ -43,7 +43,7 @@ class WaitedKeys {
   struct Key {
     std::uint32_t id = 0;  ///< names the key in the stamps of requests about it
 
-    // --- who of ours waits for it ---
+    // --- this client's waiters ---
     Waiters waiters;
     std::uint32_t alone = 0;      ///< waiters that are not readers
     std::uint32_t need_more = 0;  ///< waiters that need other resources, too
@@ -54,7 +54,7 @@ class WaitedKeys {
     Instant planned_at = Instant::min();  ///< when the sleep of all waiters was last planned
     Instant contended_at = Instant::min();  ///< when somebody was last queued or notified
 
-    // --- the client's place in the queues of the nodes ---
+    // --- the client's position in the nodes' queues ---
     NodeSet asked;  ///< nodes that were asked to queue the client, and may have it in their queue
     Instant asked_at = Instant::min();   ///< when the first node of `asked` was asked
     Position position = Position::once;  ///< the mode in which nodes were asked to queue the client
