@@ -46,7 +46,7 @@ struct Fencing {
 class FencingNumbers {
  public:
   void note(std::string_view resource, std::uint64_t number) noexcept;
-  /// A node refused the number that was seen, as too far ahead of its clock.
+  /// A node refused the number that was seen, because it is too far ahead of the node's clock.
   void forget(std::string_view resource) noexcept;
   /// The number to propose at `wall_clock`, the time since 1970. A number more than `fence_reach`
   /// ahead of it does not count, even if it was seen: nodes would refuse it again and again.

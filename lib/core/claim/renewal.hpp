@@ -56,7 +56,7 @@ class Renewal {
   void count() noexcept;
   void follow(Instant valid_until) noexcept;
 
-  // Bit fields of one word, because there may be a million leases.
+  // One word, because there can be a million leases.
   static constexpr std::uint64_t most_renewals = (std::uint64_t{1} << 60U) - 1;
   std::uint64_t left_ : 60 = 0;
   bool wanted_ : 1 = false;

@@ -5,7 +5,7 @@
 
 namespace redlock::core {
 
-// --- the lock was asked for ---------------------------------------------------------------------
+// --- answers to requests for the lock -----------------------------------------------------------
 
 void KeyNotes::set_answered(Claim& claim, const Answer& answer) {
   note_set(claim, answer);
@@ -100,7 +100,7 @@ void KeyNotes::give_orphan_expiry(Claim& claim, const Answer& answer) {
 }
 
 void KeyNotes::forget_key(Claim& claim, const Answer& answer) {
-  // An answer to an earlier round may be followed by one that gives the node the key.
+  // After an answer to an earlier round, a request that gives the node the key may be under way.
   if (answer.stamp.round() == claim.round.number()) claim.keys.absent(answer.node);
 }
 
@@ -132,7 +132,7 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   // An error changes nothing on the node. Only an explicit answer means that the node does not have
   // our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
-  // Not after a downgrade: the lease may be released right after it.
+  // Not for an answer to a downgrade, after which the lease may be released.
   const bool straggler_of_a_won_round =
       (answer.stamp.verb == Verb::extend || answer.stamp.verb == Verb::extend_plain) &&
       !claim.is_hold && claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&

@@ -16,7 +16,7 @@ KeyLedger::Release outcome_of_release(Reply reply) {
 }  // namespace
 
 Duration OwedReleases::pause() const {
-  // A client that closes waits only about that long, so it repeats releases sooner.
+  // The grace of a client that closes is no longer than the limit, so it repeats releases sooner.
   return closing_.has_begun() ? settings_.longest_limit / 16 : settings_.longest_limit;
 }
 

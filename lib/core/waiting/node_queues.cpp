@@ -6,7 +6,7 @@
 namespace redlock::core {
 namespace {
 
-/// When the client is queued again, well before nodes forget it.
+/// How long until the client is queued again, well before nodes forget it.
 constexpr Duration queued_again_after = queued_for / 3;
 
 /// The length of a reservation in round trips. The successor needs one.
