@@ -14,7 +14,7 @@
 
 namespace redlock::core {
 
-/// All claims of this client: how many of them are leases, and how those are found that an event
+/// Owns all claims of this client, counts the leases among them, and finds those that an event
 /// concerns.
 class Claims {
  public:
@@ -25,7 +25,7 @@ class Claims {
     unsettled_.add(claim.index);
     return claim;
   }
-  /// None: the name is stale.
+  /// Null: the id is stale.
   [[nodiscard]] Claim* find(ClaimId id) noexcept { return pool_.find(id.index, id.generation); }
   [[nodiscard]] const Claim* find(ClaimId id) const noexcept {
     return pool_.find(id.index, id.generation);
@@ -42,12 +42,13 @@ class Claims {
     --leases_;
     unsettled_.add(claim.index);
   }
-  /// Nothing of it is left. It stays until reap(): commands may refer to it.
+  /// Nothing of the claim is left on the nodes. It stays until reap(), because commands may refer
+  /// to it.
   void finish(Claim& claim) {
     claim.finished = true;
     finished_.push_back(claim.index);
   }
-  /// A step begins. `visit` sees each that is finished for the last time.
+  /// A step begins: finished claims return to the pool, after a last `visit`.
   template <typename Visit>
   void reap(Visit&& visit) {
     for (const std::uint32_t index : finished_) {
@@ -68,7 +69,8 @@ class Claims {
   void each(Visit&& visit) const {
     pool_.each(std::forward<Visit>(visit));
   }
-  /// All but leases that only have to be kept: those of which nodes may be owed something.
+  /// Visits all claims of which nodes may be owed something: all but leases that only have to be
+  /// kept.
   template <typename Visit>
   void each_unsettled(Visit&& visit) {
     unsettled_.each([&](std::uint32_t index) {
@@ -81,8 +83,8 @@ class Claims {
       if (const Claim& claim = pool_.at(index); !claim.finished) visit(claim);
     });
   }
-  /// It is one to be found by its token: an extend, and what may have to be asked for yet on a node
-  /// in first contact.
+  /// Makes the claim one that each_of_token() finds: an extend, or a claim that may still have to
+  /// be requested on a node in first contact.
   void index_by_token(Claim& claim) { by_token_.add(claim, hash_of(claim.token())); }
   template <typename Visit>
   void each_of_token(std::string_view token, Visit&& visit) {

@@ -12,8 +12,9 @@ namespace redlock::core {
 void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
                   Duration ttl) {
   REDLOCK_ASSERT(nodes >= 1 && nodes <= limits::nodes);
-  // Above the nodes where this client knows too few members of a deployment: it cannot win. Below
-  // their majority where some are no members: their votes are not recorded as grants.
+  // The quorum is above the number of nodes if this client knows too few members of a deployment:
+  // the round cannot be won. It is below their majority if some nodes are not members: their votes
+  // are not recorded as grants.
   REDLOCK_ASSERT(quorum >= 1);
   number_ = number;
   nodes_ = static_cast<std::uint8_t>(nodes);
@@ -57,7 +58,7 @@ void Round::record(NodeIndex node, Vote vote, const Details& details) {
 }
 
 void Round::note_words(NodeIndex node, const Details& details) {
-  // Of all nodes at once, and kept: no allocation per round in steady state.
+  // Allocated for all nodes at once, and kept: a steady state allocates nothing per round.
   if (votes_->words.size() < nodes_) votes_->words.resize(nodes_);
   Votes::Words& words = votes_->words[node];
   words.remaining = details.remaining;
@@ -109,8 +110,8 @@ std::string_view Round::leading_holder() const {
   const NodeSet refused = with(Vote::refused);
   refused.each([&](NodeIndex node) {
     const std::string_view holder = text(node);
-    // Servers before 7.0 do not name the holder: theirs may be anybody's. And what a node before
-    // this one named was counted with that one.
+    // Servers before 7.0 do not name the holder, which may be anybody. And a holder that an earlier
+    // node named has been counted already.
     if (holder.empty() || holder == leader) return;
     const std::size_t count = naming(refused, holder);
     if (count > most) {
@@ -140,8 +141,8 @@ Errc Round::why_lost() const {
   if (failed > spare) return Errc::unavailable;
   if (failed + excluded > spare) return excluded > 0 ? Errc::excluded : Errc::unavailable;
   // Somebody may own a majority unless our own grants prove that nobody does. Nodes that have not
-  // answered, or that did not name their holder, may be the holder's; so may dead ones as long as
-  // none of the living is free.
+  // answered, or that did not name their holder, may be the holder's. So may dead nodes, as long as
+  // no living node is free.
   const std::string_view leader = leading_holder();
   std::size_t possible = naming(refusing, "") + pending().size();
   if (!leader.empty()) possible += naming(refusing, leader);
@@ -157,7 +158,8 @@ std::optional<Duration> Round::free_in() const {
     if (vote.vote == Vote::granted) left[known++] = Duration::zero();
     if (vote.vote == Vote::refused && vote.remaining) left[known++] = *vote.remaining;
   });
-  // With an even number of nodes, half of them decide that a round is lost.
+  // With an even number of nodes, half of them decide that a round is lost. Nodes that have not
+  // answered count as free.
   for (std::size_t i = pending().size(); i > 0 && known < quorum_; --i) {
     left[known++] = Duration::zero();
   }

@@ -5,7 +5,7 @@ namespace redlock::core {
 void MarkerCover::end_turn() {
   uncovered_ = uncovered_ & nodes_.up();
   if (uncovered_.empty()) return;
-  // Sent to congested nodes too: there is one of these for many votes, and they wait for it.
+  // Congested nodes are asked, too: one reading serves many votes, and they wait for it.
   const NodeSet with_floor = uncovered_ & floor_wanted_;
   const NodeSet others = uncovered_ - with_floor;
   if (!others.empty()) outbox_.send(others, Stamp(Verb::read_marker));
@@ -16,7 +16,7 @@ void MarkerCover::end_turn() {
 }
 
 void MarkerCover::read(NodeIndex node) {
-  // It covers the votes of this turn that were sent already.
+  // The reading also covers the votes that were requested earlier in this turn.
   const Verb reading = floor_wanted_.has(node) ? Verb::read_floor_and_marker : Verb::read_marker;
   outbox_.send(NodeSet::of(node), Stamp(reading));
 }

@@ -45,7 +45,7 @@ void Names::write_again() {
 }
 
 Duration Names::kept() const noexcept {
-  // To delete it would take a command that the user may lack.
+  // Deleting the name would take a command that the user may lack.
   return forgets_ ? std::chrono::milliseconds(1) : name_kept_for(longest_lease_);
 }
 

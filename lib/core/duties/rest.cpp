@@ -17,7 +17,7 @@ void Rest::take_work(Claim& claim) {
 
 void Rest::put_away(Claim& claim) {
   claim.work->votes = claim.round.put_away();
-  // More than that cannot be under way at once where each node is to answer.
+  // No more work than that can be in use at once if each node is to answer.
   if (spare_work_.size() < settings_.max_unanswered) {
     spare_work_.push_back(std::move(claim.work));
   } else {

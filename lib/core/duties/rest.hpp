@@ -10,26 +10,25 @@
 
 namespace redlock::core {
 
-/// A million leases may be held at once, and only a few of them are asked for anything at a time. A
-/// claim has its Claim::Work only while something is under way. This puts the work of leases at
-/// rest away, and gives it to the next claim that begins something. Nothing else gives a claim its
-/// work or takes it.
+/// Gives a claim its Claim::Work when something of it gets under way, and takes the work of idle
+/// leases back for other claims. A million leases can be held at once, and only a few of them are
+/// busy at a time. Nothing else gives a claim its work or takes it.
 class Rest {
  public:
   Rest(const Settings& settings, Claims& claims) : settings_(settings), claims_(claims) {}
 
-  /// Something of the claim is under way from now on.
+  /// Gives the claim its work: something of it gets under way.
   void wake(Claim& claim) {
     if (!claim.work) take_work(claim);
   }
-  /// Nothing of the claim is under way. If it is at rest then, its work is put away at the
-  /// beginning of a later step. Up to Settings::most_idle claims at rest keep their work.
+  /// Nothing of the claim is under way. If the claim is an idle lease, its work is taken back at
+  /// the beginning of a later step. Up to Settings::most_idle idle claims keep their work.
   void note_idle(Claim& claim);
-  /// A step begins. No command refers to the work of claims at rest any more.
+  /// A step begins: commands no longer refer to the work of idle claims.
   void begin_step() {
     if (idle_.size() > settings_.most_idle) put_idle_away();
   }
-  /// The claim needs its work no more.
+  /// Takes back the work of a claim that no longer needs it.
   void put_away(Claim& claim);
 
  private:
@@ -38,8 +37,8 @@ class Rest {
 
   const Settings& settings_;
   Claims& claims_;
-  std::vector<std::unique_ptr<Claim::Work>> spare_work_;
-  std::vector<std::uint32_t> idle_;  ///< claims that were at rest, and have their work
+  std::vector<std::unique_ptr<Claim::Work>> spare_work_;  ///< for the next claims that need some
+  std::vector<std::uint32_t> idle_;  ///< claims that became idle and still have their work
 };
 
 }  // namespace redlock::core

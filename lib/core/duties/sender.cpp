@@ -38,7 +38,7 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
   const SpecialTerms& terms = claim.terms();
   const bool ours = claim.purpose == Claim::Purpose::acquire;
   const KindTraits& kind = terms.traits();
-  // A node that runs no scripts has kept the writer's key.
+  // After a downgrade, a node that runs no scripts still has the writer's key.
   const bool has_one_token = kind.has_one_token || claim.downgraded;
   switch (verb) {
     case Verb::release:
@@ -46,8 +46,8 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
       return Verb::release_plain;
     case Verb::extend:
     case Verb::extend_or_set:
-      // By token it may be a hold, or of a TTL that is not known here; and an interval is longer
-      // than what is asked for.
+      // A claim by token may be a hold, or have a TTL that is unknown here. And an interval is
+      // longer than the TTL of the request.
       if (!ours || !has_one_token || terms.hold_at_least > Duration::zero()) {
         return std::nullopt;
       }
@@ -64,7 +64,7 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
 
 NodeSet Sender::take_plain(const Claim& claim, Verb plain) const {
   const Nodes::Able& able = nodes_.able();
-  // Where others may wait, the script releases and notifies at once, and names the holder.
+  // If others may wait, a script is better: it releases and notifies at once, and names the holder.
   const bool wanted = settings_.plain_commands && !claim.contended && !claim.downgraded &&
                       !wait_queue_.is_contended(claim.resource());
   const NodeSet unable_to_run_scripts = able.up - able.to(Capability::run_scripts);
@@ -100,7 +100,7 @@ NodeSet Sender::send_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm f
 
 NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (is_set(verb)) clocks_.read_before_votes(nodes);
-  // A replica would refuse it, and end the connection.
+  // A replica would refuse the request, and end the connection.
   if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;
   const NodeSet sent = nodes_.open(nodes);
   if (sent.empty()) return sent;
@@ -147,7 +147,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
   if (const QueuePlace* place = claim.place_in(verb)) {
     terms.client = wait_queue_.client_id().view();
     terms.ticket = place->ticket;
-    // A release that keeps some of several resources has no word for it.
+    // A release that keeps some of several resources cannot be quiet.
     terms.quiet = place->quiet && place->kept_before == 0;
     if (place->kept_before > 0) terms.kept_before = claim.resource_at(place->kept_before);
     if (place->reserved_for > Duration::zero()) terms.reserved_for = place->reserved_for;
@@ -160,7 +160,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
 
 void Sender::notify_queued(Claim& claim, NodeIndex node) {
   wait_queue_.note_contended(claim.resource());
-  // Lost, it costs those that wait the time until they try by themselves.
+  // If this request gets lost, the waiters lose the time until they try by themselves.
   if (nodes_[node].can(Capability::run_scripts)) {
     send_as_it_is(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);
   }
@@ -182,20 +182,21 @@ bool Sender::sent_again(Claim& claim, const Answer& answer) {
 }
 
 bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
-  // Sent again behind a release it would set what was released. A lease in its first round gives a
-  // late node its key all the same.
+  // Sent again after a release, the request would set what was released. A lease in its first round
+  // still gives a late node its key.
   const bool first_round =
       claim.phase == Claim::Phase::held && stamp.round() == claim.round.number();
   if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
   if (!repairs(stamp.verb)) return true;
-  // Sent again behind a release it would revive what was released. Behind the next round's extend
-  // it would be counted there, and that one finds out for itself. A round by token never releases.
+  // Sent again after a release, the request would revive what was released. Sent after the extend
+  // of the next round, it would be counted in that round, which finds out by itself what the node
+  // needs. A round by token never releases.
   const bool by_token = claim.purpose == Claim::Purpose::extend;
   return by_token || (claim.phase == Claim::Phase::held && stamp.round() == claim.round.number());
 }
 
 bool Sender::send_as_script(Claim& claim, const Answer& answer) {
-  // One refusal is enough: what a user may do, or a server knows, does not change so soon.
+  // One refusal is enough: what a user may do, or a server knows, seldom changes.
   const bool for_good = answer.text.starts_with("NOPERM") || answer.text.starts_with("ERR");
   const bool runs_scripts = nodes_[answer.node].can(Capability::run_scripts);
   if (for_good && runs_scripts) nodes_[answer.node].forget_plain(answer.stamp.verb);
@@ -210,12 +211,12 @@ std::optional<Answer> Sender::in_terms_of_scripts(const Claim& claim, const Answ
   Answer changed = answer;
   changed.text = {};
   if (verb == Verb::extend_plain || verb == Verb::repair_plain) {
-    // Whose key it was, and is still.
+    // The answer names the token that had the key: ours, which still has it.
     if (answer.reply != Reply::taken || answer.text != claim.token()) return std::nullopt;
     changed.reply = Reply::extended;
     return changed;
   }
-  // A key of another type is somebody else's, unless it may be the hold of a token.
+  // A key of another type is somebody else's, unless the claim is by token and may be a hold.
   const bool foreign = verb == Verb::release_plain && answer.reply == Reply::script_needed &&
                        claim.purpose == Claim::Purpose::acquire &&
                        answer.text.starts_with("WRONGTYPE");

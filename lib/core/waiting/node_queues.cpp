@@ -6,10 +6,12 @@
 namespace redlock::core {
 namespace {
 
+/// How long until the client is queued again, well before nodes forget it.
 constexpr Duration queued_again_after = queued_for / 3;
 
 /// The length of a reservation in round trips. The successor needs one.
 constexpr int reserved_round_trips = 8;
+/// The limit of a reservation, unless `fewest_round_trips` take longer.
 constexpr Duration short_reservation = std::chrono::milliseconds(100);
 constexpr int fewest_round_trips = 3;
 
@@ -26,9 +28,10 @@ WaitedKeys::Position NodeQueues::position_of(const Key& key) {
 
 void NodeQueues::join(Entry& entry, NodeSet nodes, Where where) {
   Key& key = entry.second;
-  // A notification before we are subscribed would be lost: we are queued there once we are. And a
-  // grant takes us out of the queue. Queued again behind it, we would be first when it is released;
-  // a round that is lost queues us again by its release.
+  // A node to which we are not subscribed is not asked, because its notification would be lost;
+  // WaitQueue::subscribed queues us there. Neither is a node that may have granted our attempt,
+  // because the grant takes us out of its queue: queued again after it, we would be the successor
+  // of our own lease. If that round is lost, its release queues us again.
   const NodeSet asked = nodes_.open(nodes & subscriptions_.open()) - keys_.being_taken(entry);
   if (asked.empty()) return;
   key.position = position_of(key);
@@ -91,11 +94,11 @@ void NodeQueues::raise_tickets(Entry& entry) {
 
 void NodeQueues::send_in_full(Entry& entry, NodeIndex node, const Stamp& stamp) {
   if (stamp.was_in_full() || nodes_.open(NodeSet::of(node)).empty()) return;
-  // Unless something else was asked behind it, which has to be sent again itself.
+  // If the opposite request has followed this one, that one is sent again instead.
   const bool joins = stamp.verb == Verb::join_queue;
   if (entry.second.asked.has(node) != joins) return;
   Mode mode = stamp.mode();
-  // A place that other nodes have given us is better than a new one.
+  // A ticket that other nodes have given us is better than a new one.
   if (joins && entry.second.ticket > 0) mode &= static_cast<Mode>(~back);
   send(entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
 }
@@ -124,7 +127,7 @@ void NodeQueues::send(const Entry& entry, Verb verb, NodeSet nodes, Mode mode, S
   terms.ticket = entry.second.ticket;
   terms.permits = entry.second.permits;
   terms.reserved_for = reserved_for_;
-  // Both may pass a free resource on.
+  // Joining and leaving can both pass a free resource on.
   tracked_.may_be_written(entry.first, nodes);
   tracked_queues_.may_be_written(entry.first, nodes);
 }

@@ -8,19 +8,20 @@
 
 namespace redlock::core {
 
-/// The client's place in the queue of a resource, as the requests of one attempt carry it.
+/// The client's position in the queue of a resource, as the requests of one attempt carry it.
 struct QueuePlace {
-  bool as_client = false;  ///< requests name the client: they may take what is reserved for it
-  /// The ticket with which a refusal queues the client; 0: a new one. None: it does not queue it.
+  bool as_client = false;  ///< requests name the client, and can take what is reserved for it
+  /// The ticket with which a refusal queues the client; 0: a new one; none: a refusal does not
+  /// queue the client.
   std::optional<std::int64_t> ticket{};
   NodeSet nodes{};       ///< nodes that were asked with the ticket
-  NodeSet unanswered{};  ///< nodes that owed their answer to it when the lock was granted
+  NodeSet unanswered{};  ///< those of `nodes` that had not answered when the lock was granted
   bool again = false;    ///< the attempt was lost, and its release queues the client again
-  bool quiet = false;    ///< the release passes nothing on: another client has the lock
-  /// The release of an attempt at several resources leaves those before this one reserved for the
-  /// client, see LockTerms::resource_at(); 0: none.
+  bool quiet = false;    ///< the release passes nothing on, because another client has the lock
+  /// For several resources: the release keeps those before this one reserved for the client, see
+  /// LockTerms::resource_at(); 0: none.
   std::uint64_t kept_before = 0;
-  /// For how long the release reserves what it passes on; zero: as long as usual.
+  /// For how long the release reserves what it passes on; zero: the usual time.
   Duration reserved_for{};
 };
 

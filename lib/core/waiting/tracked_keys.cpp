@@ -84,7 +84,7 @@ TrackedKeys::Answered TrackedKeys::answered(const Answer& answer) {
   if (at == by_id_.end()) return {};
   Key& key = at->second->second;
   if (!tracks) {
-    // It may not be asked: then nothing is known of it there.
+    // The node refuses to track the key: nothing is known of the key there.
     key.tracking.remove(answer.node);
     return {};
   }
@@ -109,7 +109,7 @@ void TrackedKeys::came_up(NodeIndex node) {
   for (Entry& entry : keys_) {
     if (entry.second.uses == 0) continue;
     ask(entry);
-    // What it has is no news: nobody knew.
+    // The answer is not news: nothing was known of the key there before.
     entry.second.may_be_news.remove(node);
   }
 }

@@ -3,11 +3,12 @@
 
 #include "core/waiting/wait_queue.hpp"
 
-/// The attempts of a waiting acquisition, and the places in the queue that they carry.
+/// The attempts of a waiting acquisition, and the queue positions that they carry.
 namespace redlock::core {
 namespace {
 
-/// A resource that was waited for so lately is queued for at once.
+/// A resource counts as contended for this long after somebody waited for it: the next acquisition
+/// queues at once.
 constexpr Duration contended_for = std::chrono::seconds(1);
 
 }  // namespace
@@ -38,7 +39,7 @@ QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
   }
   if (!waiting.queued) return place;
   if (acquisition.terms.kind() != Kind::several && keys_.find_for(acquisition)->second.kept > 0) {
-    // What is reserved for us is another one's.
+    // The resource is reserved for another one of our waiters, which keeps it.
     waiting.has_ticket = false;
     return place;
   }
@@ -80,13 +81,13 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
   if (!granted && ours_yet) entry.second.taking.remove(answer.node);
   if (answer.reply == Reply::taken && answer.ticket > 0) {
     queues_.note_place(entry, answer);
-    // It waits already, and did not know that it is the one to notice an expiry.
+    // The acquisition already waits, and may not have known that it is the one to notice an expiry.
     const bool waits = acquisition.state == Acquisition::State::backing_off;
     if (!waits) return;
     woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
     return queues_.raise_tickets(entry);
   }
-  // Behind a grant that nobody counts any more, a release queues us again.
+  // After a grant that no longer counts, a release queues us again.
   if (!ours_yet) return;
   if (granted) entry.second.asked.remove(answer.node);
   entry.second.queued.remove(answer.node);
@@ -101,7 +102,7 @@ void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, N
   nodes = nodes & place.nodes;
   if (!acquisition.waiting.queued || !place.ticket) return;
   WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
-  // Where no quorum will notify us, as with the rest of an interval, only an answer from the queue
+  // If no quorum will notify us, as during the rest of an interval, only an answer from the queue
   // says that there is no holder.
   const bool waits = acquisition.refusal.is_known;
   place.ticket = key.ticket;
@@ -110,14 +111,14 @@ void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, N
   key.asked = key.asked | nodes;
   const NodeSet queued = nodes & subscriptions_.notifying();
   key.queued = key.queued | queued;
-  // It raises the ticket as well.
+  // The release raises our ticket there, too.
   if (key.ticket > 0 && waits) key.level = key.level | queued;
 }
 
 void WaitQueue::queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node) {
   WaitedKeys::Entry& entry = keys_.note(queue);
   entry.second.permits = std::max(entry.second.permits, permits);
-  // Somebody waits again: what is reserved for us is wanted.
+  // One of us waits again, and wants what is reserved for us.
   if (!entry.second.waiters.empty()) return;
   keys_.forget_later(entry.second);
   queues_.leave_quietly(entry, node);
