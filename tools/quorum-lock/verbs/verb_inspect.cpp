@@ -75,7 +75,7 @@ int inspect_permits(Client& client, const Settings& settings, const std::string&
 
 /// What somebody has missed who left out --permits; empty: nothing. A semaphore stores nothing
 /// under its own name, and looks free.
-std::string hint_at_permits(const ClientOptions& client, const std::string& resource) {
+std::string advice_on_permits(const ClientOptions& client, const std::string& resource) {
   admin::ListOptions options;
   options.pattern = escaped_glob(resource);
   const Result<admin::LockList> list = list_locks(client, options);
@@ -115,8 +115,9 @@ int verb_inspect(const Arguments& given, const Signals& signals) {
   const bool looks_free =
       inspection->state == Inspection::State::free && inspection->kind == LockKind::none;
   if (looks_free && settings.format == Settings::Format::people) {
-    const std::string hint = hint_at_permits(client_options(settings, session.nodes()), resource);
-    if (!hint.empty()) print_note(settings, hint);
+    const std::string advice =
+        advice_on_permits(client_options(settings, session.nodes()), resource);
+    if (!advice.empty()) print_note(settings, advice);
   }
   return printed;
 }
