@@ -70,7 +70,7 @@ class Engine {
   [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
   /// Why a node that is up has no vote for new leases; empty if it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
-  /// Nodes that were asked for a vote since the last TurnEnd.
+  /// Nodes that were sent a request for a vote since the last TurnEnd.
   [[nodiscard]] NodeSet uncovered() const noexcept { return cover_.uncovered(); }
   /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
@@ -89,8 +89,8 @@ class Engine {
   void each_claim(Visit&& visit) const {
     claims_.each(std::forward<Visit>(visit));
   }
-  /// What it has counted, and its state at `now`. Not within a step. Visits every claim that may be
-  /// owed something.
+  /// Counters since the start, and the state at `now`. Not within a step. Visits every claim that
+  /// may be owed something.
   [[nodiscard]] Metrics metrics(Instant now) const;
   /// Claims, acquisitions and keys that were visited one by one.
   [[nodiscard]] std::uint64_t walked() const noexcept {
@@ -162,7 +162,7 @@ class Engine {
 
   // engine_marker.cpp: what a node remembers
   void take_marker_reading(const Answer& answer);
-  /// `floor` is what was read with the marker; 0: none.
+  /// `floor`: the fencing floor that was read with the marker; 0: none was read.
   void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
   void count_held_back(NodeIndex node, std::uint64_t floor);
   /// An answer that was held back, or need not be.

@@ -7,7 +7,7 @@
 namespace redlock::core {
 namespace {
 
-/// By a server that is a replica, or about to have other data, also where a script met it.
+/// Whether the server is a replica or is loading its data. The error may come from within a script.
 bool says_no_master(std::string_view error) {
   constexpr std::array<std::string_view, 3> codes{"READONLY ", "MASTERDOWN ", "LOADING "};
   return std::any_of(codes.begin(), codes.end(), [&](std::string_view code) {
@@ -44,7 +44,7 @@ void Engine::on(const Assents& event) {
   for (const Assent& assent : event.answers.subspan(confirmed)) {
     if (assent.reply == Reply::marker) {
       take_marker(event.node, assent.stamp, event.marker, 0);
-      // Else it has another one, and nothing more that it said counts.
+      // The marker changed: discard the rest.
       if (!link.up()) return;
     } else if (cover_.holds_back(link, assent.stamp.verb)) {
       link.hold_back(assent, now_);

@@ -7,7 +7,7 @@
 #include "core/engine/engine.hpp"
 #include "support/assert.hpp"
 
-/// What a node remembers: its membership record, and votes that count only with it.
+/// The membership record of a node, and votes that count only with it.
 namespace redlock::core {
 
 void Engine::take_marker_reading(const Answer& answer) {
