@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -201,6 +202,17 @@ class EventLog {
                                    std::chrono::milliseconds(200));
       },
       std::chrono::seconds(30));
+}
+
+/// Whether so many clients are in the queue of `key` on every node.
+[[nodiscard]] inline bool are_queued(const NewNodes& nodes, const std::string& key,
+                                     std::int64_t clients) {
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    // One member more is the next ticket.
+    const Reply members = nodes[node].command({"ZCARD", "redlock:node:queue:" + key});
+    if (members.integer != clients + 1) return false;
+  }
+  return true;
 }
 
 /// Acquires until it works: for a client whose connections are still being made again.

@@ -64,4 +64,16 @@ inline std::vector<std::string> tool_environment(std::vector<std::string> additi
   return lines;
 }
 
+/// Whether a command line was refused: exit code 64, no output, and one line that has `named`.
+[[nodiscard]] inline ::testing::AssertionResult refused_in_one_line(const ProcessResult& result,
+                                                                    std::string_view named) {
+  if (result.exit_code == 64 && result.output.empty() && count_lines(result.errors) == 1 &&
+      result.errors.find(named) != std::string::npos) {
+    return ::testing::AssertionSuccess();
+  }
+  return ::testing::AssertionFailure()
+         << "exit code " << result.exit_code << ", not one line with '" << named
+         << "'\noutput: " << result.output << "\nerrors: " << result.errors;
+}
+
 }  // namespace redlock::test

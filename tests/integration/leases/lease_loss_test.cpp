@@ -369,5 +369,28 @@ TEST(LeaseObject, IsExtendedFromManyThreadsAtOnce) {
   EXPECT_GT(lease->remaining(), seconds(20));
 }
 
+TEST(S4, TheHolderIsWarnedAheadOfTheLossWhileRenewalsFail) {
+  Nodes nodes(3);
+  Client client = make_client(impatient(nodes.urls()));
+  std::atomic<int> warnings{0};
+  std::atomic<bool> lost{false};
+  std::atomic<bool> warned_after_loss{false};
+  AcquireOptions options{.ttl = seconds(3)};
+  options.on_at_risk = [&](std::chrono::nanoseconds left) {
+    EXPECT_GT(left, left.zero());
+    EXPECT_LE(left, seconds(1));
+    ++warnings;
+    warned_after_loss = lost.load();
+  };
+  options.on_lost = [&](const Error&) { lost = true; };
+  const auto lease = acquire_patiently(client, "r", std::move(options));
+  ASSERT_TRUE(succeeded(lease));
+  nodes[0].kill();
+  nodes[1].kill();
+  EXPECT_TRUE(eventually([&] { return lost.load(); }, seconds(30)));
+  EXPECT_EQ(warnings.load(), 1);
+  EXPECT_FALSE(warned_after_loss.load());
+}
+
 }  // namespace
 }  // namespace redlock::test

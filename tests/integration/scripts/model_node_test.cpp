@@ -4,9 +4,6 @@
 #include "simulation/model_node.hpp"
 
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <algorithm>
 
 #include <chrono>
 #include <sstream>
@@ -17,6 +14,7 @@
 #include "core/texts.hpp"
 #include "integration/deployment.hpp"
 #include "integration/guarded.hpp"
+#include "integration/scripts/said.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "redis/wire/classify.hpp"
@@ -25,7 +23,6 @@
 #include "support/encoding.hpp"
 #include "support/eventually.hpp"
 #include "support/resp_client.hpp"
-#include "support/sockets.hpp"
 
 namespace redlock::test {
 namespace {
@@ -110,105 +107,6 @@ constexpr std::array<std::string_view, verbs.size()> verb_names{"set",
 constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
 /// Leaps are of whole seconds: a key's end and a read of it are half a second apart.
 constexpr std::array<std::int64_t, 3> ttls_ms{10'500, 30'500, 60'500};
-
-/// The answers of both, in the same form.
-struct Said {
-  Answered reply = Answered::error;
-  std::string holder{};
-  std::int64_t number = 0;
-  std::optional<milliseconds> remaining{};
-  std::uint32_t holds = 0;
-  bool has_token = false;
-  std::vector<std::string> tokens{};
-  std::int64_t ticket = 0;
-  bool is_first = false;
-  std::size_t waiters = 0;  ///< inspect; and who is next
-  std::string next{};
-};
-
-[[nodiscard]] std::string text_of(const Said& said) {
-  std::ostringstream out;
-  out << "reply " << static_cast<int>(said.reply) << " holder '" << said.holder << "' number "
-      << said.number << " holds " << said.holds << (said.has_token ? " with" : " without");
-  if (said.ticket > 0) out << " ticket " << said.ticket << (said.is_first ? ", first" : "");
-  if (said.waiters > 0) out << ' ' << said.waiters << " wait";
-  if (!said.next.empty()) out << ", next " << said.next;
-  if (said.remaining) out << " for " << said.remaining->count() << " ms";
-  for (const std::string& token : said.tokens) out << ' ' << token;
-  return out.str();
-}
-
-/// Times and numbers that come from a clock were read a moment apart.
-[[nodiscard]] bool same(const Said& real, const Said& model) {
-  constexpr auto moment = milliseconds(300);
-  const auto near = [](auto a, auto b, auto by) { return a - b <= by && b - a <= by; };
-  if (real.reply != model.reply || real.holder != model.holder) return false;
-  if (real.holds != model.holds || real.has_token != model.has_token) return false;
-  if (real.tokens != model.tokens) return false;
-  if (real.waiters != model.waiters || real.next != model.next) return false;
-  if (real.ticket != model.ticket || real.is_first != model.is_first) return false;
-  if (!near(real.number, model.number, microseconds(moment).count())) return false;
-  if (real.remaining.has_value() != model.remaining.has_value()) return false;
-  return !real.remaining || near(*real.remaining, *model.remaining, moment);
-}
-
-/// A group and tokens, which the model does not list in the order of their ends.
-void tell_texts(std::string_view texts, Said& said) {
-  said.holder = core::take_text(texts).value_or("none");
-  while (const auto token = core::take_text(texts)) said.tokens.emplace_back(*token);
-  std::sort(said.tokens.begin(), said.tokens.end());
-}
-
-/// One connection, asked and answered in turns.
-class Wire {
- public:
-  explicit Wire(const RedisServer& server)
-      : socket_(connect_tcp(server.host(), server.port(), seconds(10))) {}
-
-  [[nodiscard]] std::optional<Said> ask(std::string_view bytes, Verb verb) {
-    EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(bytes.size()));
-    std::vector<const redis::Value*> values;
-    while (values.size() < redis::values_expected(verb)) {
-      if (const redis::Value* value = reader_.next()) {
-        values.push_back(value);
-        continue;
-      }
-      pollfd ready{socket_.get(), POLLIN, 0};
-      std::array<char, 4096> buffer{};
-      if (::poll(&ready, 1, 10'000) != 1) return std::nullopt;
-      const auto size = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
-      if (size <= 0) return std::nullopt;
-      reader_.feed({buffer.data(), static_cast<std::size_t>(size)});
-    }
-    const auto what = redis::classify(verb, redis::Dialect::with_get, values);
-    if (!what) return std::nullopt;
-    Said said{what->reply, std::string(what->text), static_cast<std::int64_t>(what->number), {}};
-    if (what->holds) {
-      said.holds = what->holds->count;
-      said.has_token = what->holds->asked_for;
-      if (what->reply == Answered::found) tell_texts(what->text, said);
-    }
-    if (const auto people = core::parse_for_people(what->for_people)) {
-      said.waiters = people->waiters;
-      // Of readers that are let in together, the model does not tell which comes first.
-      if (!what->holds) said.next = people->next;
-    }
-    said.ticket = what->ticket;
-    said.is_first = what->is_first;
-    if (what->remaining) said.remaining = std::chrono::round<milliseconds>(*what->remaining);
-    const bool has_message = said.reply == Answered::error ||
-                             said.reply == Answered::script_missing ||
-                             said.reply == Answered::script_needed;
-    if (has_message) said.holder.clear();
-    reader_.recycle();
-    return said;
-  }
-
- private:
-  Fd socket_;
-  redis::ReplyReader reader_;
-};
 
 class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
  protected:
@@ -583,50 +481,6 @@ TEST_P(ModelAgainstServer, AnswersTheSame) {
     SCOPED_TRACE("request " + std::to_string(i) + " of seed " + std::to_string(GetParam()));
     step();
   }
-}
-
-/// A client that tracks keys as ours do, and where it is notified.
-struct TrackingClient {
-  explicit TrackingClient(const RedisServer& server)
-      : listener(RespClient::tcp(server.port())), client(RespClient::tcp(server.port())) {
-    const std::int64_t id = listener.call({"CLIENT", "ID"}).integer;
-    static_cast<void>(listener.call({"SUBSCRIBE", "__redis__:invalidate", "end"}));
-    static_cast<void>(listener.read());
-    const Command track{"CLIENT",           "TRACKING", "ON",    "REDIRECT",
-                        std::to_string(id), "OPTIN",    "NOLOOP"};
-    EXPECT_TRUE(client.call(track).is_ok());
-  }
-  void track(const std::string& key) {
-    EXPECT_TRUE(client.call({"CLIENT", "CACHING", "YES"}).is_ok());
-    EXPECT_EQ(client.call({"EXISTS", key}).integer, 1);
-  }
-  [[nodiscard]] std::string channel_of_next() { return listener.read().elements.at(1).string; }
-
-  RespClient listener;
-  RespClient client;
-};
-
-/// As Simulation::note_changes has it.
-TEST(TrackedKeyAgainstServer, OfAKeyThatExpiredWhoMeetsItLearnsNothingAndAllOthersDo) {
-  if (!shared_new_nodes()[0].is_since(7)) GTEST_SKIP() << "row redis-7.0 of the matrix";
-  RedisServerOptions options;
-  options.arguments = {"--enable-debug-command", "yes"};
-  const Nodes nodes(1, options);
-  const RedisServer& server = nodes[0];
-  // Nothing but a request ends a key.
-  ASSERT_TRUE(server.command({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}).is_ok());
-  TrackingClient first(server);
-  TrackingClient second(server);
-  ASSERT_TRUE(server.command({"SET", "key", "token", "PX", "1000"}).is_ok());
-  first.track("key");
-  second.track("key");
-  ASSERT_TRUE(server.command({"SET", "witness", "token", "PX", "1100"}).is_ok());
-  ASSERT_TRUE(eventually([&] { return server.command({"EXISTS", "witness"}).integer == 0; }));
-  EXPECT_EQ(first.client.call({"EXISTS", "key"}).integer, 0);
-  // Notifications arrive in the order in which they were sent.
-  static_cast<void>(server.command({"PUBLISH", "end", "of what there is to be told"}));
-  EXPECT_EQ(first.channel_of_next(), "end");
-  EXPECT_EQ(second.channel_of_next(), "__redis__:invalidate");
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ModelAgainstServer, testing::Range<std::uint64_t>(1, 9));

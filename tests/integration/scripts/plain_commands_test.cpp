@@ -20,10 +20,14 @@ class PlainCommands : public testing::Test {
     const Reply known = nodes_[0].command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "delifeq"});
     if (known.elements.empty()) GTEST_SKIP() << "needs DELIFEQ: row valkey-9.1 of the matrix";
     for (const RedisServer& node : nodes_) {
-      node.command({"ACL", "SETUSER", "plain", "on", ">secret", "~*", "&*", "+@all", "-eval",
-                    "-evalsha", "-script", "-fcall"});
+      forbid_scripts(node);
       node.command({"CONFIG", "RESETSTAT"});
     }
+  }
+  /// To the user "plain".
+  static void forbid_scripts(const RedisServer& node) {
+    node.command({"ACL", "SETUSER", "plain", "on", ">secret", "~*", "&*", "+@all", "-eval",
+                  "-evalsha", "-script", "-fcall"});
   }
   /// By a user who may do all.
   void open() {
@@ -162,8 +166,7 @@ TEST_F(PlainCommands, GuardANodeThatRestarted) {
   Client client = make_client(options());
   ASSERT_TRUE(succeeded(client.try_acquire("r", {.ttl = seconds(1)})));
   nodes_[2].restart(Data::wipe);
-  nodes_[2].command({"ACL", "SETUSER", "plain", "on", ">secret", "~*", "&*", "+@all", "-eval",
-                     "-evalsha", "-script", "-fcall"});
+  forbid_scripts(nodes_[2]);
   ASSERT_TRUE(soon_met(nodes_[2]));
   // Blank, or enrolled again by now.
   EXPECT_TRUE(nodes_[2].get(std::string(redis::keys::marker))->starts_with("redlock3 "));

@@ -89,8 +89,8 @@ class DocumentedAcl : public testing::Test {
       }
     }
   }
-  [[nodiscard]] ClientOptions options() const {
-    ClientOptions options = patient(nodes_.urls());
+  [[nodiscard]] ClientOptions options() const { return as_user(patient(nodes_.urls())); }
+  [[nodiscard]] ClientOptions as_user(ClientOptions options) const {
     options.user = user_;
     options.password = "SECRET";
     options.prefix = prefix_;
@@ -182,9 +182,7 @@ TEST_F(DocumentedAcl, SufficesForTokensAndOrphans) {
 
 TEST_F(DocumentedAcl, SufficesForNodesThatAreDisconnectedAndComeBack) {
   EventLog log;
-  ClientOptions hasty = impatient(nodes_.urls());
-  hasty.user = "locker";
-  hasty.password = "SECRET";
+  ClientOptions hasty = as_user(impatient(nodes_.urls()));
   hasty.on_node_event = log.listener();
   Client client = make_client(hasty);
   ASSERT_TRUE(log.wait_for(NodeEvent::Kind::up, 0));

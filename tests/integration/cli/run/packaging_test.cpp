@@ -6,63 +6,19 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "integration/cli/tool.hpp"
-#include "support/redis_server.hpp"
-#include "support/temp_dir.hpp"
+#include "integration/cli/run/packaging.hpp"
 
 namespace redlock::test {
 namespace {
 
-std::string packaging_file(const std::string& name) {
-  return pages_folder() + "/../packaging/" + name;
-}
-
 bool is_installed(const std::string& program) {
   return run_process({"sh", "-c", "command -v " + program}).exit_code == 0;
-}
-
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-}
-
-std::string with_replaced(std::string text, const std::map<std::string, std::string>& replaced) {
-  for (const auto& [from, to] : replaced) replace_all(text, from, to);
-  return text;
-}
-
-Words words_in(const std::string& text) {
-  std::istringstream stream(text);
-  Words words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
-std::vector<std::string> lines_in(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-/// Lines NAME=VALUE; of a name that comes twice the last one.
-std::map<std::string, std::string> assignments_in(const std::string& file) {
-  std::map<std::string, std::string> values;
-  for (const std::string& line : lines_in(read_file(packaging_file(file)))) {
-    const std::size_t equals = line.find('=');
-    if (line.empty() || line.front() == '#' || equals == std::string::npos) continue;
-    values[line.substr(0, equals)] = line.substr(equals + 1);
-  }
-  return values;
 }
 
 /// A unit as systemd reads it, as far as ours go.
@@ -102,50 +58,6 @@ class Unit {
 
  private:
   std::map<std::string, std::string> settings_;
-};
-
-class Packaging : public ::testing::Test {
- protected:
-  Packaging() {
-    const std::vector<std::string> urls = nodes_.urls();
-    std::string config = read_file(packaging_file("quorum-lock.toml"));
-    for (std::size_t i = 1; i <= 5; ++i) {
-      replace_all(config, "redis://10.0.0." + std::to_string(i), without_password(urls.at(i - 1)));
-    }
-    config_ = directory_.write("quorum-lock.toml", config).string();
-    directory_.write("redis-password", "secret\n");
-  }
-
-  /// What stands in the files for this machine and this test.
-  [[nodiscard]] std::map<std::string, std::string> replaced(const std::string& instance) const {
-    return {{"/usr/bin/quorum-lock", quorum_lock_program()},
-            {"/etc/quorum-lock/quorum-lock.toml", config_},
-            {"%d", directory_.path().string()},
-            {"/etc/quorum-lock/redis-password", (directory_.path() / "redis-password").string()},
-            {"%i", instance}};
-  }
-  [[nodiscard]] std::string script(const std::string& name, const std::string& text) const {
-    const std::filesystem::path file = directory_.write(name, "#!/bin/sh\n" + text);
-    std::filesystem::permissions(file, std::filesystem::perms(0755));
-    return file.string();
-  }
-  [[nodiscard]] static ChildProcess start(const Words& words) {
-    return ChildProcess(words, {.environment = tool_environment()});
-  }
-  [[nodiscard]] static ProcessResult run(const Words& words) {
-    return run_process(words, {.environment = tool_environment()});
-  }
-
-  /// The password is in the file, not in the URLs.
-  [[nodiscard]] static std::string without_password(std::string url) {
-    const std::size_t host = url.find('@');
-    const std::size_t user = url.find("//") + 2;
-    return host == std::string::npos ? url : url.erase(user, host + 1 - user);
-  }
-
-  Nodes nodes_{5, RedisServerOptions{.password = "secret"}};
-  TempDir directory_;
-  std::string config_;
 };
 
 /// The unit of a worker, with the example of its environment.
@@ -351,107 +263,6 @@ TEST_F(PackagedCron, FailuresAreMailed) {
   const ProcessResult unavailable = run_as_cron(line);
   EXPECT_EQ(unavailable.exit_code, 69);
   EXPECT_NE(unavailable.errors.find("unavailable"), std::string::npos) << unavailable.errors;
-}
-
-/// The instructions of the Dockerfile, with their continuation lines.
-class PackagedContainer : public Packaging {
- protected:
-  PackagedContainer() {
-    std::string line;
-    for (const std::string& part : lines_in(read_file(packaging_file("container/Dockerfile")))) {
-      if (part.empty() || part.front() == '#') continue;
-      const bool continued = part.back() == '\\';
-      line += continued ? part.substr(0, part.size() - 1) : part;
-      if (continued) continue;
-      const std::size_t blank = line.find(' ');
-      instructions_.emplace_back(line.substr(0, blank), line.substr(blank + 1));
-      line.clear();
-    }
-  }
-  [[nodiscard]] std::vector<std::string> all(const std::string& name) const {
-    std::vector<std::string> found;
-    for (const auto& [instruction, value] : instructions_) {
-      if (instruction == name) found.push_back(value);
-    }
-    return found;
-  }
-  [[nodiscard]] std::string last(const std::string& name) const {
-    const auto found = all(name);
-    EXPECT_FALSE(found.empty()) << name;
-    return found.empty() ? std::string() : found.back();
-  }
-  [[nodiscard]] static Words exec_form(const std::string& text) {
-    const Json words = Json::parse(text.substr(text.find('[')), nullptr, false);
-    EXPECT_TRUE(words.is_array()) << text;
-    return words.is_array() ? words.get<Words>() : Words{};
-  }
-
-  std::vector<std::pair<std::string, std::string>> instructions_;
-};
-
-TEST_F(PackagedContainer, SaysWhatItMustInAFormThatIsRead) {
-  for (const auto& [instruction, value] : instructions_) {
-    EXPECT_NE(std::string(" ARG FROM COPY RUN USER STOPSIGNAL HEALTHCHECK ENTRYPOINT CMD ")
-                  .find(" " + instruction + " "),
-              std::string::npos)
-        << instruction << " " << value;
-  }
-  EXPECT_EQ(all("FROM").size(), 2U) << "what it is built with stays behind";
-  EXPECT_EQ(last("STOPSIGNAL"), "SIGTERM");
-  EXPECT_EQ(last("USER").find("0:"), std::string::npos);
-  EXPECT_EQ(exec_form(last("ENTRYPOINT")), Words{"/usr/bin/quorum-lock"})
-      << "a shell in between would get the signals";
-  for (const std::string& commands : all("RUN")) {
-    EXPECT_EQ(run_process({"sh", "-n", "-c", commands}).exit_code, 0) << commands;
-  }
-}
-
-TEST_F(PackagedContainer, HasTheLibrariesThatTheProgramNeeds) {
-  const ProcessResult release =
-      run_process({"sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME"});
-  ASSERT_EQ(last("FROM"), "${BASE}");
-  const std::string base = last("ARG");
-  if (release.output.size() < 2 ||
-      base.find(release.output.substr(0, release.output.size() - 1)) == std::string::npos) {
-    GTEST_SKIP() << "this is not the system of the container, " << base;
-  }
-  const ProcessResult needed =
-      run_process({"sh", "-c",
-                   "ldd \"$0\" | sed -n 's/.*=> \\([^ ]*\\) .*/\\1/p' | while read -r file; do "
-                   "file=$(readlink -f \"$file\"); dpkg -S \"$file\" 2>/dev/null || "
-                   "dpkg -S \"${file#/usr}\" 2>/dev/null; done | sed 's/:.*//' | sort -u",
-                   quorum_lock_program()});
-  const std::string installed = all("RUN").back() + " ";
-  const std::vector<std::string> packages = lines_in(needed.output);
-  EXPECT_FALSE(packages.empty()) << needed.errors;
-  for (const std::string& package : packages) {
-    // Every image of Debian has these.
-    if (package == "libc6" || package == "libgcc-s1" || package == "libstdc++6") continue;
-    // Of a build for a sanitizer.
-    if (package.find("san") != std::string::npos) continue;
-    EXPECT_NE(installed.find(" " + package + " "), std::string::npos) << package;
-  }
-}
-
-TEST_F(PackagedContainer, IsHealthyWhileAQuorumAnswers) {
-  Words check = exec_form(last("HEALTHCHECK"));
-  ASSERT_FALSE(check.empty());
-  ASSERT_EQ(check.front(), exec_form(last("ENTRYPOINT")).front());
-  check.front() = quorum_lock_program();
-  const RunOptions options{.environment =
-                               tool_environment({"QUORUM_LOCK_NODES=" + nodes_.joined_urls()})};
-  for (std::size_t node = 0; node < 2; ++node) nodes_[node].kill();
-  EXPECT_EQ(run_process(check, options).exit_code, 0);
-  nodes_[2].kill();
-  EXPECT_EQ(run_process(check, options).exit_code, 69);
-}
-
-TEST_F(PackagedContainer, ShowsItsUsageWithoutArguments) {
-  Words words = exec_form(last("ENTRYPOINT"));
-  const Words arguments = exec_form(last("CMD"));
-  words.front() = quorum_lock_program();
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  EXPECT_EQ(run(words).exit_code, 0);
 }
 
 TEST(PackagedConfiguration, IsReadAsItIs) {
