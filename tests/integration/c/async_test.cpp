@@ -26,7 +26,7 @@ using CAsync = std::unique_ptr<redlock_async, CFree<redlock_async_free>>;
   return CAsync(client);
 }
 
-/// What one call has answered.
+/// The answer to one call.
 struct CAnswer {
   std::atomic<int> count{0};
   std::atomic<redlock_status> status{-1};

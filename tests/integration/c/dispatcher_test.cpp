@@ -1,4 +1,4 @@
-// The dispatcher of redlock.h: callbacks wait for a thread of the program's.
+// The dispatcher of redlock.h: callbacks run on a thread of the program.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using CAsync = std::unique_ptr<redlock_async, CFree<redlock_async_free>>;
 using CDispatcher = std::unique_ptr<redlock_dispatcher, CFree<redlock_dispatcher_free>>;
 
-/// What callbacks have said, and on which threads.
+/// The calls of callbacks, and their threads.
 struct CTold {
   std::vector<std::string> words{};
   std::vector<std::thread::id> threads{};
@@ -74,7 +74,7 @@ struct CTold {
     redlock_error_free(error);
     static_cast<CTold*>(context)->add("closed");
   }
-  /// Whether so many callbacks have been called, soon.
+  /// Waits until `calls` callbacks have been called.
   [[nodiscard]] bool soon(std::size_t calls) const {
     return eventually([&] { return count >= calls; }, std::chrono::seconds(30));
   }
@@ -128,7 +128,7 @@ TEST(CDispatcher, NothingWaitsForTheProgramsThread) {
   terms.context = &told;
   terms.on_lost = CTold::on_lost;
   redlock_async_acquire(client.get(), &target, &terms, CTold::on_lease, &told);
-  // Nobody takes the callbacks, and yet the lock is taken.
+  // No thread runs the callbacks, and still the lock is acquired.
   const auto state = [&] {
     redlock_inspection* seen = nullptr;
     redlock_inspect(other.get(), resource.c_str(), &seen, nullptr);
@@ -173,7 +173,7 @@ TEST(CDispatcher, ALossIsToldThere) {
   ASSERT_TRUE(told.soon(2));
   EXPECT_THAT(told.words, testing::ElementsAre("at risk", "lost"));
   EXPECT_THAT(told.threads, testing::Each(running.id()));
-  // Not on the loop thread: a blocking call is allowed.
+  // The callbacks did not run on the loop thread, so a blocking call is allowed.
   EXPECT_NE(running.id(), std::this_thread::get_id());
 }
 
@@ -195,7 +195,7 @@ TEST(CDispatcher, WhatIsNeverTakenIsFreedAndReleased) {
   EXPECT_TRUE(eventually(holds));
   dispatcher.reset();
   EXPECT_NE(c_acquire(other, target, terms), nullptr) << "the lease was released";
-  // What comes later is dropped as well.
+  // Later callbacks are dropped as well.
   redlock_async_inspect(client.get(), resource.c_str(), CTold::on_inspection, &told);
   EXPECT_EQ(told.count, 0U);
 }

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using CElectionHandle = std::unique_ptr<redlock_election, CFree<redlock_election_free>>;
 using CLeadership = std::unique_ptr<redlock_leadership, CFree<redlock_leadership_free>>;
 
-/// The words that callbacks have reported.
+/// The texts that callbacks have reported.
 struct CLog {
   std::mutex mutex;
   std::vector<std::string> words;

@@ -291,7 +291,7 @@ TEST(CInterface, HalfOfTheNodesAreNoMajority) {
   }
   const CError error = c_refused(client, redlock_exclusive(resource.c_str()));
   ASSERT_NE(error, nullptr);
-  // Which of the two it is depends on who answered first.
+  // The order of the answers decides between the two.
   EXPECT_THAT(error->status, testing::AnyOf(REDLOCK_SPLIT, REDLOCK_HELD)) << error->message;
   EXPECT_GE(count_votes(error->round, REDLOCK_VOTE_REFUSED), 1U);
 }

@@ -117,7 +117,7 @@ TEST(CInterface, ATokenIsExtendedAndReleasedElsewhere) {
   redlock_error_free(error);
 }
 
-/// What the callbacks of a lease have said.
+/// The calls of a lease's callbacks.
 struct COutcome {
   std::atomic<int> at_risk{0};
   std::atomic<int> lost{0};

@@ -23,7 +23,7 @@ using CMutex = std::unique_ptr<redlock_mutex, CFree<redlock_mutex_free>>;
 using CSharedMutex = std::unique_ptr<redlock_shared_mutex, CFree<redlock_shared_mutex_free>>;
 using CGuard = std::unique_ptr<redlock_guard, CFree<redlock_guard_free>>;
 
-/// What an asynchronous call answered, once.
+/// The answer to an asynchronous call, which comes once.
 template <typename Result>
 class CPromise {
  public:

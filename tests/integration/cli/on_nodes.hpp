@@ -19,16 +19,14 @@ class CliOnNodes : public ::testing::Test {
   void SetUp() override { nodes_->clear(); }
 
   [[nodiscard]] static Nodes& nodes() { return *nodes_; }
-  /// `words` begin with the verb; the nodes stand behind it.
+  /// The words, which begin with the verb, with the nodes after it.
   [[nodiscard]] static Words with_nodes(Words words) {
     words.insert(words.begin() + 1, {"--nodes", nodes_->joined_urls()});
     return words;
   }
-  /// Runs the tool to its end.
   static ProcessResult tool(Words words, RunOptions options = {}) {
     return run_tool(with_nodes(std::move(words)), std::move(options));
   }
-  /// Starts the tool.
   [[nodiscard]] static ChildProcess start(Words words) {
     return start_tool(with_nodes(std::move(words)));
   }

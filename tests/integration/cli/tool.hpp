@@ -22,7 +22,7 @@ inline Words tool_words(Words arguments) {
   return arguments;
 }
 
-/// An empty variable counts as none: the tester's own settings must not reach the tests.
+/// An empty variable counts as none: the tester's own settings must not affect the tests.
 inline std::vector<std::string> tool_environment(std::vector<std::string> additions = {}) {
   for (const std::string_view variable : {"QUORUM_LOCK_NODES=", "QUORUM_LOCK_RESTART_GUARD="}) {
     const bool is_set =

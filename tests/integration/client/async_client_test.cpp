@@ -17,12 +17,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// A loop as an application has one.
+/// An application's own loop.
 class AppLoop {
  public:
   AppLoop() { EXPECT_EQ(uv_loop_init(&loop_), 0); }
   ~AppLoop() {
-    // Runs out only if nobody left a handle behind.
+    // The loop runs out only if no handle is left on it.
     EXPECT_EQ(uv_run(&loop_, UV_RUN_DEFAULT), 0);
     EXPECT_EQ(uv_loop_close(&loop_), 0) << "handles were left on the loop";
   }
@@ -30,7 +30,7 @@ class AppLoop {
   AppLoop& operator=(const AppLoop&) = delete;
 
   [[nodiscard]] uv_loop_t* get() { return &loop_; }
-  /// False after a generous time.
+  /// Runs the loop until the condition is true; false after a generous time.
   template <typename Condition>
   [[nodiscard]] bool run_until(Condition condition) {
     uv_timer_t tick;
@@ -87,7 +87,7 @@ TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
   inside = false;
   ASSERT_TRUE(loop_.run_until([&] { return answers == 1; }));
 
-  // Refusals too.
+  // Refusals do not call back inside the call either.
   inside = true;
   client.try_acquire("", {}, [&](Result<Lease> refused) {
     EXPECT_FALSE(inside);
@@ -207,7 +207,7 @@ TEST_F(AsyncOnCallersLoop, CloseAnswersEverythingAndLeavesTheLoopEmpty) {
     EXPECT_FALSE(held.valid());
     EXPECT_EQ(shared_nodes().count_held(resource_), 0U);
 
-    // After the end there is nobody who could answer later.
+    // After the close no loop could answer later.
     client.try_acquire(resource_, {}, [&](Result<Lease> lease) {
       EXPECT_TRUE(failed_with(lease, Errc::closed));
       ++answered;
@@ -254,7 +254,7 @@ TEST_F(AsyncOnCallersLoop, AClientMayBeDestroyedInItsOwnCallback) {
     ++granted;
     outliving.push_back(*std::move(lease));
     client.reset();
-    // Outlives its client, and is asked for things at once.
+    // The lease outlives its client and is used at once.
     EXPECT_FALSE(outliving.back().valid());
     EXPECT_FALSE(outliving.back().extend(seconds(1)));
     EXPECT_FALSE(outliving.back().release());
@@ -319,7 +319,7 @@ TEST_F(AsyncOnCallersLoop, TwoClientsShareALoop) {
                        [&](Result<Lease> other) { refused = failed_with(other, Errc::held); });
   });
   ASSERT_TRUE(loop_.run_until([&] { return refused; }));
-  // Released by the other client, which asks the lease's own.
+  // The other client releases it through the lease's own client.
   bool released = false;
   second.release(std::move(lease), [&](Result<RoundReport> report) {
     EXPECT_TRUE(succeeded(report));

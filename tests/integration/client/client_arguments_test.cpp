@@ -17,7 +17,7 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The one line with which options are refused.
+/// The one-line message of refused options.
 [[nodiscard]] std::string refusal(ClientOptions options) {
   auto client = Client::create(options);
   EXPECT_TRUE(failed_with(client, Errc::invalid_argument));
@@ -151,7 +151,7 @@ class CallArguments : public testing::Test {
     fake_.clear_commands();
   }
   void TearDown() override {
-    // Anything sent before arrives before this.
+    // Any earlier request arrives before this one.
     static_cast<void>(client_.inspect("the last"));
     const auto commands = fake_.commands();
     ASSERT_FALSE(commands.empty());

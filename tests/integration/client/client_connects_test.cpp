@@ -1,4 +1,4 @@
-// The ways in which a real deployment is reached.
+// The ways to reach a real deployment: addresses, users, databases, TLS.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST_F(ClientPassword, MayBeChangedOnTheServerAndIsAskedForAtTheNextConnection) 
 TEST(ClientAddress, MayNameADatabase) {
   const RedisServer& server = shared_nodes(1)[0];
   const auto url = server.url();
-  // Another deployment.
+  // Database 3 is a deployment of its own.
   open_deployment(patient({url + "/3"}));
   Client client = make_client(patient({url + "/3"}));
   const auto resource = fresh_resource();
@@ -271,7 +271,7 @@ TEST_F(ClientTls, IsRefusedWithACertificateOfAnotherAuthority) {
 }
 
 TEST_F(ClientTls, TellsAPlainServerFromATlsServer) {
-  // TLS spoken to the plain port, which waits for more of it, and plain Redis to the TLS port.
+  // TLS is spoken to the plain port, which waits for more bytes, and plain Redis to the TLS port.
   auto options = impatient({host_url("rediss", "127.0.0.1", server_->port())});
   options.tls.ca_file = certificates().ca;
   const auto tls = only_vote(options);

@@ -1,4 +1,4 @@
-// How a client ends, with everything still going on, and what it leaves: nothing.
+// How a client ends while calls and leases are under way, and that it leaves nothing behind.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ using std::chrono::seconds;
 }
 
 TEST(ClientEnd, OfACallLeavesNothingThatItsCallbacksCaptured) {
-  // Nobody is there: the call is refused without a node.
+  // No server listens there, so the call is refused without a node.
   AsyncClient client = *AsyncClient::create({.nodes = {"127.0.0.1:1"}});
   auto captured = std::make_shared<int>(0);
   const std::weak_ptr<int> alive = captured;
@@ -55,7 +55,7 @@ TEST(ClientEnd, OfALeaseLeavesNothingThatItsCallbacksCaptured) {
     ASSERT_TRUE(succeeded(lease));
     EXPECT_FALSE(alive.expired());
     if (releases) static_cast<void>(lease->release());
-    // The lease object is still there.
+    // The lease object still exists.
     EXPECT_TRUE(eventually([&] { return alive.expired(); }));
     EXPECT_FALSE(lease->valid());
   }
@@ -82,15 +82,14 @@ TEST(ClientEnd, AnswersBlockedCallsAndReleasesWhatIsHeld) {
       }));
     }
     ASSERT_TRUE(eventually([&] { return begun == 5; }));
-    // Calls that have not yet begun would use a client that is gone: that is their caller's
-    // mistake.
+    // A call that begins later would use a destroyed client: that is the caller's mistake.
     EXPECT_EQ(blocked.back().wait_for(milliseconds(100)), std::future_status::timeout);
     client.reset();
   }
   for (auto& call : blocked) EXPECT_EQ(call.get(), Errc::closed);
   EXPECT_FALSE(lease->valid());
   EXPECT_EQ(shared_nodes().count_held(held), 0U);
-  // A lease that outlives its client is over, and harmless.
+  // A lease that outlives its client has ended, and is harmless.
   EXPECT_TRUE(failed_with(lease->extend(seconds(1)), Errc::closed));
   EXPECT_EQ(lease->resource(), held);
   EXPECT_FALSE(lease->report().nodes.empty());
@@ -226,11 +225,11 @@ TEST(ClientLoad, DescriptorsAndThreadsDoNotGrow) {
     aborted();
   }
   EXPECT_TRUE(eventually([&] { return entries_of("/proc/self/fd") <= descriptors; }));
-  // libuv keeps its four threads for name lookups once they were needed.
+  // libuv keeps its four threads for name lookups after the first lookup.
   EXPECT_TRUE(eventually([&] { return entries_of("/proc/self/task") <= threads; }));
 }
 
-/// Lets this process open only so many descriptors more.
+/// Lets this process open only `more` further descriptors.
 class DescriptorLimit {
  public:
   explicit DescriptorLimit(rlim_t more) {

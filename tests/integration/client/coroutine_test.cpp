@@ -1,4 +1,4 @@
-// P9: co_await, on the client's loop or on an executor of the caller's, and stopped.
+// P9: co_await, on the client's loop or on the caller's executor, and with stop tokens.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A process that forks: the clients stay the parent's.
+// After a fork, clients belong to the parent only.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ constexpr bool threads_after_fork = false;  // ThreadSanitizer forbids them
 constexpr bool threads_after_fork = true;
 #endif
 
-/// Runs `body` in a forked child and waits for it; what it returns is the exit code. gtest belongs
-/// to the parent, so the child reports by numbers.
+/// Runs `body` in a forked child and waits for it; the exit code is its result. gtest belongs to
+/// the parent, so the child reports by numbers.
 template <typename Body>
 [[nodiscard]] int in_child(Body body) {
   const pid_t pid = ::fork();
@@ -99,7 +99,7 @@ TEST_F(Fork, AChildMayEndByExit) {
                 *lease = Lease();
                 const Client gone = std::move(*client);
               });
-              // Not through the handlers of the test program, which are the parent's.
+              // The child skips the exit handlers of the test program, which belong to the parent.
               std::fflush(nullptr);
               std::exit(7);
             }),
@@ -109,7 +109,7 @@ TEST_F(Fork, AChildMayEndByExit) {
 }
 
 TEST_F(Fork, AChildMayEndByExitAfterTheParentHasLookedUpAName) {
-  // libuv's own threads for that would be joined by the child, which does not have them.
+  // Otherwise the child would join libuv's threads for name lookups, which it does not have.
   RedisServer server;
   const ClientOptions options = patient({"localhost:" + std::to_string(server.port())});
   open_deployment(options);
@@ -140,7 +140,7 @@ TEST_F(Fork, AMutexOfTheParentThrowsInTheChild) {
 }
 
 TEST_F(Fork, NothingIsValidInTheChild) {
-  // The parent may release it at any time, which the child would not learn of.
+  // The parent may release its lease at any time, and the child would not learn of it.
   auto lease = client_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   Mutex mutex(client_, resource_ + ":mutex");
@@ -166,7 +166,7 @@ TEST_F(Fork, NothingIsValidInTheChild) {
 }
 
 TEST_F(Fork, AskingAMutexInTheChildWaitsForNoThreadOfTheParent) {
-  // Which may have been inside of it when the process forked.
+  // A thread of the parent may have been inside the mutex when the process forked.
   Mutex mutex(client_, resource_);
   const std::scoped_lock held(mutex);
   std::atomic<bool> ends{false};
@@ -221,7 +221,7 @@ TEST_F(Fork, AChildMayHaveAClientOfItsOwn) {
               return 0;
             }),
             0);
-  // The child has gone on at a quorum's answers.
+  // The child continued after a quorum's answers.
   EXPECT_TRUE(eventually(
       [&] { return shared_nodes().count_held_by(resource_, lease->token().str()) == 0; }));
 }

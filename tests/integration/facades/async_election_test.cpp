@@ -82,7 +82,7 @@ TEST_F(AsyncP8, CampaignsGoOnWithoutTheElectionAndEndWithTheClient) {
     other_.cancel(request);
   }
   EXPECT_EQ(cancelled.get_future().get(), Errc::cancelled);
-  // So soon, that some nodes may not even be connected.
+  // Some nodes may not be connected at this time.
   EXPECT_THAT(late.get_future().get(), testing::AnyOf(Errc::held, Errc::unavailable));
   AsyncElection outlives(other_, name_);
   other_ = make_async_client(patient(shared_urls(5)));
@@ -123,7 +123,7 @@ Detached serve(AsyncElection election, AsyncElection other, std::promise<std::st
   said += leader ? "elected" : leader.error().message;
   const auto refused = co_await other.try_campaign();
   said += refused ? "!" : ", " + std::string(to_string(refused.error().code));
-  // So soon, that no node may have answered.
+  // No node may have answered at this time.
   const auto late = co_await other.try_campaign_for(milliseconds(1));
   said += late ? "!" : ", late";
   const auto too_late = co_await other.try_campaign_until(BootClock::now());

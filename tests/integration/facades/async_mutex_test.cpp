@@ -1,4 +1,4 @@
-// Calls of one process that share an AsyncMutex queue in the process, and pass its lease on.
+// Calls that share an AsyncMutex queue in the process, and pass its lease on.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -124,7 +124,7 @@ TEST_F(AsyncMutexCalls, AnsweredLaterAndNotInside) {
       inside = false;
     });
     inside = false;
-    // Held on until the second call has answered.
+    // The guard is held until the second call has answered.
     mutex.try_lock_for(milliseconds(1), [held = *std::move(guard)](Granted refused) {
       EXPECT_TRUE(failed_with(refused, Errc::held));
     });
@@ -195,7 +195,7 @@ TEST_F(AsyncMutexCalls, AClosedClientEndsAllThatWait) {
   std::promise<void> closed;
   client_.close([&](const CloseReport&) { closed.set_value(); });
   closed.get_future().get();
-  // Though nobody unlocked.
+  // The waiting calls end although no holder unlocked.
   for (auto& call : waiting) EXPECT_TRUE(failed_with(call.get(), Errc::closed));
   EXPECT_FALSE(guard->valid());
   EXPECT_TRUE(failed_with(take(mutex), Errc::closed));
@@ -285,7 +285,7 @@ TEST_F(AsyncMutexCalls, NothingIsLostWithCallsThatGiveUp) {
               --inside;
             } else {
               const Errc why = guard.error().code;
-              // Unavailable: its time was over before the client was connected.
+              // Unavailable: its time ended before the client was connected.
               EXPECT_TRUE(why == Errc::held || why == Errc::cancelled || why == Errc::unavailable)
                   << guard.error().message;
             }

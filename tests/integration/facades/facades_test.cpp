@@ -1,5 +1,5 @@
-// What stands in front of a client: mutexes and elections. They go on when the Client object is
-// moved, end when it is destroyed, and take all terms of a lease.
+// The facades of a client, mutexes and elections: they continue when the Client object is moved,
+// end when it is destroyed, and take all terms of a lease.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class Facades : public testing::Test {
  protected:
   Facades() : client_(std::make_unique<Client>(make_client(patient(shared_urls(3))))) {}
 
-  /// What a service does that keeps its client in an object of its own.
+  /// Moves the client, as a service does that keeps its client in an object of its own.
   void move_client() { client_ = std::make_unique<Client>(std::move(*client_)); }
   void destroy_client() { client_.reset(); }
 
@@ -126,7 +126,7 @@ TEST_F(Facades, AMutexFences) {
     last = *mutex.lease().fencing_token();
     EXPECT_EQ(mutex.lease().token().name(), "the writer");
   }
-  // Of readers there are several: only the writer's is numbered.
+  // Only the writer's lease is numbered, since there may be several readers.
   SharedMutex shared_mutex(*client_, resource_, {.ttl = seconds(20), .fencing = true});
   {
     const std::shared_lock lock(shared_mutex);
@@ -153,8 +153,8 @@ TEST_F(Facades, ThreadsThatPassALeaseOnShareItsNumber) {
     }
   }
   ASSERT_EQ(seen.size(), 80U);
-  // A storage that refuses smaller numbers would refuse none of these, and only one lease's are
-  // equal.
+  // A storage that refuses smaller numbers would accept all of these, and equal numbers are from
+  // one lease.
   for (std::size_t i = 1; i < seen.size(); ++i) {
     EXPECT_GE(seen[i].second, seen[i - 1].second);
     EXPECT_EQ(seen[i].second == seen[i - 1].second, seen[i].first == seen[i - 1].first);

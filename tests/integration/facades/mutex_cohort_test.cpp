@@ -23,7 +23,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What the holders saw, each while it held the lock: guarded by nothing else.
+/// The records of the holders, each written under the lock: nothing else guards them.
 struct Story {
   std::map<std::string, int> holders_of;  // by the lease's token
   std::size_t turns = 0;
@@ -84,7 +84,7 @@ TEST_F(MutexCohort, MostThreadsAskNoNode) {
 }
 
 TEST_F(MutexCohort, PassesAreCountedWhereNobodyTellsWhetherOtherClientsWait) {
-  // Nodes tell that to clients with the guard.
+  // Nodes report waiters only to clients with the restart guard.
   NewNodes nodes(3);
   Client client = make_client(unguarded(patient(nodes.urls())));
   Mutex mutex(client, resource_, {.ttl = seconds(30)});
@@ -162,7 +162,7 @@ class MutexPasses : public MutexCohort {
   }
   void stop_threads() {
     for (std::jthread& thread : threads_) thread.request_stop();
-    // One may hold it now, and each may still get it once.
+    // One thread may hold the lock now, and each may still get it once.
     go_on_.release(static_cast<std::ptrdiff_t>(threads_.size()) + 1);
     threads_.clear();
   }
@@ -171,7 +171,7 @@ class MutexPasses : public MutexCohort {
   }
   [[nodiscard]] bool is_queued_everywhere() const {
     for (std::size_t i = 0; i < 3; ++i) {
-      // Its last member is '', and is no client.
+      // The last member of the queue is '', which is not a client.
       if (shared_nodes()[i].command({"ZCARD", "redlock:node:queue:" + resource_}).integer < 2) {
         return false;
       }
@@ -203,7 +203,7 @@ TEST_F(MutexPasses, AnotherClientThatWaitsIsPassedOverSixteenTimesAtMost) {
     }
     ASSERT_TRUE(succeeded(waiting_.get()));  // and released at once
     stop_threads();
-    // Of one lease: the client's reservation may expire while the machine stalls.
+    // The limit is for one lease: the client's reservation may expire while the machine stalls.
     EXPECT_LE(story_.most_holders(), 17);
     while (held_.try_acquire()) {
     }

@@ -1,4 +1,4 @@
-// Threads and processes in front of one lock.
+// Threads and processes that share one lock through a Mutex.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-/// A number in a file, incremented the way that loses updates unless something excludes others.
+/// A number in a file, incremented without a lock of its own: it loses updates unless something
+/// else excludes others.
 class FileCounter {
  public:
   explicit FileCounter(std::filesystem::path path) : path_(std::move(path)) {}
@@ -89,7 +90,7 @@ TEST_F(MutexThreads, SixtyFourThroughOneMutexLoseNoUpdate) {
   EXPECT_FALSE(mutex.valid());
 }
 
-// A child made by the test below; not a test of its own.
+// A child process of the test below, not a test of its own.
 TEST(MutexProcess, DISABLED_Worker) {
   const char* urls = std::getenv("REDLOCK_TEST_URLS");
   const char* path = std::getenv("REDLOCK_TEST_COUNTER");
@@ -151,7 +152,7 @@ TEST_F(MutexThreads, TwoMutexesInOppositeOrdersDoNotDeadlock) {
 
 class MutexCalls : public testing::Test {
  protected:
-  /// Somebody else's lease on the mutex's resource.
+  /// Another client's lease on the mutex's resource.
   [[nodiscard]] Lease taken_by_another() {
     return *acquire_patiently(other_, resource_, {.ttl = seconds(30)});
   }
@@ -220,7 +221,7 @@ TEST_F(MutexCalls, TheLongestWaitsAreWaited) {
       [&] { return mutex_.try_lock_until(BootClock::time_point::max()); },
   };
   for (const auto& wait : waits) {
-    // Taken by another thread, then by another client.
+    // First another thread holds the lock, then another client.
     ASSERT_TRUE(mutex_.try_lock());
     auto waiting = std::async(std::launch::async, [&] {
       const bool locked = wait();
@@ -247,7 +248,7 @@ TEST_F(MutexCalls, ALockIsCancelledByItsStopToken) {
   const Lease theirs = taken_by_another();
   std::stop_source stop;
   auto locking = std::async(std::launch::async, [&] { return mutex_.lock(stop.get_token()); });
-  std::stop_source stop_behind;  // queued in the process behind the first
+  std::stop_source stop_behind;  // queued in the process after the first
   auto behind =
       std::async(std::launch::async, [&] { return mutex_.lock(stop_behind.get_token()); });
   stop_behind.request_stop();
@@ -295,7 +296,7 @@ TEST_F(MutexCalls, WhatWaitingCanNotMendIsThrown) {
     EXPECT_EQ(error.code(), std::errc::invalid_argument);
     EXPECT_THAT(error.what(), testing::HasSubstr("ttl: "));
   }
-  // And the mutex is as usable as before.
+  // The mutex can be used as before.
   EXPECT_THROW(endless.lock(), std::system_error);
 }
 

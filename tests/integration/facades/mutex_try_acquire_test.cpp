@@ -1,4 +1,4 @@
-// Mutexes that say why they are not held.
+// Mutexes report why they could not be locked.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

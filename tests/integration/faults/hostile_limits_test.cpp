@@ -15,10 +15,11 @@
 namespace redlock::test {
 namespace {
 
-/// The memory for a few connections, and for the bytes that the fake server is about to send.
+/// The most bytes that a client may need for a few connections and for the bytes that the fake
+/// server is about to send.
 constexpr std::size_t most_growth = 32 * 1024 * 1024;
 
-/// From the answer to INFO on there is no end, whatever else was asked in the same write.
+/// An answer to INFO that never ends, whatever else was asked in the same write.
 [[nodiscard]] CommandHandler endless_from_info(const std::string& first) {
   return [first, pouring = std::make_shared<bool>(false)](const Command& command) -> FakeAnswer {
     const std::string filler(65536, 'x');
@@ -43,7 +44,7 @@ TEST_P(HostileLimits, AnEndlessReplyDoesNotMakeTheClientGrow) {
   options.on_node_event = log.listener();
   const std::size_t before = allocated_bytes();
   const Client client = make_client(options);
-  // Each time as much as is accepted, and nothing of it is kept.
+  // Each connection takes in as much as is accepted, and keeps nothing of it.
   for (std::size_t times = 1; times <= 8; ++times) {
     ASSERT_TRUE(log.wait_for(NodeEvent::Kind::protocol, 0, times));
     EXPECT_LT(allocated_bytes(), before + most_growth) << times;
@@ -70,17 +71,17 @@ INSTANTIATE_TEST_SUITE_P(Replies, HostileLimits,
 
 class HostileHandshake : public testing::Test {
  protected:
-  /// Of a deployment of this one node, whatever its address is.
+  /// The marker of a deployment with this one node, whatever its address is.
   static constexpr const char* marker = "redlock3 active i D abc abc 30000 volatile a a - 1";
   static std::string guard_answer() {
     return resp::array({resp::bulk(marker), resp::integer(0), resp::bulk("")});
   }
 
-  /// Hangs up behind every byte of the answer to `word`; behind the last one, nothing is wrong.
+  /// Hangs up after each byte of the answer to `word` in turn. After the last one, all is well.
   void hang_up_everywhere(const std::string& word, const std::string& answer) {
     FakeServer fake;
     fake.on("EVAL", [](const Command&) { return guard_answer(); });
-    // Behind every vote, the marker that the handshake saw.
+    // The marker that follows each vote is the one of the handshake.
     fake.on("GET", [](const Command&) { return resp::bulk(marker); });
     std::atomic<std::size_t> bytes{0};
     fake.on(word, [&](const Command&) -> FakeAnswer {

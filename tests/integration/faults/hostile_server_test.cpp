@@ -1,5 +1,5 @@
-// Servers that do not speak the protocol, by accident or on purpose. Whatever they send, the client
-// neither crashes nor hangs, reports it, and gets its lease from the others.
+// Servers that do not speak the protocol, by accident or on purpose. The client never crashes or
+// hangs; it reports the server, and gets its lease from the others.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,16 +58,16 @@ std::ostream& operator<<(std::ostream& out, const Hostility& hostility) {
 
 class HostileServer : public testing::TestWithParam<Hostility> {
  protected:
-  /// The fake server's vote is neither needed nor waited for.
+  /// Options with the fake server and two good nodes: its vote is neither needed nor waited for.
   [[nodiscard]] ClientOptions with_two_good_ones() const {
     auto options =
         of_fakes({fake_.url(), shared_new_nodes()[0].url(), shared_new_nodes()[1].url()});
     options.on_node_event = log_.listener();
     return options;
   }
-  /// The lease must be on both good ones: the fake server and one of them are a quorum that cannot
-  /// extend. A node that is connected is not asked before its clock is known, and gets the lease
-  /// as soon as it is.
+  /// The lease must be on both good nodes: the fake server and one of them are a quorum that cannot
+  /// extend. A connected node is asked only after its clock is known, and then gets the lease at
+  /// once.
   void expect_a_lease(Client& client) {
     const std::string resource = fresh_resource();
     auto lease = acquire_patiently(client, resource);
@@ -76,7 +76,8 @@ class HostileServer : public testing::TestWithParam<Hostility> {
     EXPECT_TRUE(succeeded(lease->extend(std::chrono::seconds(20))));
     EXPECT_TRUE(succeeded(lease->release()));
   }
-  /// The good ones may be so quick that the fake server, whose clock is read first, is not asked.
+  /// Takes leases until the fake server has been reported. The good nodes may be so quick that the
+  /// fake server, whose clock is read first, is not asked.
   void expect_leases_until_told(Client& client) {
     EXPECT_TRUE(eventually([&] {
       expect_a_lease(client);
@@ -94,7 +95,7 @@ TEST_P(HostileServer, InAnswerToASetIsDropped) {
   expect_leases_until_told(client);
   expect_a_lease(client);
 
-  // As the only node, it is an outage that says why.
+  // As the only node, the fake server is an outage, and the message says why.
   Client alone = make_client(of_fakes({fake_.url()}));
   auto refused = alone.try_acquire(fresh_resource());
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
@@ -104,7 +105,7 @@ TEST_P(HostileServer, InAnswerToASetIsDropped) {
 
 TEST_P(HostileServer, InAnswerToAScriptIsDropped) {
   fake_.on("EVALSHA", [](const Command&) {
-    // Numbers are what scripts answer.
+    // Scripts answer with numbers, so a number would be valid here.
     return GetParam().answer.bytes == ":42\r\n" ? FakeAnswer("+OK\r\n") : GetParam().answer;
   });
   Client client = make_client(with_two_good_ones());
@@ -193,7 +194,7 @@ TEST_F(HostileMoments, AnswersInTheSmallestPiecesAreUnderstood) {
 }
 
 TEST_F(HostileMoments, NoAnswerAtAllIsATimeout) {
-  // Nor to what comes behind it: answers have an order.
+  // Later requests get no answer either: answers have an order.
   for (const char* word : {"SET", "EVAL", "EVALSHA"}) {
     fake_.on(word, [](const Command&) { return FakeAnswer::silence(); });
   }
@@ -205,7 +206,7 @@ TEST_F(HostileMoments, NoAnswerAtAllIsATimeout) {
   Client client = make_client(
       of_fakes({fake_.url(), shared_new_nodes()[0].url(), shared_new_nodes()[1].url()}));
   EXPECT_TRUE(succeeded(client.try_acquire(fresh_resource())));
-  fake_.reset_connections();  // or the client would wait for it at its end
+  fake_.reset_connections();  // or the client would wait for the server when it ends
 }
 
 TEST_F(HostileMoments, AServerThatAcceptsAndSaysNothingIsATimeout) {

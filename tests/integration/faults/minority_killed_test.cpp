@@ -1,5 +1,5 @@
-// The API built on the locks, with two of five nodes killed: before any request, or under a client
-// that holds and waits. Each counter below would lose updates if two were inside at once.
+// The facades on locks with two of five nodes killed: before any request, or while a client holds
+// and waits. Each counter below would lose updates if two were inside at once.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ namespace {
 
 using std::chrono::seconds;
 
-/// A number that is raised the way that loses updates unless something excludes others.
+/// A number that is raised without a lock of its own: it loses updates unless something else
+/// excludes others.
 class Counter {
  public:
   void increment() {
@@ -62,7 +63,7 @@ class MinorityKilled : public testing::TestWithParam<Killed> {
     expect_turns();
     over_ = true;
   }
-  /// Four threads, of which two share a client and whatever is built on it.
+  /// Runs four threads; two and two share a client and the facade on it.
   void contend(const std::function<void(std::size_t half, std::minstd_rand& random)>& turn) {
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < 4; ++i) {
@@ -123,14 +124,14 @@ TEST_P(MinorityKilled, ARecursiveMutexIsReenteredByItsThreadAlone) {
       const std::unique_lock inner(mutex);
       EXPECT_EQ(mutex.holds(), 2U);
     }
-    // Still inside.
+    // The lock is still held after one unlock.
     counter_.increment();
     ++writes_;
   });
   EXPECT_EQ(counter_.value(), writes_);
 }
 
-/// All that a coroutine refers to; it outlives them.
+/// The state that the coroutines share; it outlives them.
 struct Shared {
   std::atomic<bool>& over;
   std::atomic<int>& turns;
@@ -145,8 +146,8 @@ Detached take_turns(AsyncClient& client, Shared& shared) {
     EXPECT_TRUE(succeeded(lease));
     if (!lease) break;
     const int before = shared.counter.value();
-    // Other coroutines run here, on this thread and on the other client's. Nodes that are killed
-    // may have had it: then the lease is unchanged.
+    // Other coroutines run here, on this thread and on the other client's. If killed nodes had the
+    // key, the extend may fail, and the lease is unchanged.
     static_cast<void>(co_await client.extend(*lease, seconds(20)));
     shared.counter.set(before + 1);
     ++shared.turns;
@@ -178,7 +179,7 @@ TEST_P(MinorityKilled, CoroutinesTakeTurns) {
   return options;
 }
 
-// A process made by the test below; not a test of its own. Leads until it is killed.
+// A process of the test below, not a test of its own. Leads until it is killed.
 TEST(MinorityKilledLeader, DISABLED_Leader) {
   const char* urls = std::getenv("REDLOCK_TEST_URLS");
   ASSERT_TRUE(urls != nullptr);
@@ -212,7 +213,7 @@ TEST_P(MinorityKilled, ALeaderGoesOnResignsAndIsFollowedWhenItIsKilled) {
   auto first = a.campaign();
   ASSERT_TRUE(succeeded(first));
   if (GetParam() == Killed::during) kill_two();
-  // Renewed, and more than once.
+  // The lease is renewed more than once.
   const auto until = first->lease().valid_until();
   EXPECT_TRUE(eventually([&] { return first->lease().valid_until() > until + seconds(1); }));
   EXPECT_TRUE(first->valid());

@@ -1,5 +1,5 @@
-// A cohort and a watcher go on while two of five nodes are killed, and count on them again once
-// they are back: then two others are killed.
+// A cohort and a watcher continue while two of five nodes are killed, and depend on these after
+// their restart, when two others are killed.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class MinorityRestarted : public testing::Test {
     nodes_[0].kill();
     nodes_[3].kill();
   }
-  /// Without their data: they vote again behind their quarantine.
+  /// Restarts two nodes without their data: they vote again after their quarantine.
   void restart_two() {
     for (const std::size_t node : {0U, 3U}) nodes_[node].start(Data::wipe);
     for (const std::size_t node : {0U, 3U}) {
@@ -59,7 +59,7 @@ TEST_F(MinorityRestarted, ACohortPassesItsLeaseOn) {
     threads.emplace_back([&, half = i % 2] {
       while (!over) {
         const std::unique_lock lock(mutexes.at(half));
-        // Of a lease that is lost while nodes are killed nothing is said here.
+        // A lease may be lost while nodes are killed; this turn does not count.
         if (!mutexes.at(half).valid()) continue;
         EXPECT_EQ(++inside, 1);
         std::this_thread::yield();
@@ -96,7 +96,7 @@ TEST_F(MinorityRestarted, AWatcherSeesEveryChange) {
       last = inspection.state == Inspection::State::held ? inspection.holder.value().str()
                                                          : std::string(to_string(inspection.state));
     };
-    // Never by polling.
+    // The watcher must not depend on polls.
     EXPECT_TRUE(succeeded(observer.watch("r", seen, stop, {.poll_interval = hours(1)})));
   });
   const auto sees = [&](const std::string& what) {

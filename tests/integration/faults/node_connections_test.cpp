@@ -23,7 +23,7 @@ class NodeConnections : public testing::Test {
  protected:
   static constexpr auto ages = minutes(10);
 
-  /// Opens a deployment of so many nodes, which clients reach through proxies.
+  /// Opens a deployment of `count` nodes, which clients reach through proxies.
   Client client(std::size_t count = 3) {
     nodes_.emplace(count);
     for (const RedisServer& node : *nodes_) {
@@ -116,7 +116,7 @@ TEST_F(NodeConnections, AGrantedLeaseTakesBackWhatItDoesNotKnowOf) {
 }
 
 TEST_F(NodeConnections, ACommandThatArrivesLateIsKilledBeforeItsRelease) {
-  // Held back in the network until after the client has given the connection up.
+  // The command is held back in the network until after the client has given the connection up.
   Client client = NodeConnections::client(1);
   ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
   const auto before = proxies_[0]->request_bytes_received();
@@ -129,7 +129,7 @@ TEST_F(NodeConnections, ACommandThatArrivesLateIsKilledBeforeItsRelease) {
   stop.request_stop();
   EXPECT_TRUE(failed_with(acquiring.get(), Errc::cancelled));
   EXPECT_EQ(held(resource_), 0U);
-  // The release went down the same connection, behind the SET.
+  // The release was sent on the same connection, after the SET.
   proxies_[0]->pass();
   ASSERT_TRUE(succeeded(acquire_patiently(client, fresh_resource())));
   EXPECT_TRUE(soon_held(resource_, 0));
@@ -148,7 +148,7 @@ TEST_F(NodeConnections, CutConnectionsAreMadeAgainUnderAHeldLease) {
   EXPECT_TRUE(soon_held(resource_, 0));
 }
 
-/// Of so many established connections to the port the kernel asks whether they live.
+/// The number of established connections to the port on which the kernel sends keep-alives.
 std::size_t kept_alive(std::uint16_t port) {
   std::ifstream table("/proc/net/tcp");
   std::array<char, 5> hex{};

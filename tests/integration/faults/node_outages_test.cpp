@@ -1,4 +1,4 @@
-// Nodes that are killed, stopped and come back.
+// Nodes that are killed, stopped and restarted.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 class NodeOutages : public testing::Test {
  protected:
-  /// Long enough that nothing in these tests is gone because it expired.
+  /// Long enough that no key in these tests expires.
   static constexpr auto ages = minutes(10);
 
   static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(5, RedisServerOptions{}, ages); }
@@ -52,9 +52,9 @@ class NodeOutages : public testing::Test {
 
 std::unique_ptr<Nodes> NodeOutages::nodes_;
 
-/// Nodes that vote again as soon as they are back, without their data: without the restart guard,
-/// and so without markers. With it, see MinorityRestarted and RestartGuard; a majority that lost
-/// its data needs an operator.
+/// Nodes that vote again as soon as they are back, without their data: the restart guard is off,
+/// and so there are no markers. For nodes with the guard, see MinorityRestarted and RestartGuard; a
+/// majority that lost its data needs an operator.
 class NodesWithoutGuard : public testing::Test {
  protected:
   [[nodiscard]] ClientOptions options() const { return unguarded(patient(nodes_.urls())); }
@@ -86,7 +86,7 @@ TEST_P(NodesKilled, UnderAHeldLeaseDoNotEndIt) {
   ASSERT_TRUE(soon_held(resource, 5));
   for (std::size_t i = 0; i < GetParam(); ++i) (*nodes_)[i].kill();
   const auto deadline = lease->valid_until();
-  // Renewed beyond the time at which it would have ended, twice.
+  // The lease is renewed twice beyond the time at which it would have ended.
   EXPECT_TRUE(
       eventually([&] { return lease->valid_until() > deadline + seconds(1); }, seconds(20)));
   EXPECT_TRUE(lease->valid());
@@ -102,7 +102,7 @@ TEST_F(NodeOutages, ThreeKilledOfFiveAreAnOutageThatNamesThem) {
   ASSERT_TRUE(all_vote(client));
   for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].kill();
   const auto resource = fresh_resource();
-  // The limits are twenty seconds: nobody waits for the dead.
+  // The node limits are twenty seconds, but the call does not wait for dead nodes.
   auto refused = client.try_acquire(resource);
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   for (std::size_t i = 0; i < 3; ++i) {
@@ -262,12 +262,12 @@ TEST_F(NodeOutages, ALeaseWhoseNodesForgotItIsNotExtended) {
   auto extended = lease->extend(seconds(30));
   EXPECT_TRUE(failed_with(extended, Errc::not_holder));
   EXPECT_EQ(lease->valid_until(), deadline) << "a failure takes nothing away";
-  // They have it again now, and count from the next round on.
+  // The nodes have the key again now, and count from the next round on.
   EXPECT_TRUE(succeeded(lease->extend(seconds(30))));
   EXPECT_TRUE(succeeded(lease->release()));
 }
 
-/// How many lock cycles with one node stopped; the keys are named so that all can be found.
+/// Runs 100 lock cycles with one node stopped; returns the keys, so that all can be found.
 std::vector<std::string> cycle_beside_a_stopped_node(Client& client) {
   std::vector<std::string> resources;
   for (int i = 0; i < 100; ++i) {
@@ -281,7 +281,7 @@ std::vector<std::string> cycle_beside_a_stopped_node(Client& client) {
 }
 
 TEST_F(NodeOutages, AClientThatClosesDeliversWhatAStoppedNodeMayExecuteYet) {
-  // A limit that the node keeps, though it is stopped for a while.
+  // A node limit that the stopped node does not exceed.
   ClientOptions options = with_long_ttl(patient(nodes_->urls()));
   options.shortest_node_limit = options.longest_node_limit = seconds(60);
   Client client = make_client(std::move(options));

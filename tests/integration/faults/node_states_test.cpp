@@ -1,5 +1,4 @@
-// Servers that answer, but not what one would like: each such answer is that node's vote, in the
-// server's own words.
+// Servers that answer, but with an error: the error is the node's vote, in the server's own words.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +24,7 @@ using testing::HasSubstr;
   return refused.error().round.nodes[0];
 }
 
-/// Its own servers, because its tests put them into states.
+/// Has its own servers, because its tests change their state.
 class NodeStates : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -37,7 +36,7 @@ class NodeStates : public testing::Test {
     three_.reset();
   }
 
-  /// Of the only node, and of the first of three.
+  /// Sets a parameter of the only node and of the first of three.
   static void set(const std::string& parameter, const std::string& value) {
     for (Nodes* nodes : {alone_.get(), three_.get()}) {
       ASSERT_TRUE((*nodes)[0].command({"CONFIG", "SET", parameter, value}).is_ok());
@@ -48,7 +47,7 @@ class NodeStates : public testing::Test {
     EXPECT_EQ(vote.vote, Vote::error);
     EXPECT_THAT(vote.message, HasSubstr(words));
 
-    // Two healthy nodes do without it.
+    // Two healthy nodes suffice without it.
     Client client = make_client(patient(three_->urls()));
     auto lease = client.try_acquire(fresh_resource());
     ASSERT_TRUE(succeeded(lease));
@@ -103,7 +102,7 @@ TEST_F(NodeStates, AReplicaIsNotConnectedToAgainForWhatItIsOwed) {
     ASSERT_TRUE(succeeded(other));
     ASSERT_TRUE(succeeded(other->release()));
   }
-  // One to look whether it is a replica still, and those of this test itself.
+  // One connection to check whether the node is still a replica, and those of this test itself.
   EXPECT_LE(connections() - before, 4);
 }
 
@@ -125,7 +124,7 @@ TEST_F(NodeStates, AServerThatCanNotSaveTakesNoLock) {
   const Nodes nodes(1, options);
   const RedisServer& server = nodes[0];
   ASSERT_TRUE(server.command({"SET", "dirty", "1"}).is_ok());
-  // Where it saves to is a directory by now.
+  // A directory in the place of the dump file makes BGSAVE fail.
   std::filesystem::create_directories(server.data_directory() / "dump.rdb" / "in-the-way");
   ASSERT_FALSE(server.command({"BGSAVE"}).is_error());
   ASSERT_TRUE(eventually([&] { return server.command({"SET", "dirty", "2"}).is_error(); }));
@@ -194,7 +193,7 @@ TEST_F(NodeStates, ConnectionsKilledUnderLoadLeaveNoLockBehind) {
   }
 }
 
-/// States that take long to bring a real server into.
+/// Errors of states that a real server takes long to get into.
 class NodeErrors : public testing::TestWithParam<const char*> {};
 
 TEST_P(NodeErrors, AreTheVoteInTheServersWords) {
@@ -203,7 +202,7 @@ TEST_P(NodeErrors, AreTheVoteInTheServersWords) {
   const NodeReport vote = vote_of_only_node(of_fakes({fake.url()}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_EQ(vote.message, GetParam());
-  // These end the connection, so that what was asked on it counts as unanswered.
+  // These errors end the connection, so its other requests count as unanswered.
   const std::string_view error = GetParam();
   const bool no_master = error.starts_with("LOADING ") || error.starts_with("READONLY ") ||
                          error.starts_with("MASTERDOWN ");

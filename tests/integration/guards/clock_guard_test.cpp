@@ -14,7 +14,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-/// Nothing in these tests is over because this has passed.
+/// Longer than any of these tests takes.
 constexpr auto ages = minutes(20);
 
 class ClockGuard : public testing::Test {
@@ -29,7 +29,7 @@ class ClockGuard : public testing::Test {
     return options;
   }
   [[nodiscard]] Client client() const { return make_client(options()); }
-  /// All nodes have answered it.
+  /// A client that all nodes have answered.
   [[nodiscard]] Client connected_client() const {
     Client client = ClockGuard::client();
     EXPECT_TRUE(eventually([&] {
@@ -49,7 +49,7 @@ TEST_F(ClockGuard, ANodeThatLeaptForwardDoesNotVoteForAClientThatKnewItBefore) {
   Client contender = connected_client();
   const auto lease = acquire_on_first_two(holder, *nodes_, "r", {.ttl = ages});
   ASSERT_TRUE(succeeded(lease));
-  // A clock that was read a few milliseconds ago is not read again for the next vote.
+  // The client does not read a clock again for the next vote within a few milliseconds.
   const auto met = BootClock::now();
   ASSERT_TRUE(eventually([&] { return BootClock::now() > met + milliseconds(50); }));
   (*nodes_)[0].move_clock(hours(1));
@@ -83,7 +83,7 @@ TEST_F(ClockGuard, ANodeThatLeaptForwardDoesNotVoteForAClientThatMeetsItLater) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().round.nodes.at(0).vote, Vote::excluded);
   EXPECT_THAT(refused.error().round.nodes.at(0).message, HasSubstr("clock"));
-  // The two others are a majority for whatever nobody holds.
+  // The two other nodes are a majority for a free resource.
   EXPECT_TRUE(succeeded(contender.try_acquire("other")));
 }
 
@@ -147,7 +147,7 @@ TEST_F(ClockGuard, ASmallLeapShortensALeaseByAsMuch) {
 }
 
 TEST_F(ClockGuard, ThatOfAMachineThatStoodStillCostsNoNodeItsVote) {
-  // To the client it is the same whether its own clock stood still or all others leapt.
+  // To the client, a pause of its own clock and a leap of all other clocks look the same.
   const EventLog log;
   ClientOptions options = ClockGuard::options();
   options.on_node_event = log.listener();
@@ -163,7 +163,7 @@ TEST_F(ClockGuard, ThatOfAMachineThatStoodStillCostsNoNodeItsVote) {
   ASSERT_TRUE(succeeded(short_one));
   ASSERT_TRUE(succeeded(long_one));
   const auto deadline = long_one->valid_until();
-  // Nobody is read while only some have moved.
+  // The nodes are stopped, so that the client reads no clock while only some have moved.
   for (RedisServer& node : *nodes_) node.stop();
   for (RedisServer& node : *nodes_) node.move_clock(minutes(5));
   for (RedisServer& node : *nodes_) node.resume();

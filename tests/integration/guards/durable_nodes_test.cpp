@@ -22,7 +22,8 @@ class DurableNodes : public testing::Test {
   [[nodiscard]] static std::vector<std::string> syncing(const std::string& when) {
     return {"--appendonly", "yes", "--appendfsync", when, "--repl-diskless-sync-delay", "0"};
   }
-  /// The first node restarts with its data; then the others' votes do not suffice.
+  /// Restarts the first node with its data, and kills the second: the votes of the others do not
+  /// suffice.
   void restart_first_and_kill_second() {
     nodes_[0].restart(Data::keep);
     nodes_[1].kill();
@@ -72,7 +73,7 @@ TEST_F(DurableNodes, AreNotTrustedWithTheDataOfAPromotedReplica) {
   Client holder = make_client(options);
   const auto lease = acquire_on_first_two(holder, nodes_, "r", {.ttl = short_max_ttl});
   ASSERT_TRUE(succeeded(lease));
-  ASSERT_NO_FATAL_FAILURE(given_its_role_back_by_a_promoted_replica.forget(nodes_[0], replica));
+  ASSERT_NO_FATAL_FAILURE(give_its_role_back(nodes_[0], replica));
   Client contender = make_client(options);
   expect_refused_until_over(contender, *lease);
 }

@@ -1,4 +1,4 @@
-// Many fenced acquires in one turn of a client's loop, which ask each node for all numbers at once.
+// Many fenced acquires in one turn of a client's loop ask each node for all numbers at once.
 
 #include <gtest/gtest.h>
 #include <uv.h>
@@ -25,7 +25,7 @@ using std::chrono::seconds;
 
 constexpr const char* numbers = "redlock:node:numbers";
 
-/// With both guards, as clients have them.
+/// A client with both guards, as by default.
 class FencedSets : public testing::Test {
  protected:
   FencedSets() {
@@ -34,7 +34,7 @@ class FencedSets : public testing::Test {
     auto created = AsyncClient::create(options, loop_.get());
     EXPECT_TRUE(succeeded(created));
     client_.emplace(*std::move(created));
-    // Until all nodes vote, and their clocks are known.
+    // Waits until all nodes vote and their clocks are known.
     acquire({"first"});
     run_until([&] { return nodes_.count_held("first") == 3; });
     leases_.clear();
@@ -59,7 +59,7 @@ class FencedSets : public testing::Test {
     }
     return resources;
   }
-  /// All in one turn.
+  /// Begins all acquires in one turn of the loop.
   void acquire(const std::vector<std::string>& resources) {
     std::size_t answered = 0;
     AcquireOptions options;
@@ -99,7 +99,8 @@ TEST_F(FencedSets, OfOneTurnRaiseTheirNumbersInOneCommand) {
   acquire(resources);
   ASSERT_EQ(leases_.size(), 50U);
   run_until([&] { return nodes_.count_held("r49") == 3; });
-  // On a slow machine the turn takes so long that a clock is read between two of them.
+  // On a slow machine the turn lasts long enough for the client to read a clock between two
+  // acquires.
   EXPECT_LE(calls(nodes_[0], "zadd") - before, 1 + calls(nodes_[0], "time") - clocks_before);
   for (const std::string& resource : resources) {
     EXPECT_GT(token_of(resource), 0);
@@ -113,7 +114,7 @@ TEST_F(FencedSets, OfOneTurnRaiseTheirNumbersInOneCommand) {
 }
 
 TEST_F(FencedSets, HaveAllTheirTokensWhereOneNumberIsNotTheHighest) {
-  // Of a client whose clock is an hour ahead.
+  // A number as from a client whose clock is an hour ahead.
   acquire({"r1"});
   const std::int64_t ahead = token_of("r1") + 3'600'000'000;
   leases_.clear();
@@ -144,9 +145,9 @@ TEST_F(FencedSets, AreGrantedBesideOneThatIsHeld) {
   EXPECT_GT(token_of("r4"), 0) << "on the two other nodes";
 }
 
-/// Clients with many locks in flight that want the same few resources, until so many leases were
-/// granted. Each has a larger token than the one before, and than what a quorum knew when it was
-/// asked for.
+/// Clients that have many acquires in flight for the same few resources, until a number of leases
+/// were granted. Each token is larger than the one before it, and than the number that a quorum
+/// knew when the acquire began.
 class Rivals {
  public:
   Rivals(std::vector<AsyncClient*> clients, std::size_t lanes, std::size_t wanted)
@@ -157,7 +158,7 @@ class Rivals {
   }
 
   static constexpr std::size_t resources = 12;
-  /// A quorum knows this number.
+  /// Records a number that a quorum knows.
   void raised(std::size_t which, std::uint64_t number) { known_[which] = number; }
 
   [[nodiscard]] bool done() const { return running_ == 0; }
@@ -215,7 +216,7 @@ TEST_F(FencedSets, OfClientsThatWantTheSameHaveRisingTokens) {
   }
   for (AsyncClient& other : others) all.push_back(&other);
   Rivals rivals(all, 16, 2'000);
-  // Meanwhile a client whose clock is further and further ahead has them now and then.
+  // Meanwhile, now and then a client takes the resources whose clock is further ahead each time.
   std::uint64_t ahead = std::stoull(nodes_[0].command({"TIME"}).elements.at(0).string) * 1'000'000;
   std::size_t next = 100;
   run_until([&] {

@@ -24,7 +24,7 @@ using testing::HasSubstr;
   return options;
 }
 
-/// The token of a lease that is released at once; 0 if there is none.
+/// The fencing token of a lease that is released at once; 0 if no lease was granted.
 [[nodiscard]] std::uint64_t next_token(Client& client, const std::string& resource,
                                        std::chrono::nanoseconds ttl = seconds(20)) {
   auto lease = acquire_patiently(client, resource, fenced(ttl));
@@ -114,7 +114,7 @@ TEST(Fencing, ContendersGetDistinctTokens) {
         auto lease = acquire_patiently(client, resource, fenced());
         ASSERT_TRUE(succeeded(lease));
         const std::lock_guard lock(mutex);
-        // Under the lock, so that this is the order of the leases.
+        // Still under the distributed lock, so the order of `tokens` is the order of the leases.
         tokens.push_back(lease->fencing_token().value_or(FencingToken()));
       }
     });
@@ -168,7 +168,7 @@ TEST(Fencing, LeasesWithoutATokenInBetweenDoNotMatter) {
   EXPECT_GT(next_token(client, resource), first);
 }
 
-/// A sorted set's member and score, which is so long before now.
+/// Stores a number for `member`: the time `ago` before now, in microseconds.
 void number(const RedisServer& server, const std::string& member, std::chrono::nanoseconds ago) {
   const auto then = std::chrono::system_clock::now().time_since_epoch() - ago;
   const auto score = std::chrono::duration_cast<std::chrono::microseconds>(then).count();
@@ -182,10 +182,10 @@ TEST(Fencing, NumbersThatWereNotRaisedForTwoDaysLeaveNothingBehind) {
   number(server, "", hours(72));
   for (int i = 0; i < 500; ++i) number(server, "old" + std::to_string(i), hours(60));
   number(server, "recent", hours(47));
-  // An opening would raise the floor that is set here.
+  // Without the restart guard: opening the deployment would raise the floor that is set here.
   Client client = make_client(unguarded(patient({server.url()})));
   EXPECT_GT(next_token(client, "r"), 0U);
-  // Left: the floor, the two numbers, and the name that makes Redis choose the faster form.
+  // These remain: the floor, two numbers, and the name that makes Redis choose the faster encoding.
   EXPECT_TRUE(eventually([&] { return server.command({"ZCARD", key}).integer == 4; }));
   EXPECT_EQ(server.command({"OBJECT", "ENCODING", key}).string, "skiplist");
   EXPECT_FALSE(server.command({"ZSCORE", key, "recent"}).string.empty());
@@ -230,7 +230,7 @@ TEST(Fencing, AClientWhoseClockIsDaysAheadIsToldSo) {
   EXPECT_LT(after, before + 3'600'000'000U) << "its numbers did not get in";
 }
 
-/// With the restart guard: nodes lose their memory, one after the other.
+/// Nodes with the restart guard lose their data, one after the other.
 class FencingAfterLoss : public testing::Test {
  protected:
   [[nodiscard]] ClientOptions options() const { return guarded(nodes_.urls()); }
@@ -244,11 +244,13 @@ class FencingAfterLoss : public testing::Test {
 
 TEST_F(FencingAfterLoss, OfOneNodeAfterTheOtherTokensStillIncrease) {
   open_deployment(options());
-  // An hour ahead, so that no clock makes up for what is forgotten.
+  // A token from a clock that is an hour ahead, so that no other clock makes up for a forgotten
+  // number.
   auto last = token_of(
       {.nodes = nodes_.joined_urls(), .resource = "r", .max_ttl = short_max_ttl, .skew = hours(1)});
   ASSERT_GT(last, 0U);
-  // A stranger may be gone with the other nodes' votes before it has met the one that restarted.
+  // A client that stays connected: a stranger may get the other nodes' votes and end before it has
+  // met the restarted node.
   const Client witness = make_client(options());
   for (RedisServer& node : nodes_) {
     node.restart(Data::wipe);
@@ -271,7 +273,7 @@ TEST_F(FencingAfterLoss, OfAllNodesAtOnceTokensStillIncrease) {
   EXPECT_GT(token_of_a_stranger(), before);
 }
 
-/// Every token is larger than all of leases that ended before its own began.
+/// Every token is larger than those of all leases that ended before its own lease began.
 void expect_ordered(std::vector<FencedLease> leases) {
   std::sort(leases.begin(), leases.end(),
             [](const FencedLease& a, const FencedLease& b) { return a.begin < b.begin; });
@@ -318,7 +320,7 @@ TEST(FencingUnderChaos, TokensOfClientsWithWrongClocksFollowTheLeasesWhileNodesF
     node.kill();
     ASSERT_TRUE(soon_more());
     node.start(Data::wipe);
-    // Leases during the quarantine carry the numbers on that this node has forgotten.
+    // Leases during the quarantine give the node the numbers that it has forgotten.
     ASSERT_TRUE(soon_met(node));
     ASSERT_TRUE(soon_more());
     ASSERT_TRUE(soon_out_of_quarantine(node));

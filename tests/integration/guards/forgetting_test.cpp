@@ -1,4 +1,4 @@
-// Nodes that lose an acknowledged lock, in all ways.
+// Nodes that lose an acknowledged lock, in each possible way.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ const Oblivion killed_and_started_empty{
 const Oblivion started_from_an_older_snapshot{
     "StartedFromAnOlderSnapshot",
     [](RedisServer& node, std::optional<RedisServer>&) {
-      // Not while its first replica is still being served.
+      // SAVE fails while the node still serves its first replica.
       ASSERT_TRUE(eventually([&] { return node.command({"SAVE"}).is_ok(); }, seconds(30)));
     },
     [](RedisServer& node, std::optional<RedisServer>&) { node.restart(Data::keep); }};
@@ -47,7 +47,7 @@ const Oblivion flushed_on_a_connection_that_stays{
     "FlushedOnAConnectionThatStays", [](RedisServer&, std::optional<RedisServer>&) {},
     [](RedisServer& node, std::optional<RedisServer>&) { node.command({"FLUSHALL"}); }};
 
-/// It keeps its process and its connections, and nothing else.
+/// The node keeps its process and its connections, and nothing else.
 const Oblivion a_replica_of_an_empty_server_for_a_while{
     "AReplicaOfAnEmptyServerForAWhile",
     [](RedisServer&, std::optional<RedisServer>& other) {
@@ -66,16 +66,9 @@ const Oblivion replaced_by_a_promoted_replica{
       ASSERT_TRUE(replica->command({"CONFIG", "SET", "port", port}).is_ok());
     }};
 
-/// Process, connections and marker are the same as before.
-const Oblivion given_its_role_back_by_a_promoted_replica{
-    "GivenItsRoleBackByAPromotedReplica", cut_off_a_replica,
-    [](RedisServer& node, std::optional<RedisServer>& replica) {
-      const std::string marker(redis::keys::marker);
-      ASSERT_EQ(replica->get(marker), node.get(marker));
-      ASSERT_NO_FATAL_FAILURE(become_replica_of(node, *replica));
-      ASSERT_EQ(replica->get(marker), node.get(marker));
-      ASSERT_TRUE(node.command({"REPLICAOF", "NO", "ONE"}).is_ok());
-    }};
+/// The node keeps its process, its connections and its marker.
+const Oblivion given_its_role_back_by_a_promoted_replica{"GivenItsRoleBackByAPromotedReplica",
+                                                         cut_off_a_replica, give_its_role_back};
 
 class Forgetting : public RestartGuard, public testing::WithParamInterface<Oblivion> {
  protected:

@@ -12,7 +12,7 @@ namespace {
 using testing::AnyOf;
 using testing::HasSubstr;
 
-/// An acquire is excluded because of this one node, and works without it.
+/// With this node alone an acquire is excluded; with two others it works without the node's vote.
 void expect_excluded(const std::string& url, const std::string& reason) {
   {
     Client client = make_client(patient({url}));
@@ -25,7 +25,7 @@ void expect_excluded(const std::string& url, const std::string& reason) {
     EXPECT_THAT(refused.error().message, HasSubstr(url));
     EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("\n")));
   }
-  // No deployment can be opened of it.
+  // Without the restart guard, because no deployment can be opened with this node.
   const NewNodes& others = shared_new_nodes();
   auto options = unguarded(patient({url, others[0].url(), others[1].url()}));
   EventLog log;
@@ -39,7 +39,7 @@ void expect_excluded(const std::string& url, const std::string& reason) {
   EXPECT_TRUE(succeeded(lease->release()));
 }
 
-/// Somebody lets the server delete what expires, for lack of memory, and sets it right again.
+/// Makes the server evict keys that have an expiry, for lack of memory, and restores its settings.
 void evict_locks(const RedisServer& server) {
   server.command({"SET", "another", "value", "EX", "100"});
   server.command({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
@@ -63,7 +63,7 @@ TEST(IdentityGuard, ALockThatNodesEvictIsLostAndNotGivenToTheNextWhileItIsValid)
   ASSERT_TRUE(succeeded(lease));
   for (const std::size_t node : {0U, 1U}) evict_locks(nodes[node]);
   EXPECT_TRUE(eventually([&] { return !lease->valid(); })) << "noticed with the clocks";
-  // The nodes have a vote again when every lease of before has ended.
+  // The nodes vote again when every earlier lease has ended.
   EXPECT_TRUE(eventually([&] {
     const auto refused = next.try_acquire(fresh_resource());
     EXPECT_FALSE(refused);
@@ -71,7 +71,8 @@ TEST(IdentityGuard, ALockThatNodesEvictIsLostAndNotGivenToTheNextWhileItIsValid)
   }));
 }
 
-// Without the restart guard: no deployment can be opened of one server under several addresses.
+// The next test is without the restart guard: no deployment can be opened with one server under
+// several addresses.
 
 TEST(IdentityGuard, AServerUnderThreeAddressesHasOneVote) {
   const RedisServer server;
@@ -83,7 +84,8 @@ TEST(IdentityGuard, AServerUnderThreeAddressesHasOneVote) {
       return node.vote == Vote::excluded && node.message.find("same server") != std::string::npos;
     });
   };
-  // Decided as soon as there can be no majority, with who has been met by then.
+  // A refusal comes as soon as no majority is possible, and names only the nodes that were met by
+  // then.
   const auto both_are_known = [&] {
     const auto refused = client.try_acquire(resource);
     if (refused) throw std::runtime_error("one server made a majority");
@@ -132,7 +134,7 @@ TEST(IdentityGuard, AReplicaHasNoVote) {
   ASSERT_TRUE(
       replica.command({"REPLICAOF", "127.0.0.1", std::to_string(shared_new_nodes()[0].port())})
           .is_ok());
-  // It would accept SET: nothing but this guard keeps it from voting.
+  // The replica would accept SET: only this guard keeps it from voting.
   expect_excluded(replica.url(), "replica");
 }
 

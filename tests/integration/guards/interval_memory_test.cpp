@@ -1,4 +1,4 @@
-// Intervals that are longer than nodes which forgot stay away.
+// Intervals that are longer than the quarantine of nodes that forgot.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST_F(IntervalMemory, ANodeThatForgotAndTwoThatHungMakeNoSecondRun) {
       << "those that know of the run are needed, or one that has forgotten it";
   nodes_[0].kill();
   nodes_[1].kill();
-  // The three that are left vote for locks: none of them knows of the run.
+  // The three remaining nodes vote for locks; none of them knows of the run.
   ASSERT_TRUE(succeeded(acquire_patiently(client, "other", {.ttl = short_max_ttl})));
   EXPECT_EQ(nodes_.count_held("r"), 0U);
 
@@ -56,7 +56,7 @@ TEST_F(IntervalMemory, ANodeThatForgotAndTwoThatHungMakeNoSecondRun) {
   EXPECT_EQ(second.error().round.nodes.at(2).vote, Vote::excluded);
   EXPECT_GT(second.error().round.nodes.at(2).remaining, minutes(5));
 
-  // Of an interval that it would know of, it is asked.
+  // A node votes on an interval that is no longer than the time it remembers.
   EXPECT_TRUE(
       succeeded(acquire_patiently(client, interval("s", short_max_ttl), {.ttl = short_max_ttl})));
 }

@@ -20,8 +20,8 @@ class RestartGuard : public testing::Test {
   NewNodes nodes_{3, {.arguments = {"--repl-diskless-sync-delay", "0"}}};
 };
 
-/// The first replica gives a master another replication id, as a change of role does. Afterwards
-/// others come and go.
+/// Gives a master its first replica. The first one changes the master's replication id, as a change
+/// of role does; later replicas do not.
 inline void have_had_a_replica(RedisServer& master) {
   const RedisServer replica;
   master.command({"SET", "first", "1"});
@@ -39,7 +39,7 @@ inline void become_replica_of(const RedisServer& node, const RedisServer& master
       std::chrono::seconds(30)));
 }
 
-/// A replica that was cut off from its master and promoted: it knows the marker, not the lock.
+/// Makes a replica, cuts it off from its master and promotes it: it knows the marker, not the lock.
 inline void cut_off_a_replica(RedisServer& master, std::optional<RedisServer>& replica) {
   master.command({"SET", "replicated", "1"});
   replica.emplace(RedisServerOptions{.arguments = {"--repl-diskless-sync-delay", "0"}});
@@ -47,6 +47,16 @@ inline void cut_off_a_replica(RedisServer& master, std::optional<RedisServer>& r
   ASSERT_TRUE(
       eventually([&] { return replica->get("replicated") == "1"; }, std::chrono::seconds(30)));
   ASSERT_TRUE(replica->command({"REPLICAOF", "NO", "ONE"}).is_ok());
+}
+
+/// Makes the node a replica of its promoted replica for a while. The node keeps its process, its
+/// connections and its marker.
+inline void give_its_role_back(RedisServer& node, std::optional<RedisServer>& replica) {
+  const std::string marker(redis::keys::marker);
+  ASSERT_EQ(replica->get(marker), node.get(marker));
+  ASSERT_NO_FATAL_FAILURE(become_replica_of(node, *replica));
+  ASSERT_EQ(replica->get(marker), node.get(marker));
+  ASSERT_TRUE(node.command({"REPLICAOF", "NO", "ONE"}).is_ok());
 }
 
 }  // namespace redlock::test

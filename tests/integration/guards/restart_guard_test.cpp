@@ -1,4 +1,4 @@
-// Nodes that forgot what they had promised, and those that nobody has met yet.
+// Nodes that forgot their promises, and nodes that no client has met.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST_F(RestartGuard, NodesThatNobodyHasMetHaveNoVoteAndSayHowToOpenThem) {
   EXPECT_THAT(message, ContainsRegex("[0-9] m?s"));
   ASSERT_GE(votes(refused.error().round, Vote::excluded), 2U);
   for (std::size_t i = 0; i < 3; ++i) {
-    // The call has them marked, and then the end of the quarantine is known.
+    // The call marks the nodes; then the end of the quarantine is known.
     EXPECT_TRUE(eventually([&] {
       return testing::Matches(ContainsRegex("[0-9] m?s"))(
           log.last_message(NodeEvent::Kind::excluded, i));
@@ -43,7 +43,7 @@ TEST_F(RestartGuard, NodesThatNobodyHasMetHaveNoVoteAndSayHowToOpenThem) {
     EXPECT_NE(node.message, "");
     EXPECT_THAT(message, HasSubstr(node.message));
   }
-  // Known to all by now: nobody is asked, and every vote is reported.
+  // All nodes are known to be excluded by now, so none is asked, and every vote is reported.
   refused = client.try_acquire("r", {.ttl = short_max_ttl});
   ASSERT_TRUE(failed_with(refused, Errc::excluded));
   EXPECT_EQ(votes(refused.error().round, Vote::excluded), 3U);
@@ -58,7 +58,7 @@ TEST_F(RestartGuard, NodesThatNobodyHasMetHaveNoVoteAndSayHowToOpenThem) {
 }
 
 TEST_F(RestartGuard, NoBootstrapIsAdvisedThatWouldShortenNothing) {
-  // A third node remembers the deployment, so the two that forgot are not taken for new ones.
+  // A third node remembers the deployment, so the two that forgot do not count as new ones.
   ClientOptions options = RestartGuard::options();
   options.max_ttl = minutes(10);
   open_deployment(options);
@@ -84,7 +84,8 @@ TEST_F(RestartGuard, AWaitingAcquireGetsTheLockWhenTheQuarantineEnds) {
   ASSERT_TRUE(failed_with(client.try_acquire("r", {.ttl = short_max_ttl}), Errc::excluded));
   const auto lease = client.acquire("r", {.ttl = short_max_ttl});
   ASSERT_TRUE(succeeded(lease));
-  // On two of the three, and most of it has passed; to the millisecond, clocks may disagree.
+  // Most of the quarantine has passed on two of the three nodes; clocks may disagree by
+  // milliseconds.
   const auto ended = std::count_if(nodes_.begin(), nodes_.end(), [](const RedisServer& node) {
     return node.pttl(std::string(redis::keys::quarantine)) < 1000;
   });
@@ -154,7 +155,7 @@ TEST_F(RestartGuard, ARenewedLeaseOutlivesANodeThatForgotIt) {
 }
 
 TEST_F(RestartGuard, TheOthersDoWithoutANodeThatForgot) {
-  // Nothing here waits for the end of the quarantine, and a short one may end in between.
+  // This test does not wait for the end of the quarantine; a short one could end during the test.
   ClientOptions options = RestartGuard::options();
   options.max_ttl = seconds(60);
   open_deployment(options);
@@ -167,7 +168,7 @@ TEST_F(RestartGuard, TheOthersDoWithoutANodeThatForgot) {
 
   ASSERT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
   Client stranger = make_client(options);
-  // Its answers do not count while the first client writes its marker.
+  // The node's answers do not count while the first client writes its marker.
   Result<Inspection> inspection = stranger.inspect("r");
   ASSERT_TRUE(eventually(
       [&] {
@@ -186,7 +187,7 @@ TEST_F(RestartGuard, ANodeThatForgotVotesAgainAfterItsQuarantine) {
   nodes_[0].restart(Data::wipe);
   ASSERT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
   ASSERT_TRUE(eventually([&] { return !quarantined(nodes_[0]); }, seconds(60)));
-  // Its vote is needed from here on.
+  // From here on, the vote of the node that forgot is needed.
   nodes_[1].kill();
   const auto lease = acquire_patiently(client, "r", {.ttl = short_max_ttl});
   ASSERT_TRUE(succeeded(lease));
@@ -204,7 +205,7 @@ TEST_F(RestartGuard, AClientWithAnotherMaxTtlIsToldWhatDiffers) {
   EXPECT_THAT(refused.error().message, ContainsRegex("[^0-9]47(000 m| )s"));
   EXPECT_THAT(refused.error().message, ContainsRegex("[^0-9]3(000 m| )s"));
   EXPECT_EQ(nodes_.count_held("r"), 0U);
-  // It has not harmed those that do belong together.
+  // The refused client has not harmed clients with the same max TTL.
   Client member = RestartGuard::client();
   EXPECT_TRUE(succeeded(member.try_acquire("r", {.ttl = short_max_ttl})));
 }

@@ -1,4 +1,4 @@
-// Nodes that say by themselves that they forgot, and those that cannot.
+// Nodes that notify clients that they forgot, and nodes that cannot.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,9 +19,9 @@ const std::string marker(redis::keys::marker);
 
 class Tracking : public testing::Test {
  protected:
-  /// Nobody asks for anything from here on.
+  /// Connects a client that sends no requests by itself afterwards.
   void connect() {
-    // Open, so that the client has nothing to write: its own writes are not tracked.
+    // The deployment is open, so the client writes nothing: its own writes would not be tracked.
     ClientOptions options = guarded(nodes_.urls());
     if (!opened_) open_deployment(options);
     opened_ = true;
@@ -35,7 +35,8 @@ class Tracking : public testing::Test {
     EXPECT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0, 2));
   }
 
-  /// Redis 6.0 would also notify us of the writes of our own scripts, so it is not asked to track.
+  /// Whether nodes are asked to track keys. Redis 6.0 is not: it would also notify a client of the
+  /// writes of its own scripts.
   [[nodiscard]] bool tracks_keys() const { return nodes_[0].is_since(7); }
   static constexpr auto needs_tracked_keys = "keys are tracked: row redis-7.0 of the matrix";
 
@@ -76,7 +77,7 @@ TEST_F(Tracking, WhatAServerRemembersIsBoundedByTheClientsThatAreConnected) {
     log_ = EventLog();
   }
   EXPECT_EQ(remembered(), 0) << "the first of them holds nothing any more";
-  // Who watches is remembered for what it watches, until that changes.
+  // A node remembers a watcher for the watched key until that changes.
   const std::string resource = fresh_resource();
   connect();
   std::atomic<bool> saw{false};

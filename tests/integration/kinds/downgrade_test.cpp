@@ -1,5 +1,5 @@
-// A writer that becomes a reader, on real servers: who comes in then and who does not, and what is
-// left where nodes are down or stopped.
+// A writer that becomes a reader, on real servers: which callers are let in then, and what remains
+// if nodes are down or stopped.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class Downgrade : public testing::Test {
     options.ttl = seconds(25);
     return holder_.try_acquire(resource_, std::move(options));
   }
-  /// Whoever waits, until it is queued on every node behind so many others.
+  /// Starts a call that waits, and returns when it is queued on every node after `behind` others.
   [[nodiscard]] std::future<Result<Lease>> wait_for(Client& client, const Target& target,
                                                     std::int64_t behind = 0) {
     auto waiting = std::async(std::launch::async, [&client, target] {
@@ -182,7 +182,8 @@ TEST(DowngradeOverTheLoss, OfTwoOfFiveNodesLetsReadersInAndIsSeenToWhenTheyRetur
   EXPECT_TRUE(succeeded(lease->extend(seconds(20))));
   nodes[1].restart();
   nodes[4].restart();
-  // They have lost the key, or still have the writer's: renewals give them the reader's.
+  // The restarted nodes have lost the key or still have the writer's: renewals give them the
+  // reader's.
   for (RedisServer& node : nodes) {
     EXPECT_TRUE(eventually([&] {
       return lease->extend(seconds(20)) && node.command({"TYPE", "r"}).string == "zset";

@@ -21,7 +21,7 @@ class Kinds : public testing::Test {
   [[nodiscard]] Result<Lease> own(const std::string& owner) {
     return take(owned(resource_, owner));
   }
-  /// On how many nodes anything is.
+  /// The number of nodes that have the key.
   [[nodiscard]] static std::size_t count(const std::string& key) {
     std::size_t nodes = 0;
     for (RedisServer& node : shared_nodes(5)) {

@@ -25,7 +25,7 @@ TEST(KindsOverTheLoss, OfTwoOfFiveNodesGoOn) {
   auto owner = take(owned("owned", "me"));
   ASSERT_TRUE(succeeded(reader));
   ASSERT_TRUE(succeeded(owner));
-  // Not all nodes were waited for.
+  // The last node may lag behind the quorum.
   for (RedisServer& node : nodes) {
     ASSERT_TRUE(eventually([&] { return node.command({"EXISTS", "r", "owned"}).integer == 2; }));
   }
@@ -67,7 +67,7 @@ TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
   NewNodes nodes(3);
   const ClientOptions options = patient(nodes.urls());
   const auto refused_for = [&](const Target& target) {
-    // Of who had locks before there was a deployment.
+    // A client that had locks before the deployment was opened.
     Client client = make_client(unguarded(options));
     const auto lease = client.try_acquire(target, {.ttl = seconds(20)});
     EXPECT_TRUE(succeeded(lease));
@@ -84,7 +84,7 @@ TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
   const auto cooling_down = admin::bootstrap(options);
   EXPECT_TRUE(failed_with(cooling_down, Errc::held));
   nodes.flush();
-  // A value of somebody else's is no lock.
+  // A value that no Redlock client wrote is not a lock.
   nodes[0].command({"SET", "s", "somebody else's", "PX", "600000"});
   EXPECT_TRUE(succeeded(admin::bootstrap(options)));
 }

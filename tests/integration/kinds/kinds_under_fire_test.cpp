@@ -1,5 +1,5 @@
-// Each kind of lock, contended for by clients of their own while nodes are stopped, killed and come
-// back empty. The holds and their times are recorded, and judged afterwards.
+// Each kind of lock, contended for by separate clients while nodes are stopped, killed and
+// restarted empty. The holds and their times are recorded, and judged afterwards.
 
 #include <gtest/gtest.h>
 
@@ -17,13 +17,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// A lease as its holder saw it: nobody acts on it before `from` or from `until` on.
+/// A lease as its holder saw it: the holder acts on it from `from`, and no longer from `until` on.
 struct Held {
   BootClock::time_point from;
   BootClock::time_point until;
   std::string resource;
-  std::string group;            ///< who may hold it at the same time; empty: nobody
-  BootClock::time_point began;  ///< nothing was asked for it before
+  std::string group;  ///< what holders at the same time have in common; empty: it excludes all
+  BootClock::time_point began;  ///< no request for it was sent before
   std::chrono::nanoseconds at_least{0};
 };
 
@@ -31,7 +31,7 @@ struct FireKind {
   const char* name;
   Target (*draw)(std::minstd_rand& random);
   std::chrono::nanoseconds ttl = seconds(2);
-  int grants = 20;  ///< until a fault is over
+  int grants = 20;  ///< grants that end a fault
 
   friend void PrintTo(const FireKind& kind, std::ostream* out) { *out << kind.name; }
 };
@@ -48,7 +48,7 @@ Target of_several(std::minstd_rand& random) {
 Target of_permits(std::minstd_rand& /*random*/) { return permit("r", 2); }
 Target of_an_interval(std::minstd_rand& /*random*/) { return interval("r", milliseconds(250)); }
 
-/// The holders that do not exclude each other have this in common; empty: it excludes all.
+/// What holders that do not exclude each other have in common; empty: the lock excludes all others.
 std::string group_of(const Target& target) {
   return target.kind() == Target::Kind::shared ? "readers" : target.owner();
 }
@@ -72,7 +72,7 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
       auto lease = client.try_acquire_for(target, seconds(5), {.ttl = ttl});
       if (!lease) continue;
       const auto from = BootClock::now();
-      // No later than the granting round began: drift is taken off as well.
+      // No later than the begin of the granting round: drift is subtracted as well.
       const auto began = lease->valid_until() - ttl;
       std::this_thread::yield();
       const auto until = std::min(BootClock::now(), lease->valid_until());
@@ -92,7 +92,7 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
     }
   }
 
-  /// Faults are over when the contenders have got on under them.
+  /// A fault ends when the contenders have made progress under it.
   void expect_progress(const char* under) {
     const int before = grants_;
     EXPECT_TRUE(eventually([&] { return grants_ >= before + GetParam().grants; }, seconds(60)))
@@ -132,8 +132,8 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
     }
   }
 
-  /// The nodes keep it for so long from when they were asked, which is after `began`, and nobody
-  /// has it before they answered, which is before `from`.
+  /// The nodes keep an interval for its whole length from the time of the request, which is after
+  /// `began`, and the holder has it from the answers on, which come before `from`.
   static void judge_intervals(std::vector<Held>& leases) {
     std::sort(leases.begin(), leases.end(),
               [](const Held& a, const Held& b) { return a.began < b.began; });
@@ -163,11 +163,12 @@ TEST_P(KindsUnderFire, KeepsItsPromise) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, KindsUnderFire,
-    testing::Values(
-        FireKind{"readers_and_writers", as_reader_or_writer}, FireKind{"owners", as_owner},
-        FireKind{"several", of_several}, FireKind{"permits", of_permits},
-        // A shorter lease than the interval: a holder that is gone keeps others out as well.
-        FireKind{"interval", of_an_interval, milliseconds(200), 3}),
+    testing::Values(FireKind{"readers_and_writers", as_reader_or_writer},
+                    FireKind{"owners", as_owner}, FireKind{"several", of_several},
+                    FireKind{"permits", of_permits},
+                    // The lease is shorter than the interval: after its holder dies, the interval
+                    // still excludes others.
+                    FireKind{"interval", of_an_interval, milliseconds(200), 3}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST_F(S5, HoldsThatOverlapDoNotKeepAStrangerOutForEver) {
   std::jthread waiting(
       [&] { stranger = other_.try_acquire_for(resource_, seconds(60), {.ttl = seconds(20)}); });
   ASSERT_TRUE(eventually([&] {
-    // A quorum of five.
+    // On a quorum of the five nodes.
     return std::count_if(shared_nodes(5).begin(), shared_nodes(5).end(), [&](RedisServer& node) {
              return node.command({"ZSCORE", resource_, "writer"}).kind == Reply::Kind::string;
            }) >= 3;
@@ -75,7 +75,7 @@ TEST_F(S5, ALeaveByAStrangerIsToldApart) {
   const auto released = client_.release(resource_, token);
   ASSERT_TRUE(succeeded(released));
   EXPECT_EQ(released->holds_left, 0U);
-  // Its answer was lost, say, and it is asked for again: it counted once.
+  // The release is repeated, as after a lost answer: it counted once.
   EXPECT_TRUE(failed_with(client_.release(resource_, token), Errc::not_holder));
 }
 
@@ -123,7 +123,7 @@ TEST(S7, TheSecondLockOfAThreadCostsNoRoundTripAndOnlyTheLastUnlockReleases) {
   EXPECT_EQ(mutex.holds(), 4U);
   std::jthread([&] {
     EXPECT_EQ(mutex.holds(), 0U);
-    mutex.unlock();  // not its own: harmless
+    mutex.unlock();  // not this thread's: harmless
     EXPECT_FALSE(mutex.try_lock());
   }).join();
   mutex.unlock();

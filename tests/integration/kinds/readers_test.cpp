@@ -61,7 +61,7 @@ TEST_F(S11, OneKeyAResource) {
   const auto second = read();
   ASSERT_TRUE(succeeded(second));
   for (RedisServer& node : shared_nodes(5)) {
-    // Two readers, and that it is theirs; not all nodes were waited for.
+    // Members: two readers and the group. The last node may lag behind the quorum.
     EXPECT_TRUE(eventually([&] { return node.command({"ZCARD", resource_}).integer == 3; }));
     EXPECT_EQ(node.command({"TYPE", resource_}).string, "zset");
   }
@@ -102,7 +102,7 @@ TEST_F(S11, AWaitingWriterKeepsNewReadersOutAndGoesNext) {
 }
 
 TEST_F(S11, ReadersThatWaitEnterTogetherAheadOfAWriterThatCameLater) {
-  // A node that the writer's client did not ask would let readers in, and end their queue.
+  // If the writer's client did not ask a node, that node would let readers in and end their queue.
   ASSERT_TRUE(all_nodes_vote(client_, shared_nodes(5), 5));
   std::vector<Client> clients;
   for (int i = 0; i < 4; ++i) {
@@ -122,7 +122,7 @@ TEST_F(S11, ReadersThatWaitEnterTogetherAheadOfAWriterThatCameLater) {
     EXPECT_TRUE(succeeded(lease));
     EXPECT_FALSE(wrote) << "the writer came later";
     ++readers;
-    // All of them are in at once.
+    // All readers hold it at once.
     EXPECT_TRUE(eventually([&] { return readers == 3; }, seconds(30)));
     EXPECT_TRUE(succeeded(lease->release()));
   };
@@ -147,7 +147,7 @@ TEST_F(S11, AReaderIsExtendedAndReleasedByItsToken) {
   EXPECT_TRUE(
       failed_with(client_.release(resource_, *Token::parse(hex_token())), Errc::not_holder));
   EXPECT_TRUE(succeeded(client_.release(resource_, token)));
-  // A quorum decides; the other nodes release it a moment later.
+  // A quorum decides; the other nodes release the hold a moment later.
   EXPECT_TRUE(eventually([&] { return count(resource_) == 0; }));
   EXPECT_TRUE(failed_with(client_.extend(resource_, token, seconds(25)), Errc::not_holder));
 }

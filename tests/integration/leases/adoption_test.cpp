@@ -22,7 +22,7 @@ class Adoption : public testing::Test {
   [[nodiscard]] DetachedLease hand_on(const Target& target, AcquireOptions options) {
     auto granted = giver_.try_acquire_for(target, seconds(30), std::move(options));
     EXPECT_TRUE(succeeded(granted));
-    // By a text, as to another process.
+    // Through text, as if to another process.
     return DetachedLease::parse(granted->detach().str()).value_or(DetachedLease());
   }
 
@@ -91,8 +91,8 @@ TEST_F(Adoption, IsOfEveryKind) {
     ASSERT_TRUE(succeeded(again)) << detached.str();
     EXPECT_TRUE(succeeded(again->release()));
     for (const std::string& resource : detached.resources) {
-      // A late request of the previous owner may set the key again on a node that it did not wait
-      // for.
+      // The previous owner's late request may set the key again on a node whose answer was not
+      // waited for.
       EXPECT_TRUE(eventually([&] { return shared_nodes(3).count_held(resource) < 2; }));
     }
   }

@@ -1,5 +1,6 @@
-// A lease that is used by its token, by clients that have met no node before: each call is made by
-// a client of its own, as by a process that has just begun. On deployments as users have them.
+// A lease is used by its token, by clients that have met no node before: each call is made by a
+// client of its own, like a process that has just started. The nodes are opened deployments, as
+// users have them.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// How a holder learns that it holds no more.
+// How a holder learns that its lease is lost.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ struct Losses {
   return options;
 }
 
-/// Keeps a client from noticing anything, as a pause of its process does.
+/// Blocks a client's loop, as a pause of its process does.
 class StalledLoop {
  public:
   explicit StalledLoop(Client& client) {
@@ -116,7 +116,7 @@ TEST_F(LeaseLoss, DoesNotHappenAfterARelease) {
 }
 
 TEST_F(LeaseLoss, IsToldIfTheHolderIsTheFirstToSeeIt) {
-  // After a pause, before the loop has run.
+  // Ends a lease after a pause, before the loop has run.
   const auto end_late = [this](const std::function<void(Lease &&)>& end) {
     Client client = LeaseLoss::client();
     const auto granted = losses_.count.load();
@@ -157,7 +157,8 @@ TEST_F(LeaseLoss, IsToldIfAnUnlockIsTheFirstToSeeIt) {
 }
 
 TEST_F(LeaseLoss, IsSignalledByTheEndOfTheClientAndNotTold) {
-  // The objects that on_lost refers to may be gone; a stop_callback unregisters itself in time.
+  // The objects that on_lost refers to may have been destroyed; a stop_callback unregisters itself
+  // in time.
   Lease lease;
   std::stop_token lost;
   std::atomic<int> stopped{0};

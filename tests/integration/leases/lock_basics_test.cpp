@@ -19,7 +19,7 @@ class LockOverNodes : public testing::TestWithParam<std::size_t> {
   [[nodiscard]] static std::size_t held_by(const std::string& resource, const Token& token) {
     return shared_nodes(GetParam()).count_held_by(resource, token.str());
   }
-  // Nobody waits for stragglers, so what happens on all nodes is seen a moment later.
+  // Calls return before the last node has answered, so the last node follows a moment later.
   [[nodiscard]] static bool soon_on_all(const std::string& resource, const Token& token) {
     return eventually([&] { return held_by(resource, token) == GetParam(); });
   }
@@ -91,7 +91,7 @@ TEST_P(LockOverNodes, AReleasedLockIsFreeForTheNext) {
   EXPECT_GE(votes(*released, Vote::granted), 1U);
   EXPECT_FALSE(lease->valid());
   EXPECT_TRUE(failed_with(lease->release(), Errc::not_holder)) << "a second time";
-  // A straggler's key may still be on its way out on a minority.
+  // A minority may still be deleting its keys.
   EXPECT_TRUE(succeeded(acquire_patiently(second, resource)));
   EXPECT_TRUE(soon_gone(resource));
 }
@@ -225,7 +225,7 @@ TEST_P(LockSplit, HalfOfAnEvenNumberIsNoMajorityAndLeavesNothingBehind) {
   }
   auto refused = client.try_acquire(resource);
   ASSERT_FALSE(refused);
-  // Which of the two it is depends on who answered first.
+  // The order of the answers decides between the two.
   EXPECT_TRUE(refused.error().code == Errc::split || refused.error().code == Errc::held)
       << refused.error().message;
   EXPECT_TRUE(

@@ -40,7 +40,7 @@ TEST_F(LockKeys, AForeignClientExcludesUsAndWeExcludeIt) {
   ASSERT_TRUE(failed_with(refused, Errc::held));
   EXPECT_EQ(client_.ownership(resource_, *Token::parse(foreign)), Ownership::held);
 
-  // Their compare-and-delete.
+  // The compare-and-delete of those libraries.
   const std::string script =
       "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 "
       "end";
@@ -92,7 +92,7 @@ TEST_F(LockKeys, AnOrphanWithoutExpiryIsShownAsSuch) {
   EXPECT_EQ(inspection->state, Inspection::State::held);
   for (const NodeInspection& node : inspection->nodes) EXPECT_FALSE(node.remaining);
   EXPECT_TRUE(failed_with(client_.try_acquire(resource_), Errc::held));
-  // Extending what never expires takes nothing from it.
+  // Extending a key that never expires leaves it without an expiry.
   EXPECT_TRUE(succeeded(client_.extend(resource_, *Token::parse("orphan"), seconds(1))));
   EXPECT_EQ(shared_nodes()[0].pttl(resource_), -1);
   for (std::size_t i = 0; i < 3; ++i) shared_nodes()[i].command({"DEL", resource_});
@@ -164,7 +164,7 @@ TEST_F(LockKeys, AForeignTokenMayBeAWordThatARefusalTakesForMore) {
     ASSERT_TRUE(who_refused(refused)) << word;
     EXPECT_EQ(who_refused(refused)->kind, kind) << word;
     EXPECT_EQ(who_refused(refused)->token, std::nullopt) << word;
-    // An inspection knows the type of the key.
+    // An inspection also reads the type of the key.
     const auto inspection = client_.inspect(resource_);
     ASSERT_TRUE(succeeded(inspection));
     EXPECT_EQ(inspection->state, Inspection::State::held);

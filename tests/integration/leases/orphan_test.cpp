@@ -18,7 +18,7 @@ class Orphans : public testing::Test {
   void TearDown() override {
     for (const RedisServer& node : shared_nodes()) node.command({"DEL", resource_});
   }
-  /// The same value everywhere, or another one on each node.
+  /// Stores an orphan on each node: `values[i]` on node i.
   void leave_behind(const std::vector<std::string>& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       ASSERT_EQ(shared_nodes()[i].command({"SETNX", resource_, values[i]}).integer, 1);
@@ -99,7 +99,7 @@ TEST_F(Orphans, DataThatIsNoTokenIsNotTouched) {
     for (std::size_t i = 0; i < 3; ++i) shared_nodes()[i].command(command);
     EXPECT_TRUE(
         failed_with(client.try_acquire_for(resource_, seconds(0), repairing()), Errc::held));
-    // Its requests are answered before this one's.
+    // The nodes have answered all earlier requests before they answer this one.
     EXPECT_TRUE(succeeded(client.inspect(resource_)));
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_EQ(shared_nodes()[i].pttl(resource_), -1) << command.front();

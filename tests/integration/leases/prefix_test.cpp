@@ -59,7 +59,7 @@ class Prefix : public testing::Test {
   [[nodiscard]] Client client_of(const std::string& team) const {
     return make_client(of_team(team));
   }
-  /// What list shows this team.
+  /// The resources that this team sees in a list.
   [[nodiscard]] std::vector<std::string> listed(const std::string& team,
                                                 const std::string& pattern = {}) const {
     const auto list = admin::list_locks(of_team(team), {.pattern = pattern});
@@ -91,7 +91,7 @@ TEST_F(Prefix, TeamsWithOneNameForTwoLocksDoNotMeet) {
   EXPECT_EQ(billing_.inspect("job")->holder_name, "billing");
   EXPECT_EQ(billing_.ownership("job", ours->token()), Ownership::held);
   EXPECT_EQ(billing_.ownership("job", theirs->token()), Ownership::not_held);
-  // Others of the team are refused, and told by the name that they know.
+  // Other clients of the team are refused; the message has the name that they use.
   Client colleague = client_of("billing");
   const auto refused = colleague.try_acquire("job");
   ASSERT_TRUE(failed_with(refused, Errc::held));
@@ -159,7 +159,7 @@ TEST_F(Prefix, HoldsForWhateverTakesAResource) {
   EXPECT_TRUE(succeeded(shipping_.try_acquire_for("storage", 60s, fenced)));
   EXPECT_TRUE(nodes_[0].command({"ZSCORE", "redlock:node:numbers", "storage"}).is_nil());
 
-  // Handed on, and by token.
+  // The lease is handed on, and used by its token.
   const DetachedLease detached = first->detach();
   EXPECT_THAT(detached.resources, ElementsAre("storage"));
   EXPECT_TRUE(failed_with(shipping_.adopt(detached), Errc::not_holder));
@@ -171,7 +171,7 @@ TEST_F(Prefix, HoldsForWhateverTakesAResource) {
   EXPECT_TRUE(succeeded(colleague.extend("storage", token, 20s)));
   EXPECT_TRUE(failed_with(shipping_.release("storage", token), Errc::not_holder));
   EXPECT_TRUE(succeeded(colleague.break_lock("storage", token)));
-  // It is noted after the release.
+  // The record of the break is written after the release.
   EXPECT_TRUE(eventually([&] {
     const auto seen = billing_.inspect("storage");
     return seen && seen->broken.size() == 1 && seen->broken[0].by == "billing";
@@ -277,7 +277,7 @@ class TeamsInACrowd : public Prefix {
       std::this_thread::yield();
       --team.inside;
       ++team.grants;
-      // With nodes that are dead, a release may find too few; the lock is passed on all the same.
+      // With dead nodes, a release may reach too few; the lock is passed on all the same.
       static_cast<void>(lease->release());
     }
   }

@@ -1,4 +1,5 @@
-// Whatever has a number, at one, ten, a hundred and a thousand of it, or as many as there may be.
+// Everything that can be counted: one, ten, a hundred and a thousand of it, or as many as are
+// allowed.
 
 #include <gtest/gtest.h>
 
@@ -22,8 +23,8 @@ using std::chrono::seconds;
 
 using Done = std::function<void(Result<Lease>)>;
 
-/// Asks so often at once, and waits for all answers, each of which must be a lease. Leases are
-/// kept, or released as they come.
+/// Calls `ask` `count` times at once and waits for all answers, each of which must be a lease.
+/// Leases are kept, or released as they arrive.
 enum class Leases { kept, released };
 std::vector<Lease> all_granted(std::size_t count, Leases what,
                                const std::function<void(std::size_t, Done)>& ask) {
@@ -80,7 +81,7 @@ TEST_P(ScaleOverNodes, ReadersOfAClient) {
   ASSERT_EQ(readers.size(), count());
   Client writer = make_client(patient(shared_urls(3)));
   EXPECT_TRUE(failed_with(writer.try_acquire(resource_), Errc::held));
-  // A quorum has answered each call; the last node may lag behind.
+  // Each call returned after a quorum's answers; the last node may lag.
   EXPECT_TRUE(eventually([&] {
     const auto seen = writer.inspect(resource_);
     return seen && std::all_of(seen->nodes.begin(), seen->nodes.end(),
@@ -98,7 +99,8 @@ TEST_P(ScaleOverNodes, CallsOfAClientThatWaitForOneResource) {
 }
 
 TEST_P(ScaleOverNodes, Clients) {
-  // Each has a descriptor for its loop and others for its node, as the node has.
+  // Each client needs descriptors for its loop and for its node, and the node needs one for each
+  // client.
   rlimit files{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
   if (files.rlim_max < 16 * count()) GTEST_SKIP() << "too few descriptors are allowed here";
@@ -165,7 +167,7 @@ TEST_P(NodesUpToTheMost, AreADeployment) {
   EXPECT_TRUE(succeeded(lease->extend(seconds(30))));
   EXPECT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(eventually([&] { return nodes.count_held("r") == 0; }));
-  // As many as may be are gone.
+  // As many nodes as a quorum can spare are killed.
   for (std::size_t i = 0; 2 * (i + 1) < GetParam(); ++i) nodes[i].kill();
   EXPECT_TRUE(succeeded(make_client(patient(nodes.urls())).try_acquire("r")));
 }

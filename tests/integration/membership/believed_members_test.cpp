@@ -1,5 +1,5 @@
-// Which members clients believe in: what one node says alone counts for nothing, and of two servers
-// behind one name only one is a member.
+// Which nodes clients accept as members: the word of a single node does not count, and of two
+// servers under one name only one is a member.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ core::Marker read_marker(const RedisServer& server) {
   return *marker;
 }
 
-/// What its votes count for; empty: for nothing.
+/// The deployment that the server's votes count for; empty: none.
 std::string deployment_of(const RedisServer& server) {
   const auto marker = core::parse_marker(server.get(marker_key).value_or(""));
   return marker ? core::deployment_text(*marker) : std::string();
@@ -35,7 +35,7 @@ void write_marker(const RedisServer& server, const core::Marker& marker) {
                   core::format_marker(marker) + ' ' + std::to_string(marker.written_at.count())});
 }
 
-/// What a client said of its nodes.
+/// The node events of a client.
 class Events {
  public:
   void listen(ClientOptions& options) {
@@ -107,16 +107,16 @@ TEST_F(BelievedMembers, OfTwoServersBehindOneNameOneIsAMember) {
 
   third.lead_to(nodes_[3].port());
   Client after = make_client(options_of(list));
-  // A vote that is asked for while the markers change does not count.
+  // A vote that was requested while the markers change does not count.
   ASSERT_TRUE(eventually([&] { return grants(after); }));
-  // The blank one is taken back, and the others know it as the member from then on.
+  // The blank node becomes a member again, and the others record it as the member.
   EXPECT_TRUE(eventually([&] {
     return deployment_of(nodes_[3]) == deployment_of(nodes_[0]) &&
            deployment_of(nodes_[3]) == deployment_of(nodes_[1]);
   }));
   EXPECT_NE(deployment_of(nodes_[0]), first);
   EXPECT_TRUE(eventually([&] { return grants(before) && grants(after); }));
-  // The first client is still connected to the old one, and does not ask it any more.
+  // The first client is still connected to the old server, and no longer asks it.
   AcquireOptions lock;
   lock.ttl = seconds(1);
   const std::string resource = fresh_resource();

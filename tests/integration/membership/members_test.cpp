@@ -1,5 +1,5 @@
-// The members of a deployment are changed one node at a time, and a change that was cut off at any
-// step is resumed.
+// A deployment's members change one node at a time, and a change that was cut off at any step is
+// resumed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST_F(Members, AreNotChangedByACallThatIsCancelled) {
   EXPECT_FALSE(nodes_[3].get(marker_key));
 }
 
-/// Calls a change again and again, each time cut off one writing later, until it is done.
+/// Repeats a change until it is done, and cuts it off one write later each time.
 template <typename Change>
 int cut_off_at_every_step(const Change& change) {
   struct Cut {};
@@ -170,7 +170,7 @@ TEST_F(Members, AreResumedByTheCommandThatIsTold) {
       succeeded(admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
 }
 
-/// Cuts the change off before its writing of this number.
+/// Cuts the change off before its write number `writing`.
 void cut_off(std::size_t writing, const std::function<void(const admin::ChangeOptions&)>& change) {
   struct Cut {};
   admin::ChangeOptions options;
@@ -185,7 +185,7 @@ TEST_F(Members, AreToldHowFarAChangeHasComeBesideOneThatRefuses) {
   open(3);
   auto sorted = initial_;
   std::sort(sorted.begin(), sorted.end());
-  // The entering node is joining, and the first member has the new id.
+  // After two writes, the entering node is joining and the first member has the new id.
   cut_off(2, [&](const admin::ChangeOptions& change) {
     static_cast<void>(admin::add_member(options_of(initial_), nodes_[3].url(), change));
   });

@@ -1,5 +1,5 @@
-// The members change while clients with the old list and with the new one lock all the time: no two
-// of them hold the lock at once, and both go on.
+// The members change while clients with the old list and with the new one lock all the time: two of
+// them never hold the lock at once, and all make progress.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ class Table {
   int overlaps_ = 0;
 };
 
-/// Locks, extends now and then, and releases, until it is destroyed.
+/// A thread that locks, sometimes extends, and releases, until it is destroyed.
 class Contender {
  public:
   Contender(ClientOptions options, Table& table) : table_(table) {
@@ -66,7 +66,7 @@ class Contender {
 
   [[nodiscard]] int leases() const { return leases_; }
   [[nodiscard]] int learned() const { return learned_; }
-  /// It got so many more leases.
+  /// Whether the contender gets 20 more leases.
   [[nodiscard]] bool goes_on() const {
     const int before = leases_;
     return eventually([&] { return leases_ >= before + 20; }, seconds(60));
@@ -101,7 +101,7 @@ class MembersUnderLoad : public Members {
     for (const auto& contender : contenders_) EXPECT_TRUE(contender->goes_on()) << when;
     EXPECT_EQ(table_.overlaps(), 0) << when;
   }
-  /// A change, killed at its first writing, at its second, …, and repeated each time.
+  /// Makes a change that is killed at its first write, at its second, …, and repeated each time.
   template <typename Change>
   void change_and_kill_at_every_writing(const Change& change) {
     struct Killed {};
@@ -134,7 +134,7 @@ TEST_F(MembersUnderLoad, OldAndNewListsNeverHoldTheLockAtOnce) {
     return admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change);
   });
   expect_that_all_go_on("after the change");
-  // The node that left still runs, with its old marker. A client that lists it still ignores that.
+  // The removed node still runs with its old marker. A client that lists it ignores the marker.
   EXPECT_TRUE(eventually([&] { return contenders_[0]->learned() == 1; }, seconds(30)));
 }
 
@@ -171,7 +171,8 @@ TEST_F(MembersUnderLoad, GrowAndShrinkAndNobodyStops) {
 TEST_F(MembersUnderLoad, AClientThatStayedConnectedObeysABootstrapOfMoreNodes) {
   open(3);
   {
-    // Connected before, idle while the deployment is opened: `bootstrap` refuses locked nodes.
+    // The client connects before the deployment is opened and is idle meanwhile: `bootstrap`
+    // refuses locked nodes.
     Client client = make_client(options_of(initial_));
     ASSERT_TRUE(succeeded(client.try_acquire("r", {.ttl = milliseconds(500)})));
     ASSERT_TRUE(eventually([&] { return nodes_.count_held("r") == 0; }, seconds(30)));

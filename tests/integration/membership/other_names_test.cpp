@@ -1,4 +1,4 @@
-// Clients that know the members by other URLs than these know each other.
+// Clients that use other URLs for the members than the markers have.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class OtherNames : public Members {
  protected:
   OtherNames() { open(3); }
 
-  /// "localhost" instead of the address.
+  /// The server's URL with "localhost" in place of the address.
   [[nodiscard]] std::vector<std::string> names() const {
     return {by_name(nodes_[0]), by_name(nodes_[1]), by_name(nodes_[2])};
   }
@@ -57,7 +57,7 @@ TEST_F(OtherNames, DoNotKeepANodeThatForgotFromBeingTakenBack) {
     return lease && core::parse_marker(nodes_[2].get(marker_key).value_or("")) &&
            core::parse_marker(*nodes_[2].get(marker_key))->self == nodes_[2].url();
   }));
-  // Once it is connected to, the name that was learned is no fourth node.
+  // After a connection, the learned name does not count as a fourth node.
   EXPECT_TRUE(eventually([&] {
     const auto lease = acquire(client);
     return lease && lease->report().nodes.size() == 3;

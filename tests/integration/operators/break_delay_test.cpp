@@ -42,7 +42,7 @@ class BreakDelay : public testing::Test {
     return operator_.break_lock(resource_, *Token::parse(token), options);
   }
 
-  /// The nodes where nobody can have it for more than nothing, and for no longer than that.
+  /// The number of nodes that keep all clients out, for `longest` at most.
   [[nodiscard]] std::size_t delayed_nodes(std::chrono::milliseconds longest = 30s) const {
     std::size_t delayed = 0;
     for (std::size_t node = 0; node < count; ++node) {
@@ -59,7 +59,7 @@ class BreakDelay : public testing::Test {
     return delayed;
   }
 
-  /// Holds as a reader, or for an owner, on all nodes.
+  /// Holds the target on all nodes, as a reader or as an owner.
   [[nodiscard]] Lease hold(const Target& target) {
     auto lease = other_.try_acquire(target, {.ttl = 20s});
     EXPECT_TRUE(succeeded(lease));
@@ -107,7 +107,8 @@ TEST_F(BreakDelay, WaitersGetItWhenItIsOver) {
     return seen && seen->waiters == 1;
   }));
   ASSERT_TRUE(succeeded(break_it(held->token().str(), {.delay = 1s})));
-  // No node is free before its own clock says so: both are read from it, in this order.
+  // No node is free before the delay has passed on its own clock: TTL and time are read from the
+  // node, in this order.
   std::array<std::int64_t, count> ends{};
   const auto milliseconds_of = [](const RedisServer& node) {
     const Reply time = node.command({"TIME"});
@@ -187,7 +188,7 @@ TEST_F(BreakDelay, IsNotImposedWhereTheHolderReleasedBefore) {
 TEST_F(BreakDelay, OfAMinorityKeepsNobodyOut) {
   store(0, "theirs");
   EXPECT_TRUE(failed_with(break_it("theirs"), Errc::not_holder));
-  // The others' answers decide, so it may be the last to hear of it.
+  // The other nodes' answers decide, so the delay may reach this node last.
   EXPECT_TRUE(eventually([&] { return delayed_nodes() == 1; }));
   EXPECT_TRUE(succeeded(other_.try_acquire(resource_)));
 }
@@ -206,7 +207,7 @@ TEST_F(BreakDelay, OfASplitIsOneForAllTokens) {
 TEST_F(BreakDelay, EndsEarlyByItsOwnToken) {
   store_everywhere("theirs");
   ASSERT_TRUE(succeeded(break_it("theirs")));
-  // A node that hears of the delay after its end would keep it.
+  // A node that the delay reaches after its end would keep it.
   ASSERT_TRUE(eventually([&] { return delayed_nodes() == count; }));
   const auto seen = other_.inspect(resource_);
   ASSERT_TRUE(succeeded(seen));

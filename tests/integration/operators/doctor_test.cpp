@@ -28,14 +28,15 @@ admin::DeploymentCheck checked(const ClientOptions& options) {
 std::vector<std::string> ids_of(const admin::DeploymentCheck& check) {
   std::vector<std::string> ids;
   for (const admin::Finding& finding : check.findings) {
-    // Most servers of these tests are new.
+    // This finding is left out: most servers of these tests are new.
     if (finding.kind != admin::Finding::Kind::not_bootstrapped)
       ids.emplace_back(to_string(finding.kind));
   }
   return ids;
 }
 
-/// The findings beside two healthy nodes that are new, but for what follows from their being new.
+/// The findings with two healthy new nodes next to this one, without those that come from their
+/// being new.
 std::vector<admin::Finding> findings_of(const std::string& url) {
   NewNodes others(2);
   auto urls = others.urls();

@@ -1,4 +1,4 @@
-// list_locks() on real servers: every kind of lock, what is no lock, and the bounds.
+// list_locks() on real servers: every kind of lock, keys that are not locks, and the limits.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class ListLocks : public testing::Test {
   static std::vector<std::string> names(const std::string& pattern) {
     return names(list({.pattern = pattern}));
   }
-  /// The only lock, as soon as it is on all nodes.
+  /// The only lock, after it is on all nodes.
   static admin::ListedLock settled() {
     admin::LockList seen;
     EXPECT_TRUE(eventually([&] {
@@ -53,7 +53,7 @@ class ListLocks : public testing::Test {
   static void store(std::size_t node, const std::string& resource, const std::string& token) {
     nodes()[node].command({"SET", resource, token, "PX", "20000"});
   }
-  /// On the first node, beside its own two.
+  /// The number of keys on the first node, without the node's own two.
   static std::int64_t keys_stored() { return nodes()[0].command({"DBSIZE"}).integer - 2; }
   static void store_everywhere(const Command& command) {
     for (const RedisServer& node : nodes()) {
@@ -121,7 +121,7 @@ TEST_F(ListLocks, PutsThePermitsOfASemaphoreTogether) {
   }));
   EXPECT_EQ(lock.resource, "s");
   EXPECT_EQ(lock.state, State::held);
-  // By its name, as by that of a permit.
+  // A pattern of the semaphore's name finds it, and so does one of its permits.
   EXPECT_THAT(names("s"), ElementsAre("s"));
   EXPECT_THAT(names("s#*"), ElementsAre("s"));
 }
@@ -199,7 +199,7 @@ TEST_F(ListLocks, ShowsReservationsForReaders) {
 TEST_F(ListLocks, ShowsLocksOfOtherLibrariesAndNoOtherData) {
   store_everywhere({"SET", "foreign", "9f0c2a7e-uuid", "PX", "20000"});
   store_everywhere({"SET", "ours", hex_token(), "PX", "600000"});
-  // None of these is a lock.
+  // None of these keys is a lock.
   store_everywhere({"SET", "plain", "value"});
   store_everywhere({"SET", "token without expiry", hex_token()});
   store_everywhere({"SET", "lasting", "session", "PX", "600000"});
@@ -239,7 +239,7 @@ TEST_F(ListLocks, StopsAtItsLimitAndSaysSo) {
   const admin::LockList part = list();
   EXPECT_FALSE(part.complete);
   for (const admin::ListedNode& node : part.nodes) EXPECT_TRUE(node.stopped_early) << node.url;
-  // One node names it, and all are asked for it.
+  // If one node lists a lock, all nodes are asked for it.
   store_everywhere({"SET", "r", "token", "PX", "29000"});
   const admin::LockList all = list({.keys_per_node = 30'000});
   EXPECT_TRUE(all.complete);
@@ -271,7 +271,7 @@ TEST_F(ListLocks, KeepsItsAnswersSmall) {
   EXPECT_EQ(seen.answered, 5U);
   EXPECT_FALSE(seen.complete);
   EXPECT_GT(seen.locks.size(), 90U);
-  // What had room on one node was asked for on all of them.
+  // Names that had room on one node were looked up on all nodes.
   for (const admin::ListedNode& node : seen.nodes) EXPECT_GT(node.unread, 0U) << node.url;
 }
 

@@ -1,5 +1,5 @@
-// What a log is told of the nodes: idle connections that end are no warnings, and a node that flaps
-// costs a few lines.
+// The node events that a log gets: idle connections that end are not warnings, and a node that
+// flaps costs a few lines.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ class Log : public testing::Test {
   using Kind = NodeEvent::Kind;
   using Level = NodeEvent::Level;
 
-  /// Its events, and the lines of its log.
+  /// A client whose events and log lines are recorded.
   [[nodiscard]] Client client(std::vector<std::string> urls) const {
     ClientOptions options;
     options.nodes = std::move(urls);

@@ -96,7 +96,7 @@ TEST(ClientMetrics, of_an_asynchronous_client_come_on_its_loop_thread) {
   std::atomic<int> answers{0};
   client->metrics([&](const Result<Metrics>& metrics) {
     EXPECT_TRUE(metrics && metrics->nodes.size() == 1);
-    // It may be asked again from there.
+    // The callback may ask for metrics again.
     client->metrics([&](const Result<Metrics>& again) {
       EXPECT_TRUE(again);
       answers = 1;

@@ -11,7 +11,7 @@
 #include "support/programs.hpp"
 #include "support/temp_dir.hpp"
 
-/// The dashboard and the alert rules that are there for operators.
+/// The dashboard and the alert rules for operators.
 namespace redlock::test {
 namespace {
 

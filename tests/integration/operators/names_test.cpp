@@ -1,5 +1,5 @@
-// What people call clients, what an inspection tells of them and of the queue, and what operators
-// broke.
+// The names of clients, an inspection's details on them and on the queue, and the records of locks
+// that operators broke.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ Inspection inspected(Client& client, const std::string& resource) {
   return *std::move(inspection);
 }
 
-/// The name is written behind the votes: a moment later it is there.
+/// The name is written after the votes, so it appears a moment later.
 bool eventually_held_by(Client& client, const std::string& resource, const std::string& name) {
   return eventually([&] { return inspected(client, resource).holder_name == name; });
 }
@@ -197,7 +197,7 @@ TEST(Names, TheLastEightAreRemembered) {
   }));
 }
 
-/// Its errors say who holds what.
+/// A client whose errors name the holder.
 Client client_that_names_holders() {
   ClientOptions options = patient(shared_urls(3));
   options.name_holders = true;
@@ -236,7 +236,8 @@ TEST(Names, ErrorsSayWhoTheHolderIsWhereThatIsAskedFor) {
 TEST(Names, ErrorsOfALeaseSayWhoTookIt) {
   const std::string resource = fresh_resource();
   Client other = client_that_names_holders();
-  // A node that is not connected yet and one that refuses decide an extend: it is *unavailable*.
+  // Otherwise a node that is not connected and one that refuses could decide an extend:
+  // *unavailable*.
   ASSERT_TRUE(all_nodes_vote(other, shared_nodes(), 3));
   auto lease = other.acquire(resource);
   ASSERT_TRUE(succeeded(lease));

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Writes down what it is told, without the numbers.
+/// Records its notifications, without their numbers.
 class Notes final : public Observer {
  public:
   void acquire_began(const AcquireObservation& call) noexcept override {
@@ -69,7 +69,7 @@ class ClientObserver : public ::testing::Test {
     options.observer = notes_;
     return options;
   }
-  /// What comes may be told a little later than the answer.
+  /// Whether these are the notifications, which may come a little after the answer.
   [[nodiscard]] bool notes_are(const std::vector<std::string>& wanted) const {
     return eventually([&] { return notes_->all() == wanted; });
   }

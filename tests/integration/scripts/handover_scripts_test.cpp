@@ -1,4 +1,4 @@
-// What a hand-over costs a node: every command that a script makes counts.
+// The cost of a hand-over on a node: every command of a script counts.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class HandOverScripts : public testing::Test {
   }
   Reply ask(Verb verb, const std::string& token, core::Terms terms = {}) {
     redis::Encoder encoder;
-    terms.reserved_for = seconds(60);  // the tests are not in a hurry
+    terms.reserved_for = seconds(60);  // longer than any test takes
     client_.send_raw(test::encode(encoder, verb, ScriptForm::text, redis::Dialect::classic, "r",
                                   Token::parse(token).value(), seconds(60), 0, terms));
     return client_.read();
@@ -35,7 +35,7 @@ class HandOverScripts : public testing::Test {
     return ask(Verb::take, token, {.client = who, .ticket = 0}).elements.at(0).integer;
   }
 
-  /// Of the node, with those of its scripts, since the last look.
+  /// The commands that the node has executed since the last call, with those of its scripts.
   [[nodiscard]] std::int64_t commands() {
     const std::string info = server_.command({"INFO", "commandstats"}).string;
     std::int64_t all = 0;
@@ -64,7 +64,7 @@ TEST_F(HandOverScripts, MakeFewCommands) {
   ASSERT_EQ(take("c", "tc"), -1);
   ASSERT_EQ(ask(Verb::release, "ta").integer, 1);
   ASSERT_EQ(take("b", "tb"), 1);
-  // As the next ones do that follow at once: the queue is known, and who watches.
+  // From here on each hand-over is like all later ones: the queue and its standby are known.
   static_cast<void>(commands());
   ASSERT_EQ(take("a", "ta"), -1);
   EXPECT_LE(commands(), 1 + 8) << "a refusal, which queues";

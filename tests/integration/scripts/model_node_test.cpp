@@ -1,5 +1,4 @@
-// The node that the simulator proves things about, against the real one: the same requests to both
-// must get the same answers.
+// The simulator's model node against a real server: the same requests must get the same answers.
 
 #include "simulation/model_node.hpp"
 
@@ -37,7 +36,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Of three clients that wait, so many can be notified.
+/// The number of clients, of three that wait, that can be notified.
 constexpr std::uint64_t listening = 2;
 /// Longer than a step of the test takes.
 constexpr std::int64_t reserved_ms = 5'000;
@@ -66,14 +65,14 @@ constexpr std::array verbs{
     Verb::break_lock,
     Verb::break_lock,
     Verb::downgrade,
-    // Of servers that know them.
+    // For servers that know them.
     Verb::release_plain,
     Verb::extend_plain,
     Verb::repair_plain,
     Verb::raise_plain,
     Verb::set_all,
 };
-/// The first ones, with SET … NX GET; clients ask older servers by the others.
+/// The first verbs need SET … NX GET; clients use the others for older servers.
 constexpr std::int64_t verbs_with_get = 6;
 constexpr std::size_t plain_verbs = 5;
 constexpr std::array<std::string_view, verbs.size()> verb_names{"set",
@@ -105,7 +104,8 @@ constexpr std::array<std::string_view, verbs.size()> verb_names{"set",
                                                                 "raise_plain",
                                                                 "set_all"};
 constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
-/// Leaps are of whole seconds: a key's end and a read of it are half a second apart.
+/// TTLs end in half a second and leaps are of whole seconds, so a key's end and a read of it are
+/// half a second apart.
 constexpr std::array<std::int64_t, 3> ttls_ms{10'500, 30'500, 60'500};
 
 class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
@@ -120,7 +120,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     begin_anew();
   }
 
-  /// Both empty, and with the same clock from now on.
+  /// Empties both, and gives both the same clock.
   void begin_anew() {
     server_->command({"FLUSHALL"});
     server_->command({"SCRIPT", "FLUSH"});
@@ -172,7 +172,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
         random_.between(gets_ ? 0 : verbs_with_get, static_cast<std::int64_t>(known) - 1));
     Request request;
     request.stamp.verb = verbs[which];
-    // Which of the queue's scripts a node knows is not modelled.
+    // The model does not know which scripts of the queue a node has, so these are sent in full.
     const bool in_full = core::is_about_queue(request.stamp.verb) || random_.per_mille(100);
     request.form = in_full ? ScriptForm::text : ScriptForm::digest;
     request.resource = static_cast<std::uint8_t>(random_.below(2));
@@ -210,12 +210,13 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
         test::encode(encoder_, request.stamp.verb, request.form, redis::Dialect::with_get, resource,
                      token, milliseconds(request.ttl_ms), request.number, terms),
         request.stamp.verb);
-    // A key that ends between the two reads proves nothing. The model may replace it.
+    // If a key ends between the two reads, the comparison proves nothing. The model may replace the
+    // key.
     const bool is_unsure = ends_about(at);
     const Said model = said_by_model(request, at);
     ASSERT_TRUE(real) << verb_names[which];
     learn(*real);
-    // Also where the answers agree: what the request left behind may differ.
+    // This includes equal answers: the request may have left different keys.
     if (is_unsure) return begin_anew();
     if (same(*real, model)) return keep_floor();
     if (ends_about(at)) return begin_anew();
@@ -233,13 +234,13 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
                         verb == Verb::release;
     request.both = script && random_.per_mille(300);
     if (verb == Verb::take && random_.per_mille(300)) request.number = 0;
-    // Nobody proposes 0, which to the model is none; a node would remember it.
+    // Clients never propose 0, which the model takes for no number; a node would store it.
     if (core::is_short(verb)) request.number = std::max<std::int64_t>(request.number, 1);
     if (verb == Verb::take && random_.per_mille(500)) request.writer_reservation_ms = 5'500;
     if (verb == Verb::release && random_.per_mille(200)) request.cooldown_ms = 15'500;
-    // Who waits; a release queues it again.
+    // A waiting client, which a release queues again.
     if (verb == Verb::release && request.both && random_.per_mille(500)) {
-      // Of two resources, it waits for the second one.
+      // The client needs two resources and waits for the second one.
       request.client = 1 + static_cast<std::uint64_t>(random_.below(3));
       request.keeps_first = true;
       request.writer_reservation_ms = 5'500;
@@ -269,7 +270,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     }
   }
 
-  /// Tokens are digits, groups and the cooldown have names.
+  /// The node's text for a holder: digits for a token, a name for a group and the cooldown.
   [[nodiscard]] static std::string name_of(std::uint64_t holder) {
     if (holder == simulation::cooldown) return std::string(redis::keys::cooldown);
     const bool reserved = simulation::is_reservation(holder);
@@ -318,7 +319,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     return said;
   }
 
-  /// Around what is there, or anywhere; now and then what a node must refuse.
+  /// A number near the stored one, or any; sometimes one that a node must refuse.
   [[nodiscard]] std::int64_t proposal(simulation::True at) {
     const std::int64_t micros = at / 1000;
     const std::int64_t hour = simulation::hour / 1000;
@@ -331,7 +332,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (real.number > 0) last_number_ = real.number;
   }
 
-  /// The first floor is the node's clock, read a moment apart: from there on both go by one.
+  /// Compares the floors. The first floor is the node's clock, read a moment apart; after that,
+  /// both count by one.
   void keep_floor() {
     const auto score = server_->command({"ZSCORE", std::string(redis::keys::fencing_numbers), ""});
     const bool there = score.kind == Reply::Kind::string;
@@ -353,8 +355,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
   }
 
   void leap() {
-    // Forward only: a server may or may not have deleted what has ended, and a clock set back would
-    // show it.
+    // Leaps go forward only: a server may or may not have deleted an expired key, and a clock set
+    // back would show that.
     clock_ += seconds(random_.between(1, 20));
     server_->move_clock(clock_);
   }
@@ -394,7 +396,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     keep_floor();
   }
 
-  /// What a client writes that may run no script.
+  /// The writes of a client that may not run scripts.
   [[nodiscard]] std::optional<core::GuardWrites> guard_by_client(
       const simulation::GuardRequest& request, const std::string& marker) const {
     const auto left = server_->pttl(std::string(redis::keys::quarantine));
@@ -425,7 +427,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     }
   }
 
-  /// Nor the time since when the node remembers.
+  /// The marker without its last field, the time since when the node remembers.
   [[nodiscard]] static std::string without_time(const std::string& marker) {
     const auto parsed = core::parse_marker(marker);
     if (!parsed || parsed->remembers_since == core::Marker::always) {

@@ -1,5 +1,5 @@
-// Plain commands in the place of scripts, on servers that know them: Valkey 9.1 of the matrix
-// (tests/servers). Elsewhere these tests are skipped.
+// Plain commands in place of scripts, on servers that have them: Valkey 9.1 of the matrix
+// (tests/servers). On other servers these tests are skipped.
 
 #include <gtest/gtest.h>
 
@@ -24,17 +24,17 @@ class PlainCommands : public testing::Test {
       node.command({"CONFIG", "RESETSTAT"});
     }
   }
-  /// To the user "plain".
+  /// Makes the user "plain", who may not run scripts.
   static void forbid_scripts(const RedisServer& node) {
     node.command({"ACL", "SETUSER", "plain", "on", ">secret", "~*", "&*", "+@all", "-eval",
                   "-evalsha", "-script", "-fcall"});
   }
-  /// By a user who may do all.
+  /// Opens the deployment as a user with all rights.
   void open() {
     open_deployment(guarded(nodes_.urls()));
     for (const RedisServer& node : nodes_) node.command({"CONFIG", "RESETSTAT"});
   }
-  /// As a user who may run no script.
+  /// Options for the user "plain".
   [[nodiscard]] ClientOptions options() const {
     ClientOptions options = guarded(nodes_.urls());
     options.user = "plain";
@@ -56,7 +56,7 @@ class PlainCommands : public testing::Test {
 TEST_F(PlainCommands, AreAllThatAnExclusiveLockNeeds) {
   open();
   Client client = make_client(options());
-  // It is connected to all nodes then.
+  // After this, the client is connected to all nodes.
   ASSERT_TRUE(eventually([&] {
     const auto probe = client.try_acquire("probe", {.ttl = short_max_ttl});
     return probe && eventually([&] { return nodes_.count_held("probe") == 3; }, milliseconds(200));
@@ -83,7 +83,7 @@ TEST_F(PlainCommands, GiveFencingTokens) {
     ASSERT_TRUE(succeeded(lease));
     EXPECT_GT(*lease->fencing_token(), last);
     last = *lease->fencing_token();
-    // Above what the client proposes: the next one has to be raised.
+    // The stored number is above what the client proposes, so the next one has to be raised.
     for (const RedisServer& node : nodes_) {
       node.command({"ZINCRBY", std::string(redis::keys::fencing_numbers), "60000000", "r"});
     }
@@ -134,7 +134,7 @@ TEST_F(PlainCommands, NotifyThoseThatAreQueued) {
   ASSERT_TRUE(succeeded(lease));
   auto waiting = std::async(std::launch::async,
                             [&] { return acquire_patiently(waiter, "r", {.ttl = short_max_ttl}); });
-  // A node that the waiter was not connected to when it was refused learns of it by its next try.
+  // The waiter joins the queue of a node that it was not connected to at its next try.
   const auto is_queued = [&](const RedisServer& node) {
     return node.command({"EXISTS", std::string(redis::keys::queue_prefix) + "r"}).integer == 1;
   };
@@ -168,7 +168,7 @@ TEST_F(PlainCommands, GuardANodeThatRestarted) {
   nodes_[2].restart(Data::wipe);
   forbid_scripts(nodes_[2]);
   ASSERT_TRUE(soon_met(nodes_[2]));
-  // Blank, or enrolled again by now.
+  // The node is blank, or already enrolled again.
   EXPECT_TRUE(nodes_[2].get(std::string(redis::keys::marker))->starts_with("redlock3 "));
   EXPECT_EQ(calls(nodes_[2], "eval") + calls(nodes_[2], "evalsha"), 0);
   EXPECT_GT(calls(nodes_[2], "exec"), 0);

@@ -16,7 +16,8 @@ namespace {
 
 using core::Verb;
 
-/// Readers hold "r", and clients are queued for it: by their tickets, with '~' before readers.
+/// Readers hold "r", and clients are queued for it in the order of their tickets; a reader's name
+/// begins with '~'.
 class ScriptsOfReaders : public Scripts {
  protected:
   void hold_and_queue(const std::vector<std::string>& queued, bool refuses_new) {
@@ -50,12 +51,12 @@ class ScriptsOfReaders : public Scripts {
         .elements.at(0)
         .integer;
   }
-  /// '2': it knows that it had new holds refused.
+  /// With '2', the writer says that nodes refused new holds because of it.
   Reply leaves(const std::string& who, const std::string& how) {
     const std::string leave(redis::scripts::leave.text);
     return server_->command({"EVAL", leave, "1", "r", who, how, "30000"});
   }
-  /// As a reader. Whether it has to wait for a notification.
+  /// Queues a reader. Whether it has to wait for a notification.
   std::int64_t joins(const std::string& who) {
     const std::string queue(redis::scripts::queue.text);
     return server_->command({"EVAL", queue, "1", "r", who, "30000", "4", "0", "30000"})
@@ -75,7 +76,7 @@ TEST_F(ScriptsOfReaders, AWriterThatGivesUpLetsInThoseBehindIt) {
   EXPECT_EQ(enters("first"), 1);
   EXPECT_EQ(enters("second"), 1);
   EXPECT_EQ(enters("second"), -1) << "once";
-  // The key stays for the longest hold, and nothing is reserved any more.
+  // The key stays for the longest hold, and no reservation is left.
   EXPECT_GT(server_->pttl("r"), 500'000);
   EXPECT_TRUE(server_->command({"ZSCORE", "r", "next"}).is_nil());
 
@@ -107,7 +108,7 @@ TEST_F(ScriptsOfReaders, AReaderThatIsQueuedWhileReadersHoldItIsLetIn) {
 }
 
 TEST_F(ScriptsOfReaders, AReaderThatIsQueuedWhileAWriterWaitsStaysThere) {
-  // The writer was refused, and is not queued yet.
+  // The writer was refused, and is not in the queue.
   hold_and_queue({"~late"}, true);
   EXPECT_EQ(joins("late"), 1);
   EXPECT_EQ(enters("late"), -1);
@@ -143,7 +144,7 @@ TEST_F(ScriptsOfReaders, AReaderThatWasLetInAndAsksToWriteGivesItsPlaceUp) {
   EXPECT_EQ(taken.elements[0].integer, 1) << taken;
 }
 
-/// More than any script handles at once.
+/// More clients than any script handles at once.
 constexpr int so_many = 300;
 
 std::vector<std::string> many(const std::string& form) {
@@ -176,7 +177,7 @@ TEST_F(ScriptsOfReaders, AnyNumberOfThemComesInAheadOfAWriterThatCameLater) {
   hold("another");
   ASSERT_EQ(number(Verb::release, "another"), 1);
   expect_notified(queued[0].substr(1));
-  // Some of them do not want it any more.
+  // Half of the readers leave.
   for (int i = 0; i < so_many; ++i) {
     const std::string who = queued[static_cast<std::size_t>(i)].substr(1);
     if (i % 2 == 0) {
@@ -189,7 +190,7 @@ TEST_F(ScriptsOfReaders, AnyNumberOfThemComesInAheadOfAWriterThatCameLater) {
   EXPECT_EQ(enters("new"), -1) << "the writer is next";
 }
 
-/// Clients wait for "r", and of most nobody listens any more.
+/// Clients wait for "r", and most of them are gone: they do not listen for notifications.
 class ScriptsOfTheGone : public ScriptsOfReaders {
  protected:
   void queue(const std::vector<std::string>& clients) {

@@ -134,7 +134,7 @@ TEST_F(RealConnection, AServerOutOfMemorySaysSoWordForWord) {
   EXPECT_EQ(set.reply, Reply::error);
   EXPECT_TRUE(set.text.starts_with("OOM command not allowed")) << set.text;
   EXPECT_EQ(repair.reply, Reply::error);
-  // Redis 6.0 puts the place in the script in front.
+  // Redis 6.0 puts the line of the script before the error.
   const bool bare = server_->is_since(7);
   EXPECT_TRUE(bare ? repair.text.starts_with("OOM ")
                    : repair.text.find("-OOM ") != std::string::npos)

@@ -1,4 +1,4 @@
-// P5, its first half, on a node: what a release does with the queue of its resource.
+// P5, its first half, on a node: a release passes the resource to the first in its queue.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class ReleaseScript : public testing::Test {
   static std::string encoded(Verb verb, const std::string& resource, const std::string& token,
                              core::Terms terms = {}, std::int64_t number = 0) {
     redis::Encoder encoder;
-    terms.reserved_for = seconds(60);  // the tests are not in a hurry
+    terms.reserved_for = seconds(60);  // longer than any test takes
     return std::string(test::encode(encoder, verb, ScriptForm::text, redis::Dialect::classic,
                                     resource, token.empty() ? Token() : Token::parse(token).value(),
                                     seconds(60), number, terms));
@@ -57,7 +57,7 @@ class ReleaseScript : public testing::Test {
   void listen(const std::string& who) {
     ASSERT_EQ(ear_.call({"SUBSCRIBE", "redlock:wake:" + who}).elements.size(), 3U);
   }
-  /// The clients that were notified, and the notifications.
+  /// The next notification, as "client: text".
   [[nodiscard]] std::string heard() {
     const Reply message = ear_.read();
     if (message.elements.size() != 3) return "nothing";
@@ -73,7 +73,7 @@ class ReleaseScript : public testing::Test {
 };
 
 TEST_F(ReleaseScript, KnowsThatSomebodyWaitsAsLongAsAnyQueueIsKept) {
-  // As a clock that was set back leaves it: the other queue is kept for longer than is usual.
+  // As after a clock that was set back: another queue is kept for longer than usual.
   server_.command({"SET", "redlock:node:awaited", "", "PX", "90000"});
   queue("a");
   EXPECT_GT(server_.command({"PTTL", "redlock:node:awaited"}).integer, 60000);
@@ -94,7 +94,7 @@ TEST_F(ReleaseScript, PassesTheResourceOnAndHasTheLastOneWatch) {
   EXPECT_GT(server_.pttl("r"), 0);
   EXPECT_EQ(heard(), "a: 0r");
   EXPECT_EQ(heard(), "c: 1r");
-  leave("a");  // what was reserved for it passes to the next
+  leave("a");  // its reservation passes to the next client
   EXPECT_EQ(server_.get("r"), "redlock:next:b");
   EXPECT_EQ(heard(), "b: 0r");
   leave("c");
@@ -113,7 +113,7 @@ TEST_F(ReleaseScript, HasAnotherOneWatchWhereTheLastWaitsNoMore) {
   EXPECT_EQ(heard(), "c: 1r");
   leave("c");
   EXPECT_EQ(heard(), "b: 1r") << "what is reserved for the first would be left to nobody";
-  server_.command({"ZREM", "redlock:node:queue:r", "b"});  // as a grant takes it out
+  server_.command({"ZREM", "redlock:node:queue:r", "b"});  // as a grant removes it
   listen("d");
   queue("d");
   hold("r", "me");
@@ -142,7 +142,7 @@ TEST_F(ReleaseScript, IsAskedForByWhoIsNext) {
   EXPECT_EQ(refused.elements[5].integer, 1) << "it is the first now";
   EXPECT_EQ(ask("a", "ta").elements.at(0).integer, 1);
   EXPECT_EQ(server_.get("r"), "ta");
-  // An attempt that was lost: queued again with its ticket, which is older.
+  // The attempt was lost: the client is queued again with its ticket, which is older.
   EXPECT_EQ(release("ta", {.client = "a", .ticket = 1}).integer, 1);
   EXPECT_EQ(server_.get("r"), "redlock:next:a");
 }
@@ -176,7 +176,7 @@ TEST_F(ReleaseScript, ReservesAPermitForWhoWaitsForAnyWhereNobodyIsQueuedForThat
   EXPECT_EQ(heard(), "a: 0r#17");
   EXPECT_EQ(server_.get("r#17"), "redlock:next:a");
   EXPECT_EQ(heard(), "b: 1r#") << "it is the last, and watches";
-  leave("c", 0, "r#2");  // what was reserved for it is passed on
+  leave("c", 0, "r#2");  // its reservation is passed on
   EXPECT_EQ(heard(), "b: 0r#2");
   EXPECT_EQ(server_.get("r#2"), "redlock:next:b");
 }
@@ -332,13 +332,13 @@ TEST_F(WaitingWriter, IsNotPassedOverByAReaderThatFindsItsReservationOnly) {
   for (const std::string who : {"a", "w"}) listen(who);
   EXPECT_EQ(queue("w"), 1);
   EXPECT_EQ(queue("a", "r", as_reader), 1);
-  server_.command({"ZREM", "r", "hold:reader"});  // as if it had ended by itself
+  server_.command({"ZREM", "r", "hold:reader"});  // as if it had expired
   EXPECT_EQ(enter("ta", "a"), -1);
   EXPECT_EQ(heard(), "w: 0r") << "nobody has it: it is passed on by whoever asks";
   EXPECT_EQ(server_.get("r"), "redlock:next:w");
 }
 
-/// A reader that another holder's release lets in, by its client's place in the queue.
+/// A reader that another holder's release lets in, in the order of the queue.
 class ReaderInTurn : public ReleaseScript {
  protected:
   void SetUp() override {
@@ -347,7 +347,7 @@ class ReaderInTurn : public ReleaseScript {
     for (const std::string who : {"a", "b"}) listen(who);
     EXPECT_EQ(queue("a", "r", as_reader), 1);
   }
-  /// As a writer of that client asks: 1: granted; -1: refused.
+  /// A writer's attempt of that client. 1: granted; -1: refused.
   std::int64_t take(const std::string& token, const std::string& who) {
     client_.send_raw(encoded(Verb::take, "r", token, {.client = who, .ticket = 0}));
     return client_.read().elements.at(0).integer;

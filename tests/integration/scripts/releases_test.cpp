@@ -1,5 +1,5 @@
-// Many releases in one call: the script on a real server, and a client that ends many locks in one
-// turn of its loop.
+// Many releases in one call: the script on a real server, and a client that releases many locks in
+// one turn of its loop.
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class ReleasesScript : public SharedCallScript {
   void hold(const std::string& resource, const std::string& token) {
     SharedCallScript::hold(resource, token, "60000");
   }
-  /// The client "next" waits for what is held.
+  /// Queues the client "next" for the held resource.
   void queue_next_for(const std::string& resource) {
     ASSERT_EQ(next_.call({"SUBSCRIBE", "redlock:wake:next"}).elements.size(), 3U);
     redis::Encoder encoder;
@@ -140,10 +140,10 @@ TEST_F(ReleasesScript, ReservesAsUsualWhereTheCallDoesNotSay) {
   EXPECT_TRUE(line.ends_with(R"("PX" "20")")) << line;
 }
 
-/// Each release counts in `ended_` when it is over.
+/// Releases of many leases in one turn of the loop; each counts in `ended_` when it has ended.
 class ReleasesInTurns : public InTurns {
  protected:
-  /// All in one turn.
+  /// Begins all releases in one turn.
   void begin_releases(AsyncClient& client, std::vector<Lease> leases) {
     for (Lease& lease : leases) {
       client.release(std::move(lease), [this](const Result<RoundReport>& round) {
@@ -156,7 +156,7 @@ class ReleasesInTurns : public InTurns {
   std::size_t ended_ = 0;
 };
 
-/// On nodes of its own: their commands are counted.
+/// Has its own nodes, because their commands are counted.
 class ReleasesOfAClient : public ReleasesInTurns {
  protected:
   Nodes nodes_ = Nodes(3);
@@ -193,7 +193,8 @@ TEST_F(ReleasesOfAClient, WorkWhereTheScriptsWereForgotten) {
   close(client);
 }
 
-/// Redis 6.2 has no SET with NX and GET: each node is asked in its own words, in the same order.
+/// Nodes of several versions: Redis 6.2 has no SET with NX and GET, so each node gets its own form
+/// of a request, in the same order.
 class ReleasesOfMixedNodes : public ReleasesInTurns {
  protected:
   ReleasesOfMixedNodes() {
@@ -201,7 +202,7 @@ class ReleasesOfMixedNodes : public ReleasesInTurns {
       node->on("SET", [](const Command& command) {
         return asks_for_the_holder(command) ? resp::nil() : resp::status("OK");
       });
-      // How many locks the call is of.
+      // The answer is the number of locks in the call.
       node->on("EVALSHA",
                [](const Command& command) { return resp::integer(std::stoi(command[2])); });
     }
@@ -209,7 +210,7 @@ class ReleasesOfMixedNodes : public ReleasesInTurns {
   static bool asks_for_the_holder(const Command& command) {
     return std::find(command.begin(), command.end(), "GET") != command.end();
   }
-  /// What a node was asked for locks.
+  /// The lock requests that a node received.
   static std::string asked(const FakeServer& node) {
     std::string all;
     for (const Command& command : node.commands()) {

@@ -27,7 +27,7 @@ using std::chrono::seconds;
 
 class RenewalsScript : public SharedCallScript {
  protected:
-  /// To 60 seconds.
+  /// Renews to a TTL of 60 seconds.
   Reply renew(const std::vector<std::string>& resources) {
     core::Terms terms;
     terms.ttl = seconds(60);
@@ -84,7 +84,7 @@ TEST_F(RenewalsScript, LeavesReadersAndTakesWhatIsLeftOfThem) {
 }
 
 TEST_F(RenewalsScript, AWriterIsNoneAnyMoreIfItsTokenIsAReaders) {
-  // Somebody has downgraded the lock by its token.
+  // The lock was downgraded by its token.
   const std::string later = std::to_string(4'000'000'000'000);
   server_.command({"ZADD", "a", "0", "group:shared", later, "hold:ta"});
   EXPECT_EQ(numbers(renew({"a"})), std::vector<std::int64_t>{-1});
@@ -118,7 +118,7 @@ TEST_F(RenewalsScript, SaysWhatIsForbidden) {
 
 class RenewalsOfAClient : public InTurns {
  protected:
-  /// All in one turn; each counts in `ended_` if it was done.
+  /// Begins all renewals in one turn; each that succeeds counts in `ended_`.
   void begin_renewals(AsyncClient& client, const std::vector<Lease>& leases) {
     for (const Lease& lease : leases) {
       client.extend(lease, seconds(30), [this](const Result<RoundReport>& round) {
@@ -149,7 +149,7 @@ TEST_F(RenewalsOfAClient, OfOneTurnAreOneCallOfEachNode) {
     ended_ = 0;
     begin_renewals(client, leases);
     run_until([&] { return ended_ == count; });
-    // The last of a node's answers may come behind the quorum's.
+    // The last node's answers may come after the quorum's.
     const int most =
         static_cast<int>((count + redis::SharedCall::most - 1) / redis::SharedCall::most);
     EXPECT_LE(calls(nodes_[0], "evalsha") - before, most) << count;

@@ -21,7 +21,7 @@
 
 namespace redlock::test {
 
-/// The answers of both, in the same form.
+/// An answer, of the server or of the model, in one form.
 struct Said {
   core::Reply reply = core::Reply::error;
   std::string holder{};
@@ -32,7 +32,7 @@ struct Said {
   std::vector<std::string> tokens{};
   std::int64_t ticket = 0;
   bool is_first = false;
-  std::size_t waiters = 0;  ///< inspect; and who is next
+  std::size_t waiters = 0;  ///< of an inspection, as is `next`
   std::string next{};
 };
 
@@ -48,7 +48,7 @@ struct Said {
   return out.str();
 }
 
-/// Times and numbers that come from a clock were read a moment apart.
+/// Whether the answers agree: times and numbers of clocks were read a moment apart.
 [[nodiscard]] inline bool same(const Said& real, const Said& model) {
   constexpr auto moment = std::chrono::milliseconds(300);
   const auto near = [](auto a, auto b, auto by) { return a - b <= by && b - a <= by; };
@@ -62,14 +62,15 @@ struct Said {
   return !real.remaining || near(*real.remaining, *model.remaining, moment);
 }
 
-/// A group and tokens, which the model does not list in the order of their ends.
+/// Reads a group and its tokens. The model does not list tokens in the order of their ends, so they
+/// are sorted.
 inline void tell_texts(std::string_view texts, Said& said) {
   said.holder = core::take_text(texts).value_or("none");
   while (const auto token = core::take_text(texts)) said.tokens.emplace_back(*token);
   std::sort(said.tokens.begin(), said.tokens.end());
 }
 
-/// One connection, asked and answered in turns.
+/// One connection, with one request at a time.
 class Wire {
  public:
   explicit Wire(const RedisServer& server)
@@ -101,7 +102,7 @@ class Wire {
     }
     if (const auto people = core::parse_for_people(what->for_people)) {
       said.waiters = people->waiters;
-      // Of readers that are let in together, the model does not tell which comes first.
+      // The model does not say which comes first of the readers that are let in together.
       if (!what->holds) said.next = people->next;
     }
     said.ticket = what->ticket;

@@ -167,7 +167,7 @@ TEST_F(Scripts, AReleaseDoesWithoutMget) {
 }
 
 TEST_F(Scripts, AReaderThatOnlyTheMarkOfAWriterKeepsOutPassesTheResourceOn) {
-  // The writer that had new readers refused has gone, and so have the readers that it waited for.
+  // The writer that kept new readers out is gone, and so are the readers that it waited for.
   const std::int64_t now = std::stoll(server_->command({"TIME"}).elements.at(0).string);
   server_->command({"ZADD", "r", "0", "group:shared", std::to_string((now + 60) * 1000), "writer"});
   server_->command({"ZADD", "redlock:node:queue:r", "1", "heir", "2", ""});

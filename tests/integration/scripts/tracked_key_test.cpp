@@ -1,4 +1,4 @@
-// What a node notifies clients of that track a key, when the key expires.
+// The notifications of a node about a tracked key that expires.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,8 @@
 namespace redlock::test {
 namespace {
 
-/// A client that tracks keys as ours do, and where it is notified.
+/// A client that tracks keys as the library does, and the connection that receives its
+/// notifications.
 struct TrackingClient {
   explicit TrackingClient(const RedisServer& server)
       : listener(RespClient::tcp(server.port())), client(RespClient::tcp(server.port())) {
@@ -33,14 +34,14 @@ struct TrackingClient {
   RespClient client;
 };
 
-/// As Simulation::note_changes has it.
+/// The rule of Simulation::note_changes.
 TEST(TrackedKeyAgainstServer, OfAKeyThatExpiredWhoMeetsItLearnsNothingAndAllOthersDo) {
   if (!shared_new_nodes()[0].is_since(7)) GTEST_SKIP() << "row redis-7.0 of the matrix";
   RedisServerOptions options;
   options.arguments = {"--enable-debug-command", "yes"};
   const Nodes nodes(1, options);
   const RedisServer& server = nodes[0];
-  // Nothing but a request ends a key.
+  // Only a request deletes an expired key.
   ASSERT_TRUE(server.command({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}).is_ok());
   TrackingClient first(server);
   TrackingClient second(server);

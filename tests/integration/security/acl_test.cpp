@@ -1,6 +1,6 @@
-// The rights that OPERATING.md names are enough: every kind of lock and every call, as a user with
-// exactly these. The server itself says what it refused (ACL LOG), so that nothing is
-// missed that the library does without.
+// The rights that OPERATING.md names suffice for every kind of lock and every call of a user who
+// has exactly these. The server's own record (ACL LOG) shows each refusal, also one that the
+// library works around.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// The blocks of OPERATING.md that give a user rights, line by line and word by word.
+/// The blocks of OPERATING.md that give a user rights: each line as its words.
 [[nodiscard]] std::vector<std::vector<Command>> documented_rights() {
   std::ifstream guide(operating_guide());
   std::vector<std::vector<Command>> blocks;
@@ -41,7 +41,7 @@ using std::chrono::seconds;
   return blocks;
 }
 
-/// Without what Redis 6.0 lacks, as OPERATING.md says.
+/// The command without what Redis 6.0 lacks, as OPERATING.md says.
 [[nodiscard]] Command known_to(const RedisServer& node, Command command) {
   if (node.is_since(6, 2)) return command;
   std::erase_if(command, [](const std::string& word) {
@@ -57,7 +57,7 @@ class DocumentedAcl : public testing::Test {
                                      "compare, one for operators, and one for a team";
     allow_locks(0);
     for (const RedisServer& node : nodes_) {
-      // No locks, which bootstrap has to find out.
+      // These are not locks, and bootstrap has to find that out.
       node.command({"SET", "app:cache", "value", "PX", "600000000"});
       node.command({"ZADD", "app:scores", "1", "somebody"});
     }
@@ -65,7 +65,8 @@ class DocumentedAcl : public testing::Test {
     client_.emplace(make_client(options()));
     other_.emplace(make_client(options()));
   }
-  /// The rights of this block, and those to compare without a script.
+  /// Gives the rights of this block, and those to compare without a script if the server can do
+  /// that.
   void allow_locks(std::size_t block) {
     allow(blocks_[block]);
     const Reply known = nodes_[0].command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "delifeq"});
@@ -96,7 +97,7 @@ class DocumentedAcl : public testing::Test {
     options.prefix = prefix_;
     return options;
   }
-  /// The second client gets each lock of the first one when that is released.
+  /// The second client waits for a lock of the first one, and gets it when that is released.
   void hand_over(const Target& first, const Target& second, AcquireOptions first_options = {},
                  AcquireOptions second_options = {}) {
     const std::string& resource = first.resource();
@@ -187,7 +188,7 @@ TEST_F(DocumentedAcl, SufficesForNodesThatAreDisconnectedAndComeBack) {
   Client client = make_client(hasty);
   ASSERT_TRUE(log.wait_for(NodeEvent::Kind::up, 0));
   nodes_[0].stop();
-  // Until a request to it was given up, so that its connection has to be killed.
+  // Until a request to the stopped node has timed out, so that its connection has to be killed.
   EXPECT_TRUE(eventually(
       [&] {
         static_cast<void>(client.try_acquire("app:outage"));

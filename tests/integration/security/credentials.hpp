@@ -16,7 +16,7 @@ class RotatingNodes {
  public:
   explicit RotatingNodes(std::size_t count) : nodes_(count), urls_(nodes_.urls()) {}
 
-  /// Without a password, as somebody writes them who has it elsewhere.
+  /// The URLs without a password, for clients that have it from elsewhere.
   [[nodiscard]] const std::vector<std::string>& urls() const { return urls_; }
   [[nodiscard]] std::string joined_urls() const {
     std::string joined;
@@ -25,7 +25,7 @@ class RotatingNodes {
   }
   [[nodiscard]] Nodes& nodes() { return nodes_; }
 
-  /// From now on new connections need this password, and there are none but new ones.
+  /// Makes new connections need this password, and ends all others.
   void rotate(const std::string& password) {
     for (RedisServer& server : nodes_) {
       if (!server.running()) continue;
@@ -49,7 +49,7 @@ class Vault {
     const std::lock_guard lock(state_->mutex);
     state_->password = std::move(password);
   }
-  /// What the first call returns, and no other.
+  /// Makes the first call return this password, and later calls the current one.
   void set_stale(std::string password) {
     const std::lock_guard lock(state_->mutex);
     state_->stale = std::move(password);

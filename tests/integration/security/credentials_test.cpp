@@ -1,4 +1,4 @@
-// Credentials that a provider is asked for at each connection: passwords change while clients run.
+// A provider is asked for credentials at each connection: passwords change while clients run.
 
 #include "integration/security/credentials.hpp"
 
@@ -34,7 +34,7 @@ using testing::Not;
   return options;
 }
 
-/// Renews on a quorum, whose connections were lost just now.
+/// Whether the lease is extended on a quorum whose connections were lost just now.
 [[nodiscard]] testing::AssertionResult soon_extends(Lease& lease) {
   const bool extended = eventually([&] { return lease.extend(seconds(20)).has_value(); });
   if (extended && !lease.lost().stop_requested()) return testing::AssertionSuccess();

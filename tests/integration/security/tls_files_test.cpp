@@ -1,4 +1,4 @@
-// Certificates that are renewed under a client that runs, and servers that are named by addresses.
+// Certificates that are renewed while a client runs, and servers that are named by addresses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using testing::HasSubstr;
   return options;
 }
 
-/// Five servers that demand a certificate, and what a client's TLS files are at the time.
+/// Five servers that demand a certificate, and a client's TLS files, which tests replace.
 class TlsFilesRenewed : public testing::Test {
  protected:
   TlsFilesRenewed() {
@@ -37,7 +37,7 @@ class TlsFilesRenewed : public testing::Test {
     put({certificates().client.key}, "key");
   }
 
-  /// In the place of what is there, by a rename.
+  /// Replaces the file by a rename.
   void put(const std::vector<fs::path>& sources, const std::string& name) {
     std::string text;
     for (const fs::path& source : sources) text += read_file(source);
@@ -60,7 +60,7 @@ class TlsFilesRenewed : public testing::Test {
       EXPECT_FALSE(reply.is_error()) << reply.string;
     }
   }
-  /// A quorum takes a renewal on new connections.
+  /// Whether a quorum grants a renewal on new connections.
   [[nodiscard]] bool survives_new_connections(Lease& lease) {
     on_all({"CLIENT", "KILL", "TYPE", "normal"});
     return eventually([&] { return lease.extend(seconds(20)).has_value(); }) &&
@@ -72,7 +72,7 @@ class TlsFilesRenewed : public testing::Test {
     return count;
   }
 
-  // Members are named by their URLs, here those of TLS: the test opens the deployment itself.
+  // The test opens the deployment itself, because the members' URLs are those of TLS.
   NewNodes nodes_{5, with_tls(certificates().server, ClientCertificates::required)};
   TempDir directory_;
   EventLog log_;

@@ -1,5 +1,5 @@
-// Callers that wait for one of more permits, or for more resources, than they are queued for one by
-// one: they are notified, and do not poll.
+// Callers that wait for one of many permits, or for many resources, more than a caller joins the
+// queues of one by one: they are notified, and do not poll.
 
 #include <gtest/gtest.h>
 
@@ -36,12 +36,13 @@ class AnyPermit : public testing::Test {
       return client.try_acquire_for(target, seconds(120), {.ttl = seconds(300)});
     });
   }
-  /// In the queue of every node.
+  /// Waits until `clients` clients are in the queue of every node.
   [[nodiscard]] bool soon_queued(std::int64_t clients, const std::string& key = "jobs#") {
     return eventually([&] { return are_queued(nodes_, key, clients); });
   }
-  /// A call answers when a quorum has. An inspection waits for all nodes, and each answers in
-  /// order: nothing of the calls before it is on its way any more.
+  /// The number of scripts that all nodes have run. Other calls return after a quorum's answers. An
+  /// inspection waits for all nodes, and each node answers in order, so no earlier call is still
+  /// under way.
   [[nodiscard]] int scripts_run() {
     EXPECT_TRUE(succeeded(holder_.inspect("jobs#0")));
     EXPECT_TRUE(succeeded(waiter_.inspect("jobs#0")));
@@ -49,9 +50,9 @@ class AnyPermit : public testing::Test {
     for (const RedisServer& node : nodes_) all += calls(node, "evalsha") + calls(node, "eval");
     return all;
   }
-  /// Of an attempt, of the queue, of an attempt behind it, and of leaving it, on each node; each
-  /// may have to be sent in full, a refused attempt is released, and each client is asked to
-  /// inspect. Polls are twenty a second.
+  /// The most scripts of one wait: on each of three nodes an attempt, joining the queue, another
+  /// attempt, and leaving the queue; a script may have to be sent in full, a refused attempt is
+  /// released, and each client inspects. A client that polls runs twenty scripts per second.
   static constexpr int scripts_of_a_wait = 3 * 18;
 
   Nodes nodes_{3, {}, seconds(300)};
@@ -87,7 +88,7 @@ TEST_F(AnyPermit, IsHandedToEachOfThoseThatWait) {
   std::vector<std::future<Result<Lease>>> waiting;
   for (Client& client : clients) waiting.push_back(in_background(client, jobs_));
   ASSERT_TRUE(soon_queued(5));
-  // Two of one client, which takes turns.
+  // Two callers of one client, which asks for one at a time.
   waiting.push_back(in_background(clients[0], jobs_));
   for (std::size_t i = 0; i < waiting.size(); ++i) ASSERT_TRUE(succeeded(leases_[3 * i].release()));
   for (auto& call : waiting) EXPECT_TRUE(succeeded(call.get()));
@@ -100,7 +101,7 @@ TEST_F(AnyPermit, IsTakenWhenItExpires) {
   for (const RedisServer& node : nodes_) node.command({"PEXPIRE", leases_[11].resource(), "1500"});
   auto other = in_background(holder_, jobs_);
   ASSERT_TRUE(soon_queued(2));
-  // Nobody is notified of it. Whoever asks first again has it.
+  // No waiter is notified of an expiry. The first waiter to retry gets the permit.
   const auto is_over = [](const auto& call) {
     return call.wait_for(seconds(0)) == std::future_status::ready;
   };

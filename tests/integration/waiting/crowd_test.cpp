@@ -21,10 +21,11 @@ constexpr bool slow = true;
 constexpr bool slow = false;
 #endif
 
-/// Only what hangs takes so long.
+/// Only a hang takes this long.
 constexpr std::chrono::minutes hang_limit{15};
 
-/// Whether this process may open so many; a server as well, which asks for 10,000.
+/// Whether this process may open this many descriptors. A server must be able to as well; it asks
+/// for 10,000.
 bool may_open(rlim_t descriptors) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max < descriptors) return false;
@@ -32,7 +33,7 @@ bool may_open(rlim_t descriptors) {
   return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-/// Clients as they come, each with a thread that blocks.
+/// Any number of clients, each with a thread that blocks.
 class ACrowd {
  public:
   static constexpr int turns = 2;
@@ -62,7 +63,7 @@ class ACrowd {
       for (; turn < turns && take_turn(*client, end); ++turn) {
       }
     }
-    // What did not happen is not waited for.
+    // Turns that failed are counted, so that nobody waits for them.
     failures_ += static_cast<std::size_t>(turns - turn);
   }
 
@@ -83,11 +84,12 @@ class ACrowd {
   std::atomic<std::size_t> overlaps_{0};
   std::atomic<std::size_t> grants_{0};
   std::atomic<std::size_t> failures_{0};
-  std::vector<std::jthread> threads_{};  // last: they use the others
+  std::vector<std::jthread> threads_{};  // last: threads use the other members
 };
 
 void expect_turns_of(std::size_t clients) {
-  // Two connections to each node, six of the loop, and one more while a connection is made again.
+  // Two connections to each node, six descriptors of the loop, and one more while a connection is
+  // made again.
   const rlim_t descriptors = clients * 13 + 256;
   if (!may_open(descriptors)) {
     GTEST_SKIP() << clients << " clients need " << descriptors

@@ -44,7 +44,8 @@ TEST_F(LockWaiting, SleepsUntilThen) {
   ASSERT_TRUE(succeeded(lease));
   std::stop_source stop;
   auto waiting = in_background(forever, stop.get_token());
-  // It asks once in three seconds. A thread that looks every millisecond would be seen each time.
+  // A waiter retries once in three seconds. A thread that wakes up every millisecond would be seen
+  // each time.
   EXPECT_TRUE(eventually([] {
     const auto before = sleeps_of_other_threads();
     std::this_thread::sleep_for(milliseconds(200));
@@ -72,7 +73,7 @@ TEST_F(LockWaiting, EndsWithoutTheLockNoEarlierThanAsked) {
     const auto began = BootClock::now();
     auto refused = client_.try_acquire_for(resource_, wait);
     EXPECT_GE(BootClock::now() - began, wait);
-    // A wait this short may end before anybody has answered.
+    // A wait this short may end before any node has answered.
     if (wait == milliseconds(1) && !refused && refused.error().code == Errc::unavailable) continue;
     ASSERT_TRUE(failed_with(refused, Errc::held));
     if (wait == milliseconds(1)) continue;
@@ -110,7 +111,7 @@ TEST_F(LockWaiting, CancelledAtAnyMomentLeavesNothingBehind) {
   for (int i = 0; i < 40; ++i) {
     std::stop_source stop;
     auto waiting = in_background(forever, stop.get_token());
-    // Earlier, during and after the attempt.
+    // The stop comes before, during and after the attempt.
     for (int spin = 0; spin < i * 200; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
     stop.request_stop();
     auto result = waiting.get();
@@ -145,7 +146,7 @@ TEST_F(LockWaiting, ManyWaitersAllGetTheirTurn) {
 }
 
 TEST_F(LockWaiting, OfAWriterAndItsReadersLeavesNoFreeLockIdle) {
-  std::array<std::atomic<int>, 8> turns{};  // the first one's are the writer's
+  std::array<std::atomic<int>, 8> turns{};  // the writer's first, then the readers'
   std::atomic<bool> enough = false;
   const auto total = [&] { return std::accumulate(turns.begin(), turns.end(), 0); };
   {
@@ -163,9 +164,8 @@ TEST_F(LockWaiting, OfAWriterAndItsReadersLeavesNoFreeLockIdle) {
         }
       });
     }
-    // Where nobody is notified, the lock is idle until the next retry, which comes after 2.4 s at
-    // the earliest: at most 500 turns in this time. A slow machine makes a thousand in a few
-    // seconds.
+    // Without notifications, the lock is idle until the next retry, which comes after 2.4 s at the
+    // earliest: at most 500 turns in this time. A slow machine makes a thousand in a few seconds.
     EXPECT_TRUE(eventually([&] { return total() >= 1000 && turns.front() >= 20; }, seconds(60)))
         << total() << " turns, " << turns.front() << " of them the writer's";
     enough = true;

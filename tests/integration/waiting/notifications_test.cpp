@@ -29,7 +29,7 @@ class Notifications : public testing::Test {
                       [this, wait] { return waiter_.try_acquire_for(resource_, wait); });
   }
   [[nodiscard]] bool one_is_queued() { return are_queued(nodes_, resource_, 1); }
-  /// Attempts of a client that waits are made by a script.
+  /// A waiting client makes its attempts by a script.
   [[nodiscard]] int attempts() { return calls(nodes_[0], "evalsha"); }
 
   Nodes nodes_{3};
@@ -43,7 +43,7 @@ TEST_F(Notifications, LetAWaiterSleep) {
   ASSERT_TRUE(succeeded(lease));
   auto waiting = in_background(forever);
   ASSERT_TRUE(eventually([&] { return one_is_queued(); }));
-  // One retry in more than two seconds.
+  // A waiter retries once in more than two seconds.
   EXPECT_TRUE(eventually([&] {
     const auto before = attempts();
     std::this_thread::sleep_for(seconds(1));
@@ -51,7 +51,7 @@ TEST_F(Notifications, LetAWaiterSleep) {
   }));
   ASSERT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(succeeded(waiting.get()));
-  // A node where it has the lock by then has nobody to notify.
+  // A node that has granted the lock by then has no waiter to notify.
   EXPECT_TRUE(eventually([&] {
     return calls(nodes_[0], "publish") + calls(nodes_[1], "publish") +
                calls(nodes_[2], "publish") >=
@@ -87,7 +87,7 @@ TEST_F(Notifications, AreReplacedByPollingWhereTheyAreForbidden) {
   auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   auto waiting = in_background(forever);
-  // By SET, or by the script that attempts are on Redis 6.0.
+  // A poll is a SET, or the script for attempts on Redis 6.0.
   const char* const attempt = nodes_[0].is_since(7) ? "set" : "evalsha";
   EXPECT_TRUE(eventually([&] { return calls(nodes_[0], attempt) > 20; })) << "it polls instead";
   ASSERT_TRUE(succeeded(lease->release()));
@@ -146,7 +146,7 @@ TEST_F(Notifications, FollowAWriterAndItsReaders) {
   EXPECT_TRUE(succeeded(next.get()));
 }
 
-/// With every kind of connection and user, a waiter is queued on the node.
+/// A kind of connection and of user. With each, a waiter is queued on the node.
 struct Way {
   const char* name;
   std::function<std::string(const RedisServer&)> url;

@@ -1,4 +1,5 @@
-// P18: observers and callers behind another library's lock learn of changes by notification.
+// P18: observers, and callers that wait for another library's lock, learn of changes by
+// notification.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ using std::chrono::seconds;
 
 constexpr const char* needs_tracking = "keys are tracked: row redis-7.0 of the matrix";
 
-/// Nodes of a deployment: those of the guard are tracked.
+/// Nodes of an opened deployment: with the restart guard, they track keys.
 class TrackingNodes : public testing::Test {
  protected:
   void SetUp() override {
@@ -32,7 +33,7 @@ class TrackingNodes : public testing::Test {
     options.max_ttl = seconds(60);
     return options;
   }
-  /// Another library's lock.
+  /// Sets the key of another library's lock.
   void lock(const std::string& ttl_ms) {
     for (const RedisServer& node : nodes_) {
       node.command({"SET", "r", "theirs", "PX", ttl_ms});
@@ -45,7 +46,7 @@ class TrackingNodes : public testing::Test {
   NewNodes nodes_{3};
 };
 
-/// What a watcher was called with, as one line each.
+/// The inspections that a watcher received, one line each.
 class Sightings {
  public:
   void add(const Inspection& inspection) {
@@ -75,7 +76,7 @@ class Watch : public TrackingNodes {
     if (IsSkipped()) return;
     holder_.emplace(make_client(options()));
     observer_.emplace(make_client(options()));
-    // Never by polling.
+    // The watcher must not depend on polls.
     watcher_ = std::jthread([this](const std::stop_token& stop) {
       const auto calls =
           observer_->watch("r", [this](const Inspection& seen) { sightings_.add(seen); }, stop,
@@ -117,7 +118,8 @@ TEST_F(Watch, SeesWhatComesBehindALeaseThatExpired) {
     ASSERT_TRUE(succeeded(lease));
     ASSERT_TRUE(sees("held by " + lease->token().str()));
     static_cast<void>(lease->detach());
-    // It inspects in the very millisecond, so that the servers end the key while they serve it.
+    // The watcher inspects in the millisecond of the expiry, so the servers delete the key while
+    // they answer.
     ASSERT_TRUE(sees("free"));
   }
   const std::size_t seen = sightings_.count();
@@ -197,7 +199,7 @@ TEST_F(TrackingNodes, AWatchRefusesWhatIsNoResource) {
 /// A caller that waits for another library's lock.
 class ForeignLock : public TrackingNodes {
  protected:
-  /// Whoever polls asks some twenty times a second.
+  /// Whether the caller does not poll: a client that polls asks about twenty times per second.
   [[nodiscard]] bool sleeps() {
     return eventually([this] {
       const auto before = asked();

@@ -45,7 +45,7 @@ class CliBreakMany : public CliOnNodes {
     return std::make_unique<PseudoTerminal>(tool_words(with_nodes(std::move(words))),
                                             tool_environment({}), PseudoTerminal::Size{});
   }
-  /// The resources that are listed now, with a blank behind each.
+  /// The resources that are listed now, with a blank after each.
   static std::string listed() {
     std::string resources;
     const Json list = json_of(tool({"list", "--json"}));

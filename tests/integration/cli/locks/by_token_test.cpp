@@ -1,5 +1,5 @@
-// acquire of every kind, and extend and release by the token that it prints; what --quiet and
-// --verbose print; waits without an end.
+// acquire of every kind, and extend and release by the printed token; the output with --quiet and
+// --verbose; waits without end.
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ namespace {
 
 class CliByToken : public CliOnNodes {
  protected:
-  /// Acquires, and answers the lease. It is on a quorum: a node that did not know the script yet
-  /// may not have it, the tool does not wait for the last one.
+  /// Acquires; returns the lease, which is on a quorum. The tool does not wait for the last node,
+  /// which may lack the lease, for example because it did not have the script.
   static Json acquired(Words words) {
     words.insert(words.begin(), "acquire");
     words.insert(words.end(), {"--json", "--ttl", "20s"});
@@ -25,13 +25,13 @@ class CliByToken : public CliOnNodes {
     EXPECT_TRUE(eventually([&] { return count(key_of(lease)) >= 2; }));
     return lease;
   }
-  /// One of the keys that the nodes store.
+  /// One of the lease's keys on the nodes.
   static std::string key_of(const Json& lease) {
     if (lease.contains("permit")) return lease.value("permit", "");
     return lease.contains("resources") ? lease["resources"].back().get<std::string>()
                                        : lease.value("resource", "");
   }
-  /// On so many nodes is something, of whatever kind.
+  /// The number of nodes that have the key, of whatever type.
   static std::size_t count(const std::string& key) {
     std::size_t there = 0;
     for (RedisServer& node : nodes()) {
@@ -39,7 +39,7 @@ class CliByToken : public CliOnNodes {
     }
     return there;
   }
-  /// On so many nodes for longer than that.
+  /// The number of nodes where the key lives for more than `at_least` milliseconds.
   static std::size_t count_living(const std::string& key, std::int64_t at_least) {
     std::size_t living = 0;
     for (RedisServer& node : nodes()) living += node.pttl(key) > at_least ? 1U : 0U;
@@ -47,7 +47,7 @@ class CliByToken : public CliOnNodes {
   }
   static std::string token_in(const Json& lease) { return lease.value("token", ""); }
 
-  /// Extended, released, and then not there any more.
+  /// Extends and releases by the token; afterwards the key is gone.
   static void extend_and_release(const Words& resources, const std::string& key,
                                  const std::string& token) {
     const auto by_token = [&](const char* verb, const Words& more) {

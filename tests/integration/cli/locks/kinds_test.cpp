@@ -42,7 +42,7 @@ TEST_F(CliKinds, ReadersShareAndAWriterIsRefused) {
   ChildProcess second = hold({"run", "r", "--shared"});
   const auto writer = tool({"run", "r", "--wait", "0s", "--", "true"});
   EXPECT_EQ(writer.exit_code, 75) << writer.errors;
-  // Not all nodes were waited for.
+  // The last node may lag behind the quorum.
   EXPECT_TRUE(eventually([&] {
     return json_of(tool({"inspect", "r", "--json"}))["nodes"][0]["holds"] == 2;
   }));
@@ -55,7 +55,8 @@ TEST_F(CliKinds, ReadersShareAndAWriterIsRefused) {
 /// Locks of holders that are gone.
 class CliBreaksHolds : public CliKinds {
  protected:
-  /// Waits until it is on all nodes: a straggler would come back behind the break.
+  /// Acquires, waits until the lock is on all nodes, because a late SET would come after the break,
+  /// and abandons it.
   std::string leave(const Target& target) {
     const std::string& resource = target.resource();
     auto lease = client_.try_acquire(target, {.ttl = 20s});

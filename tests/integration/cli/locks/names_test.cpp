@@ -1,4 +1,4 @@
-// What the command line tells of the names of holders.
+// The names of holders in the output of the command line.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -101,7 +101,8 @@ TEST_F(CliVerbs, ADividedResourceIs75) {
   store(2, "r", "c");
   const ProcessResult result = tool({"acquire", "r", "--json"});
   EXPECT_EQ(result.exit_code, 75);
-  // Two refusals of three decide the round; the third could still make either of them a majority.
+  // Two refusals of three decide the round; the third node could still make either holder a
+  // majority.
   const std::string outcome = json_of(result).value("outcome", "");
   EXPECT_TRUE(outcome == "split" || outcome == "held") << outcome;
 }
@@ -117,7 +118,7 @@ TEST_F(CliVerbs, ATtlThatIsShorterThanTheRoundIs69AndExpired) {
 }
 
 TEST_F(CliVerbs, AcquireWaitsForALockThatRunsOut) {
-  // A quorum is enough: a node whose key lasts a moment longer refuses, and is not asked again.
+  // A quorum suffices: a node whose key lasts a moment longer refuses, and is not asked again.
   store(2, "r", "somebody");
   for (const std::size_t node : {0U, 1U}) {
     ASSERT_TRUE(nodes()[node].command({"SET", "r", "somebody", "PX", "300"}).is_ok());

@@ -156,7 +156,7 @@ TEST(CliBootstrap, OpensADeploymentThatTheDoctorThenCallsWell) {
   EXPECT_THAT(doctor.output, HasSubstr("member"));
 }
 
-/// What a new user types who acquires first and then follows the advice.
+/// The commands of a new user who acquires first and then follows the advice.
 void expect_that_advice_helps(std::size_t count, const Words& words, const Words& command = {}) {
   SCOPED_TRACE(count);
   NewNodes nodes(count);
@@ -193,7 +193,7 @@ TEST(CliBootstrap, LetsACommandRunAtOnceAfterOneThatCameFirst) {
 TEST(CliBootstrap, NamesTheKeyForWhichAQuarantineGoesOn) {
   NewNodes nodes(3);
   ASSERT_TRUE(eventually([&] {
-    // One that is over before the deployment is open leaves the rest to the next.
+    // A command that ends before the deployment is open leaves the rest to the next one.
     EXPECT_EQ(tool({"acquire", "r"}, nodes.joined_urls()).exit_code, 69);
     return std::all_of(nodes.begin(), nodes.end(), [](const RedisServer& node) {
       return node.get(marker_key).value_or("").find(" active ") != std::string::npos;

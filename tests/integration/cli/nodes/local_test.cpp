@@ -42,7 +42,7 @@ bool nobody_listens(const std::string& path) {
   }
 }
 
-/// The files of private nodes under this TMPDIR with this ending; empty while there are none.
+/// The files with this ending of private nodes in this TMPDIR; empty if there are none.
 std::vector<std::filesystem::path> files_under(const std::filesystem::path& directory,
                                                const std::string& ending) {
   std::vector<std::filesystem::path> files;
@@ -54,7 +54,7 @@ std::vector<std::filesystem::path> files_under(const std::filesystem::path& dire
   return files;
 }
 
-/// The word behind `name` in a server's configuration; empty when it is not there (yet).
+/// The word after `name` in a server's configuration; empty if it is not there.
 std::string configured(const std::filesystem::path& file, const std::string& name) {
   std::istringstream lines(read_file(file));
   for (std::string word, value; lines >> word && std::getline(lines >> std::ws, value);) {
@@ -120,7 +120,7 @@ TEST(CliLocal, OneNodeIsEnough) {
 }
 
 TEST(CliLocal, NodesAreGoneHoweverTheProgramEnds) {
-  // After SIGKILL nobody is left to remove the servers' directory but this one's owner.
+  // After SIGKILL the servers' directory stays; the owner of this directory removes it.
   const TempDir directory;
   for (const int signal : {SIGTERM, SIGKILL}) {
     ChildProcess child = start_tool(
@@ -211,7 +211,7 @@ TEST(CliBench, ItsNodesWantAPasswordThatIsNowhereToBeSeen) {
     }
   };
   EXPECT_TRUE(eventually([&] { return ask({"GET", "r"}).starts_with("NOAUTH"); }));
-  // Before its first lock the program ends all connections to its nodes.
+  // The program ends all connections to its nodes before its first lock.
   EXPECT_TRUE(eventually([&] { return ask({"AUTH", password}) == "OK"; }));
   child.signal(SIGINT);
   EXPECT_EQ(child.wait(), (ExitStatus{128 + SIGINT, 0})) << child.errors();
@@ -229,7 +229,7 @@ TEST(CliBench, KeysThatARowLeftBehindAreNotInTheWayOfTheNext) {
   std::uint16_t port = 0;
   const std::string text = configured(file, "port");
   std::from_chars(text.data(), text.data() + text.size(), port);
-  // As a node keeps it that was slow when the row ended.
+  // The key of a node that was slow when the row ended.
   const std::string token(40, 'a');
   EXPECT_TRUE(eventually([&] {
     try {
@@ -263,14 +263,14 @@ TEST(CliBench, LeavesNoKeysOnGivenNodes) {
        quorum_lock_program()});
   ASSERT_TRUE(child.wait_for_output("\n")) << child.errors();
   RespClient client = RespClient::unix_socket(paths_of(child.output()).at(0));
-  // The names of clients outlive them, and a node has keys of its own.
+  // Not counted: names of clients, which outlive them, and the node's own keys.
   const std::string others =
       "local n = 0; for _, key in ipairs(redis.call('keys', '*')) do "
       "if not string.find(key, '^redlock:node:client:') and key ~= 'redlock:node:marker' and "
       "key ~= 'redlock:node:numbers' then n = n + 1 end end; return n";
   EXPECT_TRUE(eventually([&] { return client.call({"EVAL", others, "0"}).integer == 0; }));
   child.write_input("\n");
-  // It released the lock of the command around it, so that nothing but the bench could be left.
+  // The command released its own lock, so only the bench could have left keys.
   EXPECT_EQ(child.wait(), (ExitStatus{74, 0})) << child.errors();
 }
 

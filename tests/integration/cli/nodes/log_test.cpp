@@ -1,4 +1,4 @@
-// What --verbose and --log-level write of the nodes.
+// The lines that --verbose and --log-level write about nodes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(CliNodeEvents, HaveAtLeastTheLevelThatWasAskedFor) {
   };
   ChildProcess debug = start({"--log-level", "debug"});
   ASSERT_TRUE(debug.wait_for_output("held")) << debug.errors();
-  // As a server does that closes an idle connection.
+  // As a server that closes an idle connection.
   nodes[0].command({"CLIENT", "KILL", "TYPE", "normal"});
   const std::string node = R"("level":"debug","node":")" + nodes[0].url() + R"(","event":)";
   ASSERT_TRUE(debug.wait_for_errors(node + R"("down")")) << debug.errors();

@@ -68,7 +68,8 @@ TEST_F(CliMembers, AreResumedAfterTheProgramWasKilledAtAnyWriting) {
   const std::string nodes = nodes_[0].url() + "," + nodes_[1].url() + "," + nodes_[2].url();
   std::size_t next = 3;
   std::size_t last = 2;
-  // Replaces to and fro; each time the program is killed when it announces one writing more.
+  // Replaces a member back and forth; the program is killed at its first write, then at its second,
+  // ….
   for (std::size_t writings = 1; writings <= 4; ++writings) {
     const Words words{"members",   "replace", nodes_[last].url(), nodes_[next].url(),
                       "--timeout", "20s",     "--max-ttl",        "1s",

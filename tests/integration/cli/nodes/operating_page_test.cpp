@@ -1,5 +1,5 @@
-// The page for operators names what there is: every problem of doctor, every alert, every outcome,
-// and commands that the tool accepts.
+// The page for operators is complete: it has every problem of doctor, every alert and every
+// outcome, and commands that the tool accepts.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::vector<std::string> lines_of_page() {
   return lines;
 }
 
-/// What stands in `backquotes` in the first column of the tables of a section.
+/// The names in `backquotes` in the first column of a section's tables.
 std::multiset<std::string> first_column(const std::string& section) {
   std::multiset<std::string> names;
   bool inside = false;
@@ -48,7 +48,7 @@ TEST(OperatingPage, HasARowForEachProblemThatDoctorFinds) {
   EXPECT_EQ(first_column("What doctor finds"), ids);
 }
 
-/// From there to the end of the line.
+/// The text from `begin` to the end of the line.
 std::string word_at(const std::string& text, std::size_t begin) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
@@ -80,7 +80,7 @@ TEST(OperatingPage, HasARowForEachOutcomeOfAFailure) {
   EXPECT_EQ(first_column("Outcomes and exit codes"), outcomes);
 }
 
-/// The settings of the page's redis.conf as words of a command line, but for the address.
+/// The settings of the page's redis.conf, except the address, as words of a command line.
 Words documented_settings() {
   Words words;
   bool inside = false;
@@ -124,7 +124,7 @@ TEST(OperatingPage, NamesCommandsThatTheToolAccepts) {
     ++commands;
     Words words = words_of(line.substr(prompt.size()));
     if (words.front() == "break") words.emplace_back("--yes");
-    // No node answers, so nothing is done. Wrong words are found before.
+    // No node answers, so the command does nothing. Wrong words are found before that.
     const ProcessResult result =
         run_tool(words, {.environment = {"QUORUM_LOCK_NODES=127.0.0.1:1,127.0.0.1:2,127.0.0.1:3"}});
     EXPECT_NE(result.exit_code, 64) << line << ": " << result.errors;

@@ -1,4 +1,4 @@
-// --password-file: a password that is rotated under a command that holds a lock.
+// --password-file: a password that is rotated while a command holds a lock.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What the first screens of README.md say, typed as they stand: on new servers, with nothing set
-// but the nodes, by commands that each meet the nodes for the first time.
+// The first screens of README.md, typed as they are: on new servers, with nothing set but the
+// nodes, by commands that each meet the nodes for the first time.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// The commands of the first block of "From the shell", without what they are explained by.
+/// The commands of the first block of "From the shell", without their explanations.
 std::vector<std::string> commands_of_readme() {
   const std::string text = read_file(readme());
   std::istringstream block(text.substr(text.find("## From the shell")));
@@ -36,7 +36,7 @@ std::vector<std::string> commands_of_readme() {
 
 class FirstScreens : public testing::TestWithParam<std::size_t> {
  protected:
-  /// In a shell, in a folder with the commands that the page runs, each of which ends at once.
+  /// Runs a line in a shell, in a folder with the commands of the page, each of which ends at once.
   ProcessResult type(const std::string& line) const {
     return run_process({"sh", "-c", line}, {.environment = environment(), .directory = folder()});
   }
@@ -73,7 +73,7 @@ class FirstScreens : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(FirstScreens, AreTypedAsTheyStand) {
-  std::string token;  // what a variable of the reader's shell keeps
+  std::string token;  // the value of the variable in the reader's shell
   bool opened = false;
   for (const std::string& line : commands_of_readme()) {
     SCOPED_TRACE(line);
@@ -89,7 +89,7 @@ TEST_P(FirstScreens, AreTypedAsTheyStand) {
     const bool assigns = line.starts_with(assigned);
     const std::string printed = assigns ? "\necho \"$token\"" : "";
     const ProcessResult result = type("token=" + token + "\n" + line + printed);
-    // On nodes that were started a moment ago there is something to find.
+    // doctor finds something on nodes that were started a moment ago.
     const bool finds = line.find("quorum-lock doctor") == 0 && !opened;
     EXPECT_EQ(result.exit_code, finds ? 1 : 0) << result.output << result.errors;
     if (finds) {
@@ -136,7 +136,7 @@ TEST_P(FirstScreens, ALockIsBrokenAndGivenToTheNext) {
 
 TEST_P(FirstScreens, EveryKindIsExtendedAndReleasedByItsToken) {
   said("quorum-lock bootstrap");
-  // What is acquired, and what its token is a token of.
+  // The arguments of acquire, and those for its token.
   const std::vector<std::pair<std::string, std::string>> kinds{
       {"reports --shared", "reports"},
       {"rights --owner me", "rights"},

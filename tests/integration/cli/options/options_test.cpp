@@ -1,5 +1,5 @@
-// The options of every verb that say how to reach the nodes and what they must be like, on real
-// servers: opened, locked and used by token, each time by a command of its own.
+// The options of all verbs that say how to reach the nodes and what the nodes must be like. Real
+// servers are opened, locked and used by token, each time by a separate command.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,12 +19,12 @@ using testing::HasSubstr;
 
 class CliOptions : public testing::Test {
  protected:
-  /// With the options behind the words.
+  /// Runs the tool with the options after the words.
   [[nodiscard]] static ProcessResult tool(Words words, const Words& options) {
     words.insert(words.end(), options.begin(), options.end());
     return run_tool(std::move(words));
   }
-  /// A lock is taken, extended and released.
+  /// Acquires, extends and releases a lock.
   static void expect_locks(const Words& options) {
     const ProcessResult acquired = tool({"acquire", "r", "--quiet", "--ttl", "20s"}, options);
     ASSERT_EQ(acquired.exit_code, 0) << acquired.errors;
@@ -110,7 +110,8 @@ TEST_F(CliOptions, ClocksMayBeFurtherApart) {
 TEST_F(CliOptions, ConnectingHasATimeLimitOfItsOwn) {
   FakeServer silent;
   silent.answer_all([](const Command&) { return FakeAnswer::silence(); });
-  // With a password, or doctor and list would be connected when the server has accepted.
+  // With a password: without one, doctor and list would count as connected when the server has
+  // accepted.
   const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(silent.port());
   const Words options{"--nodes", url, "--timeout", "20s", "--connect-timeout", "50ms"};
   for (const Words& words : {Words{"acquire", "r"}, Words{"list"}, Words{"doctor"}}) {

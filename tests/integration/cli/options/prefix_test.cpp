@@ -1,4 +1,4 @@
-// --prefix: what an operator types and sees is without it, what the nodes store has it.
+// --prefix: operators type and see names without it, nodes store keys with it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using testing::Not;
 
 class CliPrefix : public CliOnNodes {
  protected:
-  /// As the team's.
+  /// Runs the tool with the team's prefix.
   static ProcessResult team(Words words) {
     return tool(std::move(words), {.environment = {"QUORUM_LOCK_PREFIX=billing:"}});
   }
@@ -83,7 +83,7 @@ TEST_F(CliPrefix, ThatIsNotAllowedIsOneLineAndChangesNothing) {
   EXPECT_EQ(bare.exit_code, 64);
   EXPECT_EQ(count_lines(bare.errors), 1U) << bare.errors;
   EXPECT_THAT(bare.errors, HasSubstr("--prefix: 'billing' does not end with ':'"));
-  // As where a script's variable is not set: these would be the locks of everybody.
+  // As from a script whose variable is not set: these would be the locks of all teams.
   const ProcessResult empty = tool({"break", "job", "--yes", "--prefix", ""});
   EXPECT_EQ(empty.exit_code, 64);
   EXPECT_THAT(empty.errors, HasSubstr("--prefix: must not be empty"));

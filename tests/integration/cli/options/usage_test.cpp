@@ -11,7 +11,7 @@
 namespace redlock::test {
 namespace {
 
-/// One wrong command line, and the word by which its message must name what is wrong.
+/// One wrong command line, and the word that its message must have.
 struct WrongUsage {
   std::string name;
   Words words;
@@ -30,7 +30,7 @@ TEST_P(CliWrongUsage, IsOneLineThatNamesTheArgumentAnd64) {
   EXPECT_TRUE(result.errors.starts_with("quorum-lock: ")) << result.errors;
 }
 
-// Nobody listens at port 1, so a command line that was let through would show as 69.
+// No server listens on port 1, so a command line that is accepted ends with 69.
 const std::string closed_port = "127.0.0.1:1";
 
 WrongUsage acquire(std::string name, const Words& more, std::string named) {
@@ -344,7 +344,7 @@ TEST(CliUsage, TheConfigurationIsExplained) {
 
 TEST(CliUsage, TheRestartGuardIsCheckedAndAccepted) {
   for (const std::string value : {"off", "30s"}) {
-    // 69: it was let through, and nobody is there.
+    // 69: the command line was accepted, and no server is there.
     EXPECT_EQ(
         run_tool({"acquire", "r", "--nodes", closed_port, "--restart-guard", value}).exit_code, 69);
   }

@@ -1,4 +1,4 @@
-// run --adopt: a command under a lock that acquire printed, of every kind; what is refused.
+// run --adopt: a command under a lock from `acquire`, of every kind, and the refusals.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 class CliAdopt : public CliOnNodes {
  protected:
-  /// Acquires, and answers the lease, which is on a quorum.
+  /// Acquires; returns the lease, which is on a quorum.
   static Json acquired(Words words) {
     words.insert(words.begin(), "acquire");
     words.insert(words.end(), {"--json", "--ttl", "20s"});
@@ -26,7 +26,7 @@ class CliAdopt : public CliOnNodes {
     return lease;
   }
   static std::string token_in(const Json& lease) { return lease.value("token", ""); }
-  /// Runs a script under the lock that is adopted.
+  /// Runs a script under the adopted lock.
   static ProcessResult run(const Words& resources, const std::string& token, const Words& more,
                            const std::string& script) {
     Words words{"run"};

@@ -25,8 +25,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 struct Row {
-  std::vector<std::string> left{};   ///< what is in backquotes in the first column
-  std::vector<std::string> right{};  ///< in the second
+  std::vector<std::string> left{};   ///< the words in backquotes in the first column
+  std::vector<std::string> right{};  ///< the words in backquotes in the second column
 };
 
 std::vector<std::string> in_backquotes(std::string_view text) {
@@ -50,7 +50,7 @@ std::vector<Row> rows_of(const std::string& section) {
     if (!inside || !line.starts_with("| `") || middle == std::string::npos) continue;
     rows.push_back({in_backquotes(line.substr(0, middle)), in_backquotes(line.substr(middle))});
   }
-  // The head.
+  // The head of the table.
   if (!rows.empty()) rows.erase(rows.begin());
   return rows;
 }
@@ -93,7 +93,7 @@ TEST_F(CliFlockPage, ItsCommandsWork) {
       for (const std::string& command : row.right) {
         if (command.find("quorum-lock ") == std::string::npos) continue;
         ++commands;
-        // The lock of that row was acquired before.
+        // The row's lock has to be acquired first.
         const bool is_release = command.starts_with("quorum-lock release");
         const ProcessResult result = run_process(
             {"sh", "-c",
@@ -141,7 +141,7 @@ TEST_F(CliFlockPage, TheExitCodeOfAConflictCanBeChosen) {
       EXPECT_THAT(result.errors, HasSubstr("held"));
     }
   }
-  // Several that ask at the same instant: nobody has the lock, and nobody runs the job.
+  // As if several asked at the same instant: none has the lock, and none runs the job.
   for (std::size_t node = 0; node < 3; ++node) {
     nodes()[node].command({"SET", "apart", "token" + std::to_string(node), "PX", "60000"});
   }
@@ -149,7 +149,7 @@ TEST_F(CliFlockPage, TheExitCodeOfAConflictCanBeChosen) {
       tool({"run", "apart", "--wait", "0s", "--conflict-exit-code", "0", "--", "echo", "ran"});
   EXPECT_EQ(apart.exit_code, 75) << apart.errors;
   EXPECT_EQ(apart.output, "");
-  // The command's own code is not touched, and neither is that of an outage.
+  // The exit code of the command does not change, and neither does that of an outage.
   EXPECT_EQ(
       tool({"run", "free", "--conflict-exit-code", "1", "--", "sh", "-c", "exit 75"}).exit_code,
       75);

@@ -97,7 +97,7 @@ TEST_F(CliMetrics, a_scrape_is_answered_while_the_command_runs) {
   EXPECT_EQ(tool.wait(), (ExitStatus{0, 0})) << "whoever is connected";
 }
 
-/// CPU time that a process has used.
+/// The CPU time that a process has used.
 std::chrono::nanoseconds cpu_time_of(pid_t pid) {
   clockid_t clock = 0;
   timespec used{};
@@ -112,7 +112,7 @@ TEST_F(CliMetrics, without_descriptors_nobody_is_let_in_and_nothing_spins) {
   const std::uint16_t port = announced_port(tool);
   rlimit before{};
   ASSERT_EQ(::prlimit(tool.pid(), RLIMIT_NOFILE, nullptr, &before), 0);
-  // All below are in use. poll() allows no more of them than that either.
+  // All descriptors below 6 are in use. poll() allows no more of them than the limit either.
   const rlimit none{6, before.rlim_max};
   ASSERT_EQ(::prlimit(tool.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
   const Fd waiting = connect_tcp("127.0.0.1", port, std::chrono::seconds(10));

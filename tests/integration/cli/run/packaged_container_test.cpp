@@ -1,4 +1,4 @@
-// The Dockerfile of tools/packaging: what its container would run, run here.
+// The Dockerfile of tools/packaging: the commands of its container run here.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_F(PackagedContainer, HasTheLibrariesThatTheProgramNeeds) {
   for (const std::string& package : packages) {
     // Every image of Debian has these.
     if (package == "libc6" || package == "libgcc-s1" || package == "libstdc++6") continue;
-    // Of a build for a sanitizer.
+    // Libraries of a build with a sanitizer.
     if (package.find("san") != std::string::npos) continue;
     EXPECT_NE(installed.find(" " + package + " "), std::string::npos) << package;
   }

@@ -44,7 +44,7 @@ inline std::vector<std::string> lines_in(const std::string& text) {
   return lines;
 }
 
-/// Lines NAME=VALUE; of a name that comes twice the last one.
+/// The lines NAME=VALUE of a file; if a name comes twice, the last one counts.
 inline std::map<std::string, std::string> assignments_in(const std::string& file) {
   std::map<std::string, std::string> values;
   for (const std::string& line : lines_in(read_file(packaging_file(file)))) {
@@ -68,7 +68,7 @@ class Packaging : public ::testing::Test {
     directory_.write("redis-password", "secret\n");
   }
 
-  /// What stands in the files for this machine and this test.
+  /// The replacements of texts in the files for this machine and this test.
   [[nodiscard]] std::map<std::string, std::string> replaced(const std::string& instance) const {
     return {{"/usr/bin/quorum-lock", quorum_lock_program()},
             {"/etc/quorum-lock/quorum-lock.toml", config_},
@@ -88,7 +88,7 @@ class Packaging : public ::testing::Test {
     return run_process(words, {.environment = tool_environment()});
   }
 
-  /// The password is in the file, not in the URLs.
+  /// The URL without its password, which is in a file.
   [[nodiscard]] static std::string without_password(std::string url) {
     const std::size_t host = url.find('@');
     const std::size_t user = url.find("//") + 2;

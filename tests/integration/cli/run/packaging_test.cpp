@@ -1,5 +1,5 @@
-// The examples of tools/packaging, used as they are: what a unit, a line of cron or a container
-// would run is taken from the file and run, with another program, other nodes and another command.
+// The examples of tools/packaging, used as they are: the command of a unit or of a line of cron is
+// taken from the file and run, with another program, other nodes and another command.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ bool is_installed(const std::string& program) {
   return run_process({"sh", "-c", "command -v " + program}).exit_code == 0;
 }
 
-/// A unit as systemd reads it, as far as ours go.
+/// A unit as systemd reads it, limited to what our units use.
 class Unit {
  public:
   explicit Unit(const std::string& file) : settings_(assignments_in("systemd/" + file)) {}
@@ -31,7 +31,7 @@ class Unit {
     EXPECT_NE(setting, settings_.end()) << name;
     return setting == settings_.end() ? std::string() : setting->second;
   }
-  /// A word $NAME is the words of the variable, ${NAME} its value.
+  /// The command of ExecStart. A word $NAME becomes the words of the variable, ${NAME} its value.
   [[nodiscard]] Words exec_start(std::map<std::string, std::string> variables,
                                  const std::map<std::string, std::string>& replaced) const {
     for (const std::string& word : words_in((*this)["Environment"])) {
@@ -75,7 +75,7 @@ class PackagedElection : public Packaging {
 };
 
 TEST_F(PackagedElection, OneWorkerRunsAndStopsInGoodOrder) {
-  // All of it is the tool's to pass on: systemd signals quorum-lock alone.
+  // systemd signals only quorum-lock, which passes signals on.
   EXPECT_EQ(unit_["KillMode"], "mixed");
   const std::string worker = script("worker", "echo works; exec sleep 1000\n");
   ChildProcess first = start(candidate(worker));
@@ -132,7 +132,7 @@ class PackagedJob : public Packaging {
     std::map<std::string, std::string> variables = assignments_in("systemd/hourly-report.env");
     variables["COMMAND"] = job;
     Words words = unit_.exec_start(variables, replaced("hourly-report"));
-    // A test does not wait for what is not given up.
+    // The test does not wait for a lock that is not released.
     const auto wait = std::find(words.begin(), words.end(), "--wait");
     if (wait == words.end() || wait + 1 == words.end())
       ADD_FAILURE() << "no --wait";
@@ -150,7 +150,7 @@ TEST_F(PackagedJob, RunsOnceAndThatIsNoFailureOfTheOthers) {
   const ProcessResult first = run(machine(job));
   EXPECT_EQ(first.exit_code, 0) << first.errors;
   EXPECT_EQ(first.output, "ran\n");
-  // It has ended long ago, but the interval is not over.
+  // The job has ended, but the interval has not.
   const ProcessResult late = run(machine(job));
   EXPECT_EQ(late.output, "");
   EXPECT_TRUE(unit_.lists("SuccessExitStatus", late.exit_code)) << late.exit_code << late.errors;
@@ -186,7 +186,7 @@ TEST(PackagedUnits, AreAcceptedBySystemd) {
   }
   const ProcessResult checked = run_process(words);
   EXPECT_EQ(checked.exit_code, 0) << checked.errors;
-  // It warns of unknown settings, and succeeds.
+  // systemd-analyze only warns of unknown settings, and succeeds.
   EXPECT_EQ(checked.output + checked.errors, "");
 }
 
@@ -210,7 +210,7 @@ class PackagedCron : public Packaging {
         std::filesystem::absolute(packaging_file("cron/quorum-lock-cron")),
         directory_.path() / "quorum-lock-cron");
   }
-  /// The command of the job behind five fields and the user, as /bin/sh gets it.
+  /// The job's command, which follows five fields and the user, as /bin/sh gets it.
   [[nodiscard]] std::string command() const {
     EXPECT_EQ(jobs_.size(), 1U);
     std::istringstream line(jobs_.at(0));

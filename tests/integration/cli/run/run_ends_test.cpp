@@ -29,7 +29,7 @@ std::vector<pid_t> pids_in(const std::string& text) {
   return pids;
 }
 
-/// The process that the command's parent is: its guard.
+/// The parent of a process. The parent of a command is its guard.
 pid_t parent_of(pid_t pid) {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   std::istringstream stream(stat.substr(stat.rfind(')') + 1));
@@ -39,8 +39,8 @@ pid_t parent_of(pid_t pid) {
   return parent;
 }
 
-/// A shell, what it runs in the background, and what has left its process group and been orphaned:
-/// all ignore SIGTERM, and the shell says their numbers.
+/// A shell, its background process, and an orphan that has left its process group: all ignore
+/// SIGTERM, and the shell prints their numbers.
 constexpr const char* family =
     "trap '' TERM; sleep 1000 & echo $$ $!;"
     "sh -c 'setsid sleep 1000 & echo $!'; echo .; while :; do sleep 0.02; done";
@@ -95,7 +95,7 @@ TEST_F(CliRunEnds, TheCommandDiesWithItsGuard) {
   EXPECT_EQ(nodes.count_held("r"), 0U);
 }
 
-/// The first thing that it does may come before the guard's next one.
+/// The command's first action may come before the guard's next one.
 TEST_F(CliRunEnds, ACommandThatKillsItsGuardAtOnceWasStartedNevertheless) {
   const Nodes nodes(1);
   for (int i = 0; i < 30; ++i) {
@@ -112,7 +112,7 @@ TEST_F(CliRunEnds, TheCommandDiesEvenIfBothAreKilled) {
   ASSERT_TRUE(child.wait_for_output("\n"));
   const pid_t command = pids_in(child.output()).at(0);
   const pid_t guard = parent_of(command);
-  // Stopped, neither can do anything about the end of the other.
+  // While stopped, neither process can react to the end of the other.
   ASSERT_EQ(::kill(guard, SIGSTOP), 0);
   child.signal(SIGSTOP);
   ASSERT_EQ(::kill(guard, SIGKILL), 0);
@@ -161,7 +161,7 @@ TEST_F(CliRunEnds, AClockStepThatTakesTheLeaseKillsTheCommandAtOnce) {
       start(nodes, {"--ttl", "20s", "--kill-after", "8s"},
             {"sh", "-c", "trap 'echo asked' TERM; echo ready; while :; do sleep 0.02; done"});
   ASSERT_TRUE(child.wait_for_output("ready"));
-  // Two of three keys run out with the clocks: nothing is left of the lease.
+  // Two of three keys expire by the moved clocks: nothing is left of the lease.
   nodes[0].move_clock(1min);
   nodes[1].move_clock(1min);
   EXPECT_EQ(child.wait(), (ExitStatus{74, 0})) << child.errors();
@@ -170,7 +170,7 @@ TEST_F(CliRunEnds, AClockStepThatTakesTheLeaseKillsTheCommandAtOnce) {
   EXPECT_NE(child.errors().find("a clock set forward"), std::string::npos) << child.errors();
 }
 
-/// Only root can make a set-uid program of another user's, and run others as nobody.
+/// Only root can make a set-uid program that belongs to another user, and run others as nobody.
 class CliRunOfAnotherUser : public ::testing::Test {
  protected:
   void SetUp() override {

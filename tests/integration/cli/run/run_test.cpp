@@ -97,7 +97,7 @@ TEST_F(CliRun, ACommandThatCanNotBeExecutedIs126) {
   EXPECT_EQ(run({}, {file}).exit_code, 126);
   EXPECT_EQ(run({}, {directory.path().string()}).exit_code, 126);
 
-  // Passes the check beforehand and fails in exec itself: the lock must be released.
+  // The file passes the check and fails in exec: the lock must be released.
   const std::filesystem::path bad = directory.write("bad", "#!/no/such/interpreter\n");
   std::filesystem::permissions(bad, std::filesystem::perms::owner_all);
   EXPECT_EQ(run({}, {bad.string()}).exit_code, 127);
@@ -180,7 +180,7 @@ TEST_F(CliRun, TheLockIsRenewedForAsLongAsTheCommandRuns) {
   ChildProcess child = start_shell({"--ttl", "600ms"}, "echo $QUORUM_LOCK_TOKEN; read line");
   ASSERT_TRUE(child.wait_for_output("\n"));
   const std::string token = child.output().substr(0, 40);
-  // A TTL that rises has been renewed; without that the key would be gone before the third time.
+  // A TTL that rises shows a renewal; without renewals the key would be gone before the third time.
   for (int renewals = 0; renewals < 3; ++renewals) {
     ASSERT_TRUE(eventually([&] { return nodes()[0].pttl("r") < 450; }));
     ASSERT_TRUE(eventually([&] { return nodes()[0].pttl("r") > 500; }));
@@ -244,7 +244,7 @@ TEST_F(CliRun, ALockThatWasBrokenBeforeTheCommandEndedIs74) {
 }
 
 TEST_F(CliRun, AStoppedCommandIsEndedToo) {
-  // Time enough between SIGTERM and SIGKILL to answer on a busy machine.
+  // The time between SIGTERM and SIGKILL suffices for an answer on a busy machine.
   ChildProcess child = start_shell(
       {"--ttl", "30s", "--max-hold", "16s", "--kill-after", "15s"},
       "trap 'echo asked; exit' TERM; echo ready; kill -STOP $$; while :; do sleep 0.02; done");
@@ -253,8 +253,8 @@ TEST_F(CliRun, AStoppedCommandIsEndedToo) {
   EXPECT_NE(child.output().find("asked"), std::string::npos) << child.output();
 }
 
-/// A group of two processes that ignore SIGTERM: the shell says who is in it, then both write down
-/// when they are alive, on the clock that leases are counted with.
+/// A group of two processes that ignore SIGTERM: the shell prints both numbers, then both record
+/// when they are alive, on the clock of leases.
 constexpr const char* stubborn_group =
     "trap 'echo asked' TERM; "
     "(trap '' TERM; while :; do cut -d' ' -f1 /proc/uptime >> $0; done) & "
@@ -281,7 +281,8 @@ TEST(CliRunOutage, ALostMajorityIs74AndTheWholeGroupIsGoneBeforeValidityEnds) {
   pid_t other = 0;
   pids >> shell >> other;
 
-  // Just renewed, so that no further renewal comes between this check and the end of the nodes.
+  // The lease was renewed just now, so no further renewal comes between this check and the end of
+  // the nodes.
   ASSERT_TRUE(eventually([&] {
     for (const std::size_t node : {0U, 1U, 2U}) {
       if (nodes[node].pttl("r") < 5500) return false;
@@ -300,7 +301,7 @@ TEST(CliRunOutage, ALostMajorityIs74AndTheWholeGroupIsGoneBeforeValidityEnds) {
   EXPECT_TRUE(gone(other));
   EXPECT_LT(last_sign_of_life(life), latest_end);
   EXPECT_NE(child.output().find("asked"), std::string::npos) << "SIGTERM comes first";
-  // The shell may have its own word about the processes that it lost.
+  // The shell may also print a message about the processes that it lost.
   EXPECT_NE(child.errors().find("quorum-lock: lost 'r' after "), std::string::npos);
   EXPECT_NE(child.errors().find("3 nodes are down"), std::string::npos) << child.errors();
 }

@@ -1,4 +1,4 @@
-// What signals do to `quorum-lock`: the table in tools/docs/CLI.md and in the manual page.
+// The effects of signals on `quorum-lock`: the table in tools/docs/CLI.md and in the manual page.
 
 #include <gtest/gtest.h>
 
@@ -39,11 +39,11 @@ class CliSignals : public ::testing::Test {
     EXPECT_TRUE(child.wait_for_errors("waiting for 'r'")) << child.errors();
     return child;
   }
-  /// Nobody but the holder has a key, and nobody is queued.
+  /// Whether only the holder has keys and no client is queued.
   [[nodiscard]] bool nothing_left_behind() const {
     return eventually([this] {
       for (std::size_t node = 0; node < nodes_.size(); ++node) {
-        // The next ticket outlives those who waited.
+        // The empty name, the next ticket, outlives the clients that waited.
         for (const Reply& client :
              nodes_[node].command({"ZRANGE", "redlock:node:queue:r", "0", "-1"}).elements) {
           if (!client.string.empty()) return false;
@@ -120,7 +120,7 @@ TEST_F(CliSignals, TheCommandIsSentWhatIsTaken) {
                               "WINCH; trap 'echo pipe' PIPE; trap 'echo end; exit 9' TERM;"
                               "echo ready; while :; do sleep 0.02; done"});
   ASSERT_TRUE(child.wait_for_output("ready")) << child.errors();
-  child.signal(SIGPIPE);  // is quorum-lock's own, and ignored
+  child.signal(SIGPIPE);  // for quorum-lock only, which ignores it
   child.signal(SIGINT);
   ASSERT_TRUE(child.wait_for_output("interrupt"));
   child.signal(SIGQUIT);
@@ -153,7 +153,8 @@ TEST_F(CliSignals, WhatNohupIgnoresStaysIgnoredAndIsNotPassedOn) {
   EXPECT_EQ(child.wait(), (ExitStatus{9, 0})) << child.errors();
 }
 
-/// As process 1 of a container, where the kernel ignores signals that nobody takes.
+/// Runs quorum-lock as process 1 of a container, where the kernel ignores signals without a
+/// handler.
 class CliProcessOne : public CliSignals {
  protected:
   void SetUp() override {
@@ -165,7 +166,7 @@ class CliProcessOne : public CliSignals {
       GTEST_SKIP() << "no process may be made the first one of a namespace here (unshare --pid)";
     }
   }
-  /// The program, whose number outside it writes itself.
+  /// Starts the program as process 1 of a namespace.
   [[nodiscard]] ChildProcess start_first(const Words& verb, const Words& command) const {
     Words words = prefix_;
     const Words tool = tool_words(verb);
@@ -194,7 +195,7 @@ TEST_F(CliProcessOne, PassesSignalsOnAndReapsWhatTheCommandLeaves) {
   const pid_t first = first_process(child);
   ASSERT_GT(first, 0);
   EXPECT_TRUE(eventually([&] {
-    // Of the namespace: what is a zombie there is one for us, who see its processes too.
+    // The zombies of the namespace, whose processes are visible here, too.
     const ProcessResult zombies =
         run_process({"pgrep", "--ns", std::to_string(first), "--runstates", "Z"});
     return zombies.output.empty();

@@ -47,7 +47,7 @@ bool is_held(std::uint16_t port) { return http_get(port, "/").starts_with(ok); }
 
 class CliStatus : public CliOnNodes {
  protected:
-  /// `words` begin with the verb; the port stands on standard error.
+  /// Starts a verb, the first of `words`, on any port, which it prints on standard error.
   static ChildProcess start_with_status(Words words, const Words& command = {}) {
     words.insert(words.end(), any_port.begin(), any_port.end());
     if (!command.empty()) words.push_back("--");
@@ -135,7 +135,7 @@ TEST_F(CliStatus, ClientsThatSayNothingKeepNobodyOut) {
   ASSERT_TRUE(leader.wait_for_output("elected"));
   const std::uint16_t port = status_port(leader);
   std::vector<Fd> silent;
-  // More than are served at once.
+  // More clients than are served at once.
   for (int i = 0; i < 200; ++i) {
     silent.push_back(connect_tcp("127.0.0.1", port, std::chrono::seconds(10)));
     if (i % 50 == 0) {
@@ -143,7 +143,7 @@ TEST_F(CliStatus, ClientsThatSayNothingKeepNobodyOut) {
     }
   }
   EXPECT_TRUE(is_held(port));
-  // The lease was renewed meanwhile, and is when they have been dropped.
+  // The lease was renewed meanwhile, and is still renewed after these clients have been dropped.
   EXPECT_TRUE(eventually([&] { return body_of(http_get(port, "/"))["remaining_ms"] > 900; }));
   EXPECT_TRUE(leader.running());
 }
@@ -151,7 +151,7 @@ TEST_F(CliStatus, ClientsThatSayNothingKeepNobodyOut) {
 TEST(CliStatusOfOutages, WithAMinorityKilledItIs200WithAMajority503) {
   for (const char* verb : {"run", "elect"}) {
     Nodes nodes(5);
-    // It has been told that the lock is being lost, and goes on nevertheless.
+    // The command continues after the signal that the lock is being lost.
     Words words{verb, "r", "--nodes", nodes.joined_urls(), "--ttl", "2s"};
     words.insert(words.end(), any_port.begin(), any_port.end());
     const Words command{"--", "sh", "-c",
@@ -162,13 +162,13 @@ TEST(CliStatusOfOutages, WithAMinorityKilledItIs200WithAMajority503) {
     const std::uint16_t port = status_port(tool);
     nodes[0].kill();
     nodes[1].kill();
-    // Renewed without them.
+    // The lease is renewed without the killed nodes.
     EXPECT_TRUE(eventually([port] { return body_of(http_get(port, "/"))["remaining_ms"] > 1700; }));
     EXPECT_TRUE(is_held(port));
     nodes[2].kill();
     ASSERT_TRUE(tool.wait_for_output("told"));
     const std::string answer = http_get(port, "/");
-    // It may have ended the command, and itself, already.
+    // The program may already have ended the command and itself.
     if (!answer.empty()) {
       EXPECT_THAT(answer, StartsWith(unavailable));
       EXPECT_EQ(body_of(answer)["role"], "ended");

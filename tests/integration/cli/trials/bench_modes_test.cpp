@@ -25,7 +25,7 @@ std::vector<std::string> in(const TempDir& directory) {
   return {"TMPDIR=" + directory.path().string()};
 }
 
-/// Of all servers that ever wrote a log here: each line begins with the process.
+/// The processes of all servers that have written a log here: each line begins with the process.
 std::set<pid_t> servers_of(const TempDir& directory) {
   std::set<pid_t> servers;
   std::error_code gone;
@@ -110,7 +110,7 @@ TEST(CliBenchFaults, KillsAndStopsServersAndStartsThemAgain) {
   EXPECT_EQ(child.wait(), (ExitStatus{0, 0})) << child.errors();
   EXPECT_EQ(child.errors(), "");
   EXPECT_EQ(most_stopped, 2U);
-  // One was killed, and two later.
+  // One server was killed first, and two later; each was started again.
   EXPECT_EQ(servers.size(), 6U);
   for (const pid_t pid : servers) EXPECT_TRUE(gone(pid)) << pid;
   for (const char* line : {"1 healthy ", "1 1 killed ", "1 1 stopped ", "1 2 killed ",
@@ -176,13 +176,13 @@ TEST(CliBenchFamily, WithoutAnyCycleIs69) {
   EXPECT_EQ(result.exit_code, 69) << result.output;
   EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
   EXPECT_NE(result.errors.find("exclusive, plain: "), std::string::npos) << result.errors;
-  // It does not know what they cost nodes that are not its own.
+  // The bench cannot measure the cost on nodes that it did not start.
   EXPECT_FALSE(json_of(result).at("rows").at(0).contains("node_cpu_us_per_cycle"));
 }
 
 TEST(CliCrowd, HasARowForEachCrowdOverEachNumberOfNodes) {
   const TempDir directory;
-  // Twelve are two processes.
+  // Twelve contenders are two processes.
   const ProcessResult result =
       run_tool({"bench", "--mode", "crowd", "--nodes-count", "1,3", "--contenders", "2,12",
                 "--hold", "0s", "--duration", "300ms", "--json"},
@@ -218,7 +218,7 @@ TEST(CliCrowd, ATableIsForPeople) {
   EXPECT_NE(result.output.find("most/least"), std::string::npos) << result.output;
 }
 
-/// Processes whose parent this is.
+/// The child processes of `parent`.
 std::vector<pid_t> children_of(pid_t parent) {
   const std::string number = std::to_string(parent);
   std::istringstream list(read_file("/proc/" + number + "/task/" + number + "/children"));
@@ -234,7 +234,7 @@ TEST(CliCrowd, NoProcessOutlivesTheOneThatMeasures) {
         {"bench", "--mode", "crowd", "--local", "1", "--contenders", "20", "--duration", "10m"},
         {.environment = in(directory)});
     std::vector<pid_t> children;
-    // A server and two processes of ten clients.
+    // One server, and two processes with ten clients each.
     ASSERT_TRUE(eventually([&] {
       children = children_of(child.pid());
       return children.size() == 3;
@@ -257,7 +257,7 @@ class CliBenchMode : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(CliBenchMode, ShowsHowLongItTakesAndEndsAtCtrlC) {
   const TempDir directory;
-  // Long enough that the first line is there before the first step is over.
+  // Long enough for the first line to appear before the first step ends.
   Words words = {"bench", "--mode", GetParam(), "--local", "3"};
   const Words length =
       GetParam() == "handoff" ? Words{"--hand-overs", "100000"} : Words{"--duration", "10m"};

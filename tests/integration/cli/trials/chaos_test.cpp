@@ -29,8 +29,8 @@ std::string content_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Processes whose command line names this folder, or that run in it: a run, and its contenders and
-/// servers, which write titles of their own over their command lines.
+/// The number of processes whose command line names this folder or that run in it: a run, and its
+/// contenders and servers, which replace their command lines by titles.
 std::size_t processes_of(const std::filesystem::path& folder) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -68,7 +68,7 @@ TEST(CliChaos, FindsNothingWrongAmongAllFaults) {
   EXPECT_GT(others, 0);
 
   EXPECT_TRUE(content_of(page).ends_with("</html>\n"));
-  // Nothing is left but what was asked for.
+  // Only the requested files are left.
   const auto entries = std::filesystem::directory_iterator(directory.path());
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 2);
 
@@ -76,14 +76,14 @@ TEST(CliChaos, FindsNothingWrongAmongAllFaults) {
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_EQ(json_of(again), json);
 
-  // One lease that nobody was granted, over the whole run.
+  // A lease that was never granted, over the whole run.
   std::ofstream(histories / "contender-2.99.history")
       << "granted 1 chaos-a 0 1 " << INT64_MAX << " " << INT64_MAX << " 1\n";
   const ProcessResult broken = run_tool({"chaos", "--check", histories});
   EXPECT_EQ(broken.exit_code, 1) << broken.output;
   EXPECT_NE(broken.output.find("violated: overlap of chaos-a"), std::string::npos) << broken.output;
 
-  // And a reader among all those who are none.
+  // A reader among leases that are not readers'.
   std::ofstream(histories / "contender-2.99.history")
       << "granted 1 chaos-b 0 1 " << INT64_MAX << " " << INT64_MAX << " 0 readers\n";
   const ProcessResult read = run_tool({"chaos", "--check", histories});
@@ -102,7 +102,7 @@ TEST(CliChaos, SparesWhatItWasNotAskedToBreak) {
   EXPECT_EQ(result.output.find("kill"), std::string::npos) << result.output;
 }
 
-/// A script of the test's own, that is executable.
+/// An executable script of this test.
 std::filesystem::path script_in(const TempDir& directory, const std::string& text) {
   auto path = directory.path() / "contender";
   std::ofstream(path) << "#!/bin/sh\n" << text;
@@ -125,9 +125,9 @@ TEST(CliChaos, AForeignContenderContendsForTheSameLocks) {
   EXPECT_EQ(json.value("verdict", ""), "ok");
   EXPECT_EQ(json.value("clients", 0), 2);
   EXPECT_EQ(json.at("foreign").value("contender", 0), 2);
-  // At the very least, each resource once more after everything was healed.
+  // At least one lease on each resource after everything was healed.
   EXPECT_GE(json.at("foreign").value("leases", 0), 3);
-  // It has no guard against nodes that forget.
+  // The foreign contender has no guard against nodes that forget.
   for (const char* kind : {"clock", "role", "evict", "name"}) {
     EXPECT_EQ(json.at("faults").value(kind, -1), 0) << kind;
   }
@@ -137,7 +137,8 @@ TEST(CliChaos, AForeignContenderContendsForTheSameLocks) {
 
 TEST(CliChaos, AForeignContenderThatCheatsIsFound) {
   const TempDir directory;
-  // Claims everything for as long as there are no locks to ask for, and then goes.
+  // This contender claims an hour's lease of the first resource without asking for the lock, and
+  // ends.
   const auto cheat = script_in(directory, R"(read -r up rest </proc/uptime
 now="${up%.*}${up#*.}"
 resource=${QUORUM_LOCK_CHAOS_RESOURCES%%,*}
@@ -184,7 +185,7 @@ TEST(CliChaos, AnInterruptEndsEverythingAndTellsWhatWasSeen) {
     ASSERT_TRUE(eventually([&] {
       return content_of(histories / "contender-0.0.history").find("granted") != std::string::npos;
     })) << child.errors();
-    // Five servers and four contenders, of which some may be dead just now.
+    // Five servers and four contenders, some of which may be dead at this moment.
     EXPECT_GT(processes_of(directory.path()), 6U);
     child.signal(signal);
     const auto status = child.wait();

@@ -37,7 +37,7 @@ std::string read_from(const std::string& url, const std::string& key) {
   return result.exit_code == 0 ? result.output : result.errors;
 }
 
-/// The number behind `text`; 0 if there is none.
+/// The number after `text`; 0 if there is none.
 std::uint64_t number_behind(const std::string& all, const std::string& text) {
   const std::size_t at = all.find(text);
   std::uint64_t number = 0;
@@ -121,7 +121,7 @@ TEST(FencedStorageDemo, ASignalEndsItWithItsServersAndItsStoppedHolder) {
   EXPECT_EQ(child.wait(), (ExitStatus{128 + SIGTERM, 0})) << child.errors();
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
   EXPECT_TRUE(eventually([holder] {
-    // The process that adopts it may reap it late or never.
+    // The process that adopts the holder may reap it late or never.
     const auto state = process_state(holder);
     return !state || *state == 'Z';
   }));
@@ -257,7 +257,7 @@ TEST(FencedStorage, IsGuardedByTheTokenThatQuorumLockHandsOn) {
 struct WrongStorageUsage {
   std::string name;
   Words arguments;
-  std::string named;  ///< what the complaint must name
+  std::string named;  ///< the word that the message must have
 };
 
 class FencedStorageWrongUsage : public ::testing::TestWithParam<WrongStorageUsage> {};
@@ -268,7 +268,7 @@ TEST_P(FencedStorageWrongUsage, IsToldInOneLineAndEndsWith64) {
   EXPECT_TRUE(result.errors.starts_with("fenced-storage: ")) << result.errors;
 }
 
-// Nobody listens at port 1, so a command line that was let through would show as 69.
+// No server listens on port 1, so a command line that is accepted ends with 69.
 const std::string nowhere = "127.0.0.1:1";
 
 WrongStorageUsage wrong_token(std::string name, const std::string& token) {

@@ -35,7 +35,7 @@ TEST(CliHandoff, HasARowForEachPatternWithTheFloorBesideIt) {
     EXPECT_EQ(row.value("reentry", !reentry), reentry);
     EXPECT_GT(row.at("floor").value("acquire_p50_us", 0.0), 0.0);
     expect_figures(row.at("floor"));
-    // Thirty grants may all go to one contender that re-enters.
+    // All thirty grants may go to one contender that re-enters.
     if (reentry) continue;
     expect_figures(row);
     EXPECT_EQ(row.value("handovers", 0.0), 30);

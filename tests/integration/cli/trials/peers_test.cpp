@@ -28,8 +28,7 @@ std::string path_of_tests() {
   return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
-/// Programs called node and npm that a test writes, before all others in PATH, and a cache of its
-/// own.
+/// Programs named node and npm that a test writes, first in PATH, and a cache of their own.
 class Stubs {
  public:
   Stubs(const std::string& node, const std::string& npm) {
