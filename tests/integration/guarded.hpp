@@ -23,7 +23,7 @@ inline constexpr auto short_max_ttl = std::chrono::seconds(3);
   return options;
 }
 
-/// A client that has had a lock. A client that has not asked for one leaves nodes as they are.
+/// A client that has had a lock. A client that never requested one leaves nodes as they are.
 [[nodiscard]] inline Client client_that_locks(const ClientOptions& options) {
   Client client = make_client(options);
   EXPECT_TRUE(succeeded(acquire_patiently(client, "the first one", {.ttl = short_max_ttl})));

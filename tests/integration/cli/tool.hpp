@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,19 @@ inline std::vector<std::string> tool_environment(std::vector<std::string> additi
   std::size_t lines = 0;
   for (const char c : text) lines += c == '\n' ? 1 : 0;
   return lines;
+}
+
+/// The sockets of a list of URLs.
+[[nodiscard]] inline std::vector<std::string> paths_of(std::string urls) {
+  constexpr std::string_view scheme = "unix://";
+  if (urls.ends_with('\n')) urls.pop_back();
+  std::vector<std::string> paths;
+  std::istringstream stream(urls);
+  for (std::string url; std::getline(stream, url, ',');) {
+    EXPECT_TRUE(url.starts_with(scheme)) << url;
+    paths.push_back(url.substr(scheme.size()));
+  }
+  return paths;
 }
 
 /// Whether a command line was refused: exit code 64, no output, and one line that has `named`.

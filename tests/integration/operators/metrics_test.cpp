@@ -1,3 +1,5 @@
+// A client's metrics.
+
 #include "redlock/metrics.hpp"
 
 #include <gtest/gtest.h>

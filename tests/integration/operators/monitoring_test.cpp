@@ -1,3 +1,5 @@
+// The dashboard and the alert rules for operators.
+
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -11,7 +13,6 @@
 #include "support/programs.hpp"
 #include "support/temp_dir.hpp"
 
-/// The dashboard and the alert rules for operators.
 namespace redlock::test {
 namespace {
 

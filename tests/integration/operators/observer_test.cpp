@@ -1,3 +1,5 @@
+// The notifications of an Observer.
+
 #include "redlock/observer.hpp"
 
 #include <gtest/gtest.h>

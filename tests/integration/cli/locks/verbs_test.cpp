@@ -1,3 +1,5 @@
+// acquire, extend, release, inspect and break: output, JSON and exit codes.
+
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,3 +1,5 @@
+// doctor and bootstrap: output, JSON and exit codes.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,5 @@
+// Wrong command lines, the configuration file, and help.
+
 #include <gtest/gtest.h>
 
 #include <ostream>

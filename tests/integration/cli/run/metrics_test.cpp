@@ -1,3 +1,5 @@
+// --metrics-file and --metrics-listen.
+
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <time.h>

@@ -1,3 +1,5 @@
+// run: the command under a lock, its streams, signals and exit codes.
+
 #include <gtest/gtest.h>
 
 #include <charconv>

@@ -1,3 +1,5 @@
+// chaos: its runs, its check of kept histories, and wrong usage.
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

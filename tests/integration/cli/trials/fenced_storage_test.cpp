@@ -1,3 +1,5 @@
+// fenced-storage: what it stores and refuses, its demo, and wrong usage.
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

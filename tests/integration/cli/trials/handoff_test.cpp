@@ -1,3 +1,5 @@
+// bench --mode handoff: its rows, its table and its end.
+
 #include <gtest/gtest.h>
 
 #include <csignal>

@@ -1,3 +1,5 @@
+// bench --peers: other Redlock clients, imitated by scripts, and the page of the results.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
