@@ -48,7 +48,7 @@ class EventLog {
     }
   };
   struct Entry {
-    core::Instant told_at{};
+    core::Instant reported_at{};
     NodeEvent last{};          ///< of those that were counted; `times`: how many
     std::uint64_t number = 0;  ///< of the last event, in the order of all
   };

@@ -359,7 +359,7 @@ NodeReports plain_reports(const core::Round& round, const Urls& urls) {
   return NodeReports(std::move(plain));
 }
 
-NodeReports wordy_reports(const core::Round& round, const std::vector<std::string>& urls) {
+NodeReports detailed_reports(const core::Round& round, const std::vector<std::string>& urls) {
   std::vector<NodeReport> nodes;
   nodes.reserve(round.nodes());
   (core::NodeSet::first(round.nodes()) - round.left_out()).each([&](core::NodeIndex node) {
@@ -372,12 +372,12 @@ NodeReports wordy_reports(const core::Round& round, const std::vector<std::strin
 
 RoundReport report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
                          core::Duration validity) {
-  const bool plain = round.denials() == 0 && !round.is_put_away() && round.left_out().empty();
+  const bool plain = round.denials() == 0 && !round.is_archived() && round.left_out().empty();
   return {.quorum = round.quorum(),
           .ttl = round.ttl(),
           .elapsed = elapsed,
           .validity = std::max(validity, core::Duration::zero()),
-          .nodes = plain ? plain_reports(round, urls) : wordy_reports(round, *urls)};
+          .nodes = plain ? plain_reports(round, urls) : detailed_reports(round, *urls)};
 }
 
 Error explain(Errc code, std::string_view resource, RoundReport report, std::uint32_t permits) {

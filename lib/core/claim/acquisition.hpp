@@ -47,7 +47,7 @@ struct Acquisition {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
   bool live = false;
-  PoolIndexPlace<> by_request;
+  PoolIndexHook<> by_request;
 
   State state = State::connecting;
   CallId request{};

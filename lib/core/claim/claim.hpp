@@ -21,7 +21,7 @@
 #include "core/engine/messages.hpp"
 #include "core/nodes/node_set.hpp"
 #include "core/time.hpp"
-#include "core/waiting/queue_place.hpp"
+#include "core/waiting/queue_position.hpp"
 #include "support/assert.hpp"
 #include "support/label.hpp"
 
@@ -55,13 +55,13 @@ namespace redlock::core {
 /// | `keys`: which nodes have the key | KeyNotes, Rounds, OwedReleases |
 /// | `keys`: what is a vote | *acquire* begins, KeyNotes; Voters removes lost votes |
 /// | `keys`: what is owed | OwedReleases; *hold*, *release*, *by_token*, *links* |
-/// | `round` | Voters begins it; Rounds, Voters, *hold*, *release* record; Rest keeps votes |
+/// | `round` | Voters begins it; Rounds, Voters, *hold*, *release* record; IdleLeases keeps votes |
 /// | `unanswered` | Sender adds, Rounds takes away |
 /// | `unasked` | Rounds adds; *hold*, *release*, *by_token*, *links* |
 /// | `touched` | Agenda sets it, engine.cpp clears it |
 /// | `is_hold` | KeyNotes |
 /// | `watches_queue` | QueueWatch |
-/// | `work`, `idle` | Rest; what is in `work`: see there |
+/// | `work`, `idle` | IdleLeases; what is in `work`: see there |
 /// | `finished`, `label`, `by_token` | Claims |
 struct Claim {
   enum class Purpose : std::uint8_t {
@@ -97,7 +97,7 @@ struct Claim {
     Duration ttl;
   };
   /// What a claim needs only while something of it is under way. An idle lease has none
-  /// (`Rest::put_away`): there may be a million of those. Its fields are changed by these:
+  /// (`IdleLeases::archive`): there may be a million of those. Its fields are changed by these:
   ///
   /// | fields | are changed by |
   /// |---|---|
@@ -112,7 +112,7 @@ struct Claim {
   /// | `deployment`, `ballot_found_at` | Voters |
   /// | `holds_left` | OwedReleases |
   /// | `observation` | Observers |
-  /// | `votes` | Rest |
+  /// | `votes` | IdleLeases |
   struct Work {
     /// For each verb: nodes that were sent the script in full, because they did not know its
     /// digest. Several verbs can be unanswered at once: a release is sent after any other request.
@@ -120,7 +120,7 @@ struct Claim {
     SharedMarks steps;       ///< steps of the nodes' clocks when the round began
     std::string deployment;  ///< the deployment whose votes the round counts: that of the ballot
     std::uint64_t ballot_found_at = 0;  ///< Nodes::Ballot::found_at when the round began
-    QueuePlace place;
+    QueuePosition position;
     Duration writer_reservation{};            ///< how long new holds of others are refused
     Duration delay{};                         ///< release: see ReleaseToken
     std::optional<RenewalLimits> adopted{};   ///< extend: the claim becomes a lease, on these terms
@@ -135,7 +135,7 @@ struct Claim {
     void reset() {
       in_full.fill(NodeSet());
       steps.reset();
-      place = QueuePlace();
+      position = QueuePosition();
       writer_reservation = delay = Duration::zero();
       adopted.reset();
       holds_left.reset();
@@ -162,7 +162,7 @@ struct Claim {
   bool touched = false;        ///< to be judged before the step is over
   bool is_hold = false;        ///< by token: a node said that the token is one of several holds
   bool by_operator = false;    ///< release: see ReleaseToken
-  bool idle = false;           ///< listed by Rest, which may take its work
+  bool idle = false;           ///< listed by IdleLeases, which may take its work
   bool contended = false;      ///< its acquisition was refused before, so others may wait as well
   bool watches_queue = false;  ///< its holder wants to know whether other clients wait
   bool is_fenced = false;      ///< a fencing token was requested
@@ -181,7 +181,7 @@ struct Claim {
   std::unique_ptr<Work> work;
 
   support::Label label;
-  PoolIndexPlace<std::uint32_t> by_token;
+  PoolIndexHook<std::uint32_t> by_token;
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
 
@@ -236,19 +236,19 @@ struct Claim {
   /// A release that is repeated later does not queue us: the client may have left by then.
   // NOLINTNEXTLINE(readability-make-member-function-const): the work is a part of the claim
   void queue_no_more() noexcept {
-    if (work) work->place.again = false;
+    if (work) work->position.again = false;
   }
   /// For a claim of which something is under way.
-  [[nodiscard]] const QueuePlace& place() const noexcept { return work->place; }
+  [[nodiscard]] const QueuePosition& position() const noexcept { return work->position; }
   /// One of several resources, counted from 1.
   [[nodiscard]] std::string_view resource_at(std::uint64_t which) const {
     return which > 1 ? terms().more_resources[which - 2] : resource();
   }
   /// The queue position that a request carries; null: none.
-  [[nodiscard]] const QueuePlace* place_in(Verb asked) const noexcept {
-    if (!work || !work->place.as_client) return nullptr;
-    const bool says = is_set(asked) || (asked == Verb::release && work->place.again);
-    return says ? &work->place : nullptr;
+  [[nodiscard]] const QueuePosition* position_in(Verb asked) const noexcept {
+    if (!work || !work->position.as_client) return nullptr;
+    const bool says = is_set(asked) || (asked == Verb::release && work->position.again);
+    return says ? &work->position : nullptr;
   }
   [[nodiscard]] Duration writer_reservation() const noexcept {
     return work ? work->writer_reservation : Duration::zero();
@@ -259,7 +259,7 @@ struct Claim {
   }
 
   /// Whether this is an idle lease: nothing is under way, and every node has granted it.
-  [[nodiscard]] bool is_at_rest() const noexcept {
+  [[nodiscard]] bool is_idle() const noexcept {
     return phase == Phase::held && task == Task::none && unanswered == 0 && unasked.empty() &&
            work && work->requests.empty() && !has_queued_calls() && round.is_unanimous();
   }

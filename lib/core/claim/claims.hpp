@@ -22,7 +22,7 @@ class Claims {
     Claim& claim = pool_.take();
     claim.reset(purpose);
     claim.label.assign(resource, token.view());
-    unsettled_.add(claim.index);
+    pending_.add(claim.index);
     return claim;
   }
   /// Null: the id is stale.
@@ -36,11 +36,11 @@ class Claims {
 
   void lease_began(Claim& claim) {
     ++leases_;
-    if (claim.unasked.empty()) unsettled_.remove(claim.index);
+    if (claim.unasked.empty()) pending_.remove(claim.index);
   }
   void lease_ended(Claim& claim) {
     --leases_;
-    unsettled_.add(claim.index);
+    pending_.add(claim.index);
   }
   /// Nothing of the claim is left on the nodes. It stays until reap(), because commands may refer
   /// to it.
@@ -54,7 +54,7 @@ class Claims {
     for (const std::uint32_t index : finished_) {
       Claim& claim = at(index);
       by_token_.remove(claim);
-      unsettled_.remove(index);
+      pending_.remove(index);
       visit(claim);
       pool_.give_back(claim);
     }
@@ -72,14 +72,14 @@ class Claims {
   /// Visits all claims of which nodes may be owed something: all but leases that only have to be
   /// kept.
   template <typename Visit>
-  void each_unsettled(Visit&& visit) {
-    unsettled_.each([&](std::uint32_t index) {
+  void each_pending(Visit&& visit) {
+    pending_.each([&](std::uint32_t index) {
       if (Claim& claim = at(index); !claim.finished) visit(claim);
     });
   }
   template <typename Visit>
-  void each_unsettled(Visit&& visit) const {
-    unsettled_.each([&](std::uint32_t index) {
+  void each_pending(Visit&& visit) const {
+    pending_.each([&](std::uint32_t index) {
       if (const Claim& claim = pool_.at(index); !claim.finished) visit(claim);
     });
   }
@@ -93,14 +93,12 @@ class Claims {
     });
   }
   /// Claims that were visited one by one.
-  [[nodiscard]] std::uint64_t walked() const noexcept {
-    return pool_.walked() + unsettled_.walked();
-  }
+  [[nodiscard]] std::uint64_t walked() const noexcept { return pool_.walked() + pending_.walked(); }
 
  private:
   Pool<Claim> pool_;
   PoolIndex<Claim, &Claim::by_token> by_token_{pool_};
-  SlotSet unsettled_;
+  SlotSet pending_;
   std::vector<std::uint32_t> finished_;
   std::size_t leases_ = 0;
 };

@@ -22,7 +22,7 @@ void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, I
   granted_ = NodeSet();
   denied_ = NodeSet();
   grants_ = denials_ = 0;
-  wordy_ = left_out_ = NodeSet();
+  detailed_ = left_out_ = NodeSet();
   verdict_ = Verdict::pending;
   start_ = start;
   ttl_ = ttl;
@@ -30,7 +30,7 @@ void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, I
   for (std::size_t node = 0; node < nodes; ++node) votes.brief[node] = {};
 }
 
-void Round::take_out(std::unique_ptr<Votes> votes) {
+void Round::restore(std::unique_ptr<Votes> votes) {
   votes_ = Boxed<Votes>(std::move(votes));
   Votes& said = votes_.make();
   for (std::size_t node = 0; node < nodes_; ++node) {
@@ -54,38 +54,38 @@ void Round::record(NodeIndex node, Vote vote, const Details& details) {
     ++denials_;
   }
   decide();
-  if (!details.plain()) note_words(node, details);
+  if (!details.plain()) note_details(node, details);
 }
 
-void Round::note_words(NodeIndex node, const Details& details) {
+void Round::note_details(NodeIndex node, const Details& details) {
   // Allocated for all nodes at once, and kept: a steady state allocates nothing per round.
-  if (votes_->words.size() < nodes_) votes_->words.resize(nodes_);
-  Votes::Words& words = votes_->words[node];
-  words.remaining = details.remaining;
-  words.text.assign(details.text);
-  words.number = details.number;
-  words.quarantine = details.quarantine;
-  words.holds = details.holds;
-  words.for_people.assign(details.for_people);
-  wordy_.add(node);
+  if (votes_->stored.size() < nodes_) votes_->stored.resize(nodes_);
+  Votes::Stored& stored = votes_->stored[node];
+  stored.remaining = details.remaining;
+  stored.text.assign(details.text);
+  stored.number = details.number;
+  stored.quarantine = details.quarantine;
+  stored.holds = details.holds;
+  stored.for_people.assign(details.for_people);
+  detailed_.add(node);
 }
 
 NodeVote Round::vote(NodeIndex node) const {
   if (!votes_) return {granted_.has(node) ? Vote::granted : Vote::pending};
   NodeVote vote{votes_->brief[node].vote, votes_->brief[node].round_trip};
-  if (!wordy_.has(node)) return vote;
-  const Votes::Words& words = votes_->words[node];
-  vote.remaining = words.remaining;
-  vote.text = words.text;
-  vote.number = words.number;
-  vote.quarantine = words.quarantine;
-  vote.holds = words.holds;
-  vote.for_people = words.for_people;
+  if (!detailed_.has(node)) return vote;
+  const Votes::Stored& stored = votes_->stored[node];
+  vote.remaining = stored.remaining;
+  vote.text = stored.text;
+  vote.number = stored.number;
+  vote.quarantine = stored.quarantine;
+  vote.holds = stored.holds;
+  vote.for_people = stored.for_people;
   return vote;
 }
 
 std::string_view Round::text(NodeIndex node) const noexcept {
-  return wordy_.has(node) ? std::string_view(votes_->words[node].text) : std::string_view();
+  return detailed_.has(node) ? std::string_view(votes_->stored[node].text) : std::string_view();
 }
 
 NodeSet Round::with(Vote vote) const noexcept {

@@ -47,7 +47,7 @@ class Round {
       std::optional<Duration> round_trip;
     };
     /// Details that a plain grant does not have.
-    struct Words {
+    struct Stored {
       std::optional<Duration> remaining;
       std::string text;
       std::uint64_t number = 0;
@@ -56,7 +56,7 @@ class Round {
       std::string for_people;
     };
     std::array<Brief, limits::nodes> brief;
-    std::vector<Words> words;  // allocated by the first node that has details
+    std::vector<Stored> stored;  // allocated by the first node that has details
   };
 
   void begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
@@ -98,12 +98,14 @@ class Round {
 
   /// Whether all nodes granted without details: then only the round trips are lost when the votes
   /// are put away.
-  [[nodiscard]] bool is_unanimous() const noexcept { return grants_ == nodes_ && wordy_.empty(); }
+  [[nodiscard]] bool is_unanimous() const noexcept {
+    return grants_ == nodes_ && detailed_.empty();
+  }
   /// Takes the votes out of a unanimous round, as memory for another round.
-  [[nodiscard]] std::unique_ptr<Votes> put_away() noexcept { return votes_.take(); }
-  [[nodiscard]] bool is_put_away() const noexcept { return !votes_; }
-  /// Restores the votes, in any memory that put_away() has returned.
-  void take_out(std::unique_ptr<Votes> votes);
+  [[nodiscard]] std::unique_ptr<Votes> archive() noexcept { return votes_.take(); }
+  [[nodiscard]] bool is_archived() const noexcept { return !votes_; }
+  /// Restores the votes, in any memory that archive() has returned.
+  void restore(std::unique_ptr<Votes> votes);
 
   [[nodiscard]] Verdict verdict() const noexcept { return verdict_; }
   [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
@@ -153,7 +155,7 @@ class Round {
       verdict_ = core::verdict({nodes_, quorum_, grants_, denials_});
     }
   }
-  void note_words(NodeIndex node, const Details& details);
+  void note_details(NodeIndex node, const Details& details);
   [[nodiscard]] std::string_view text(NodeIndex node) const noexcept;
   /// The number of these nodes that named this holder.
   [[nodiscard]] std::size_t naming(NodeSet nodes, std::string_view holder) const;
@@ -163,7 +165,7 @@ class Round {
   NodeSet denied_;
   std::uint8_t grants_ = 0;   // the number of nodes in granted_
   std::uint8_t denials_ = 0;  // the number of nodes in denied_
-  NodeSet wordy_;             // nodes whose details belong to this round
+  NodeSet detailed_;          // nodes whose details belong to this round
   NodeSet left_out_;
   Verdict verdict_ = Verdict::pending;
   std::uint8_t nodes_ = 0;

@@ -69,7 +69,7 @@ NodeSet Closing::to_be_delivered() const {
   // The keys of a node that went away expire. A request that the node may execute long after we are
   // gone is worth another connection.
   NodeSet nodes;
-  claims_.each_unsettled([&](const Claim& claim) {
+  claims_.each_pending([&](const Claim& claim) {
     nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
   });
   const NodeSet replicas = nodes_.up() - nodes_.able().to_write;

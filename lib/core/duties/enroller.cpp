@@ -82,7 +82,7 @@ void Enroller::watch_markers() {
     // change.
     const bool silent = closed || !counts || link.may_be_new();
     link.watch_marker(has_marker && link.ineligible().empty() && silent, now_);
-    link.watch_name(link.up() && nodes_.lost_its_place(static_cast<NodeIndex>(i)), now_);
+    link.watch_name(link.up() && nodes_.lost_its_membership(static_cast<NodeIndex>(i)), now_);
   }
 }
 

@@ -9,7 +9,7 @@ namespace redlock::core {
 
 void KeyNotes::set_answered(Claim& claim, const Answer& answer) {
   note_set(claim, answer);
-  note_place(claim, answer);
+  note_position(claim, answer);
   give_orphan_expiry(claim, answer);
 }
 
@@ -65,11 +65,11 @@ void KeyNotes::note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round) 
   if (round == basis.round) basis.nodes.add(node);
 }
 
-void KeyNotes::note_place(Claim& claim, const Answer& answer) {
+void KeyNotes::note_position(Claim& claim, const Answer& answer) {
   const bool queues = answer.stamp.verb == Verb::take || answer.stamp.verb == Verb::take_permit;
-  if (!queues || !claim.work->place.ticket) return;
-  if (claim.work->place.unanswered.has(answer.node)) {
-    claim.work->place.unanswered.remove(answer.node);
+  if (!queues || !claim.work->position.ticket) return;
+  if (claim.work->position.unanswered.has(answer.node)) {
+    claim.work->position.unanswered.remove(answer.node);
     const bool taken_out = answer.reply == Reply::granted || answer.reply == Reply::behind;
     if (taken_out || answer.reply == Reply::failed) return;
     const std::uint32_t permits = claim.terms().permits;

@@ -56,7 +56,7 @@ class KeyNotes {
 
  private:
   void note_set(Claim& claim, const Answer& answer);
-  void note_place(Claim& claim, const Answer& answer);
+  void note_position(Claim& claim, const Answer& answer);
   static void note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round);
   void note_obstacle(const Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);

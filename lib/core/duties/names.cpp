@@ -49,7 +49,7 @@ Duration Names::kept() const noexcept {
   return forgets_ ? std::chrono::milliseconds(1) : name_kept_for(longest_lease_);
 }
 
-void Names::cover(Duration lease) {
+void Names::outlast(Duration lease) {
   const Duration before = kept();
   longest_lease_ = std::max(longest_lease_, lease);
   if (kept() == before) return;

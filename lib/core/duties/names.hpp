@@ -33,7 +33,7 @@ class Names {
 
   /// A lease is requested. If nodes have to keep the name for longer because of it, each node that
   /// has the name is due again.
-  void cover(Duration lease);
+  void outlast(Duration lease);
   /// For how long a node that is given the name now keeps it.
   [[nodiscard]] Duration kept() const noexcept;
 

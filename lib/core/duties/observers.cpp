@@ -13,7 +13,7 @@ constexpr Duration longest_inspection_pause = std::chrono::seconds(5);
 constexpr Duration shortest_inspection_pause = std::chrono::milliseconds(1);
 
 /// Whether a quorum agrees on a state that is not over in a moment.
-bool is_settled(const Round& round) {
+bool is_answered(const Round& round) {
   return round.granted().size() >= round.quorum() || round.is_anothers();
 }
 
@@ -59,12 +59,12 @@ void Observers::inspected(const Claim& claim) {
   if (!observation.live || observation.inspecting != claim.id()) return;
   observation.inspecting = ClaimId();
   const Duration poll = observation.poll_interval();
-  if (!is_settled(claim.round) || observation.news) {
-    const unsigned doublings = std::min(observation.unsettled++, 14U);
+  if (!is_answered(claim.round) || observation.news) {
+    const unsigned doublings = std::min(observation.undecided++, 14U);
     return plan(observation,
                 later(now_, std::min(shortest_inspection_pause * (1 << doublings), poll)));
   }
-  observation.unsettled = 0;
+  observation.undecided = 0;
   const TrackedKeys::Key& key = resources_.find(observation.resource)->second;
   const bool notified = key.tracking.size() >= settings_.quorum;
   Duration pause = notified ? std::max(poll, longest_inspection_pause) : poll;

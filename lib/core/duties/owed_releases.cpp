@@ -79,10 +79,10 @@ void OwedReleases::note_cooldown(Claim& claim, const Answer& answer) {
   claim.keys.resend_at(later(now_, std::min(longer, pause())));
 }
 
-void OwedReleases::settled(NodeIndex node) {
+void OwedReleases::acknowledged(NodeIndex node) {
   // On a replica, the key expires, or the role changes first and the node is sent the release.
   if (!nodes_[node].read_only() || !nodes_[node].suspects().empty()) return;
-  claims_.each_unsettled([&](Claim& claim) {
+  claims_.each_pending([&](Claim& claim) {
     if (!(claim.keys.to_release() & claim.keys.indeterminate()).has(node)) return;
     claim.keys.release_again(node, KeyLedger::Release::refused, gone_by(now_, settings_.max_ttl));
     agenda_.retime(claim);
@@ -93,7 +93,7 @@ void OwedReleases::settled(NodeIndex node) {
 void OwedReleases::undo_sets(NodeIndex node) {
   // A reset discards what this machine has not delivered. The kernel of a stopped server may have
   // received more: the server executes that when it goes on, even if this client is gone by then.
-  claims_.each_unsettled([&](Claim& claim) {
+  claims_.each_pending([&](Claim& claim) {
     if (!claim.keys.wants_undo(node)) return;
     // An extend may give the node the key of a held or handed-on lease again: nothing that deletes
     // the key may be on its way.

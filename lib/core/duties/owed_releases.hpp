@@ -49,7 +49,7 @@ class OwedReleases {
   void answered(Claim& claim, const Answer& answer);
   /// The node no longer executes requests from earlier connections. If it is a replica, the
   /// releases that it is owed wait until its role changes or the keys expire.
-  void settled(NodeIndex node);
+  void acknowledged(NodeIndex node);
   /// The connection to the node is given up: a release follows each SET there that nobody will
   /// count. SETs of leases are left alone: an extend may give the node the key again.
   void undo_sets(NodeIndex node);

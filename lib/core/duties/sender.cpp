@@ -6,15 +6,16 @@
 namespace redlock::core {
 
 Sender::Sender(const Settings& settings, const Instant& now, const Acquisitions& acquisitions,
-               Nodes& nodes, Rest& rest, Clocks& clocks, MarkerCover& cover, Tracking& tracking,
-               FencingTokens& fencing, Names& names, WaitQueue& wait_queue, Outbox& outbox)
+               Nodes& nodes, IdleLeases& idle_leases, Clocks& clocks, MarkerProof& proof,
+               Tracking& tracking, FencingTokens& fencing, Names& names, WaitQueue& wait_queue,
+               Outbox& outbox)
     : settings_(settings),
       now_(now),
       acquisitions_(acquisitions),
       nodes_(nodes),
-      rest_(rest),
+      idle_leases_(idle_leases),
       clocks_(clocks),
-      cover_(cover),
+      proof_(proof),
       tracking_(tracking),
       fencing_(fencing),
       names_(names),
@@ -104,7 +105,7 @@ NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;
   const NodeSet sent = nodes_.open(nodes);
   if (sent.empty()) return sent;
-  rest_.wake(claim);
+  idle_leases_.wake(claim);
   note_sent(claim, verb, sent);
   const Stamp stamp(verb, claim.id(), claim.round.number());
   fill_in(claim, verb, outbox_.send(sent, stamp, form));
@@ -113,7 +114,7 @@ NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
 }
 
 void Sender::note_sent(Claim& claim, Verb verb, NodeSet sent) {
-  cover_.sent(verb, sent);
+  proof_.sent(verb, sent);
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || is_extend(verb)) {
     const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
@@ -122,9 +123,10 @@ void Sender::note_sent(Claim& claim, Verb verb, NodeSet sent) {
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
   if (is_extend(verb)) claim.keys.extend_sent(sent);
-  const bool queues = (verb == Verb::take || verb == Verb::take_permit) && claim.work->place.ticket;
+  const bool queues =
+      (verb == Verb::take || verb == Verb::take_permit) && claim.work->position.ticket;
   if (queues && claim.phase == Claim::Phase::acquiring) {
-    claim.work->place.nodes = claim.work->place.nodes | sent;
+    claim.work->position.nodes = claim.work->position.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
   tracking_.sent(claim, verb, sent);
@@ -144,13 +146,13 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
   if (claim.fencing()) terms.fencing_number = claim.fencing()->number;
   terms.writer_reservation = claim.writer_reservation();
   terms.reserved_for = wait_queue_.reserved_for();
-  if (const QueuePlace* place = claim.place_in(verb)) {
+  if (const QueuePosition* position = claim.position_in(verb)) {
     terms.client = wait_queue_.client_id().view();
-    terms.ticket = place->ticket;
+    terms.ticket = position->ticket;
     // A release that keeps some of several resources cannot be quiet.
-    terms.quiet = place->quiet && place->kept_before == 0;
-    if (place->kept_before > 0) terms.kept_before = claim.resource_at(place->kept_before);
-    if (place->reserved_for > Duration::zero()) terms.reserved_for = place->reserved_for;
+    terms.quiet = position->quiet && position->kept_before == 0;
+    if (position->kept_before > 0) terms.kept_before = claim.resource_at(position->kept_before);
+    if (position->reserved_for > Duration::zero()) terms.reserved_for = position->reserved_for;
   }
   terms.downgraded = claim.downgraded;
   if (verb == Verb::break_lock) terms.keeper = keeper_.view();

@@ -6,9 +6,9 @@
 #include "core/claim/claim.hpp"
 #include "core/duties/clocks.hpp"
 #include "core/duties/fencing_tokens.hpp"
-#include "core/duties/marker_cover.hpp"
+#include "core/duties/idle_leases.hpp"
+#include "core/duties/marker_proof.hpp"
 #include "core/duties/names.hpp"
-#include "core/duties/rest.hpp"
 #include "core/duties/tracking.hpp"
 #include "core/engine/messages.hpp"
 #include "core/engine/outbox.hpp"
@@ -35,8 +35,9 @@ namespace redlock::core {
 class Sender {
  public:
   Sender(const Settings& settings, const Instant& now, const Acquisitions& acquisitions,
-         Nodes& nodes, Rest& rest, Clocks& clocks, MarkerCover& cover, Tracking& tracking,
-         FencingTokens& fencing, Names& names, WaitQueue& wait_queue, Outbox& outbox);
+         Nodes& nodes, IdleLeases& idle_leases, Clocks& clocks, MarkerProof& proof,
+         Tracking& tracking, FencingTokens& fencing, Names& names, WaitQueue& wait_queue,
+         Outbox& outbox);
 
   /// Sends `verb` to those of the nodes that take it now: they are up, have room for another
   /// request, and are not replicas (a replica is sent inspections only). Returns the nodes that it
@@ -74,9 +75,9 @@ class Sender {
   const Instant& now_;
   const Acquisitions& acquisitions_;
   Nodes& nodes_;
-  Rest& rest_;
+  IdleLeases& idle_leases_;
   Clocks& clocks_;
-  MarkerCover& cover_;
+  MarkerProof& proof_;
   Tracking& tracking_;
   FencingTokens& fencing_;
   Names& names_;

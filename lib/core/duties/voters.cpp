@@ -3,7 +3,7 @@
 namespace redlock::core {
 
 void Voters::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
-  rest_.wake(claim);
+  idle_leases_.wake(claim);
   const Nodes::Ballot& ballot = nodes_.ballot();
   if (claim.work->ballot_found_at != ballot.found_at) {
     claim.work->deployment.assign(ballot.deployment);

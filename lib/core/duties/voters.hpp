@@ -4,8 +4,8 @@
 
 #include "core/claim/acquisition.hpp"
 #include "core/claim/claim.hpp"
+#include "core/duties/idle_leases.hpp"
 #include "core/duties/meter.hpp"
-#include "core/duties/rest.hpp"
 #include "core/nodes/lost_votes.hpp"
 #include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
@@ -17,9 +17,13 @@ namespace redlock::core {
 /// round began, may vote, and remember for long enough.
 class Voters {
  public:
-  Voters(const Instant& now, const Nodes& nodes, const LostVotes& lost_votes, Rest& rest,
-         Meter& meter)
-      : now_(now), nodes_(nodes), lost_votes_(lost_votes), rest_(rest), meter_(meter) {}
+  Voters(const Instant& now, const Nodes& nodes, const LostVotes& lost_votes,
+         IdleLeases& idle_leases, Meter& meter)
+      : now_(now),
+        nodes_(nodes),
+        lost_votes_(lost_votes),
+        idle_leases_(idle_leases),
+        meter_(meter) {}
 
   /// Begins a round that counts the votes of the current deployment.
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
@@ -58,7 +62,7 @@ class Voters {
   const Instant& now_;
   const Nodes& nodes_;
   const LostVotes& lost_votes_;
-  Rest& rest_;
+  IdleLeases& idle_leases_;
   Meter& meter_;
 };
 

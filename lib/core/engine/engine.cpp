@@ -100,7 +100,7 @@ void Engine::judge_touched() {
         judge(claim);
         finish_if_clean(claim);
       }
-      if (claim.unanswered == 0) rest_.note_idle(claim);
+      if (claim.unanswered == 0) idle_leases_.note_idle(claim);
     }
     touched.clear();
     next = 0;
@@ -144,9 +144,9 @@ void Engine::on(const WatchQueue& event) {
 void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node); }
 
 void Engine::reap() {
-  rest_.begin_step();
+  idle_leases_.begin_step();
   claims_.reap([this](Claim& claim) {
-    if (claim.work) rest_.put_away(claim);
+    if (claim.work) idle_leases_.archive(claim);
   });
   acquisitions_.reap();
 }
@@ -169,7 +169,7 @@ void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
 
 void Engine::on(const TimePassed&) { tend_links(); }
 
-void Engine::on(const TurnEnd&) { cover_.end_turn(); }
+void Engine::on(const TurnEnd&) { proof_.end_turn(); }
 
 void Engine::on(const Shutdown& shutdown) {
   if (closing_.has_begun()) return;
@@ -207,7 +207,7 @@ Metrics Engine::metrics(Instant now) const {
   Metrics metrics = meter_.report(now);
   metrics.acquires_in_progress = acquisitions_.in_progress();
   metrics.leases_held = claims_.leases();
-  claims_.each_unsettled([&](const Claim& claim) {
+  claims_.each_pending([&](const Claim& claim) {
     claim.keys.to_release().each([&](NodeIndex node) { ++metrics.nodes[node].owed_releases; });
   });
   return metrics;

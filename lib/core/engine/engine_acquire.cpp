@@ -126,7 +126,7 @@ void Engine::use_space() {
 
 Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
   Claim& claim = claims_.make(purpose, resource, token);
-  rest_.wake(claim);
+  idle_leases_.wake(claim);
   claim.keys.begin_votes(lost_votes_);
   return claim;
 }
@@ -158,10 +158,10 @@ void Engine::start_attempt(Acquisition& acquisition) {
   acquisition.for_space = false;
   claim.acquisition = acquisition.index;
   claim.contended = acquisition.failed_attempts > 1;
-  claim.work->place = wait_queue_.queue_place(acquisition);
-  claim.contended |= claim.work->place.as_client;
+  claim.work->position = wait_queue_.queue_position(acquisition);
+  claim.contended |= claim.work->position.as_client;
   claim.task = Claim::Task::acquire;
-  claim.verb = claim.work->place.ticket ? kind.script : verb_for(acquisition);
+  claim.verb = claim.work->position.ticket ? kind.script : verb_for(acquisition);
   if (acquisition.reserves) {
     // Longer than it takes until the next attempt, and no longer than the caller waits.
     const Duration next_attempt = longest_sleep + settings_.longest_limit;
@@ -249,10 +249,10 @@ void Engine::grant(Claim& claim) {
   acquisitions_.enter(acquisition, Acquisition::State::over);
   // Most nodes whose answers are still missing will grant it too. The client leaves the queue of a
   // node that does not when its answer arrives.
-  QueuePlace& place = claim.work->place;
-  if (place.ticket) place.unanswered = place.nodes & claim.round.pending();
+  QueuePosition& position = claim.work->position;
+  if (position.ticket) position.unanswered = position.nodes & claim.round.pending();
   wait_queue_.leave(acquisition, WaitQueue::Left::granted,
-                    claim.round.granted() | place.unanswered);
+                    claim.round.granted() | position.unanswered);
   agenda_.set(acquisition, std::nullopt);
   acquisitions_.finish(acquisition);
 }
@@ -277,8 +277,9 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
   // If a quorum names the holder, the other nodes will refuse too, and need no release.
   const NodeSet unanswered = refusal.is_known ? claim.round.pending() : NodeSet();
   if (acquisition.give_up && now_ < *acquisition.give_up) {
-    wait_queue_.place_again(acquisition, claim.work->place, claim.keys.present() - unanswered);
-    claim.work->place.quiet = refusal.will_be_passed_on();
+    wait_queue_.restore_position(acquisition, claim.work->position,
+                                 claim.keys.present() - unanswered);
+    claim.work->position.quiet = refusal.will_be_passed_on();
   }
   clear(claim, unanswered);
   if (acquisition.may_change_permit(now_, settings_.quorum)) {

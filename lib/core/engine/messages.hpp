@@ -187,16 +187,16 @@ struct Answer {
   bool is_first = false;  ///< in that queue
 };
 /// A plain yes: an answer without details, or the node's clock.
-struct Assent {
+struct PlainYes {
   Stamp stamp{};
   Reply reply = Reply::granted;  ///< or extended, released, marker, or clock
   Duration time{};               ///< clock: see Answer
 };
 /// Plain yeses of one node, in their order. Most answers are such, and many arrive together. Each
 /// counts as if it had come in an Answer of its own.
-struct Assents {
+struct PlainYeses {
   NodeIndex node = 0;
-  std::span<const Assent> answers{};
+  std::span<const PlainYes> answers{};
   std::string_view marker{};  ///< the text of all answers that are a marker
 };
 /// A connection is ready for requests. `server` is the server's run_id: it changes with every start
@@ -254,7 +254,7 @@ struct Changed {
 /// Harmless when nothing was due.
 struct TimePassed {};
 /// All commands until now leave in one write per node, with the request that confirms its votes
-/// last. Harmless if Engine::uncovered() is empty.
+/// last. Harmless if Engine::unproven() is empty.
 struct TurnEnd {};
 /// Ends all requests, releases all leases; answered by Drained.
 struct Shutdown {
@@ -263,7 +263,7 @@ struct Shutdown {
 
 using Event = std::variant<Acquire, Extend, Downgrade, Release, Detach, ExtendToken, DowngradeToken,
                            Adopt, ReleaseToken, Inspect, Observe, WatchQueue, Cancel, Answer,
-                           Assents, NodeUp, NodeDown, Subscribed, Notification, Unsubscribed,
+                           PlainYeses, NodeUp, NodeDown, Subscribed, Notification, Unsubscribed,
                            Changed, TimePassed, TurnEnd, Shutdown>;
 
 }  // namespace redlock::core

@@ -31,9 +31,9 @@ struct Observation {
   NodeSet changed;                        ///< nodes on which the resource changed since the
                                           ///< inspection was sent
   bool news = false;                      ///< the resource changed during an inspection
-  unsigned unsettled = 0;                 ///< consecutive inspections without a quorum that agrees
+  unsigned undecided = 0;                 ///< consecutive inspections without a quorum that agrees
   Instant inspected_at = Instant::min();  ///< when the last inspection began
-  unsigned hurried = 0;                   ///< consecutive inspections at short intervals
+  unsigned close_inspections = 0;         ///< consecutive inspections at short intervals
 
   void begin(std::string_view name) {
     observers.clear();
@@ -41,7 +41,7 @@ struct Observation {
     inspecting = ClaimId();
     changed = NodeSet();
     news = false;
-    unsettled = hurried = 0;
+    undecided = close_inspections = 0;
     inspected_at = Instant::min();
   }
   [[nodiscard]] Duration poll_interval() const noexcept {

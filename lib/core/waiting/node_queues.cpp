@@ -42,7 +42,7 @@ void NodeQueues::join(Entry& entry, NodeSet nodes, Where where) {
   if (where == Where::at_the_back) {
     mode |= back;
     key.ticket = 0;
-    key.level = key.first = NodeSet();
+    key.at_ticket = key.first = NodeSet();
   }
   send(entry, Verb::join_queue, asked, mode);
 }
@@ -50,14 +50,14 @@ void NodeQueues::join(Entry& entry, NodeSet nodes, Where where) {
 void NodeQueues::renew(Entry& entry, NodeSet nodes) {
   Key& key = entry.second;
   const bool again = later(key.asked_at, queued_again_after) <= now_;
-  if (again || is_out_of_place(key)) key.asked = NodeSet();
+  if (again || is_out_of_position(key)) key.asked = NodeSet();
   join(entry, nodes - key.asked);
   raise_tickets(entry);
 }
 
 void NodeQueues::leave(Entry& entry, Leave how) {
   const NodeSet nodes = nodes_.open(entry.second.asked);
-  entry.second.forget_place();
+  entry.second.forget_position();
   if (!nodes.empty()) send(entry, Verb::leave_queue, nodes, static_cast<Mode>(how));
 }
 
@@ -67,11 +67,11 @@ void NodeQueues::leave_quietly(const Entry& entry, NodeIndex node) {
 }
 
 void NodeQueues::give_back(Entry& entry, NodeIndex node) {
-  if (entry.second.settled.has(node)) return entry.second.settled.remove(node);
+  if (entry.second.late.has(node)) return entry.second.late.remove(node);
   leave_quietly(entry, node);
 }
 
-void NodeQueues::note_place(Entry& entry, const Answer& answer) {
+void NodeQueues::note_position(Entry& entry, const Answer& answer) {
   Key& key = entry.second;
   if (subscriptions_.open().has(answer.node)) key.queued.add(answer.node);
   key.first.remove(answer.node);
@@ -79,16 +79,16 @@ void NodeQueues::note_place(Entry& entry, const Answer& answer) {
   if (answer.ticket == 0) return;
   if (answer.ticket > key.ticket) {
     key.ticket = answer.ticket;
-    key.level = NodeSet();
+    key.at_ticket = NodeSet();
   }
-  if (answer.ticket == key.ticket) key.level.add(answer.node);
+  if (answer.ticket == key.ticket) key.at_ticket.add(answer.node);
 }
 
 void NodeQueues::raise_tickets(Entry& entry) {
   Key& key = entry.second;
   if (key.ticket == 0 || key.queued.size() < settings_.quorum) return;
-  const NodeSet lower = key.queued - key.level - keys_.being_taken(entry);
-  key.level = key.level | lower;
+  const NodeSet lower = key.queued - key.at_ticket - keys_.being_taken(entry);
+  key.at_ticket = key.at_ticket | lower;
   join(entry, lower);
 }
 

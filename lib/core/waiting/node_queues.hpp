@@ -33,9 +33,9 @@ class NodeQueues {
         tracked_queues_(tracked_queues),
         outbox_(outbox) {}
 
-  enum class Where : std::uint8_t { in_its_place, at_the_back };
-  /// Asks nodes to queue the client: `in_its_place` with its ticket, `at_the_back` with a new one.
-  void join(Entry& entry, NodeSet nodes, Where where = Where::in_its_place);
+  enum class Where : std::uint8_t { at_its_ticket, at_the_back };
+  /// Asks nodes to queue the client: `at_its_ticket` with its ticket, `at_the_back` with a new one.
+  void join(Entry& entry, NodeSet nodes, Where where = Where::at_its_ticket);
   /// Joins again if the client is not queued, is queued in the wrong mode, or would soon be
   /// forgotten by the nodes.
   void renew(Entry& entry, NodeSet nodes);
@@ -52,7 +52,7 @@ class NodeQueues {
   /// wants. Does nothing if the notification was outdated.
   void give_back(Entry& entry, NodeIndex node);
   /// Notes the queue position that the node's answer reports.
-  void note_place(Entry& entry, const Answer& answer);
+  void note_position(Entry& entry, const Answer& answer);
   /// Raises the client's tickets to its highest one, so that all nodes have the contenders in one
   /// order.
   void raise_tickets(Entry& entry);
@@ -62,7 +62,7 @@ class NodeQueues {
   /// Whether a quorum runs the scripts that queue the client, and notifies it.
   [[nodiscard]] bool can_queue() const;
   /// Whether the client is queued in another mode than its waiters need now.
-  [[nodiscard]] static bool is_out_of_place(const Key& key) {
+  [[nodiscard]] static bool is_out_of_position(const Key& key) {
     return position_of(key) != key.position;
   }
   /// For how long a free resource is reserved for the first client in its queue.

@@ -21,7 +21,7 @@ constexpr Duration longest_outage_pause = std::chrono::milliseconds(250);
 constexpr Duration shortest_sleep = std::chrono::milliseconds(2400);
 
 /// The shortest pause between attempts that compete with other libraries' clients.
-constexpr Duration eager_pause = std::chrono::milliseconds(5);
+constexpr Duration early_pause = std::chrono::milliseconds(5);
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
   Waiting& waiting = acquisition.waiting;
   const Refusal& refusal = acquisition.refusal;
   const bool is_notified = will_be_notified(acquisition);
-  if (is_notified && !others_try(acquisition)) heed_notifications(acquisition);
+  if (is_notified && !others_try(acquisition)) handle_notifications(acquisition);
   const bool sleeps = is_notified && refusal.why == Errc::held;
   // A standby covers the reservations of a while: it asks at the end of one, and once more if a
   // later one is in its way then. The next standby covers those after.
@@ -40,8 +40,8 @@ Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
   Instant next = later(now_, pause(acquisition, sleeps, is_asker || sits_out));
   if (sits_out) next = later(next, queues_.reserved_for());
   next = std::min({next, waiting.retry_at.value_or(at_latest), at_latest});
-  if (is_eager(acquisition)) {
-    next = std::min(next, later(now_, random_.between(eager_pause, 2 * eager_pause)));
+  if (is_early(acquisition)) {
+    next = std::min(next, later(now_, random_.between(early_pause, 2 * early_pause)));
   }
   waiting.plan = {next, sleeps && !waiting.retry_at};
   if (waiting.queued && !waiting.plan.asleep) keys_.find_for(acquisition)->second.has_awake = true;
@@ -100,10 +100,10 @@ bool Schedule::is_notified_by_quorum(const Acquisition& acquisition) const {
   return (acquisition.waiting.notified_by | granted).size() >= settings_.quorum;
 }
 
-void Schedule::heed_notifications(Acquisition& acquisition) {
+void Schedule::handle_notifications(Acquisition& acquisition) {
   // One node is enough if other libraries' clients would take what became free.
-  const bool is_hurried = acquisition.waiting.saw_change && acquisition.refusal.is_beside;
-  if (is_notified_by_quorum(acquisition) || is_hurried) {
+  const bool saw_quick_change = acquisition.waiting.saw_change && acquisition.refusal.is_beside;
+  if (is_notified_by_quorum(acquisition) || saw_quick_change) {
     acquisition.waiting.retry_at = now_;
   } else if (is_in_turn(acquisition) && !acquisition.waiting.retry_at) {
     wait_for_others(acquisition);
@@ -146,7 +146,7 @@ bool Schedule::is_first_for_permit(const Acquisition& acquisition) {
   return is_ours && !key.first.empty();
 }
 
-bool Schedule::is_eager(const Acquisition& acquisition) {
+bool Schedule::is_early(const Acquisition& acquisition) {
   return acquisition.refusal.is_beside && is_first(acquisition) &&
          tracked_.able().size() < settings_.quorum;
 }

@@ -74,7 +74,7 @@ class Schedule {
   /// that, again and again.
   [[nodiscard]] bool others_try(const Acquisition& acquisition);
   /// Makes the acquisition ask sooner if nodes have notified it, maybe during its last attempt.
-  void heed_notifications(Acquisition& acquisition);
+  void handle_notifications(Acquisition& acquisition);
   /// Whether a node says that the client is first in its queue. An acquisition without a ticket
   /// counts as first.
   [[nodiscard]] bool is_first(const Acquisition& acquisition);
@@ -83,7 +83,7 @@ class Schedule {
   [[nodiscard]] bool is_first_for_permit(const Acquisition& acquisition);
   /// Whether the acquisition asks often, because nodes do not notify us when they become free and
   /// other libraries' clients are quick to take them.
-  [[nodiscard]] bool is_eager(const Acquisition& acquisition);
+  [[nodiscard]] bool is_early(const Acquisition& acquisition);
   /// Whether a node says that it is the acquisition's turn.
   [[nodiscard]] static bool is_in_turn(const Acquisition& acquisition);
   /// Fewer than a quorum have notified the acquisition: it tries again after the other nodes had

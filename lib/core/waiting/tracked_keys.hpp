@@ -27,7 +27,7 @@ class TrackedKeys {
     NodeSet tracking;  ///< nodes that have tracked the key on this connection: no change is missed
                        ///< there
     NodeSet present;   ///< nodes that have the key, by their last answer
-    NodeSet settled;   ///< nodes that have answered since they were asked, so `present` is current
+    NodeSet answered;  ///< nodes that have answered since they were asked, so `present` is current
     NodeSet may_be_news;  ///< nodes that were asked after the key was last inspected: their answers
                           ///< may be news
     std::optional<std::uint32_t> observation;     ///< the observation of a resource

@@ -11,9 +11,9 @@ namespace {
 /// a time, in the order of their names, and those before that one are kept.
 template <typename Visit>
 void each_kept(const Acquisition& acquisition, Visit&& visit) {
-  const auto& places = acquisition.waiting.places;
-  for (std::uint64_t which = 1; which <= places.size(); ++which) {
-    if (places[which - 1].kept_since > 0) visit(which);
+  const auto& positions = acquisition.waiting.positions;
+  for (std::uint64_t which = 1; which <= positions.size(); ++which) {
+    if (positions[which - 1].kept_since > 0) visit(which);
   }
 }
 
@@ -103,8 +103,9 @@ void WaitQueue::begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key) {
   key.waiters.add(waiting.arrival, acquisition.index);
   count_queued(key, acquisition, 1);
   // The acquisition came back to this resource: restores the ticket that it had.
-  const bool has_been_here = waiting.blocked_by > 0 && !waiting.places.empty();
-  if (has_been_here && key.ticket == 0) key.ticket = waiting.places[waiting.blocked_by - 1].ticket;
+  const bool has_been_here = waiting.blocked_by > 0 && !waiting.positions.empty();
+  if (has_been_here && key.ticket == 0)
+    key.ticket = waiting.positions[waiting.blocked_by - 1].ticket;
 }
 
 void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
@@ -113,17 +114,17 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
   const auto rank_of = [&order](std::uint64_t which) {
     return std::find(order.begin(), order.end(), which) - order.begin();
   };
-  waiting.places.resize(order.size());
+  waiting.positions.resize(order.size());
   if (waiting.queued && waiting.blocked_by > 0) {
     if (rank_of(waiting.blocked_by) < rank_of(blocking)) {
       // The earlier resource is reserved for us now, and stays reserved while we ask.
       stop_tracking(acquisition);
-      waiting.places[waiting.blocked_by - 1].kept_since = waiting.arrival;
+      waiting.positions[waiting.blocked_by - 1].kept_since = waiting.arrival;
       waiting.queued = false;
       --queued_;
       ++keys_.find(acquisition.terms.resource_at(waiting.blocked_by))->second.kept;
     } else {
-      waiting.places[waiting.blocked_by - 1].ticket = keys_.find_for(acquisition)->second.ticket;
+      waiting.positions[waiting.blocked_by - 1].ticket = keys_.find_for(acquisition)->second.ticket;
       leave_key(acquisition, Left::failed, {});
     }
   }
@@ -133,7 +134,7 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
     if (rank_of(which) <= rank_of(blocking)) return;
     leave_kept(acquisition, which, Left::failed);
   });
-  if (waiting.places[blocking - 1].kept_since > 0) wait_for_kept(acquisition, blocking);
+  if (waiting.positions[blocking - 1].kept_since > 0) wait_for_kept(acquisition, blocking);
   waiting.blocked_by = blocking;
   waiting.reserved = false;
   waiting.notified_by = NodeSet();
@@ -148,7 +149,8 @@ void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisitio
 
 void WaitQueue::wait_for_kept(Acquisition& acquisition, std::uint64_t which) {
   acquisition.waiting.blocked_by = which;
-  acquisition.waiting.arrival = std::exchange(acquisition.waiting.places[which - 1].kept_since, 0);
+  acquisition.waiting.arrival =
+      std::exchange(acquisition.waiting.positions[which - 1].kept_since, 0);
   acquisition.waiting.queued = true;
   ++queued_;
   --keys_.find(acquisition.terms.resource_at(which))->second.kept;
@@ -157,7 +159,7 @@ void WaitQueue::wait_for_kept(Acquisition& acquisition, std::uint64_t which) {
 void WaitQueue::leave_kept(Acquisition& acquisition, std::uint64_t which, Left left) {
   wait_for_kept(acquisition, which);
   const WaitedKeys::Key& key = keys_.find(acquisition.terms.resource_at(which))->second;
-  acquisition.waiting.places[which - 1].ticket = key.ticket;
+  acquisition.waiting.positions[which - 1].ticket = key.ticket;
   leave_key(acquisition, left, {});
 }
 
@@ -207,7 +209,7 @@ void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisiti
   // Clients that came later have a turn before our other waiters.
   if (left == Left::granted && key.permits > 0) {
     // Our next waiter asks, and is queued by nodes that refuse it.
-    key.forget_place();
+    key.forget_position();
     return wake_next(key, now_, true);
   }
   if (left == Left::granted) {
@@ -215,7 +217,7 @@ void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisiti
   }
   // Its last attempt may have taken us out of any queue.
   const bool tries = acquisition.state == Acquisition::State::in_round;
-  const NodeSet there = tries || NodeQueues::is_out_of_place(key) ? NodeSet() : key.asked;
+  const NodeSet there = tries || NodeQueues::is_out_of_position(key) ? NodeSet() : key.asked;
   if (key.last_attempt == acquisition.index) key.last_attempt.reset();
   queues_.join(entry, nodes_.up() - there);
   if (key.permits > 0) note_missed(key, acquisition);

@@ -14,7 +14,7 @@
 #include "core/randomness.hpp"
 #include "core/time.hpp"
 #include "core/waiting/node_queues.hpp"
-#include "core/waiting/queue_place.hpp"
+#include "core/waiting/queue_position.hpp"
 #include "core/waiting/schedule.hpp"
 #include "core/waiting/subscriptions.hpp"
 #include "core/waiting/tracked_keys.hpp"
@@ -56,7 +56,7 @@ class WaitQueue {
   void try_again(Acquisition& acquisition);
   /// An attempt begins. Returns whether it is made in this client's name, and with which queue
   /// position. If it is refused, the same request queues the client.
-  [[nodiscard]] QueuePlace queue_place(Acquisition& acquisition);
+  [[nodiscard]] QueuePosition queue_position(Acquisition& acquisition);
   /// An attempt with a ticket left for these nodes.
   void asked(const Acquisition& acquisition, NodeSet nodes);
   /// A node refused an attempt with a ticket, or granted it, which took us out of the queue.
@@ -67,7 +67,7 @@ class WaitQueue {
   void queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node);
   /// A lost attempt is released on these nodes. The release queues us again on those that took us
   /// out for the attempt.
-  void place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes);
+  void restore_position(const Acquisition& acquisition, QueuePosition& position, NodeSet nodes);
 
   /// For how long a free resource is reserved for the first client in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return queues_.reserved_for(); }

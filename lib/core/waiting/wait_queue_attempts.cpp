@@ -26,32 +26,32 @@ bool WaitQueue::is_contended(std::string_view resource) {
   return entry != nullptr && is_contended(entry->second);
 }
 
-QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
-  QueuePlace place;
+QueuePosition WaitQueue::queue_position(Acquisition& acquisition) {
+  QueuePosition position;
   Waiting& waiting = acquisition.waiting;
-  if (client_id().empty() || !acquisition.give_up) return place;
+  if (client_id().empty() || !acquisition.give_up) return position;
   const bool tickets = can_have_ticket(acquisition) && queues_.can_queue();
   if (!waiting.queued && tickets) {
     WaitedKeys::Entry* const entry = keys_.find_for(acquisition);
     const bool alone = entry != nullptr && entry->second.waiters.empty();
-    if (!alone || !is_contended(entry->second)) return place;
+    if (!alone || !is_contended(entry->second)) return position;
     begin_to_wait(acquisition, entry->second);
   }
-  if (!waiting.queued) return place;
+  if (!waiting.queued) return position;
   if (acquisition.terms.kind() != Kind::several && keys_.find_for(acquisition)->second.kept > 0) {
     // The resource is reserved for another one of our waiters, which keeps it.
     waiting.has_ticket = false;
-    return place;
+    return position;
   }
-  place.as_client = true;
+  position.as_client = true;
   waiting.has_ticket = tickets;
   if (waiting.has_ticket) {
     WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
-    place.ticket = key.ticket;
+    position.ticket = key.ticket;
     key.last_attempt = acquisition.index;
     key.taking = NodeSet();
   }
-  return place;
+  return position;
 }
 
 bool WaitQueue::has_waiters(std::string_view resource) {
@@ -80,7 +80,7 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
   const bool granted = answer.reply == Reply::granted || answer.reply == Reply::behind;
   if (!granted && ours_yet) entry.second.taking.remove(answer.node);
   if (answer.reply == Reply::taken && answer.ticket > 0) {
-    queues_.note_place(entry, answer);
+    queues_.note_position(entry, answer);
     // The acquisition already waits, and may not have known that it is the one to notice an expiry.
     const bool waits = acquisition.state == Acquisition::State::backing_off;
     if (!waits) return;
@@ -93,21 +93,23 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
   entry.second.queued.remove(answer.node);
 }
 
-void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes) {
-  if (acquisition.waiting.queued && acquisition.terms.kind() == Kind::several && place.as_client) {
-    place.kept_before = acquisition.refusal.resource;
-    place.again = place.kept_before > 0;
+void WaitQueue::restore_position(const Acquisition& acquisition, QueuePosition& position,
+                                 NodeSet nodes) {
+  if (acquisition.waiting.queued && acquisition.terms.kind() == Kind::several &&
+      position.as_client) {
+    position.kept_before = acquisition.refusal.resource;
+    position.again = position.kept_before > 0;
     return;
   }
-  nodes = nodes & place.nodes;
-  if (!acquisition.waiting.queued || !place.ticket) return;
+  nodes = nodes & position.nodes;
+  if (!acquisition.waiting.queued || !position.ticket) return;
   WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
   // If no quorum will notify us, as during the rest of an interval, only an answer from the queue
   // says that there is no holder.
   const bool waits = acquisition.refusal.is_known;
-  place.ticket = key.ticket;
-  place.again = true;
-  if (acquisition.refusal.is_beside) place.reserved_for = reserved_for() + kept_for;
+  position.ticket = key.ticket;
+  position.again = true;
+  if (acquisition.refusal.is_beside) position.reserved_for = reserved_for() + kept_for;
   key.asked = key.asked | nodes;
   const NodeSet queued = nodes & subscriptions_.notifying();
   key.queued = key.queued | queued;

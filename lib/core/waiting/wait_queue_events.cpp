@@ -25,7 +25,7 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
   const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
   if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
   const bool was_first = !entry->second.first.empty();
-  queues_.note_place(*entry, answer);
+  queues_.note_position(*entry, answer);
   if (answer.reply == Reply::gone) note_notified(entry->second, node);
   if (!entry->second.waiters.empty()) queues_.raise_tickets(*entry);
   const bool becomes_first = !was_first && !entry->second.first.empty();
@@ -104,8 +104,8 @@ void WaitQueue::notified_of_permit(const Notification& event) {
   const std::uint32_t permit = permit_number(event.key);
   if (queue->second.waiters.empty()) {
     // The notification is outdated: we were granted this permit after other nodes had notified us.
-    if (queue->second.granted_permit == permit && queue->second.settled.has(event.node)) {
-      return queue->second.settled.remove(event.node);
+    if (queue->second.granted_permit == permit && queue->second.late.has(event.node)) {
+      return queue->second.late.remove(event.node);
     }
     const WaitedKeys::Entry& reserved = keys_.note(event.key);
     keys_.forget_later(reserved.second);

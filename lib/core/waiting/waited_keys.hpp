@@ -60,21 +60,21 @@ class WaitedKeys {
     Position position = Position::once;  ///< the mode in which nodes were asked to queue the client
     NodeSet queued;                      ///< nodes that have queued the client: they notify it
     std::int64_t ticket = 0;  ///< the highest ticket that a node gave the client; 0: none
-    NodeSet level;            ///< nodes on which the client has `ticket`
+    NodeSet at_ticket;        ///< nodes on which the client has `ticket`
     NodeSet first;            ///< nodes in whose queue the client is first
     std::optional<std::uint32_t> last_attempt{};  ///< the acquisition that last asked with a ticket
-    NodeSet taking;   ///< nodes that `last_attempt` asked and that have not refused it
-    NodeSet settled;  ///< nodes whose outdated notification may be on its way
+    NodeSet taking;  ///< nodes that `last_attempt` asked and that have not refused it
+    NodeSet late;    ///< nodes whose outdated notification may be on its way
     Instant watch_until = Instant::min();  ///< Waiting::watch_until of the next waiter
 
     /// The client has left all queues of the key.
-    void forget_place() noexcept {
-      asked = queued = level = first = NodeSet();
+    void forget_position() noexcept {
+      asked = queued = at_ticket = first = NodeSet();
       ticket = 0;
     }
     /// The node no longer notifies the client, as far as is known.
     void forget(NodeIndex node) noexcept {
-      for (NodeSet* const nodes : {&asked, &queued, &level, &first, &taking, &settled})
+      for (NodeSet* const nodes : {&asked, &queued, &at_ticket, &first, &taking, &late})
         nodes->remove(node);
     }
   };

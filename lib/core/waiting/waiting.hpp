@@ -23,12 +23,12 @@ struct Waiting {
   bool tracks = false;        ///< nodes track the key, because another library's lock is in the way
   bool reserved = false;      ///< nodes refuse new holds of others because of this acquisition
   std::uint64_t blocked_by = 0;  ///< which of several resources it waits for; 0: it needs only one
-  struct Place {
+  struct Position {
     std::int64_t ticket = 0;       ///< the client's ticket when it left the queue; 0: none
     std::uint64_t kept_since = 0;  ///< the arrival that stays queued there; 0: none
   };
   /// Queue positions for several resources: see LockTerms::resource_at().
-  std::vector<Place> places;
+  std::vector<Position> positions;
 
   NodeSet notified_by;      ///< nodes that have notified it since its last attempt began
   bool saw_change = false;  ///< another library's lock has changed since its last attempt began

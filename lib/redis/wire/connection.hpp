@@ -11,11 +11,11 @@
 #include "core/engine/messages.hpp"
 #include "redis/handshake/handshake.hpp"
 #include "redis/login.hpp"
-#include "redis/wire/assent.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/connection_target.hpp"
 #include "redis/wire/dialect.hpp"
 #include "redis/wire/expected_answers.hpp"
+#include "redis/wire/plain_yes.hpp"
 #include "redis/wire/reply.hpp"
 #include "redis/wire/shared_call.hpp"
 #include "support/ring.hpp"
@@ -45,8 +45,8 @@ class ConnectionOwner {
   /// The answers to the oldest unanswered requests, in their order, all with the same bytes that
   /// arrived; `marker` is the text of those that are a marker. Valid until the call returns or the
   /// connection is destroyed.
-  virtual void on_assents(std::span<const core::Assent> assents,
-                          std::string_view marker) noexcept = 0;
+  virtual void on_plain_yeses(std::span<const core::PlainYes> plain_yeses,
+                              std::string_view marker) noexcept = 0;
   /// A key that was asked to be tracked has changed. `key` is valid until the call returns.
   virtual void on_changed(core::Tracked kind, std::string_view key) noexcept = 0;
   /// The last call: the connection is closed, what was unanswered remains so. `why` is one line.
@@ -120,9 +120,9 @@ class Connection final : private uv::StreamListener {
   void on_failure(const uv::Failure& failure) noexcept override;
 
   /// Whether bytes may be left that are to be parsed.
-  [[nodiscard]] bool take_assents();
+  [[nodiscard]] bool take_plain_yeses();
   /// Whether the oldest request was for the time, and all of the answer is there.
-  [[nodiscard]] bool take_time(core::Assent& assent);
+  [[nodiscard]] bool take_time(core::PlainYes& plain_yes);
   [[nodiscard]] std::string_view yes_to_oldest() const noexcept;
   void take(const Value& value);
   void take_handshake(const Value& value);
@@ -146,11 +146,11 @@ class Connection final : private uv::StreamListener {
   std::optional<Handshake> handshake_;
   support::Ring<Sent> unanswered_;
   std::bitset<core::verbs> calls_in_full_;
-  AssentForms assent_forms_{};
+  PlainYesForms plain_yes_forms_{};
   /// The last answer to read_marker, letter by letter: the next one is the same, as a rule.
   std::string marker_answer_;
-  std::string_view marker_;            // in it
-  std::vector<core::Assent> assents_;  // kept, so that nothing is allocated
+  std::string_view marker_;                  // in it
+  std::vector<core::PlainYes> plain_yeses_;  // kept, so that nothing is allocated
   ExpectedAnswers yes_to_fenced_sets_;
   std::vector<const Value*> values_;  // in reader_, of the request being answered
   ReplyReader reader_;

@@ -232,13 +232,13 @@ TEST_F(ScriptsOfTheGone, TheNextThatIsThereIsNotifiedOfWhatIsNotFree) {
 
 TEST_F(ScriptsOfTheGone, TheLastThatIsThereWatches) {
   hold("token");
-  queue({"heir", "live"});
+  queue({"successor", "live"});
   queue(many("gone"));
-  RespClient heir = RespClient::unix_socket(server_->unix_path());
-  heir.call({"SUBSCRIBE", "redlock:wake:heir"});
+  RespClient successor = RespClient::unix_socket(server_->unix_path());
+  successor.call({"SUBSCRIBE", "redlock:wake:successor"});
   listen("live");
   ASSERT_EQ(number(Verb::release, "token"), 1);
-  EXPECT_EQ(server_->get("r"), "redlock:next:heir");
+  EXPECT_EQ(server_->get("r"), "redlock:next:successor");
   EXPECT_EQ(server_->get("redlock:node:watch:r"), "live");
   const Reply notification = subscriber_->read();
   ASSERT_EQ(notification.elements.size(), 3U) << notification;

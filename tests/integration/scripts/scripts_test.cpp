@@ -170,15 +170,15 @@ TEST_F(Scripts, AReaderThatOnlyTheMarkOfAWriterKeepsOutPassesTheResourceOn) {
   // The writer that kept new readers out is gone, and so are the readers that it waited for.
   const std::int64_t now = std::stoll(server_->command({"TIME"}).elements.at(0).string);
   server_->command({"ZADD", "r", "0", "group:shared", std::to_string((now + 60) * 1000), "writer"});
-  server_->command({"ZADD", "redlock:node:queue:r", "1", "heir", "2", ""});
-  RespClient heir = RespClient::unix_socket(server_->unix_path());
-  heir.call({"SUBSCRIBE", "redlock:wake:heir"});
+  server_->command({"ZADD", "redlock:node:queue:r", "1", "successor", "2", ""});
+  RespClient successor = RespClient::unix_socket(server_->unix_path());
+  successor.call({"SUBSCRIBE", "redlock:wake:successor"});
   const Reply refused = server_->command({"EVAL", std::string(redis::scripts::enter.text), "1", "r",
                                           "me", "1000", "shared", "reader", "0", "60000"});
   ASSERT_EQ(refused.elements.size(), 3U) << refused;
   EXPECT_EQ(refused.elements[1].string, "writer");
-  EXPECT_EQ(server_->get("r"), "redlock:next:heir");
-  const Reply notification = heir.read();
+  EXPECT_EQ(server_->get("r"), "redlock:next:successor");
+  const Reply notification = successor.read();
   ASSERT_EQ(notification.elements.size(), 3U) << notification;
   EXPECT_EQ(notification.elements[2].string, "0r");
 }

@@ -26,7 +26,7 @@ struct SeenLock {
 };
 
 /// A listed lock, as the nodes describe it.
-struct Examined {
+struct CheckedLock {
   std::vector<SeenLock> parts{};  ///< one, or the permits of a semaphore that are taken
   std::optional<Error> error{};
 };
@@ -39,19 +39,19 @@ Result<Inspection> inspect(Client& client, const std::string& resource) {
 }
 
 /// The list does not say which permits are taken, nor how many there are.
-Examined examine_permits(Client& client, const std::string& semaphore) {
-  Examined examined;
+CheckedLock check_permits(Client& client, const std::string& semaphore) {
+  CheckedLock checked;
   for (std::size_t number = 0; number < limits::permits; ++number) {
     std::string permit = fmt::format("{}#{}", semaphore, number);
     Result<Inspection> seen = inspect(client, permit);
     if (!seen) return {.error = std::move(seen).error()};
-    if (!tokens_on(*seen).empty()) examined.parts.push_back({std::move(permit), *std::move(seen)});
+    if (!tokens_on(*seen).empty()) checked.parts.push_back({std::move(permit), *std::move(seen)});
   }
-  return examined;
+  return checked;
 }
 
-Examined examine(Client& client, const admin::ListedLock& lock) {
-  if (lock.permits) return examine_permits(client, lock.resource);
+CheckedLock check(Client& client, const admin::ListedLock& lock) {
+  if (lock.permits) return check_permits(client, lock.resource);
   // Nobody holds what is only waited for.
   if (lock.nodes == 0) return {};
   Result<Inspection> seen = inspect(client, lock.resource);
@@ -137,20 +137,20 @@ bool is_meant(const SeenLock& part, const admin::ListedLock& lock, const ManyBre
 
 Result<ChosenLocks> choose_locks(Client& client, const admin::LockList& list,
                                  const ManyBreaking& many) {
-  std::vector<Examined> examined(list.locks.size());
+  std::vector<CheckedLock> checked(list.locks.size());
   for_each_at_once(list.locks.size(),
-                   [&](std::size_t i) { examined[i] = examine(client, list.locks[i]); });
+                   [&](std::size_t i) { checked[i] = check(client, list.locks[i]); });
   NamesById names;
-  for (const Examined& each : examined) {
+  for (const CheckedLock& each : checked) {
     if (each.error) return *each.error;
     for (const SeenLock& part : each.parts) learn_names(part.seen, names);
   }
   const HolderFilter filter(many.holder, names);
   ChosenLocks result{.rows = list};
   result.rows.locks.clear();
-  for (std::size_t i = 0; i < examined.size(); ++i) {
+  for (std::size_t i = 0; i < checked.size(); ++i) {
     std::vector<ChosenLock> chosen;
-    for (const SeenLock& part : examined[i].parts) {
+    for (const SeenLock& part : checked[i].parts) {
       if (!is_meant(part, list.locks[i], many)) continue;
       if (has_what_is_no_token(part.seen)) {
         if (!many.holder) result.values.push_back(part.resource);

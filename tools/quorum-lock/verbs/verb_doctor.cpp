@@ -59,14 +59,14 @@ class Doctor {
   Doctor(const Settings& settings, ClientOptions options)
       : settings_(settings), options_(std::move(options)) {}
 
-  [[nodiscard]] int examine() const {
+  [[nodiscard]] int check() const {
     const Result<admin::DeploymentCheck> check = admin::check(options_);
     if (!check) return refuse(check.error());
     const int printed = print_result(whole(*check));
     return check->findings.empty() ? printed : code(ExitCode::failure);
   }
 
-  [[nodiscard]] int examine_for_monitoring() const {
+  [[nodiscard]] int check_for_monitoring() const {
     const Result<admin::DeploymentCheck> check = admin::check(options_);
     const PluginOutput output = check
                                     ? plugin_output(*check, quorum(*check), options_.guards.restart)
@@ -127,7 +127,7 @@ int verb_doctor(const Arguments& given, const Signals& signals) {
   });
   const Doctor doctor(settings, client_options(settings, session.nodes()));
   if (given.flag("watch")) return doctor.watch(interval, verdict);
-  return given.flag("nagios") ? doctor.examine_for_monitoring() : doctor.examine();
+  return given.flag("nagios") ? doctor.check_for_monitoring() : doctor.check();
 }
 
 }  // namespace redlock::cli

@@ -1,27 +1,27 @@
-#include "core/duties/marker_cover.hpp"
+#include "core/duties/marker_proof.hpp"
 
 namespace redlock::core {
 
-void MarkerCover::end_turn() {
-  uncovered_ = uncovered_ & nodes_.up();
-  if (uncovered_.empty()) return;
+void MarkerProof::end_turn() {
+  unproven_ = unproven_ & nodes_.up();
+  if (unproven_.empty()) return;
   // Congested nodes are asked, too: one reading serves many votes, and they wait for it.
-  const NodeSet with_floor = uncovered_ & floor_wanted_;
-  const NodeSet others = uncovered_ - with_floor;
+  const NodeSet with_floor = unproven_ & floor_wanted_;
+  const NodeSet others = unproven_ - with_floor;
   if (!others.empty()) outbox_.send(others, Stamp(Verb::read_marker));
   if (!with_floor.empty()) {
     outbox_.send(with_floor, Stamp(Verb::read_floor_and_marker));
   }
-  uncovered_ = floor_wanted_ = NodeSet();
+  unproven_ = floor_wanted_ = NodeSet();
 }
 
-void MarkerCover::read(NodeIndex node) {
+void MarkerProof::read(NodeIndex node) {
   // The reading also covers the votes that were requested earlier in this turn.
   const Verb reading = floor_wanted_.has(node) ? Verb::read_floor_and_marker : Verb::read_marker;
   outbox_.send(NodeSet::of(node), Stamp(reading));
 }
 
-std::size_t MarkerCover::confirmed(const Assents& event) const {
+std::size_t MarkerProof::confirmed(const PlainYeses& event) const {
   const Link& link = nodes_[event.node];
   if (!settings_.restart_guard || link.holds_back()) return 0;
   std::size_t count = event.answers.size();

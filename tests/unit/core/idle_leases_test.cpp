@@ -18,7 +18,7 @@ constexpr Acquire::Renewal for_ever{UINT64_MAX, Duration::max()};
 
 const Claim& lease_of(Connected& h) { return *h.engine().claim(h.lease); }
 
-TEST(Rest, a_lease_that_every_node_has_granted_keeps_no_memory_for_rounds) {
+TEST(IdleLeases, a_lease_that_every_node_has_granted_keeps_no_memory_for_rounds) {
   Connected h(3);
   h.hold(9s, for_ever);
   h.tick();
@@ -34,7 +34,7 @@ TEST(Rest, a_lease_that_every_node_has_granted_keeps_no_memory_for_rounds) {
   EXPECT_FALSE(lease_of(h).work);
 }
 
-TEST(Rest, what_a_node_said_is_kept_where_it_did_not_grant) {
+TEST(IdleLeases, what_a_node_said_is_kept_where_it_did_not_grant) {
   Connected h(3);
   h.hold(9s, for_ever);
   h.pass(3s);
@@ -45,7 +45,7 @@ TEST(Rest, what_a_node_said_is_kept_where_it_did_not_grant) {
   EXPECT_EQ(lease_of(h).round.vote(2).text, "LOADING");
 }
 
-TEST(Rest, ends_with_the_deadline_like_any_other_lease) {
+TEST(IdleLeases, ends_with_the_deadline_like_any_other_lease) {
   Connected h(3);
   h.hold(9s);
   h.tick();

@@ -11,15 +11,15 @@
 namespace redlock::redis {
 
 /// In which letters a node says yes to a request and nothing else, and what that means.
-struct AssentForm {
+struct PlainYesForm {
   std::string_view bytes{};  ///< empty: it cannot
   core::Reply reply = core::Reply::granted;
 };
 
 /// By verb, as one connection needs them: what almost every request is answered with is compared,
 /// and not parsed. classify() says the same of these answers.
-using AssentForms = std::array<AssentForm, core::verbs>;
-[[nodiscard]] AssentForms assent_forms(Dialect dialect, Protocol protocol) noexcept;
+using PlainYesForms = std::array<PlainYesForm, core::verbs>;
+[[nodiscard]] PlainYesForms plain_yes_forms(Dialect dialect, Protocol protocol) noexcept;
 
 /// In which letters a node says that it granted a SET.
 [[nodiscard]] std::string_view yes_to_set(Dialect dialect, Protocol protocol) noexcept;

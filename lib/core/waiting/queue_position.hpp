@@ -9,7 +9,7 @@
 namespace redlock::core {
 
 /// The client's position in the queue of a resource, as the requests of one attempt carry it.
-struct QueuePlace {
+struct QueuePosition {
   bool as_client = false;  ///< requests name the client, and can take what is reserved for it
   /// The ticket with which a refusal queues the client; 0: a new one; none: a refusal does not
   /// queue the client.

@@ -13,9 +13,9 @@ namespace redlock::core {
 /// Gives a claim its Claim::Work when something of it gets under way, and takes the work of idle
 /// leases back for other claims. A million leases can be held at once, and only a few of them are
 /// busy at a time. Nothing else gives a claim its work or takes it.
-class Rest {
+class IdleLeases {
  public:
-  Rest(const Settings& settings, Claims& claims) : settings_(settings), claims_(claims) {}
+  IdleLeases(const Settings& settings, Claims& claims) : settings_(settings), claims_(claims) {}
 
   /// Gives the claim its work: something of it gets under way.
   void wake(Claim& claim) {
@@ -26,14 +26,14 @@ class Rest {
   void note_idle(Claim& claim);
   /// A step begins: commands no longer refer to the work of idle claims.
   void begin_step() {
-    if (idle_.size() > settings_.most_idle) put_idle_away();
+    if (idle_.size() > settings_.most_idle) archive_idle();
   }
   /// Takes back the work of a claim that no longer needs it.
-  void put_away(Claim& claim);
+  void archive(Claim& claim);
 
  private:
   void take_work(Claim& claim);
-  void put_idle_away();
+  void archive_idle();
 
   const Settings& settings_;
   Claims& claims_;

@@ -18,9 +18,9 @@ struct Asked : Harness {
     acquire(2, 10s);
   }
   std::string together(NodeIndex node) {
-    std::vector<Assent> yes;
+    std::vector<PlainYes> yes;
     while (open(node) > 0) yes.push_back({take_open(node), Reply::granted});
-    return step(Assents{node, yes});
+    return step(PlainYeses{node, yes});
   }
   std::string one_by_one(NodeIndex node) {
     std::string out;
@@ -33,7 +33,7 @@ struct Asked : Harness {
   }
 };
 
-TEST(Assents, AreTakenAsIfEachHadComeInAnAnswerOfItsOwn) {
+TEST(PlainYeses, AreTakenAsIfEachHadComeInAnAnswerOfItsOwn) {
   Asked batched;
   Asked single;
   for (NodeIndex node = 0; node < 3; ++node) {
@@ -42,7 +42,7 @@ TEST(Assents, AreTakenAsIfEachHadComeInAnAnswerOfItsOwn) {
   EXPECT_EQ(batched.release(3), single.release(3));
 }
 
-TEST(Assents, ThatAreHeldBackCountBehindTheMarker) {
+TEST(PlainYeses, ThatAreHeldBackCountBehindTheMarker) {
   Settings settings = Harness::settings_for(1);
   settings.restart_guard = true;
   Harness h(settings);
@@ -63,8 +63,9 @@ TEST(Assents, ThatAreHeldBackCountBehindTheMarker) {
   h.acquire(1, 10s);
   h.acquire(2, 10s);
   h.end_turn();
-  const std::vector<Assent> yes{{h.take_open(0), Reply::granted}, {h.take_open(0), Reply::granted}};
-  EXPECT_EQ(h.step(Assents{0, yes}), "");
+  const std::vector<PlainYes> yes{{h.take_open(0), Reply::granted},
+                                  {h.take_open(0), Reply::granted}};
+  EXPECT_EQ(h.step(PlainYeses{0, yes}), "");
   EXPECT_EQ(h.answer(0, Reply::marker, text), "acquired #1 until 9898ms; acquired #2 until 9898ms");
 }
 

@@ -1,4 +1,4 @@
-#include "core/duties/rest.hpp"
+#include "core/duties/idle_leases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ struct RestDuty : testing::Test {
   }
   Claim& awake() {
     Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
-    rest.wake(claim);
+    idle_leases.wake(claim);
     return claim;
   }
   /// That every node has granted.
@@ -32,32 +32,32 @@ struct RestDuty : testing::Test {
 
   Settings settings = settings_of(3);
   Claims claims;
-  Rest rest{settings, claims};
+  IdleLeases idle_leases{settings, claims};
 };
 
 TEST_F(RestDuty, gives_work_to_a_claim_that_has_none) {
   Claim& claim = awake();
   ASSERT_TRUE(claim.work);
   claim.work->requests.push_back(CallId{1});
-  rest.wake(claim);
+  idle_leases.wake(claim);
   EXPECT_EQ(claim.work->requests.size(), 1U) << "it has some already";
 }
 
 TEST_F(RestDuty, puts_the_work_of_idle_leases_away_when_there_are_more_than_may_keep_it) {
   Claim& first = lease();
-  rest.note_idle(first);
-  rest.note_idle(first);
-  rest.begin_step();
+  idle_leases.note_idle(first);
+  idle_leases.note_idle(first);
+  idle_leases.begin_step();
   EXPECT_TRUE(first.work) << "one may keep it, and it is one";
   Claim& second = lease();
-  rest.note_idle(second);
-  rest.begin_step();
+  idle_leases.note_idle(second);
+  idle_leases.begin_step();
   EXPECT_FALSE(first.work);
   EXPECT_FALSE(second.work);
-  EXPECT_TRUE(first.round.is_put_away()) << "so are the votes of its round";
+  EXPECT_TRUE(first.round.is_archived()) << "so are the votes of its round";
   EXPECT_EQ(first.round.granted(), NodeSet::first(3)) << "who has granted is known";
-  rest.wake(first);
-  ASSERT_FALSE(first.round.is_put_away());
+  idle_leases.wake(first);
+  ASSERT_FALSE(first.round.is_archived());
   EXPECT_EQ(first.round.vote(1).vote, Vote::granted);
 }
 
@@ -65,20 +65,20 @@ TEST_F(RestDuty, leaves_its_work_to_a_claim_of_which_something_is_under_way) {
   Claim& busy = lease();
   Claim& second = lease();
   busy.unanswered = 1;
-  rest.note_idle(busy);
-  rest.note_idle(second);
-  rest.begin_step();
+  idle_leases.note_idle(busy);
+  idle_leases.note_idle(second);
+  idle_leases.begin_step();
   EXPECT_TRUE(second.work) << "it is the only one that is idle";
   busy.unanswered = 0;
-  rest.note_idle(busy);
+  idle_leases.note_idle(busy);
   busy.unanswered = 1;
-  rest.begin_step();
+  idle_leases.begin_step();
   EXPECT_TRUE(busy.work) << "it was idle, and is not any more";
   EXPECT_FALSE(second.work);
   busy.unanswered = 0;
-  rest.note_idle(busy);
-  rest.note_idle(lease());
-  rest.begin_step();
+  idle_leases.note_idle(busy);
+  idle_leases.note_idle(lease());
+  idle_leases.begin_step();
   EXPECT_FALSE(busy.work) << "it is idle again";
 }
 
@@ -87,7 +87,7 @@ TEST_F(RestDuty, hands_work_from_claim_to_claim_as_good_as_new) {
   make_long(first);
   first.work->requests.push_back(CallId{1});
   first.work->place.as_client = true;
-  rest.put_away(first);
+  idle_leases.archive(first);
   Claim& next = awake();
   EXPECT_TRUE(is_long(next)) << "it has the memory";
   EXPECT_TRUE(next.work->requests.empty()) << "and nothing of the first claim";
@@ -102,7 +102,7 @@ TEST_F(RestDuty, keeps_no_more_spare_work_than_can_be_under_way_at_once) {
   Claim& second = lease();
   for (Claim* const claim : {&first, &second}) {
     make_long(*claim);
-    rest.put_away(*claim);
+    idle_leases.archive(*claim);
   }
   EXPECT_TRUE(is_long(awake()));
   EXPECT_FALSE(is_long(awake()));

@@ -1,4 +1,4 @@
-#include "redis/wire/assent.hpp"
+#include "redis/wire/plain_yes.hpp"
 
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-#include "redis/wire/assent.hpp"
+#include "redis/wire/plain_yes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@ namespace redlock::redis {
 namespace {
 
 /// What is compared means what it would mean if it was parsed, and says nothing more.
-TEST(Assent, MeansWhatItsParsedAnswerMeans) {
+TEST(PlainYes, MeansWhatItsParsedAnswerMeans) {
   for (const Dialect dialect : {Dialect::classic, Dialect::with_get, Dialect::with_delex}) {
     for (const Protocol protocol : {Protocol::resp2, Protocol::resp3}) {
-      const AssentForms forms = assent_forms(dialect, protocol);
+      const PlainYesForms forms = plain_yes_forms(dialect, protocol);
       for (std::size_t i = 0; i < forms.size(); ++i) {
         if (forms[i].bytes.empty()) continue;
         const auto verb = static_cast<core::Verb>(i);
@@ -37,7 +37,7 @@ TEST(Assent, MeansWhatItsParsedAnswerMeans) {
   }
 }
 
-TEST(Assent, IsReadWhereItComesNextAndIsComplete) {
+TEST(PlainYes, IsReadWhereItComesNextAndIsComplete) {
   ReplyReader reader;
   reader.feed(":1\r\n:12\r\n:1\r");
   EXPECT_TRUE(reader.skip(":1\r\n"));

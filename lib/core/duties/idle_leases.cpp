@@ -4,7 +4,7 @@
 
 namespace redlock::core {
 
-void Rest::take_work(Claim& claim) {
+void IdleLeases::take_work(Claim& claim) {
   if (spare_work_.empty()) {
     claim.work = std::make_unique<Claim::Work>();
   } else {
@@ -12,11 +12,11 @@ void Rest::take_work(Claim& claim) {
     spare_work_.pop_back();
     claim.work->reset();
   }
-  claim.round.take_out(std::move(claim.work->votes));
+  claim.round.restore(std::move(claim.work->votes));
 }
 
-void Rest::put_away(Claim& claim) {
-  claim.work->votes = claim.round.put_away();
+void IdleLeases::archive(Claim& claim) {
+  claim.work->votes = claim.round.archive();
   // No more work than that can be in use at once if each node is to answer.
   if (spare_work_.size() < settings_.max_unanswered) {
     spare_work_.push_back(std::move(claim.work));
@@ -25,17 +25,17 @@ void Rest::put_away(Claim& claim) {
   }
 }
 
-void Rest::note_idle(Claim& claim) {
-  if (claim.idle || !claim.is_at_rest()) return;
+void IdleLeases::note_idle(Claim& claim) {
+  if (claim.idle || !claim.is_idle()) return;
   claim.idle = true;
   idle_.push_back(claim.index);
 }
 
-void Rest::put_idle_away() {
+void IdleLeases::archive_idle() {
   for (const std::uint32_t index : idle_) {
     Claim& claim = claims_.at(index);
     claim.idle = false;
-    if (claim.live && claim.is_at_rest()) put_away(claim);
+    if (claim.live && claim.is_idle()) archive(claim);
   }
   idle_.clear();
 }
