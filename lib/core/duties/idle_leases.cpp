@@ -1,4 +1,4 @@
-#include "core/duties/rest.hpp"
+#include "core/duties/idle_leases.hpp"
 
 #include <utility>
 

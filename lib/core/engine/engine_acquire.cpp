@@ -40,7 +40,7 @@ void Engine::on(const Acquire& event) {
   if (event.renewal && event.renewal->max_hold < event.ttl) {
     acquisition.terms.ttl = std::chrono::floor<std::chrono::milliseconds>(event.renewal->max_hold);
   }
-  names_.cover(std::max(acquisition.terms.ttl, event.hold_at_least));
+  names_.outlast(std::max(acquisition.terms.ttl, event.hold_at_least));
   acquisition.tell_remaining =
       event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
   acquisition.free_permits.assign(event.permits, 0);

@@ -60,7 +60,7 @@ void Engine::adopt(Claim& claim, const ValidityBasis& basis) {
   claim.keys.assume_present(nodes_.all());
   claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
   begin_lease(claim, basis, *claim.work->adopted);
-  names_.cover(claim.round.ttl());
+  names_.outlast(claim.round.ttl());
   const CallId request = claim.work->requests.front();
   claim.work->requests.clear();
   outbox_.emit(

@@ -44,7 +44,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.task = Claim::Task::extend;
   claim.verb = verb;
   claim.unasked = NodeSet();
-  if (claim.phase == Claim::Phase::held) names_.cover(ttl);
+  if (claim.phase == Claim::Phase::held) names_.outlast(ttl);
   voters_.begin_round(claim, claim.round.next_number(), ttl);
   claim.work->steps = nodes_.steps();
   rounds_.ask(claim);

@@ -187,7 +187,7 @@ void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out
   if (schedule_.hand_on_watch(acquisition, key)) wake_next(key, never, false);
   const bool others_wait = !key.waiters.empty();
   if (!others_wait) keys_.forget_later(key);
-  key.settled = key.asked | taken_out;
+  key.late = key.asked | taken_out;
   if (left == Left::granted) key.granted_permit = acquisition.permit;
   // If the acquisition needs several resources, any of them may be reserved for us on any node.
   const NodeSet everywhere = needs_more(acquisition) ? nodes_.up() : NodeSet();

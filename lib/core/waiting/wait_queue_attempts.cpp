@@ -114,7 +114,7 @@ void WaitQueue::restore_position(const Acquisition& acquisition, QueuePosition& 
   const NodeSet queued = nodes & subscriptions_.notifying();
   key.queued = key.queued | queued;
   // The release raises our ticket there, too.
-  if (key.ticket > 0 && waits) key.level = key.level | queued;
+  if (key.ticket > 0 && waits) key.at_ticket = key.at_ticket | queued;
 }
 
 void WaitQueue::queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node) {

@@ -17,11 +17,11 @@ TEST_F(NamesDuty, writes_the_name_once_and_again_for_a_longer_lease) {
   names.write(NodeSet::first(2));
   EXPECT_EQ(borrowed.asked(Verb::write_name), NodeSet::first(2));
   EXPECT_EQ(borrowed.commands.size(), 2U) << "to each node once";
-  names.cover(10s);
+  names.outlast(10s);
   borrowed.begin_step();
   names.write(NodeSet::first(2));
   EXPECT_TRUE(borrowed.commands.empty()) << "it is kept for long enough";
-  names.cover(2h);
+  names.outlast(2h);
   names.write(NodeSet::first(3));
   EXPECT_EQ(borrowed.asked(Verb::write_name), NodeSet::first(3));
   EXPECT_EQ(names.kept(), 4h);
