@@ -45,7 +45,7 @@ set(CPACK_COMPONENT_REDLOCK_DEVELOPMENT_DESCRIPTION
   "These are the headers and the static library.
 For programs in C++20, by find_package(redlock) of CMake or by pkg-config.")
 
-# quorum-lock is linked with the static library, so it does not depend on the other packages.
+# quorum-lock is linked with the static library, so it depends on no other package of ours.
 set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_NAME quorum-lock)
 set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_SUGGESTS "redis-server")
