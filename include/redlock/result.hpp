@@ -3,7 +3,6 @@
 #include "redlock/language.hpp"
 
 #include <concepts>
-#include <cstdlib>
 #include <functional>
 #include <system_error>
 #include <type_traits>
@@ -29,6 +28,11 @@ template <typename Any>
 inline constexpr bool is_result = false;
 template <typename T>
 inline constexpr bool is_result<Result<T>> = true;
+
+/// Prints the error on standard error, and aborts.
+[[noreturn]] REDLOCK_EXPORT void abort_without_value(const Error& error) noexcept;
+/// Says that there is a value and no error, and aborts.
+[[noreturn]] REDLOCK_EXPORT void abort_without_error() noexcept;
 }  // namespace result_detail
 
 /// A value, or the error that says why there is none. It has the functions of `std::expected` and
@@ -37,7 +41,8 @@ inline constexpr bool is_result<Result<T>> = true;
 ///
 /// `value()` checks: of an error it throws std::system_error with the error's code and message, or
 /// aborts in code without exceptions. Nothing else here throws: `*`, `->` and `error()` abort,
-/// because reading what is not there is a programming mistake. Thread safety: a value.
+/// because reading what is not there is a programming mistake. They print the error first. Thread
+/// safety: a value.
 template <typename T>
 class [[nodiscard]] REDLOCK_EXPORT Result {
  public:
@@ -183,17 +188,17 @@ class [[nodiscard]] REDLOCK_EXPORT Result {
 #if defined(__cpp_exceptions)
     throw std::system_error(std::get_if<1>(&state_)->code, std::get_if<1>(&state_)->message);
 #else
-    std::abort();
+    result_detail::abort_without_value(*std::get_if<1>(&state_));
 #endif
   }
   [[nodiscard]] T* checked_value() noexcept {
     T* value = std::get_if<0>(&state_);
-    if (value == nullptr) std::abort();
+    if (value == nullptr) result_detail::abort_without_value(*std::get_if<1>(&state_));
     return value;
   }
   [[nodiscard]] Error* checked_error() noexcept {
     Error* error = std::get_if<1>(&state_);
-    if (error == nullptr) std::abort();
+    if (error == nullptr) result_detail::abort_without_error();
     return error;
   }
 

@@ -56,7 +56,7 @@ RequestId ClientCore::acquire(Target&& target, AcquireOptions&& options,
                done = std::move(done)]() mutable {
       begin_acquire(request, target, options, wait, std::move(done));
     };
-    enqueue(std::move(job), Place::acquire);
+    enqueue(std::move(job), Lane::acquire);
   }
   return request;
 }
@@ -102,7 +102,7 @@ void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done)
   if (cell) static_cast<void>(cell->end());
   if (directly()) return begin_release(cell, std::move(done));
   enqueue([this, cell, done = std::move(done)]() mutable { begin_release(cell, std::move(done)); },
-          Place::release);
+          Lane::release);
 }
 
 void ClientCore::detach(const std::shared_ptr<LeaseCell>& cell) {

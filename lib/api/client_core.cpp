@@ -81,7 +81,7 @@ std::optional<Error> ClientCore::refuse_blocking_call() const {
   return std::nullopt;
 }
 
-void ClientCore::enqueue(Job job, Place place) {
+void ClientCore::enqueue(Job job, Lane lane) {
   if (try_borrow_loop()) {
     job();
     end_turn();
@@ -90,7 +90,7 @@ void ClientCore::enqueue(Job job, Place place) {
   {
     const std::lock_guard lock(jobs_mutex_);
     if (wakeup_) {
-      put(std::move(job), place);
+      put(std::move(job), lane);
       wakeup_->notify();
       if (thread_) thread_->want();
       return;
@@ -100,9 +100,9 @@ void ClientCore::enqueue(Job job, Place place) {
   job();
 }
 
-void ClientCore::put(Job job, Place place) {
-  if (place == Place::last) append_acquires();
-  (place == Place::acquire ? acquires_ : jobs_).push_back(std::move(job));
+void ClientCore::put(Job job, Lane lane) {
+  if (lane == Lane::last) append_acquires();
+  (lane == Lane::acquire ? acquires_ : jobs_).push_back(std::move(job));
 }
 
 void ClientCore::append_acquires() {

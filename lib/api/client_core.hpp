@@ -141,7 +141,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
     bool live = false;
-    core::PoolIndexPlace<> by_request;
+    core::PoolIndexHook<> by_request;
     std::string resource;
     AnyDone done;
     LeaseCallbacks callbacks;
@@ -215,9 +215,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// Its place among what other threads ask for. A release goes ahead of what is to be acquired:
   /// releases that follow one another are one request (see redis::SharedCall), and none is meant to
   /// wait for an acquire.
-  enum class Place : std::uint8_t { last, acquire, release };
-  void enqueue(Job job, Place place = Place::last);
-  void put(Job job, Place place);
+  enum class Lane : std::uint8_t { last, acquire, release };
+  void enqueue(Job job, Lane lane = Lane::last);
+  void put(Job job, Lane lane);
   void append_acquires();
   void run_jobs() noexcept;
   void tear_down() noexcept;

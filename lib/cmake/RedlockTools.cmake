@@ -1,9 +1,9 @@
-# Builds quorum-lock, which sees include/ and its own folders, never lib/: the public headers must
+# Builds quorum-lock, which sees include/ and tools/, never lib/: the public headers must
 # suffice. libuv and hiredis are linked for the floor that `bench` measures the library against.
 
-file(GLOB redlock_tool_sources CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/tools/quorum-lock/*.cpp" "${PROJECT_SOURCE_DIR}/tools/bench/*.cpp"
-  "${PROJECT_SOURCE_DIR}/tools/chaos/*.cpp")
+file(GLOB_RECURSE redlock_tool_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/tools/common/*.cpp" "${PROJECT_SOURCE_DIR}/tools/quorum-lock/*.cpp"
+  "${PROJECT_SOURCE_DIR}/tools/bench/*.cpp" "${PROJECT_SOURCE_DIR}/tools/chaos/*.cpp")
 redlock_choose_platform(redlock_tool_sources)
 if(NOT redlock_tool_sources)
   return()
@@ -22,7 +22,7 @@ list(REMOVE_ITEM redlock_tool_sources "${redlock_tool_main}")
 # The checker of chaos runs shares nothing with the library that it judges, and does not even see
 # the library's headers.
 file(GLOB redlock_checker_sources CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/tools/chaos/checker*.cpp")
+  "${PROJECT_SOURCE_DIR}/tools/chaos/checker/*.cpp")
 if(redlock_checker_sources)
   list(REMOVE_ITEM redlock_tool_sources ${redlock_checker_sources})
   add_library(quorum_lock_chaos_checker STATIC ${redlock_checker_sources})
@@ -47,14 +47,12 @@ if(redlock_tool_sources)
     # their own.
     set_target_properties(quorum_lock_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     foreach(source IN LISTS redlock_tool_sources)
-      if(source MATCHES "/verb_(run|bench|chaos|table)[^/]*$")
+      if(source MATCHES "/verb_(run|bench|chaos|table)[^/]*$" OR source MATCHES "/(floor|sequential)_[^/]*$")
         continue()
       elseif(source MATCHES "/verb_[^/]*$")
         set_source_files_properties("${source}" PROPERTIES UNITY_GROUP verbs)
-      elseif(source MATCHES "/tools/(quorum-lock|chaos)/")
+      elseif(source MATCHES "/tools/(common|quorum-lock|bench|chaos)/")
         set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${CMAKE_MATCH_1}")
-      elseif(source MATCHES "/tools/bench/" AND NOT source MATCHES "/(floor|sequential)_[^/]*$")
-        set_source_files_properties("${source}" PROPERTIES UNITY_GROUP bench)
       endif()
     endforeach()
   endif()

@@ -254,7 +254,7 @@ void Driver::on_turn() noexcept {
   listener_.on_turn_end();
   if (destroyed) return;
   destroyed_ = nullptr;
-  if (!engine_.uncovered().empty()) step(core::TurnEnd{});
+  if (!engine_.unproven().empty()) step(core::TurnEnd{});
   in_turn_end_ = false;
   gathered_.send();
   dirty_.each([&](NodeIndex node) {

@@ -36,7 +36,7 @@ EventLog::Key EventLog::key_of(const NodeEvent& event, core::Instant now) {
 
 void EventLog::forget_quiet(core::Instant now) {
   std::erase_if(entries_, [now](const auto& entry) {
-    return entry.second.last.times == 0 && now >= core::later(entry.second.told_at, period);
+    return entry.second.last.times == 0 && now >= core::later(entry.second.reported_at, period);
   });
 }
 
@@ -44,15 +44,15 @@ std::optional<NodeEvent> EventLog::add(NodeEvent event, core::Instant now) {
   const auto [found, is_new] = entries_.try_emplace(key_of(event, now));
   Entry& entry = found->second;
   const bool is_counted = !is_new && entry.last.times > 0;
-  if (!is_counted && (is_new || now >= core::later(entry.told_at, period))) {
-    entry.told_at = now;
+  if (!is_counted && (is_new || now >= core::later(entry.reported_at, period))) {
+    entry.reported_at = now;
     entry.last.times = 0;
     return event;
   }
   event.times = entry.last.times + 1;
   entry.last = std::move(event);
   entry.number = ++events_;
-  next_ = core::earlier(next_, core::later(entry.told_at, period));
+  next_ = core::earlier(next_, core::later(entry.reported_at, period));
   return std::nullopt;
 }
 
@@ -75,15 +75,15 @@ std::vector<NodeEvent> EventLog::take(core::Instant now, bool all) {
     bool due = all;
     for (; end != entries_.end() && end->first.node == node; ++end) {
       const Entry& entry = end->second;
-      due = due || (entry.last.times > 0 && now >= core::later(entry.told_at, period));
+      due = due || (entry.last.times > 0 && now >= core::later(entry.reported_at, period));
     }
     for (; begin != end; ++begin) {
       Entry& entry = begin->second;
       if (!due || entry.last.times == 0) continue;
-      entry.last.message = summary(entry.last, now - entry.told_at, node == several_nodes);
+      entry.last.message = summary(entry.last, now - entry.reported_at, node == several_nodes);
       lines.push_back({entry.number, std::exchange(entry.last, {})});
       entry.last.times = 0;
-      entry.told_at = now;
+      entry.reported_at = now;
     }
   }
   forget_quiet(now);
@@ -99,7 +99,7 @@ std::vector<NodeEvent> EventLog::take(core::Instant now, bool all) {
 void EventLog::find_next() noexcept {
   next_.reset();
   for (const auto& [key, entry] : entries_) {
-    if (entry.last.times > 0) next_ = core::earlier(next_, core::later(entry.told_at, period));
+    if (entry.last.times > 0) next_ = core::earlier(next_, core::later(entry.reported_at, period));
   }
 }
 

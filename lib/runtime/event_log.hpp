@@ -49,7 +49,7 @@ class EventLog {
     }
   };
   struct Entry {
-    core::Instant told_at{};
+    core::Instant reported_at{};
     NodeEvent last{};          ///< the last counted event; `times`: how many were counted
     std::uint64_t number = 0;  ///< position of the last event in the order of all events
   };

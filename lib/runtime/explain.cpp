@@ -133,14 +133,52 @@ std::string about_holder(const RoundReport& report, std::uint32_t permits) {
   return text;
 }
 
+/// Nodes that failed for one reason.
+struct Failures {
+  std::string_view reason;    ///< without the time that a quarantine still lasts
+  const NodeReport* longest;  ///< the one that is quarantined for longest
+  std::string urls;
+};
+
+std::string_view reason_of(const NodeReport& node) {
+  const std::string_view message = node.message;
+  const std::size_t colon = message.find(" more: ");
+  return node.remaining && colon != std::string_view::npos ? message.substr(colon) : message;
+}
+
+bool has_failed(const NodeReport& node) {
+  return node.vote == Vote::timeout || node.vote == Vote::unreachable || node.vote == Vote::error ||
+         node.vote == Vote::excluded;
+}
+
+/// A node that may be new belongs to no deployment: nobody has to be told both.
+std::string without_repetition(std::string message) {
+  const std::string repeated = "; " + std::string(core::no_deployment);
+  const std::size_t at = message.find(repeated);
+  if (at != std::string::npos && message.find(core::may_be_new) < at) {
+    message.erase(at, repeated.size());
+  }
+  return message;
+}
+
 std::string about_failures(const RoundReport& report) {
-  std::string text;
+  std::vector<Failures> groups;
   for (const NodeReport& node : report.nodes) {
-    if (node.vote != Vote::timeout && node.vote != Vote::unreachable && node.vote != Vote::error &&
-        node.vote != Vote::excluded) {
+    if (!has_failed(node)) continue;
+    const std::string_view reason = reason_of(node);
+    const auto group = std::find_if(groups.begin(), groups.end(), [reason](const Failures& each) {
+      return each.reason == reason;
+    });
+    if (group == groups.end()) {
+      groups.push_back({reason, &node, node.url});
       continue;
     }
-    text += "; " + node.url + ": " + node.message;
+    group->urls += ", " + node.url;
+    if (node.remaining > group->longest->remaining) group->longest = &node;
+  }
+  std::string text;
+  for (const Failures& each : groups) {
+    text += "; " + each.urls + ": " + without_repetition(each.longest->message);
   }
   return text;
 }
@@ -321,7 +359,7 @@ NodeReports plain_reports(const core::Round& round, const Urls& urls) {
   return NodeReports(std::move(plain));
 }
 
-NodeReports wordy_reports(const core::Round& round, const std::vector<std::string>& urls) {
+NodeReports detailed_reports(const core::Round& round, const std::vector<std::string>& urls) {
   std::vector<NodeReport> nodes;
   nodes.reserve(round.nodes());
   (core::NodeSet::first(round.nodes()) - round.left_out()).each([&](core::NodeIndex node) {
@@ -334,12 +372,12 @@ NodeReports wordy_reports(const core::Round& round, const std::vector<std::strin
 
 RoundReport report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
                          core::Duration validity) {
-  const bool plain = round.denials() == 0 && !round.is_put_away() && round.left_out().empty();
+  const bool plain = round.denials() == 0 && !round.is_archived() && round.left_out().empty();
   return {.quorum = round.quorum(),
           .ttl = round.ttl(),
           .elapsed = elapsed,
           .validity = std::max(validity, core::Duration::zero()),
-          .nodes = plain ? plain_reports(round, urls) : wordy_reports(round, *urls)};
+          .nodes = plain ? plain_reports(round, urls) : detailed_reports(round, *urls)};
 }
 
 Error explain(Errc code, std::string_view resource, RoundReport report, std::uint32_t permits) {

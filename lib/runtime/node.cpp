@@ -48,8 +48,9 @@ void Node::on_answer(const core::Stamp& stamp, const core::Answer& what) noexcep
   owner_.on_node_answer(event);
 }
 
-void Node::on_assents(std::span<const core::Assent> assents, std::string_view marker) noexcept {
-  owner_.on_node_answer(core::Assents{index_, assents, marker});
+void Node::on_plain_yeses(std::span<const core::PlainYes> plain_yeses,
+                          std::string_view marker) noexcept {
+  owner_.on_node_answer(core::PlainYeses{index_, plain_yeses, marker});
 }
 
 void Node::on_changed(core::Tracked kind, std::string_view key) noexcept {

@@ -21,7 +21,7 @@ class NodeOwner {
  public:
   virtual void on_node_ready(core::NodeIndex node,
                              const redis::ServerIdentity& identity) noexcept = 0;
-  /// `answer` is a core::Answer, or core::Assents.
+  /// `answer` is a core::Answer, or core::PlainYeses.
   virtual void on_node_answer(const core::Event& answer) noexcept = 0;
   virtual void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                             redis::ProtocolError protocol_error) noexcept = 0;
@@ -68,7 +68,8 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void open_subscriber();
   void on_ready(const redis::ServerIdentity& identity) noexcept override;
   void on_answer(const core::Stamp& stamp, const core::Answer& what) noexcept override;
-  void on_assents(std::span<const core::Assent> assents, std::string_view marker) noexcept override;
+  void on_plain_yeses(std::span<const core::PlainYes> plain_yeses,
+                      std::string_view marker) noexcept override;
   void on_changed(core::Tracked kind, std::string_view key) noexcept override;
   void on_down(core::NodeDown::Cause cause, std::string_view why,
                redis::ProtocolError protocol_error) noexcept override;

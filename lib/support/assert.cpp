@@ -10,4 +10,9 @@ void assertion_failed(const char* rule, const char* file, int line) noexcept {
   std::abort();
 }
 
+void end_program(const char* mistake, const char* details) noexcept {
+  std::fprintf(stderr, "redlock: %s: %s\n", mistake, details);
+  std::abort();
+}
+
 }  // namespace redlock::support

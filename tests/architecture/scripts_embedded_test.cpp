@@ -36,8 +36,8 @@ std::string text_of(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What stands in the text for each name of "-- keys: …" or "-- args: …", the line that begins at
-/// `at`. Returns where the next line begins.
+/// Reads the texts for the names in the line "-- keys: …" or "-- args: …" that begins at `at`.
+/// Returns the begin of the next line.
 std::size_t read_head(const std::string& text, std::size_t at, const std::string& what,
                       const std::string& array, std::map<std::string, std::string>& names) {
   const std::size_t end = text.find('\n', at);

@@ -170,7 +170,7 @@ TEST_F(ASIO_SUITE, ASlotCancelsACallThatWaits) {
   for (auto& signal : signals) signal.emit(net::cancellation_type::terminal);
   io_.run();
   EXPECT_EQ(why, (std::vector<Errc>(3, Errc::cancelled)));
-  // Too late, when the client may be gone, it does nothing.
+  // A late cancellation, when the client may be gone, does nothing.
   client_ = make_async_client(patient(shared_urls(3)));
   for (auto& signal : signals) signal.emit(net::cancellation_type::terminal);
 }

@@ -1,4 +1,4 @@
-# The sources in C that are made of other files of ours.
+# C sources that are generated from other files of the project.
 set(redlock_root "${CMAKE_CURRENT_LIST_DIR}/../..")
 
 # redlock_extract_c_example(variable): the first example of the page for C, which is a program.

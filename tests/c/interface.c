@@ -1,5 +1,5 @@
-/* Takes a lock on the nodes given as arguments and sees that nobody else can have it. A check that
-   the header is C, that what it declares is exported, and that the results can be read from C. */
+/* Takes a lock on the nodes given as arguments and checks that nobody else can have it. Shows that
+   the header is C, that its functions are exported, and that results can be read from C. */
 
 #include <redlock.h>
 #include <stdio.h>

@@ -210,7 +210,7 @@ void blocking(Client& created) {
   expect(same.observe(leads, seen.get_token()) == 1U, "observe");
 }
 
-/// What all mutexes have.
+/// The functions that all mutexes have.
 template <typename AnyMutex>
 void lock_in_all_ways(AnyMutex& mutex) {
   mutex.lock();

@@ -5,8 +5,8 @@
 #include <iostream>
 #include <string>
 
-// Opens the nodes given as arguments as a deployment, if they are none yet; takes a lock, sees that
-// nobody else can have it, releases it.
+// Opens the nodes given as arguments as a deployment, unless they are one; takes a lock, checks
+// that nobody else can have it, and releases it.
 int main(int argc, char** argv) {
   if (redlock::library_version() != redlock::version) {
     std::cerr << "compiled with " << redlock::version << ", runs with "

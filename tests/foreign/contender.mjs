@@ -2,8 +2,8 @@
 // the same locks, by the algorithm's reference implementation, in the same history. The contract is
 // in quorum-lock(1). The argument says which version of node-redlock: 4 or 5.
 //
-// node-redlock has no fencing token and its lock is its `expiration`, so that is what is recorded.
-// Each attempt is a call of its own: its value must be a new one, because a release that arrives
+// node-redlock has no fencing token. Its lock lasts until its `expiration`, which the history
+// records. Each attempt is a separate call, and so has a new value, because a release that arrives
 // late would otherwise end the next attempt's lock.
 import { spawn } from "node:child_process";
 import fs from "node:fs";
@@ -42,7 +42,7 @@ const clients = nodes.map((url) => {
     maxRetriesPerRequest: null,
     retryStrategy: () => 50,
   });
-  client.on("error", () => {}); // links break: that is what this is about
+  client.on("error", () => {}); // broken links are part of the test
   return client;
 });
 const redlock = new Redlock(clients, { retryCount: 0, driftFactor: 0.01 });
@@ -50,7 +50,7 @@ redlock.on(version === "5" ? "error" : "clientError", () => {});
 
 let leases = 0;
 
-/** A lease as the history knows it. */
+/** A lease, as it is recorded in the history. */
 class Holding {
   constructor(resource, lock, ttl, asked) {
     this.number = ++leases;
@@ -58,7 +58,8 @@ class Holding {
     this.lock = lock;
     this.ttl = ttl;
     this.expiration = lock.expiration;
-    // In this order: a process that is stopped between the clocks records too little, not too much.
+    // The clocks are read in this order, so that a process that is stopped in between records too
+    // little, not too much.
     const before = bootNow();
     this.deadline = before + BigInt(lock.expiration - Date.now()) * 1_000_000n;
     const granted = bootNow();
@@ -68,7 +69,7 @@ class Holding {
 
   valid() {
     const asked = bootNow();
-    // The second one for a wall clock that was set back: the record is about the other clock.
+    // The second check is for a wall clock that was set back: the record is about the other clock.
     if (Date.now() >= this.expiration || asked >= this.deadline) return false;
     record("used", this.number, asked);
     return true;
@@ -79,7 +80,7 @@ class Holding {
   }
 }
 
-/** None: not granted. */
+/** The lease; undefined if it was not granted. */
 async function acquire(resource) {
   const ttl = between(200, longestTtl);
   const asked = bootNow();
@@ -121,7 +122,7 @@ function replace(file, from, to) {
 async function update(holding) {
   const file = `${folder}/${holding.resource.replaceAll("/", "-")}.counter`;
   const from = fs.readFileSync(file, "latin1").trimEnd();
-  // Only a value read before the lease ended counts.
+  // A value counts only if it was read before the lease ended.
   if (!holding.valid()) return;
   const [value, token] = from === "" ? ["0", "0"] : from.split(" ");
   const to = [BigInt(value) + 1n, BigInt(token)].map((n) => n.toString().padStart(20, "0"));
@@ -145,7 +146,7 @@ async function holdOnce(resource) {
   if (oneIn(50)) while (holding.valid()) await pause(5, 20);
   if (!holding.valid()) return true;
   holding.ends();
-  // Some leave it to its TTL.
+  // One in twenty is left to its TTL.
   if (!oneIn(20)) {
     const release = version === "5" ? holding.lock.release() : holding.lock.unlock();
     await release.catch(() => {});

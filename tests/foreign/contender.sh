@@ -4,7 +4,7 @@
 # in quorum-lock(1), and the replacement of one in its test. quorum-lock must be in PATH.
 set -eu
 
-# /proc/uptime is the clock of the histories, rounded down to 10 ms.
+# /proc/uptime has the clock of the histories, rounded down to 10 ms.
 now() {
   read -r up rest </proc/uptime
   echo "${up%.*}${up#*.}"
@@ -20,7 +20,8 @@ hold_once() { # resource
     return 1
   fi
   lease=$((lease + 1))
-  # Rounded so that the lease is shorter than it was, and held for longer than the rounding.
+  # Times are rounded so that the recorded lease is shorter than the real one. The hold is longer
+  # than the rounding.
   record granted $lease "$1" "$asked$to_ns" "$(($(now) + 1))$to_ns" "$((asked + 49))$to_ns" 500000000 0
   sleep 0.05
   record ended $lease "$(now)$to_ns" released

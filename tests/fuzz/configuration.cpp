@@ -13,14 +13,14 @@
 #include <variant>
 #include <vector>
 
+#include "common/session/settings.hpp"
+#include "common/text/duration.hpp"
+#include "common/text/usage_error.hpp"
 #include "core/engine/engine.hpp"
 #include "fuzz/fuzz.hpp"
-#include "quorum-lock/command_line.hpp"
-#include "quorum-lock/config_report.hpp"
-#include "quorum-lock/duration.hpp"
-#include "quorum-lock/layers.hpp"
-#include "quorum-lock/settings.hpp"
-#include "quorum-lock/usage_error.hpp"
+#include "quorum-lock/line/command_line.hpp"
+#include "quorum-lock/line/config_report.hpp"
+#include "quorum-lock/line/layers.hpp"
 #include "redlock/limits.hpp"
 #include "runtime/configuration.hpp"
 #include "simulation/random.hpp"

@@ -112,11 +112,11 @@ class Client final : private redis::ConnectionOwner {
     go_on();
   }
 
-  void on_assents(std::span<const core::Assent> assents,
-                  std::string_view /*marker*/) noexcept override {
-    REDLOCK_ASSERT(ready_ && !down_ && !left_ && !assents.empty());
-    for (const core::Assent& assent : assents) {
-      REDLOCK_ASSERT(!asked_.empty() && asked_.front() == assent.stamp);
+  void on_plain_yeses(std::span<const core::PlainYes> plain_yeses,
+                      std::string_view /*marker*/) noexcept override {
+    REDLOCK_ASSERT(ready_ && !down_ && !left_ && !plain_yeses.empty());
+    for (const core::PlainYes& plain_yes : plain_yeses) {
+      REDLOCK_ASSERT(!asked_.empty() && asked_.front() == plain_yes.stamp);
       asked_.pop_front();
     }
     go_on();

@@ -32,13 +32,13 @@ inline const std::string numbers_key{redis::keys::fencing_numbers};
   return field_of(server, "server", "run_id");
 }
 
-/// Keys that are no locks.
+/// Adds keys that are not locks.
 inline void fill(const RedisServer& server, int keys) {
   server.command({"EVAL", "for i = 1, ARGV[1] do redis.call('set', 'key:' .. i, 'v') end", "0",
                   std::to_string(keys)});
 }
 
-/// The marker of a member; the server is the first of the members.
+/// The marker of a member: the server is the first of `members`.
 [[nodiscard]] inline std::string marker_of(const RedisServer& server,
                                            std::vector<std::string> members,
                                            std::chrono::milliseconds max_ttl) {
@@ -55,7 +55,7 @@ inline void fill(const RedisServer& server, int keys) {
   return core::format_marker(marker) + " 1";
 }
 
-/// The keys that a client leaves on a node that is new to it.
+/// Stores the keys that a client leaves on a new node.
 inline void blank_by_hand(const RedisServer& server) {
   core::Marker marker;
   marker.incarnation = "i";
@@ -66,7 +66,7 @@ inline void blank_by_hand(const RedisServer& server) {
   server.command({"SET", quarantine_key, "empty", "PX", "600000"});
 }
 
-/// A member whose vote does not count for a while.
+/// Makes the server a member in quarantine.
 inline void quarantine_by_hand(const RedisServer& server, std::size_t nodes) {
   std::vector<std::string> members{server.url()};
   while (members.size() < nodes) members.push_back("other" + std::to_string(members.size()));

@@ -5,7 +5,7 @@
 
 namespace redlock::test {
 
-/// The least a coroutine needs: begins at once, and nobody waits for its end but its promise.
+/// A minimal coroutine type: begins at once, and only its promise waits for its end.
 struct Detached {
   struct promise_type {
     Detached get_return_object() { return {}; }

@@ -23,7 +23,7 @@ inline constexpr auto short_max_ttl = std::chrono::seconds(3);
   return options;
 }
 
-/// Of somebody who has had a lock. Who has asked for none leaves nodes as they are.
+/// A client that has had a lock. A client that never requested one leaves nodes as they are.
 [[nodiscard]] inline Client client_that_locks(const ClientOptions& options) {
   Client client = make_client(options);
   EXPECT_TRUE(succeeded(acquire_patiently(client, "the first one", {.ttl = short_max_ttl})));
@@ -34,7 +34,7 @@ inline constexpr auto short_max_ttl = std::chrono::seconds(3);
   return node.pttl(std::string(redis::keys::quarantine)) != -2;
 }
 
-/// Whether it is an active member of a deployment.
+/// Whether the node is an active member of a deployment.
 [[nodiscard]] inline bool is_member(const RedisServer& node) {
   return node.get(std::string(redis::keys::marker)).value_or("").starts_with("redlock3 active ");
 }
@@ -78,7 +78,7 @@ inline constexpr auto short_max_ttl = std::chrono::seconds(3);
 /// The contender tries until it gets a lease, which must be after the end of the other one.
 inline void expect_refused_until_over(Client& contender, const Lease& lease) {
   const std::string resource = lease.resource();
-  // Attempts meet the moments around a reconnection; then one waits.
+  // Repeated attempts meet the moments around a reconnection; the last call waits.
   for (int i = 0; i < 20; ++i) {
     const auto early = contender.try_acquire(resource, {.ttl = short_max_ttl});
     ASSERT_FALSE(early && lease.valid()) << "two leases at once";

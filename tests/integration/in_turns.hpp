@@ -13,7 +13,7 @@
 
 namespace redlock::test {
 
-/// A client that asks for much in one turn of its loop.
+/// Calls of an asynchronous client in one turn of its loop.
 class InTurns : public testing::Test {
  protected:
   AsyncClient create(ClientOptions options) {
@@ -38,7 +38,7 @@ class InTurns : public testing::Test {
     run_until([&] { return leases.size() == resources.size(); });
     return leases;
   }
-  /// "r0" and so on, until all nodes have them.
+  /// Acquires "r0", "r1", …, and waits until all nodes have them.
   std::vector<Lease> acquire_many(AsyncClient& client, const Nodes& nodes, std::size_t count) {
     std::vector<std::string> resources;
     for (std::size_t i = 0; i < count; ++i) {

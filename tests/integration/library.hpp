@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,8 +24,8 @@
 /// Shared by the tests of the library against real servers.
 namespace redlock::test {
 
-/// A deployment of so many nodes for all tests of this process that do not harm them, started when
-/// the first one asks.
+/// The deployment of `count` nodes that all tests of this process share which do not harm them. The
+/// first call starts it.
 [[nodiscard]] inline Nodes& shared_nodes(std::size_t count = 3) {
   static std::mutex mutex;
   static std::map<std::size_t, Nodes> deployments;
@@ -36,14 +37,14 @@ namespace redlock::test {
   return shared_nodes(count).urls();
 }
 
-/// Two servers without a marker that tests put beside another kind of server, which cannot be a
+/// Two servers without a marker, which tests use next to a server of another kind that cannot be a
 /// member of their deployment.
 [[nodiscard]] inline NewNodes& shared_new_nodes() {
   static NewNodes nodes(2);
   return nodes;
 }
 
-/// Where no server is, which a connection finds out at once.
+/// URLs without a server, which a connection finds out at once.
 [[nodiscard]] inline std::vector<std::string> dead_urls(std::size_t count) {
   std::vector<std::string> urls;
   for (std::size_t node = 0; node < count; ++node) {
@@ -82,12 +83,13 @@ namespace redlock::test {
   return options;
 }
 
-/// Of a fake server, alone or beside real ones: it keeps no marker, so no deployment can be opened.
+/// Options for a fake server, alone or next to real ones: it keeps no marker, so no deployment can
+/// be opened.
 [[nodiscard]] inline ClientOptions of_fakes(std::vector<std::string> urls) {
   return unguarded(patient(std::move(urls)));
 }
 
-/// Makes a new deployment of nodes that have just been started. Throws where it is refused.
+/// Makes a new deployment of nodes that have just been started. Throws if that is refused.
 inline void open_deployment(const ClientOptions& options) {
   const auto opened = admin::bootstrap(options);
   if (!opened) throw std::runtime_error("bootstrap: " + opened.error().message);
@@ -108,7 +110,7 @@ template <typename T>
          << to_string(result.error().code) << ": " << result.error().message;
 }
 
-/// Throws where the options are refused, which ends the test with the message.
+/// Throws if the options are refused, which ends the test with the message.
 [[nodiscard]] inline Client make_client(ClientOptions options) {
   auto client = Client::create(std::move(options));
   if (!client) throw std::runtime_error(client.error().message);
@@ -127,7 +129,8 @@ template <typename T>
                     [vote](const NodeReport& node) { return node.vote == vote; }));
 }
 
-/// Keys of a node but for its own, and the names of clients, which outlive them.
+/// The number of lock keys on a node: without the node's own keys and the names of clients, which
+/// outlive them.
 [[nodiscard]] inline std::size_t count_lock_keys(const RedisServer& server) {
   const Reply keys = server.command({"KEYS", "*"});
   return static_cast<std::size_t>(
@@ -137,7 +140,7 @@ template <typename T>
       }));
 }
 
-/// The holder that refusing nodes reported: not all nodes are waited for.
+/// The holder that the first refusing node reported: not all nodes have answered.
 template <typename T>
 [[nodiscard]] std::optional<Holder> who_refused(const Result<T>& refused) {
   for (const NodeReport& node : refused.error().round.nodes) {
@@ -203,7 +206,18 @@ class EventLog {
       std::chrono::seconds(30));
 }
 
-/// Acquires until it works: for a client whose connections are still being made again.
+/// Whether `clients` clients are in the queue of `key` on every node.
+[[nodiscard]] inline bool are_queued(const NewNodes& nodes, const std::string& key,
+                                     std::int64_t clients) {
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    // One member more is the next ticket.
+    const Reply members = nodes[node].command({"ZCARD", "redlock:node:queue:" + key});
+    if (members.integer != clients + 1) return false;
+  }
+  return true;
+}
+
+/// Acquires with retries: for a client whose connections are still being made again.
 [[nodiscard]] inline Result<Lease> acquire_patiently(Client& client, const Target& target,
                                                      AcquireOptions options = {}) {
   return client.try_acquire_for(target, std::chrono::seconds(30), std::move(options));

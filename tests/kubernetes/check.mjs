@@ -1,6 +1,6 @@
-// check.mjs MODULES MANIFESTS: the objects in MODULES/objects.yaml, which kubectl made, or those that
-// MANIFESTS/kustomization.yaml names, are valid and fit each other. Writes MODULES/objects.ts, in which
-// a compiler finds misspelt fields: the schemas allow fields that they do not know.
+// check.mjs MODULES MANIFESTS: the objects in MODULES/objects.yaml, which kubectl made, or those
+// that MANIFESTS/kustomization.yaml names, are valid and match each other. Writes
+// MODULES/objects.ts, in which a compiler finds misspelt fields: the schemas allow unknown fields.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -16,7 +16,7 @@ function expect(what, holds) {
   ++failures;
 }
 
-// As kubectl reads them: 0440 is octal there.
+// Numbers as kubectl reads them: 0440 is octal.
 const documentsIn = (text) =>
   yaml.parseAllDocuments(text, { version: '1.1' }).map((document) => document.toJS()).filter(Boolean);
 const textOf = (file) => readFileSync(join(manifests, file), 'utf8');
@@ -36,7 +36,7 @@ const made = join(modules, 'objects.yaml');
 const objects = existsSync(made) ? documentsIn(readFileSync(made, 'utf8')) : objectsWithoutKubectl();
 expect('there are objects', objects.length > 5);
 
-// --- Each is what the API takes ---
+// --- Each object is valid for the API ---
 let typed = '';
 for (const [index, object] of objects.entries()) {
   const { apiVersion, kind } = object;
@@ -51,14 +51,14 @@ for (const [index, object] of objects.entries()) {
 }
 writeFileSync(join(modules, 'objects.ts'), typed);
 
-// --- They fit each other ---
+// --- They match each other ---
 const all = (kind) => objects.filter((object) => object.kind === kind);
 const one = (kind, name) => all(kind).find((object) => object.metadata.name.startsWith(name));
 const podsOf = (object) => object.spec.jobTemplate?.spec.template ?? object.spec.template;
 const workloads = ['StatefulSet', 'Deployment', 'CronJob'].flatMap(all);
 const selects = (selector, labels) => Object.entries(selector).every(([key, value]) => labels[key] === value);
 
-// The Secrets are no part of the manifests: this is what make-secrets prints.
+// The Secrets are not part of the manifests: these are the ones that make-secrets prints.
 const secrets = { redis: ['users.acl', 'probe-password', 'ca.crt', 'tls.crt', 'tls.key'], 'quorum-lock': ['password', 'ca.crt'] };
 for (const workload of workloads) {
   const name = `${workload.kind} ${workload.metadata.name}`;

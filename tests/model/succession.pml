@@ -261,7 +261,7 @@ inline find_head(k) {
 #define DROP_WATCH(client, k) watched[k] = (watched[k] == client + 1 -> 0 : watched[k])
 #endif
 
-/* The last in the queue watches over the heir. */
+/* The last in the queue watches over the successor. */
 inline set_watch(k) {
   l = nobody;
   for (i : 0 .. CLIENTS - 1) {
@@ -296,7 +296,7 @@ inline pass(k) {
         FORGET_ENTRY(h, k);
         printf("node %d drops client %d, which is not there\n", k + 1, h + 1)
      :: else ->
-#ifndef HEIR_STAYS
+#ifndef SUCCESSOR_STAYS
         FORGET_ENTRY(h, k);
 #endif
         key[k] = reserved_for(h);
@@ -768,7 +768,7 @@ inline die() {
 
 /* What it has sent is executed all the same. */
 inline hang() {
-#ifdef HEIR_HANGS /* only one that is to have the lock, for fewer states */
+#ifdef SUCCESSOR_HANGS /* only one that is to have the lock, for fewer states */
   phase[c] == waiting && NOTICES(c) == QUORUM && faults < FAULTS ->
 #else
   (WANTS(c) || phase[c] == held) && faults < FAULTS ->

@@ -115,13 +115,13 @@ void Checker::ended(std::uint64_t token, True now) {
   Trail& mine = trail(token);
   if (mine.ended) violated("invariant 6: a lease ended twice");
   mine.ended = true;
-  put_away(token, now);
+  archive(token, now);
 }
 
 void Checker::abandoned(std::uint64_t token, True now) {
   trail(token).abandoned = true;
   // Nobody reads clocks for it any more, and nobody acts on it by the deadline that it had here.
-  if (overlap_window_ > 0) put_away(token, now);
+  if (overlap_window_ > 0) archive(token, now);
 }
 
 void Checker::adopted(const Grant& grant) {
@@ -134,7 +134,7 @@ void Checker::adopted(const Grant& grant) {
   check_alone(lease, now);
 }
 
-void Checker::put_away(std::uint64_t token, True now) {
+void Checker::archive(std::uint64_t token, True now) {
   const Lease* lease = find(token);
   if (lease == nullptr) return;
   if (judged_at_the_end()) {

@@ -135,7 +135,7 @@ class Checker {
   void forget_old_tokens(True now);
   [[nodiscard]] bool judged_at_the_end() const { return overlap_window_ + vote_window_ > 0; }
   [[nodiscard]] bool a_step_explains(const Lease& later, True until) const;
-  void put_away(std::uint64_t token, True now);
+  void archive(std::uint64_t token, True now);
   /// Whether they may not be valid at once.
   [[nodiscard]] static bool exclude_each_other(const Lease& a, const Lease& b) {
     if (a.token == b.token || (a.resources & b.resources) == 0) return false;

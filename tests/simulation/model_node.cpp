@@ -874,19 +874,19 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
   const std::int64_t millis = clock.milliseconds(now);
   std::size_t queued = resource;
   memory_.queues[queued].expire(millis);
-  std::uint64_t heir = tell(queued, From::front, 0, 0, resource);
-  if (heir == 0 && is_permit(resource)) {
+  std::uint64_t successor = tell(queued, From::front, 0, 0, resource);
+  if (successor == 0 && is_permit(resource)) {
     queued = any_permit;
     memory_.queues[queued].expire(millis);
-    heir = tell(queued, From::front, 0, 0, resource);
+    successor = tell(queued, From::front, 0, 0, resource);
   }
-  if (heir == 0) return;
-  memory_.queues[queued].remove(heir);
-  if ((heir & sharing) != 0) {
-    pass_on_to_readers(resource, heir, request, now);
+  if (successor == 0) return;
+  memory_.queues[queued].remove(successor);
+  if ((successor & sharing) != 0) {
+    pass_on_to_readers(resource, successor, request, now);
   } else {
     memory_.keys[resource] = {};
-    memory_.keys[resource].token = reservation | heir;
+    memory_.keys[resource].token = reservation | successor;
     memory_.keys[resource].expires = millis + request.reserved_ms;
   }
   keep_watch(queued, request, millis);

@@ -409,7 +409,7 @@ void Simulation::stop_clock(Client& client) {
 }
 
 True Simulation::may_step_again(std::uint32_t node) const {
-  // Two steps between two readings hide each other: that is the uncovered window too, and would be
+  // Two steps between two readings hide each other: that is the unproven window too, and would be
   // one without an end.
   return stepped_[node].at + scenario_.unnoticed() + 50 * ms;
 }

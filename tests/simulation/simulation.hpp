@@ -262,7 +262,7 @@ class Simulation {
   void deliver(std::uint32_t connection);
   [[nodiscard]] static bool reads_at_once(const Connection& connection);
   [[nodiscard]] bool says_nothing_or_ours(std::uint32_t client, const core::Answer& answer) const;
-  [[nodiscard]] bool is_assent(std::uint32_t client, const core::Answer& answer) const;
+  [[nodiscard]] bool is_plain_yes(std::uint32_t client, const core::Answer& answer) const;
   void observe(const Connection& connection, const Request& request, const Response& response);
   void note_opening(const Request& request, const Response& response);
   void drop_client_side(std::uint32_t connection);

@@ -37,7 +37,7 @@ void Simulation::step(std::uint32_t index, const core::Event& event) {
 
 void Simulation::end_turn(std::uint32_t index) {
   Client& client = clients_[index];
-  if (client.engine->uncovered().empty() || client.turn_ends) return;
+  if (client.engine->unproven().empty() || client.turn_ends) return;
   // Several events make a turn now and then.
   if (random_.per_mille(300)) {
     client.turn_ends = true;

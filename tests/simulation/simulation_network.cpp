@@ -443,15 +443,15 @@ void Simulation::deliver(std::uint32_t index) {
   if (!connection.client_side || connection.replies.empty()) return;
   const std::uint32_t client = connection.client;
   const auto node = static_cast<core::NodeIndex>(connection.node);
-  std::vector<core::Assent> assents;
+  std::vector<core::PlainYes> plain_yeses;
   std::string marker;
   do {
     const Response response = as_planted(connection, connection.replies.front());
     Texts texts;
     const core::Answer answer = answer_of(connection, response, texts);
-    const bool is_first = assents.empty();
-    // As the runtime does: what says yes and nothing else comes as an assent.
-    if (!is_assent(client, answer)) {
+    const bool is_first = plain_yeses.empty();
+    // As the runtime does: what says yes and nothing else comes as a plain yes.
+    if (!is_plain_yes(client, answer)) {
       if (!is_first) break;
       note_reply(connection, response);
       connection.replies.pop_front();
@@ -466,10 +466,11 @@ void Simulation::deliver(std::uint32_t index) {
     }
     note_reply(connection, response);
     connection.replies.pop_front();
-    assents.push_back({answer.stamp, answer.reply, answer.time});
+    plain_yeses.push_back({answer.stamp, answer.reply, answer.time});
   } while (reads_at_once(connection) && !connection.replies.empty());
-  step(client, core::Assents{node, assents, marker});
-  if (scenario_.mutant == Mutant::answer_twice) step(client, core::Assents{node, assents, marker});
+  step(client, core::PlainYeses{node, plain_yeses, marker});
+  if (scenario_.mutant == Mutant::answer_twice)
+    step(client, core::PlainYeses{node, plain_yeses, marker});
 }
 
 /// On half of the connections, what the node has answered meanwhile arrives with what is due.
@@ -484,7 +485,7 @@ bool Simulation::says_nothing_or_ours(std::uint32_t client, const core::Answer& 
   return claim != nullptr && answer.text == claim->token();
 }
 
-bool Simulation::is_assent(std::uint32_t client, const core::Answer& answer) const {
+bool Simulation::is_plain_yes(std::uint32_t client, const core::Answer& answer) const {
   if (answer.reply == Reply::clock) return true;
   if (answer.reply == Reply::marker) return answer.stamp.verb == core::Verb::read_marker;
   const bool yes = answer.reply == Reply::granted || answer.reply == Reply::extended ||

@@ -1,9 +1,9 @@
-// Leases without end in one process: memory, descriptors and what nodes are owed must stay flat.
+// Leases without end in one process: memory, descriptors and releases owed to nodes must not grow.
 //
-//   soak --leases 1000000     so many, then the verdict
-//   soak --minutes 240        for so long
+//   soak --leases 1000000     this many leases, then the verdict
+//   soak --minutes 240        this long
 //
-// One line every few seconds; exit code 1 when something grew, 2 when it is misused.
+// One line every few seconds; exit code 1 if something grew, 2 for wrong usage.
 
 #include <dirent.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ using std::chrono::seconds;
 
 constexpr int in_flight = 32;
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool memory_is_ours = false;  // what was freed is kept for a while, to catch its use
+constexpr bool memory_is_ours = false;  // the sanitizer keeps freed memory for a while
 #else
 constexpr bool memory_is_ours = true;
 #endif
@@ -91,7 +91,7 @@ class Soak {
     AcquireOptions options{.ttl = seconds(5)};
     options.fencing = turn % 3 == 0;
     options.renew = turn % 5 == 0;
-    // One in four is wanted by several at once, the others come once.
+    // Every fourth resource is shared by several workers; the others are used once.
     const std::string resource =
         turn % 4 == 0 ? "hot/" + std::to_string(worker % 8) : "cold/" + std::to_string(turn);
     client_->try_acquire(resource, std::move(options), [this, worker, turn](Result<Lease> lease) {
@@ -131,7 +131,8 @@ class Soak {
               << readings_.back().descriptors << " descriptors" << std::endl;
   }
 
-  /// The first half is for buffers and pools to find their size.
+  /// Compares the end with the middle of the run: in the first half, buffers and pools find their
+  /// size.
   [[nodiscard]] int verdict() {
     readings_.push_back({resident_kib(), descriptors()});
     const Reading& settled = readings_[readings_.size() / 2];

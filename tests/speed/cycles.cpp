@@ -4,9 +4,9 @@
 //
 // A cycle of `renewals` extends a lease that is held all the time.
 //
-// `tests/speed/run` runs it under callgrind and strace, and `tests/speed/limits` beside servers
-// whose counters it reads, once with few and once with many cycles: the difference is what cycles
-// cost, without the start and the end.
+// `tests/speed/run` runs it under callgrind and strace, and `tests/speed/limits` next to
+// servers whose counters it reads, once with few and once with many cycles: the difference is the
+// cost of cycles, without the start and the end.
 #include <uv.h>
 
 #include <chrono>
@@ -134,7 +134,7 @@ int run(std::span<char*> words) {
   redlock::ClientOptions options;
   for (char* node : words.subspan(4)) options.nodes.emplace_back(node);
   if (kind.starts_with("guarded")) {
-    // Nodes that were met before are none to open a deployment on.
+    // bootstrap is refused if the nodes are already a deployment.
     static_cast<void>(redlock::admin::bootstrap(options));
   } else {
     options.guards.restart = options.guards.clock = false;

@@ -1,14 +1,14 @@
-// What leases cost the process that holds them: memory, and time for renewals.
+// The cost of leases for the process that holds them: memory, and time for renewals.
 //
 //   leases LEASES WINDOW SECONDS NODE…
 //
 // Takes LEASES leases through the asynchronous interface, WINDOW at a time, each on a resource of
-// 20 bytes, and prints what a lease adds to the memory that is in use and to the resident set. As
-// many as are taken at a time were taken and released before: what a call needs while it is under
-// way is no part of a lease, and it depends on the machine how many are under way. With SECONDS
-// they are renewed in the background for so long, with a TTL of a third of it, and it prints how
-// much processor time a renewal took and how many were done in each tenth of a renewal's pause. At
-// the end all are released, and it prints what is left of them. `tests/speed/run` runs it.
+// 20 bytes, and prints what a lease adds to the memory that is in use and to the resident set.
+// Before that, WINDOW leases are taken and released: the memory of a call under way is no part of a
+// lease, and how many calls are under way depends on the machine. With SECONDS, the leases are
+// renewed in the background for this time, with a TTL of a third of it; the program prints the
+// processor time of a renewal, and the number of renewals in each tenth of the pause between two.
+// At the end it releases all leases, and prints the memory that is left. `tests/speed/run` runs it.
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -41,8 +41,8 @@ using redlock::Result;
 using redlock::RoundReport;
 
 struct Memory {
-  std::size_t used = 0;      ///< of what malloc has
-  std::size_t resident = 0;  ///< of the process
+  std::size_t used = 0;      ///< bytes in use, by malloc
+  std::size_t resident = 0;  ///< bytes of the process
 };
 
 Memory memory() {
@@ -121,7 +121,7 @@ class Holder {
                                 std::cerr << lease.error().message << '\n';
                               }
                               ++answered_;
-                              // Nodes that refuse one refuse all.
+                              // If nodes refuse one acquire, they refuse all.
                               if (failures_ > 0) std::exit(EXIT_FAILURE);
                               acquire_next();
                               if (answered_ == to_take_) acquired();
@@ -147,7 +147,8 @@ class Holder {
     });
   }
 
-  /// A lease is granted by a quorum: until the other nodes have answered, it needs more.
+  /// Waits until memory stays the same: a lease is granted by a quorum and needs more memory until
+  /// the other nodes have answered.
   void settle() {
     const std::size_t used = memory().used;
     calm_ = used == settled_ ? calm_ + 1 : 0;

@@ -38,12 +38,15 @@ class Recorder final : public ConnectionOwner {
         {stamp, answer.reply, std::string(answer.text), answer.remaining, answer.time});
     if (react) react();
   }
-  void on_assents(std::span<const core::Assent> assents,
-                  std::string_view marker) noexcept override {
-    for (const core::Assent& assent : assents) {
-      const bool is_marker = assent.reply == core::Reply::marker;
-      answers.push_back(
-          {assent.stamp, assent.reply, std::string(is_marker ? marker : ""), {}, assent.time});
+  void on_plain_yeses(std::span<const core::PlainYes> plain_yeses,
+                      std::string_view marker) noexcept override {
+    for (const core::PlainYes& plain_yes : plain_yeses) {
+      const bool is_marker = plain_yes.reply == core::Reply::marker;
+      answers.push_back({plain_yes.stamp,
+                         plain_yes.reply,
+                         std::string(is_marker ? marker : ""),
+                         {},
+                         plain_yes.time});
     }
     if (react) react();
   }

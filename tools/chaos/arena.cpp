@@ -16,10 +16,9 @@
 #include <variant>
 
 #include "chaos/terms.hpp"
-#include "quorum-lock/child_process.hpp"
-#include "quorum-lock/layers.hpp"
-#include "quorum-lock/loopback_server.hpp"
-#include "quorum-lock/platform.hpp"
+#include "common/servers/loopback_server.hpp"
+#include "common/system/child_process.hpp"
+#include "common/system/platform.hpp"
 #include "redlock/deployment.hpp"
 
 namespace redlock::chaos {

@@ -17,8 +17,8 @@
 #include "chaos/load.hpp"
 #include "chaos/recorder.hpp"
 #include "chaos/schedule.hpp"
-#include "quorum-lock/loopback_ports.hpp"
-#include "quorum-lock/signals.hpp"
+#include "common/servers/loopback_ports.hpp"
+#include "common/system/signals.hpp"
 
 namespace redlock::chaos {
 

@@ -17,13 +17,13 @@
 #include <thread>
 #include <utility>
 
-#include "chaos/checker_history.hpp"
+#include "chaos/checker/checker_history.hpp"
 #include "chaos/counter_file.hpp"
 #include "chaos/foreign.hpp"
 #include "chaos/recorder.hpp"
 #include "chaos/terms.hpp"
-#include "quorum-lock/arguments.hpp"
-#include "quorum-lock/descriptor.hpp"
+#include "common/system/descriptor.hpp"
+#include "common/text/arguments.hpp"
 #include "redlock/client.hpp"
 #include "redlock/election.hpp"
 

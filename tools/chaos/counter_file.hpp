@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "quorum-lock/descriptor.hpp"
+#include "common/system/descriptor.hpp"
 
 namespace redlock::chaos {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "clock/preload_embedded.hpp"
-#include "quorum-lock/platform.hpp"
+#include "common/system/platform.hpp"
 
 namespace redlock::chaos {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "chaos/fault_clock.hpp"
-#include "quorum-lock/loopback_ports.hpp"
-#include "quorum-lock/signals.hpp"
+#include "common/servers/loopback_ports.hpp"
+#include "common/system/signals.hpp"
 
 namespace redlock::chaos {
 

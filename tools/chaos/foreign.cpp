@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-#include "chaos/checker_history.hpp"
+#include "chaos/checker/checker_history.hpp"
 #include "chaos/recorder.hpp"
 #include "chaos/terms.hpp"
 

@@ -11,9 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "quorum-lock/child_process.hpp"
-#include "quorum-lock/layers.hpp"
-#include "quorum-lock/platform.hpp"
+#include "common/system/child_process.hpp"
+#include "common/system/platform.hpp"
 
 namespace redlock::chaos {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <sys/types.h>
 
-#include "quorum-lock/signals.hpp"
+#include "common/system/signals.hpp"
 
 namespace redlock::chaos {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "quorum-lock/descriptor.hpp"
+#include "common/system/descriptor.hpp"
 #include "redlock/clock.hpp"
 
 namespace redlock::chaos {

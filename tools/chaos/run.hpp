@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "chaos/schedule.hpp"
-#include "quorum-lock/loopback_ports.hpp"
-#include "quorum-lock/signals.hpp"
+#include "common/servers/loopback_ports.hpp"
+#include "common/system/signals.hpp"
 
 namespace redlock::chaos {
 

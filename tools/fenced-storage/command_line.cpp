@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "common/system/password_file.hpp"
+#include "common/text/text.hpp"
+#include "common/text/usage_error.hpp"
 #include "fenced-storage/storage.hpp"
-#include "quorum-lock/password_file.hpp"
-#include "quorum-lock/text.hpp"
-#include "quorum-lock/usage_error.hpp"
 
 namespace redlock::fenced {
 namespace {

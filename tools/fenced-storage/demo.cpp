@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
+#include "common/servers/local_nodes.hpp"
+#include "common/session/exit_code.hpp"
+#include "common/session/output.hpp"
+#include "common/system/child_process.hpp"
+#include "common/system/signals.hpp"
+#include "common/text/duration.hpp"
+#include "common/text/text.hpp"
 #include "fenced-storage/holder.hpp"
 #include "fenced-storage/storage.hpp"
-#include "quorum-lock/child_process.hpp"
-#include "quorum-lock/duration.hpp"
-#include "quorum-lock/exit_code.hpp"
-#include "quorum-lock/local_nodes.hpp"
-#include "quorum-lock/output.hpp"
-#include "quorum-lock/signals.hpp"
-#include "quorum-lock/text.hpp"
 #include "redlock/client.hpp"
 
 namespace redlock::fenced {

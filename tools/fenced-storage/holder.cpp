@@ -15,9 +15,9 @@
 #include <string_view>
 #include <utility>
 
+#include "common/system/platform.hpp"
+#include "common/text/usage_error.hpp"
 #include "fenced-storage/storage.hpp"
-#include "quorum-lock/platform.hpp"
-#include "quorum-lock/usage_error.hpp"
 #include "redlock/client.hpp"
 
 namespace redlock::fenced {

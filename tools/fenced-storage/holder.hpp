@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/session/exit_code.hpp"
+#include "common/system/descriptor.hpp"
 #include "fenced-storage/command_line.hpp"
 #include "fenced-storage/storage_url.hpp"
-#include "quorum-lock/descriptor.hpp"
-#include "quorum-lock/exit_code.hpp"
 #include "redlock/options.hpp"
 
 namespace redlock::fenced {

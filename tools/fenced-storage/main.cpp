@@ -8,13 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "common/session/exit_code.hpp"
+#include "common/session/output.hpp"
+#include "common/text/usage_error.hpp"
 #include "fenced-storage/command_line.hpp"
 #include "fenced-storage/demo.hpp"
 #include "fenced-storage/holder.hpp"
 #include "fenced-storage/storage.hpp"
-#include "quorum-lock/exit_code.hpp"
-#include "quorum-lock/output.hpp"
-#include "quorum-lock/usage_error.hpp"
 
 namespace redlock::fenced {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "quorum-lock/text.hpp"
+#include "common/text/text.hpp"
 
 namespace redlock::fenced {
 namespace {

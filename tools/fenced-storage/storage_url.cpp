@@ -5,8 +5,8 @@
 #include <charconv>
 #include <optional>
 
-#include "quorum-lock/text.hpp"
-#include "quorum-lock/usage_error.hpp"
+#include "common/text/text.hpp"
+#include "common/text/usage_error.hpp"
 
 namespace redlock::fenced {
 namespace {

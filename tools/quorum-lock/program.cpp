@@ -13,21 +13,21 @@
 #include <variant>
 #include <vector>
 
+#include "bench/contest/crowd_member.hpp"
+#include "bench/contest/handoff_contender.hpp"
 #include "chaos/contender.hpp"
 #include "chaos/load.hpp"
-#include "quorum-lock/command_line.hpp"
-#include "quorum-lock/crowd_member.hpp"
-#include "quorum-lock/exit_code.hpp"
-#include "quorum-lock/handoff_contender.hpp"
-#include "quorum-lock/layers.hpp"
-#include "quorum-lock/log.hpp"
-#include "quorum-lock/output.hpp"
-#include "quorum-lock/plugin_output.hpp"
-#include "quorum-lock/session.hpp"
-#include "quorum-lock/signals.hpp"
-#include "quorum-lock/text.hpp"
-#include "quorum-lock/usage_error.hpp"
-#include "quorum-lock/verb.hpp"
+#include "common/session/exit_code.hpp"
+#include "common/session/output.hpp"
+#include "common/session/session.hpp"
+#include "common/system/signals.hpp"
+#include "common/text/log.hpp"
+#include "common/text/text.hpp"
+#include "common/text/usage_error.hpp"
+#include "quorum-lock/line/command_line.hpp"
+#include "quorum-lock/line/layers.hpp"
+#include "quorum-lock/verbs/plugin_output.hpp"
+#include "quorum-lock/verbs/verb.hpp"
 
 namespace redlock::cli {
 namespace {

@@ -23,7 +23,8 @@ void Acquisition::note_free_permits(std::string_view free) {
 
 void Acquisition::choose_permit(Randomness& random) {
   const std::uint8_t most = *std::max_element(free_permits.begin(), free_permits.end());
-  // Any of the best: contenders that all took the first would divide its nodes among them.
+  // Chosen at random among the best: contenders that all took the first one would divide its nodes
+  // among them.
   const auto best = std::count(free_permits.begin(), free_permits.end(), most);
   auto skip = random.between(Duration::zero(), Duration(best - 1)).count();
   for (std::uint32_t each = 0; each < free_permits.size(); ++each) {
@@ -31,7 +32,7 @@ void Acquisition::choose_permit(Randomness& random) {
     permit = each;
     break;
   }
-  // The answers are old by the next attempt.
+  // The answers are outdated by the next attempt.
   std::fill(free_permits.begin(), free_permits.end(), std::uint8_t{0});
 }
 

@@ -20,14 +20,14 @@ namespace redlock::core {
 
 /// One acquire call: as many attempts as it takes, each a claim with a token of its own.
 ///
-/// Anybody may read it. Who changes what, once Acquisitions has made it (*acquire* is
-/// engine_acquire.cpp):
+/// Anybody may read an acquisition. After Acquisitions has made it, its fields are changed by these
+/// (*acquire* is engine_acquire.cpp):
 ///
 /// | fields | are changed by |
 /// |---|---|
 /// | `request`, `by_request` | Acquisitions |
 /// | `state` | *acquire*, by Acquisitions::enter() after the first |
-/// | what the call asks for: `terms` to `give_up`, `reserves` | *acquire*, when it begins |
+/// | what the call requests: `terms` to `give_up`, `reserves` | *acquire*, when it begins |
 /// | `first_round`, `attempts`, `claim`, `next_try`, `why` | *acquire* |
 /// | `permit`, `moves`, `reconnected`, `is_waiting`, `by_notification` | *acquire* |
 /// | `failed_attempts` | *acquire*; WaitQueue begins to count anew |
@@ -47,51 +47,54 @@ struct Acquisition {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
   bool live = false;
-  PoolIndexPlace<> by_request;
+  PoolIndexHook<> by_request;
 
   State state = State::connecting;
   CallId request{};
   LockTerms terms;
+  /// A refusal is to report the remaining TTL of the holder's key.
   bool tell_remaining = false;
   std::optional<Acquire::Renewal> renewal;
-  std::optional<Duration> fencing;  ///< wall clock less boot clock
+  /// The wall clock minus the boot clock, for the fencing token; none: no token is requested.
+  std::optional<Duration> fencing;
 
-  Instant began{};                 ///< the call
-  std::optional<Instant> give_up;  ///< none: one attempt
-  std::optional<Instant> first_round;
-  unsigned attempts = 0;
-  unsigned failed_attempts = 0;  ///< attempts lost since the last notification
-  bool for_space = false;        ///< it waits until the nodes have answered others
-  bool by_script = false;        ///< a SET does not get past what is in the way
+  Instant began{};                     ///< when the call began
+  std::optional<Instant> give_up;      ///< when to give up; none: after one attempt
+  std::optional<Instant> first_round;  ///< when the first attempt began; none: there was none
+  unsigned attempts = 0;               ///< attempts that have begun
+  unsigned failed_attempts = 0;        ///< attempts lost since the last notification
+  bool for_space = false;  ///< waits in SpaceQueue until the nodes have answered other requests
+  bool by_script = false;  ///< attempts use the script: a SET does not get past what is in the way
 
-  bool reconnected = false;      ///< connections were lost under it once, and it waited for others
-  bool is_waiting = false;       ///< it was refused, and is counted as a waiting one
-  bool by_notification = false;  ///< its attempt is
-  bool reserves = false;         ///< it may wait: its attempts have new holds of others refused
+  bool reconnected = false;      ///< an attempt lost its connections once, and waited for new ones
+  bool is_waiting = false;       ///< was refused, and is counted as waiting
+  bool by_notification = false;  ///< a notification caused the current attempt
+  bool reserves = false;         ///< can wait, and its attempts have new holds of others refused
 
-  std::uint32_t permit = 0;                ///< asked for now
-  std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
-  std::vector<std::uint8_t> free_permits;  ///< how many nodes said that it can have it
-  ClaimId claim{};
+  std::uint32_t permit = 0;                ///< the permit that the current attempt tries to get
+  std::uint32_t moves = 0;                 ///< changes from permit to permit since the last pause
+  std::vector<std::uint8_t> free_permits;  ///< for each permit, how many nodes would give it
+  ClaimId claim{};                         ///< the claim of the current or the last attempt
 
-  Waiting waiting;  ///< while it waits
+  Waiting waiting;  ///< what WaitQueue keeps of it
 
-  /// Several that wait for the same may be let in.
+  /// Whether several acquisitions that wait for the same resource can be let in.
   [[nodiscard]] bool makes_room() const noexcept { return terms.traits().has_holds; }
 
   Refusal refusal;        ///< why the last attempt was lost
-  bool has_last = false;  ///< an attempt was lost: see `last`
-  Round last;             ///< its votes, for the report to the caller
+  bool has_last = false;  ///< an attempt was lost: `last` has its votes
+  Round last;             ///< votes of the last lost attempt, for the report to the caller
 
-  /// An attempt, or what nodes said of it so far, is lost.
+  /// The attempt with these votes is lost, maybe before all nodes have answered.
   void lose(const Round& round, Errc why);
-  /// The attempt whose votes are in `last` is lost.
+  /// The attempt with the votes in `last` is lost.
   void lose(Errc why);
-  /// A node refused a permit, and said which ones it would give: each of them is '1' in `free`.
+  /// A node refused a permit, and said which permits it would give: '1' in `free` at the permit's
+  /// index.
   void note_free_permits(std::string_view free);
-  /// The next attempt asks for one that most nodes would give.
+  /// Chooses, for the next attempt, a permit that most nodes would give.
   void choose_permit(Randomness& random);
-  /// Whether another one is worth an attempt at once.
+  /// Whether another permit is worth an attempt at once.
   [[nodiscard]] bool may_change_permit(Instant now, std::size_t quorum) const;
 };
 

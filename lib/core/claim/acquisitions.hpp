@@ -13,7 +13,7 @@
 
 namespace redlock::core {
 
-/// All acquisitions of this client, and how those are found that an event concerns.
+/// Owns all acquisitions of this client, and finds those that an event concerns.
 class Acquisitions {
  public:
   [[nodiscard]] Acquisition& make(CallId request) {
@@ -25,7 +25,7 @@ class Acquisitions {
   [[nodiscard]] Acquisition& at(std::size_t index) noexcept { return pool_.at(index); }
   [[nodiscard]] const Acquisition& at(std::size_t index) const noexcept { return pool_.at(index); }
   [[nodiscard]] std::size_t size() const noexcept { return pool_.size(); }
-  /// What is over is returned to its pool by the next step.
+  /// Acquisitions that are not over. Those that are over return to the pool in the next step.
   [[nodiscard]] std::size_t in_progress() const noexcept { return size() - finished_.size(); }
   [[nodiscard]] Pool<Acquisition>& pool() noexcept { return pool_; }
 
@@ -37,9 +37,9 @@ class Acquisitions {
       kept_from_nodes_.remove(acquisition.index);
     }
   }
-  /// It is over. It stays until reap(): commands may refer to it.
+  /// The acquisition is over. It stays until reap(), because commands may refer to it.
   void finish(const Acquisition& acquisition) { finished_.push_back(acquisition.index); }
-  /// A step begins.
+  /// A step begins: acquisitions that are over return to the pool.
   void reap() {
     for (const std::uint32_t index : finished_) {
       by_request_.remove(at(index));
@@ -60,7 +60,7 @@ class Acquisitions {
   void each_of(CallId request, Visit&& visit) {
     by_request_.each(static_cast<std::uint64_t>(request), std::forward<Visit>(visit));
   }
-  /// Those that nodes which come up may let go on.
+  /// Visits the acquisitions that a node which comes up may let go on.
   template <typename Visit>
   void each_kept_from_nodes(Visit&& visit) {
     kept_from_nodes_.each([&](std::uint32_t index) { visit(at(index)); });

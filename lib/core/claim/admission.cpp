@@ -11,7 +11,7 @@ namespace redlock::core {
 std::string format_duration(Duration duration) {
   using namespace std::chrono_literals;
   const auto within = [duration](Duration limit) { return -limit < duration && duration < limit; };
-  // No exponents: they are for people.
+  // No exponents, because the text is for people.
   if (duration != 0ns && within(1us)) return std::to_string(duration.count()) + " ns";
   // By hand: std::chrono::round overflows on the least duration.
   if (!within(1000s)) {
@@ -52,7 +52,7 @@ std::optional<std::string> refuse_break(const Settings& settings, const BreakOpt
 
 namespace {
 
-/// What only targets of one kind have.
+/// Checks the parts of a target that only one kind has.
 std::optional<std::string> refuse_parts(const Settings& settings, const Target& target) {
   switch (target.kind()) {
     case Target::Kind::exclusive:
@@ -112,7 +112,7 @@ Kind kind_of(const Target& target) noexcept {
   return Kind::exclusive;
 }
 
-/// The terms that not every target can have.
+/// Checks the terms that not every target can have.
 std::optional<std::string> refuse_together(const Target& target, const AcquireOptions& options) {
   if (options.fencing && !traits_of(kind_of(target)).can_be_fenced) {
     return "fencing: not for shared, owned and permit, which may have several holders";

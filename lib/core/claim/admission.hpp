@@ -14,8 +14,8 @@
 
 namespace redlock::core {
 
-/// What may be asked for at all. Each answers why not, in one line that names the argument and what
-/// is allowed; nothing where all is well. Checked before anything is sent.
+/// Checks of arguments, made before anything is sent. Each returns nothing if the arguments are
+/// allowed, or else one line that names the argument and says what is allowed.
 [[nodiscard]] std::optional<std::string> refuse_resource(const Settings& settings,
                                                          std::string_view resource);
 [[nodiscard]] std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl);
@@ -24,14 +24,14 @@ namespace redlock::core {
 [[nodiscard]] std::optional<std::string> refuse_acquire(const Settings& settings,
                                                         const Target& target,
                                                         const AcquireOptions& options);
-/// Of a call about somebody's token.
+/// For calls about a token that somebody else acquired.
 [[nodiscard]] std::optional<std::string> refuse_adopt(const Settings& settings,
                                                       const DetachedLease& lease,
                                                       const AcquireOptions& options);
 [[nodiscard]] std::optional<std::string> refuse_by_token(const Settings& settings,
                                                          const Target& target, const Token& token);
 
-/// Only a writer's lease becomes a reader's, and a reader's stays one.
+/// Only a writer's lease can become a reader's; a reader's lease stays one.
 [[nodiscard]] std::optional<std::string> refuse_downgrade(const SpecialTerms& terms);
 [[nodiscard]] std::optional<std::string> refuse_downgrade(const Settings& settings,
                                                           std::string_view resource,
@@ -40,7 +40,7 @@ namespace redlock::core {
 /// "250 ms", "1.5 s": for messages.
 [[nodiscard]] std::string format_duration(Duration duration);
 
-/// Why a node is given up that took longer to connect to. Names the option.
+/// Why a node that took longer than `limit` to connect to is given up. Names the option.
 [[nodiscard]] std::string no_connection_within(Duration limit);
 
 }  // namespace redlock::core

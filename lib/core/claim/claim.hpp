@@ -21,24 +21,24 @@
 #include "core/engine/messages.hpp"
 #include "core/nodes/node_set.hpp"
 #include "core/time.hpp"
-#include "core/waiting/queue_place.hpp"
+#include "core/waiting/queue_position.hpp"
 #include "support/assert.hpp"
 #include "support/label.hpp"
 
 namespace redlock::core {
 
-/// By which the claims of a token are found.
+/// The hash by which Claims finds the claims of a token.
 [[nodiscard]] inline std::uint64_t hash_of(std::string_view token) noexcept {
   return std::hash<std::string_view>()(token);
 }
 
-/// One token and everything it may have left on the nodes, from the first SET until nothing of it
-/// can be there any more. An attempt that fails, a lease, and a release that is still owed to a
-/// node are the same thing at different ages: its *phases*. What it was made for, its *purpose*,
-/// changes only if a lock that was extended by its token is adopted.
+/// One token and everything that it may have left on the nodes, from the first SET until nothing of
+/// it can be left. A failed attempt, a lease, and a release that a node is still owed are the same
+/// thing in different *phases*. The *purpose* that a claim was made for changes only if a lock that
+/// was extended by its token is adopted.
 ///
-/// Anybody may read it. Who changes what, once Claims has made it (*hold* is engine_hold.cpp, and
-/// so on):
+/// Anybody may read a claim. After Claims has made it, its fields are changed by these (*hold* is
+/// engine_hold.cpp, and so on):
 ///
 /// | fields | are changed by |
 /// |---|---|
@@ -50,44 +50,44 @@ namespace redlock::core {
 /// | `downgraded` | *hold*, *by_token* |
 /// | `acquisition`, `contended` | *acquire* |
 /// | `lease()` | *acquire*, *hold*, *links*; KeyNotes adds late nodes to the basis |
-/// | `fencing()` | FencingTokens; KeyNotes adds to `asked`; *by_token* if it is adopted |
+/// | `fencing()` | FencingTokens; KeyNotes adds to `asked`; *by_token* on adoption |
 /// | `keys`: what was sent | Sender |
-/// | `keys`: where they are | KeyNotes, Rounds, OwedReleases |
-/// | `keys`: what is a vote | *acquire* begins, KeyNotes; Voters forgets votes that went |
+/// | `keys`: which nodes have the key | KeyNotes, Rounds, OwedReleases |
+/// | `keys`: what is a vote | *acquire* begins, KeyNotes; Voters removes lost votes |
 /// | `keys`: what is owed | OwedReleases; *hold*, *release*, *by_token*, *links* |
-/// | `round` | Voters begins it; Rounds, Voters, *hold*, *release* record; Rest keeps votes |
+/// | `round` | Voters begins it; Rounds, Voters, *hold*, *release* record; IdleLeases keeps votes |
 /// | `unanswered` | Sender adds, Rounds takes away |
 /// | `unasked` | Rounds adds; *hold*, *release*, *by_token*, *links* |
 /// | `touched` | Agenda sets it, engine.cpp clears it |
 /// | `is_hold` | KeyNotes |
 /// | `watches_queue` | QueueWatch |
-/// | `work`, `idle` | Rest; what is in `work`: see there |
+/// | `work`, `idle` | IdleLeases; what is in `work`: see there |
 /// | `finished`, `label`, `by_token` | Claims |
 struct Claim {
   enum class Purpose : std::uint8_t {
     acquire,  ///< an attempt, and the lease that may come of it
-    extend,   ///< of somebody's lease, by its token
-    release,  ///< of somebody's lease, by its token
+    extend,   ///< the extend of somebody's lease, by its token
+    release,  ///< the release of somebody's lease, by its token
     inspect,
   };
   enum class Phase : std::uint8_t {
     acquiring,    ///< the granting round is under way
     held,         ///< a lease
     by_token,     ///< a round about somebody else's token
-    cleaning_up,  ///< over; waits for answers and for releases that are owed
+    cleaning_up,  ///< over: waits for answers and for the releases that are owed
   };
-  /// What the current round is to decide; none once it has.
+  /// What the current round is to decide; `none` after it has decided.
   enum class Task : std::uint8_t {
     none,
-    meet_nodes,  ///< by token: nothing is asked before it is known whose votes count
+    meet_nodes,  ///< by token: waits until it is known whose votes count
     acquire,
-    fence,  ///< the lock is ours, its fencing token is not decided
+    fence,  ///< the lock is ours, but its fencing token is not decided
     extend,
     release,
     release_by_token,
     inspect,
   };
-  /// A lease.
+  /// The part of a claim that only a lease has.
   struct Lease {
     ValidityBasis basis;  ///< what the deadline rests on
     Renewal renewal;
@@ -96,8 +96,8 @@ struct Claim {
     CallId request;
     Duration ttl;
   };
-  /// What only a claim needs of which something is under way: a lease that nothing is asked for has
-  /// none (`Rest::put_away`), and there may be a million of those. Who changes what in it:
+  /// What a claim needs only while something of it is under way. An idle lease has none
+  /// (`IdleLeases::archive`): there may be a million of those. Its fields are changed by these:
   ///
   /// | fields | are changed by |
   /// |---|---|
@@ -112,30 +112,30 @@ struct Claim {
   /// | `deployment`, `ballot_found_at` | Voters |
   /// | `holds_left` | OwedReleases |
   /// | `observation` | Observers |
-  /// | `votes` | Rest |
+  /// | `votes` | IdleLeases |
   struct Work {
-    /// By verb: the script was sent in full, the node did not know its digest. Several may be
-    /// unanswered at once: a release is sent behind whatever is.
+    /// For each verb: nodes that were sent the script in full, because they did not know its
+    /// digest. Several verbs can be unanswered at once: a release is sent after any other request.
     std::array<NodeSet, verbs> in_full{};
-    SharedMarks steps;                  ///< the nodes' clocks when the round began
-    std::string deployment;             ///< whose votes it counts: that of the ballot
-    std::uint64_t ballot_found_at = 0;  ///< see Nodes::Ballot, as it was then
-    QueuePlace place;
-    Duration writer_reservation{};             ///< for how long new holds of others are refused
-    Duration delay{};                          ///< release: see ReleaseToken
-    std::optional<RenewalLimits> adopted{};    ///< extend: it becomes a lease, on these terms
-    std::optional<std::uint32_t> holds_left;   ///< the most that a node counted at the release
-    std::optional<std::uint32_t> observation;  ///< inspects for it
-    std::vector<CallId> requests;              ///< waiting for the round
-    std::vector<QueuedExtend> queued;          ///< extends asked for while one is under way
-    std::vector<CallId> downgrades;            ///< the same of downgrades
-    std::unique_ptr<Round::Votes> votes;       ///< of no round: while nobody has the work
+    SharedMarks steps;       ///< steps of the nodes' clocks when the round began
+    std::string deployment;  ///< the deployment whose votes the round counts: that of the ballot
+    std::uint64_t ballot_found_at = 0;  ///< Nodes::Ballot::found_at when the round began
+    QueuePosition position;
+    Duration writer_reservation{};            ///< how long new holds of others are refused
+    Duration delay{};                         ///< release: see ReleaseToken
+    std::optional<RenewalLimits> adopted{};   ///< extend: the claim becomes a lease, on these terms
+    std::optional<std::uint32_t> holds_left;  ///< the most holds that a node counted at the release
+    std::optional<std::uint32_t> observation;  ///< the observation that this inspection is for
+    std::vector<CallId> requests;              ///< calls that wait for the round
+    std::vector<QueuedExtend> queued;     ///< extends that were requested while one is under way
+    std::vector<CallId> downgrades;       ///< downgrades that were requested meanwhile
+    std::unique_ptr<Round::Votes> votes;  ///< memory for votes, while no claim has this work
 
-    /// Makes it new, keeping what its members have allocated.
+    /// Resets all members that a new claim must not find, and keeps what they have allocated.
     void reset() {
       in_full.fill(NodeSet());
       steps.reset();
-      place = QueuePlace();
+      position = QueuePosition();
       writer_reservation = delay = Duration::zero();
       adopted.reset();
       holds_left.reset();
@@ -153,41 +153,42 @@ struct Claim {
   std::uint32_t generation = 0;
   bool live = false;
 
-  // Every answer reads from here to the votes: next to each other, that is what is in the cache.
+  // The fields from here to the votes are read for every answer, and so are next to each other in
+  // the cache.
   Purpose purpose = Purpose::inspect;
   Phase phase = Phase::cleaning_up;
   Task task = Task::none;
   bool finished = false;
-  bool touched = false;           ///< to be judged before the step is over
-  bool is_hold = false;           ///< by token: a node said that it is one of several
-  bool by_operator = false;       ///< release: see ReleaseToken
-  bool idle = false;              ///< among those whose work may be put away
-  bool contended = false;         ///< its acquisition was refused before: others may wait as well
-  bool watches_queue = false;     ///< its holder wants to know of other clients that wait
-  bool is_fenced = false;         ///< a fencing token was asked for
-  bool is_special = false;        ///< so was what most locks do not ask for
-  bool downgraded = false;        ///< a reader's that was a writer's: nodes may still have that key
-  Verb verb = Verb::set;          ///< what nodes that come up during the round are asked
-  NodeSet unasked;                ///< first contact: asked as soon as they are up
-  std::uint32_t acquisition = 0;  ///< of an attempt, and of what came of it
-  std::uint32_t unanswered = 0;
-  KeyLedger keys;  ///< what the token may have left on the nodes
-  Instant valid_until{};
-  Instant granted_at = never;  ///< never: it is none that became a lease
+  bool touched = false;        ///< to be judged before the step is over
+  bool is_hold = false;        ///< by token: a node said that the token is one of several holds
+  bool by_operator = false;    ///< release: see ReleaseToken
+  bool idle = false;           ///< listed by IdleLeases, which may take its work
+  bool contended = false;      ///< its acquisition was refused before, so others may wait as well
+  bool watches_queue = false;  ///< its holder wants to know whether other clients wait
+  bool is_fenced = false;      ///< a fencing token was requested
+  bool is_special = false;     ///< has special terms, which most locks do not have
+  bool downgraded = false;     ///< a writer's before: nodes may still have the writer's key
+  Verb verb = Verb::set;       ///< the request of the round, also for nodes that come up during it
+  NodeSet unasked;             ///< nodes in first contact, which are asked as soon as they are up
+  std::uint32_t acquisition = 0;  ///< that of an attempt, and of the lease that came of it
+  std::uint32_t unanswered = 0;   ///< requests that wait for their answers
+  KeyLedger keys;                 ///< what the token may have left on the nodes
+  Instant valid_until{};          ///< when the lease ends, or would end if the attempt won
+  Instant granted_at = never;     ///< when the claim became a lease; never: it did not
 
   // --- the current round ---
   Round round;
   std::unique_ptr<Work> work;
 
   support::Label label;
-  PoolIndexPlace<std::uint32_t> by_token;
+  PoolIndexHook<std::uint32_t> by_token;
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
 
-  /// Of one permit: the permit's own key.
+  /// The resource of the claim; for a permit, the permit's own key.
   [[nodiscard]] std::string_view resource() const noexcept { return label.resource(); }
   [[nodiscard]] std::string_view token() const noexcept { return label.token(); }
-  /// They do not change while it lasts, unless it is downgraded.
+  /// The special terms. They do not change while the claim lasts, unless it is downgraded.
   [[nodiscard]] const SpecialTerms& terms() const noexcept {
     return is_special ? special_->terms : plain_terms;
   }
@@ -195,34 +196,34 @@ struct Claim {
     is_special = !terms.none();
     if (is_special) special().terms = terms;
   }
-  /// It counts as a reader's from now on, whatever the nodes will say.
+  /// The lease counts as a reader's from now on, whatever the nodes will answer.
   void downgrade() {
     SpecialTerms readers = terms();
     readers.group = readers_group;
     set_terms(readers);
     downgraded = true;
   }
-  /// Of somebody else's lock no more is known.
+  /// Sets the terms of somebody else's lock, of which no more is known.
   void set_more_resources(std::span<const std::string> more, std::string_view group = {}) {
     set_terms({{more.begin(), more.end()}, std::string(group), 0, {}, {}});
   }
-  /// Whether it is about this resource too.
+  /// Whether the claim is about this resource, too.
   [[nodiscard]] bool names(std::string_view one) const {
     const std::vector<std::string>& more = terms().more_resources;
     return resource() == one || std::find(more.begin(), more.end(), one) != more.end();
   }
 
-  /// Only while it is held.
+  /// For a claim that is held.
   [[nodiscard]] Lease& lease() noexcept {
     REDLOCK_ASSERT(phase == Phase::held);
     return lease_;
   }
-  /// Of a lease, to another instant.
+  /// Moves the deadline of a lease.
   void move_deadline(Instant to) noexcept {
     valid_until = to;
     lease().renewal.deadline_moved();
   }
-  /// Null: no fencing token was asked for.
+  /// Null if no fencing token was requested.
   [[nodiscard]] Fencing* fencing() noexcept { return is_fenced ? &special_->fencing : nullptr; }
   [[nodiscard]] const Fencing* fencing() const noexcept {
     return const_cast<Claim*>(this)->fencing();
@@ -235,57 +236,59 @@ struct Claim {
   /// A release that is repeated later does not queue us: the client may have left by then.
   // NOLINTNEXTLINE(readability-make-member-function-const): the work is a part of the claim
   void queue_no_more() noexcept {
-    if (work) work->place.again = false;
+    if (work) work->position.again = false;
   }
-  /// Only while something is under way.
-  [[nodiscard]] const QueuePlace& place() const noexcept { return work->place; }
-  /// Of several resources, from 1 on.
+  /// For a claim of which something is under way.
+  [[nodiscard]] const QueuePosition& position() const noexcept { return work->position; }
+  /// One of several resources, counted from 1.
   [[nodiscard]] std::string_view resource_at(std::uint64_t which) const {
     return which > 1 ? terms().more_resources[which - 2] : resource();
   }
-  /// The place that a request carries; null: none.
-  [[nodiscard]] const QueuePlace* place_in(Verb asked) const noexcept {
-    if (!work || !work->place.as_client) return nullptr;
-    const bool says = is_set(asked) || (asked == Verb::release && work->place.again);
-    return says ? &work->place : nullptr;
+  /// The queue position that a request carries; null: none.
+  [[nodiscard]] const QueuePosition* position_in(Verb asked) const noexcept {
+    if (!work || !work->position.as_client) return nullptr;
+    const bool says = is_set(asked) || (asked == Verb::release && work->position.again);
+    return says ? &work->position : nullptr;
   }
   [[nodiscard]] Duration writer_reservation() const noexcept {
     return work ? work->writer_reservation : Duration::zero();
   }
-  /// Calls wait for the end of the round.
+  /// Whether calls wait for the end of the round.
   [[nodiscard]] bool has_queued_calls() const noexcept {
     return work && !(work->queued.empty() && work->downgrades.empty());
   }
 
-  /// A lease that nothing is asked for, and that every node has granted.
-  [[nodiscard]] bool is_at_rest() const noexcept {
+  /// Whether this is an idle lease: nothing is under way, and every node has granted it.
+  [[nodiscard]] bool is_idle() const noexcept {
     return phase == Phase::held && task == Task::none && unanswered == 0 && unasked.empty() &&
            work && work->requests.empty() && !has_queued_calls() && round.is_unanimous();
   }
 
-  /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
+  /// How long a release is still to keep everybody out. Zero if the claim was never granted: nobody
+  /// held the resource.
   [[nodiscard]] Duration cooldown(Instant now) const {
     if (!was_granted()) return Duration::zero();
     return std::max(Duration::zero(), later(granted_at, terms().hold_at_least) - now);
   }
-  /// For how long the nodes are to keep the key: its crashed holder keeps everybody out as well.
+  /// How long the nodes are to keep the key. An interval counts, too: it keeps everybody out even
+  /// if the holder crashes.
   [[nodiscard]] Duration time_to_ask(Verb asked, Instant now) const {
     if (asked == Verb::expire_orphan) return *terms().orphan_ttl;
     if (asked == Verb::break_lock) return work->delay;
     if (asked == Verb::downgrade) return Duration::zero();
     const Duration ttl =
         std::max(round.ttl(), was_granted() ? cooldown(now) : terms().hold_at_least);
-    // A plain command sets the expiry, where the script only raises it.
+    // A plain command sets the expiry, while a script only raises it.
     const bool plain = asked == Verb::extend_plain || asked == Verb::repair_plain;
     return plain ? std::max(ttl, keys.longest_asked()) : ttl;
   }
 
-  /// By which its key leaves the nodes.
+  /// The verb by which the claim's key leaves the nodes.
   [[nodiscard]] Verb release_verb() const noexcept {
     return work && work->delay > Duration::zero() ? Verb::break_lock : Verb::release;
   }
 
-  /// Makes a reused slot new, keeping what its members have allocated.
+  /// Makes a reused slot new, and keeps what its members have allocated.
   void reset(Purpose what_for) {
     purpose = what_for;
     phase = what_for == Purpose::acquire ? Phase::acquiring : Phase::by_token;
@@ -304,7 +307,7 @@ struct Claim {
   }
 
  private:
-  /// What most claims do not have.
+  /// The part that most claims do not have.
   struct Special {
     SpecialTerms terms;
     Fencing fencing;
@@ -314,7 +317,7 @@ struct Claim {
     return *special_;
   }
 
-  std::unique_ptr<Special> special_;  // kept, to be used again
+  std::unique_ptr<Special> special_;  // kept for the next use of this slot
   Lease lease_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace redlock::core {
 
-/// All claims of this client: how many of them are leases, and how those are found that an event
+/// Owns all claims of this client, counts the leases among them, and finds those that an event
 /// concerns.
 class Claims {
  public:
@@ -22,10 +22,10 @@ class Claims {
     Claim& claim = pool_.take();
     claim.reset(purpose);
     claim.label.assign(resource, token.view());
-    unsettled_.add(claim.index);
+    pending_.add(claim.index);
     return claim;
   }
-  /// None: the name is stale.
+  /// Null: the id is stale.
   [[nodiscard]] Claim* find(ClaimId id) noexcept { return pool_.find(id.index, id.generation); }
   [[nodiscard]] const Claim* find(ClaimId id) const noexcept {
     return pool_.find(id.index, id.generation);
@@ -36,24 +36,25 @@ class Claims {
 
   void lease_began(Claim& claim) {
     ++leases_;
-    if (claim.unasked.empty()) unsettled_.remove(claim.index);
+    if (claim.unasked.empty()) pending_.remove(claim.index);
   }
   void lease_ended(Claim& claim) {
     --leases_;
-    unsettled_.add(claim.index);
+    pending_.add(claim.index);
   }
-  /// Nothing of it is left. It stays until reap(): commands may refer to it.
+  /// Nothing of the claim is left on the nodes. It stays until reap(), because commands may refer
+  /// to it.
   void finish(Claim& claim) {
     claim.finished = true;
     finished_.push_back(claim.index);
   }
-  /// A step begins. `visit` sees each that is finished for the last time.
+  /// A step begins: finished claims return to the pool, after a last `visit`.
   template <typename Visit>
   void reap(Visit&& visit) {
     for (const std::uint32_t index : finished_) {
       Claim& claim = at(index);
       by_token_.remove(claim);
-      unsettled_.remove(index);
+      pending_.remove(index);
       visit(claim);
       pool_.give_back(claim);
     }
@@ -68,21 +69,22 @@ class Claims {
   void each(Visit&& visit) const {
     pool_.each(std::forward<Visit>(visit));
   }
-  /// All but leases that only have to be kept: those of which nodes may be owed something.
+  /// Visits all claims of which nodes may be owed something: all but leases that only have to be
+  /// kept.
   template <typename Visit>
-  void each_unsettled(Visit&& visit) {
-    unsettled_.each([&](std::uint32_t index) {
+  void each_pending(Visit&& visit) {
+    pending_.each([&](std::uint32_t index) {
       if (Claim& claim = at(index); !claim.finished) visit(claim);
     });
   }
   template <typename Visit>
-  void each_unsettled(Visit&& visit) const {
-    unsettled_.each([&](std::uint32_t index) {
+  void each_pending(Visit&& visit) const {
+    pending_.each([&](std::uint32_t index) {
       if (const Claim& claim = pool_.at(index); !claim.finished) visit(claim);
     });
   }
-  /// It is one to be found by its token: an extend, and what may have to be asked for yet on a node
-  /// in first contact.
+  /// Makes the claim one that each_of_token() finds: an extend, or a claim that may still have to
+  /// be requested on a node in first contact.
   void index_by_token(Claim& claim) { by_token_.add(claim, hash_of(claim.token())); }
   template <typename Visit>
   void each_of_token(std::string_view token, Visit&& visit) {
@@ -91,14 +93,12 @@ class Claims {
     });
   }
   /// Claims that were visited one by one.
-  [[nodiscard]] std::uint64_t walked() const noexcept {
-    return pool_.walked() + unsettled_.walked();
-  }
+  [[nodiscard]] std::uint64_t walked() const noexcept { return pool_.walked() + pending_.walked(); }
 
  private:
   Pool<Claim> pool_;
   PoolIndex<Claim, &Claim::by_token> by_token_{pool_};
-  SlotSet unsettled_;
+  SlotSet pending_;
   std::vector<std::uint32_t> finished_;
   std::size_t leases_ = 0;
 };

@@ -28,7 +28,7 @@ bool Cohort::enter(Waiter& waiter, Instant now) noexcept {
     slice_began_ = now;
     return true;
   }
-  // From here on the holder has to wake it again.
+  // From here on, the holder has to wake this thread again.
   if (awake_ == &waiter) awake_ = nullptr;
   if (taken_) return false;
   taken_ = true;
@@ -55,22 +55,22 @@ Cohort::Waiter* Cohort::leave(Instant now) noexcept {
 }
 
 void Cohort::granted(Instant now, Instant valid_until) noexcept {
-  // The round began before, and later than this.
+  // The round began before `now`, but after the deadline minus the TTL.
   granted_ = std::min(now, later(valid_until, -terms_.ttl));
   passed_ = 0;
   asked_ = false;
 }
 
 bool Cohort::is_good(const LeaseState& lease, Instant now) const noexcept {
-  // A renewal begins with two thirds of the TTL left and is repeated after failures. With less than
-  // a half the nodes have been failing for a while: the next holder is better off with a lease of
-  // its own, or with knowing that there is none, than with what is left of this one.
+  // A renewal begins when two thirds of the TTL are left, and is repeated after failures. If less
+  // than a half is left, the nodes have been failing for a while: the next holder is better off
+  // with a lease of its own, or with knowing that there is none, than with the rest of this one.
   return lease.live && lease.valid_until - now >= terms_.ttl / 2;
 }
 
 bool Cohort::passes(const LeaseState& lease, Instant now) const noexcept {
   if (!terms_.passes || first_ == nullptr || !is_good(lease, now)) return false;
-  // Whatever is known: nobody waits for longer than that because a notification was lost.
+  // Whatever `others` says: no client waits for longer than a TTL because a notification was lost.
   if (now - granted_ >= terms_.ttl) return false;
   return lease.others == OtherClients::none || passed_ < most_passes;
 }
@@ -82,7 +82,7 @@ bool Cohort::takes(const LeaseState& lease, Instant now) noexcept {
 
 bool Cohort::asks(const LeaseState& lease) noexcept {
   if (asked_ || !terms_.passes || lease.others != OtherClients::unknown) return false;
-  // Without a queue nothing is passed, except the pass that just emptied it.
+  // Without a queue, nothing is passed, except by the pass that just emptied it.
   if (first_ == nullptr && passed_ == 0) return false;
   asked_ = true;
   return true;

@@ -8,9 +8,9 @@
 
 namespace redlock::core {
 
-/// By which the nodes keep everybody out after a client has broken a lock: see Token::is_delay().
-/// The same for every lock that it breaks, so that nodes agree whichever of several tokens was
-/// there.
+/// The token with which the nodes keep everybody out after this client has broken a lock: see
+/// Token::is_delay(). It is the same for every lock that the client breaks, so that nodes agree
+/// even if they had different tokens before.
 [[nodiscard]] inline Token delay_token(std::string_view client_id, std::string_view name) {
   std::string text(client_id);
   text.resize(Token::digits, '0');

@@ -5,29 +5,30 @@
 
 namespace redlock::core {
 
-// Words that nodes answer with instead of a token. A lock of another library whose token is one of
-// these words is taken for it: the answer to an acquire is a value, and only that to an inspection
-// also says of which type.
+// Words that nodes answer instead of a token. A lock of another library whose token is one of these
+// words is mistaken for the word: the answer to an acquire is only a value; the answer to an
+// inspection also names its type.
 
-/// What holds that do not exclude each other have in common, the group: that of readers, and that
-/// of an owner, whose name follows.
+/// The group, which holds that do not exclude each other have in common: that of readers, or that
+/// of an owner, whose name follows the prefix.
 inline constexpr std::string_view readers_group = "shared";
 inline constexpr std::string_view owner_prefix = "owner ";
 
-/// Somebody waits, and new holds are refused.
+/// A writer waits, and new holds are refused.
 inline constexpr std::string_view waiting_writer = "writer";
 
-/// How the value of a resource begins that nobody holds, and that a node has reserved, for some
-/// milliseconds, for the client that has waited longest; its id follows. It is nobody's vote.
+/// The prefix of the value of a reserved resource. Nobody holds the resource: for some
+/// milliseconds, the node keeps it for the client that has waited longest, whose id follows. A
+/// reservation is never a vote.
 inline constexpr std::string_view reservation_prefix = "redlock:next:";
 
-/// Whose group it is. None: not an owner's.
+/// The owner whose group this is; none: not the group of an owner.
 [[nodiscard]] inline std::optional<std::string_view> owner_of(std::string_view group) noexcept {
   if (!group.starts_with(owner_prefix)) return std::nullopt;
   return group.substr(owner_prefix.size());
 }
 
-/// Whether a holder of this name is a group, which shares the resource.
+/// Whether a holder with this name is a group, whose members share the resource.
 [[nodiscard]] inline bool is_group(std::string_view holder) noexcept {
   return holder == readers_group || owner_of(holder);
 }

@@ -4,10 +4,10 @@
 
 namespace redlock::core {
 
-/// Of a resource that several hold at once, on one node.
+/// The holds on a resource that several holders share, on one node.
 struct Holds {
   std::uint32_t count = 0;
-  bool asked_for = false;  ///< inspect: the token that was asked about is one of them
+  bool asked_for = false;  ///< inspect: the token in question is one of the holders
 };
 
 }  // namespace redlock::core

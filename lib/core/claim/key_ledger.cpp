@@ -6,9 +6,9 @@ void KeyLedger::release_again(NodeIndex node, Release answer, Instant expired) n
   owed_.add(node);
   if (answer == Release::unanswered) return indeterminate_.add(node);
   if (!indeterminate_.has(node)) return;
-  // The node was asked to kill the indeterminate connection first. Nothing more
-  // is executed, and what was expires: a node that always answers with errors must not be asked for
-  // ever.
+  // The node was asked to kill the indeterminate connection first, so it executes nothing more from
+  // that connection, and what was written expires. Without this, a node that always answers with
+  // errors would be asked for ever.
   indeterminate_.remove(node);
   write_in_doubt_.remove(node);
   expires_by(expired);

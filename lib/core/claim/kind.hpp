@@ -9,26 +9,26 @@
 
 namespace redlock::core {
 
-/// What is locked, and who else may have it. An interval is no kind: any lock may have one.
+/// What is locked, and who else can have it. An interval is not a kind: any lock can have one.
 enum class Kind : std::uint8_t {
   exclusive,  ///< one resource, one holder
   shared,     ///< one resource, any number of readers
   owned,      ///< one resource, any number of leases of one owner
-  permit,     ///< one of so many permits of a semaphore, each with a key of its own
+  permit,     ///< one of the permits of a semaphore, each of which has its own key
   several,    ///< several resources, all or none
 };
 inline constexpr std::size_t kinds = static_cast<std::size_t>(Kind::several) + 1;
 
-/// What the core has to know of a kind. Most of what differs between kinds is asked of this.
+/// What the core has to know of a kind. Most of the differences between kinds are looked up here.
 struct KindTraits {
-  std::string_view name;       ///< for people
-  Verb script{};               ///< asks for it where a plain SET does not do
-  bool by_script = false;      ///< a plain SET never does
+  std::string_view name;       ///< the name of the kind, for people
+  Verb script{};               ///< the script that asks for the lock if a plain SET cannot
+  bool by_script = false;      ///< a plain SET never can
   bool has_holds = false;      ///< one key has many tokens: those of a group, which share it
-  bool has_one_token = false;  ///< one key, and one token in it: plain commands do
-  bool is_chosen = false;      ///< one of several that are alike: a refusal says which are free
-  bool has_ticket = false;     ///< one client waits in one place of one queue
-  bool can_be_fenced = false;
+  bool has_one_token = false;  ///< one key has one token, so plain commands can be used
+  bool is_chosen = false;   ///< one of several equal locks: a refusal says which of them are free
+  bool has_ticket = false;  ///< a client waits at one position of one queue
+  bool can_be_fenced = false;  ///< the lock can have a fencing token
 };
 
 inline constexpr std::array<KindTraits, kinds> kind_traits{{

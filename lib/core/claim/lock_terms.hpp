@@ -15,12 +15,13 @@
 
 namespace redlock::core {
 
-/// What most locks do not ask for.
+/// The terms that most locks do not have.
 struct SpecialTerms {
-  std::vector<std::string> more_resources;  ///< taken and given back with it
-  std::string group;          ///< who may hold it at the same time; empty: nobody else
-  std::uint32_t permits = 0;  ///< one of so many; 0: the resource itself
-  Duration hold_at_least{};   ///< for how long nobody else may have it, from the grant on
+  std::vector<std::string> more_resources;  ///< taken and released together with the first
+  std::string group;  ///< the group that can hold it at the same time; empty: nobody else can
+  std::uint32_t permits = 0;  ///< the permits of the semaphore; 0: not a semaphore
+  Duration hold_at_least{};   ///< how long nobody else can have it, from the grant on
+  /// The expiry for orphans, keys in the way that have none; none: orphans are left alone.
   std::optional<Duration> orphan_ttl;
 
   [[nodiscard]] Kind kind() const noexcept {
@@ -28,10 +29,10 @@ struct SpecialTerms {
     if (!group.empty()) return group == readers_group ? Kind::shared : Kind::owned;
     return more_resources.empty() ? Kind::exclusive : Kind::several;
   }
-  /// What is particular about its kind.
+  /// The traits of the kind.
   [[nodiscard]] const KindTraits& traits() const noexcept { return traits_of(kind()); }
 
-  /// A plain lock asks for none of it.
+  /// Whether this is a plain lock, which has no special terms.
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && permits == 0 &&
            hold_at_least == Duration::zero() && !orphan_ttl;
@@ -40,17 +41,17 @@ struct SpecialTerms {
 
 inline const SpecialTerms plain_terms;
 
-/// What was asked for: it does not change while the call lasts.
+/// The terms of a call, which do not change while the call lasts.
 struct LockTerms : SpecialTerms {
   std::string resource;
   Duration ttl{};
-  std::string name;  ///< stored behind the token
+  std::string name;  ///< the holder's name, stored after the token
 
-  /// From 1 on: `resource`, then `more_resources`.
+  /// One of the resources, counted from 1: `resource`, then `more_resources`.
   [[nodiscard]] const std::string& resource_at(std::uint64_t which) const {
     return which > 1 ? more_resources[which - 2] : resource;
   }
-  /// The order in which everybody asks for several resources: by their names.
+  /// The order in which every client asks for several resources: by their names.
   [[nodiscard]] std::vector<std::uint64_t> order() const {
     std::vector<std::uint64_t> order(more_resources.size() + 1);
     std::iota(order.begin(), order.end(), 1);
@@ -60,7 +61,7 @@ struct LockTerms : SpecialTerms {
     return order;
   }
 
-  /// Keeps what the members have allocated.
+  /// Takes the terms of the call, and keeps what the members have allocated.
   void assign(const Acquire& event) {
     support::overwrite(resource, event.resource);
     more_resources.assign(event.more_resources.begin(), event.more_resources.end());

@@ -7,12 +7,12 @@
 
 namespace redlock::core {
 
-/// ⌊N/2⌋ + 1: any two of these share a node, which is what makes the lock exclusive.
+/// ⌊N/2⌋ + 1. Any two majorities share a node, which is what makes the lock exclusive.
 [[nodiscard]] constexpr std::size_t majority(std::size_t nodes) noexcept { return nodes / 2 + 1; }
 
 enum class Verdict : std::uint8_t { pending, won, lost };
 
-/// Votes of one round, counted. `denied` is everything that is not a grant: refused, failed,
+/// The counted votes of one round. `denied` counts everything that is not a grant: refused, failed,
 /// excluded.
 struct Tally {
   std::size_t nodes = 0;
@@ -21,8 +21,8 @@ struct Tally {
   std::size_t denied = 0;
 };
 
-/// Final as soon as the missing votes cannot change it, in both directions. Even N decides too: of
-/// four nodes with a quorum of three, two denials are the end.
+/// The verdict on a round, final in both directions as soon as the missing votes cannot change it.
+/// An even N is decided, too: of four nodes with a quorum of three, two denials lose the round.
 [[nodiscard]] constexpr Verdict verdict(const Tally& tally) noexcept {
   if (tally.granted >= tally.quorum) return Verdict::won;
   if (tally.denied + tally.quorum > tally.nodes) return Verdict::lost;

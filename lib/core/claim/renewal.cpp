@@ -8,8 +8,8 @@ namespace redlock::core {
 namespace {
 
 constexpr Duration shortest_pause = std::chrono::milliseconds(1);
-/// So long are the renewals of many leases gathered: less than what an answer takes where the nodes
-/// are far away.
+/// How long the renewals of many leases are gathered: less than an answer takes if the nodes are
+/// far away.
 constexpr Duration longest_gathering = std::chrono::milliseconds(8);
 
 }  // namespace
@@ -84,13 +84,13 @@ void Renewal::hurry(Instant now) noexcept {
 }
 
 void Renewal::follow(Instant valid_until) noexcept {
-  // A third after the renewal that would have given this deadline.
+  // A third of the TTL after the renewal that would have given this deadline.
   if (wanted_) due_ = later(valid_until, drift(ttl_) - ttl_ + ttl_ / 3);
 }
 
 void Renewal::failed(Instant now, Instant valid_until) noexcept {
   if (!wanted_) return;
-  // Often enough that a short outage is survived, and never a storm at the end.
+  // Often enough to survive a short outage, but never a storm at the end.
   due_ = later(now, std::max((valid_until - now) / 8, shortest_pause));
 }
 

@@ -12,8 +12,9 @@ namespace redlock::core {
 void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
                   Duration ttl) {
   REDLOCK_ASSERT(nodes >= 1 && nodes <= limits::nodes);
-  // Above the nodes where this client knows too few members of a deployment: it cannot win. Below
-  // their majority where some are no members: their votes are not recorded as grants.
+  // The quorum is above the number of nodes if this client knows too few members of a deployment:
+  // the round cannot be won. It is below their majority if some nodes are not members: their votes
+  // are not recorded as grants.
   REDLOCK_ASSERT(quorum >= 1);
   number_ = number;
   nodes_ = static_cast<std::uint8_t>(nodes);
@@ -21,7 +22,7 @@ void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, I
   granted_ = NodeSet();
   denied_ = NodeSet();
   grants_ = denials_ = 0;
-  wordy_ = left_out_ = NodeSet();
+  detailed_ = left_out_ = NodeSet();
   verdict_ = Verdict::pending;
   start_ = start;
   ttl_ = ttl;
@@ -29,7 +30,7 @@ void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, I
   for (std::size_t node = 0; node < nodes; ++node) votes.brief[node] = {};
 }
 
-void Round::take_out(std::unique_ptr<Votes> votes) {
+void Round::restore(std::unique_ptr<Votes> votes) {
   votes_ = Boxed<Votes>(std::move(votes));
   Votes& said = votes_.make();
   for (std::size_t node = 0; node < nodes_; ++node) {
@@ -53,38 +54,38 @@ void Round::record(NodeIndex node, Vote vote, const Details& details) {
     ++denials_;
   }
   decide();
-  if (!details.plain()) note_words(node, details);
+  if (!details.plain()) note_details(node, details);
 }
 
-void Round::note_words(NodeIndex node, const Details& details) {
-  // Of all nodes at once, and kept: no allocation per round in steady state.
-  if (votes_->words.size() < nodes_) votes_->words.resize(nodes_);
-  Votes::Words& words = votes_->words[node];
-  words.remaining = details.remaining;
-  words.text.assign(details.text);
-  words.number = details.number;
-  words.quarantine = details.quarantine;
-  words.holds = details.holds;
-  words.for_people.assign(details.for_people);
-  wordy_.add(node);
+void Round::note_details(NodeIndex node, const Details& details) {
+  // Allocated for all nodes at once, and kept: a steady state allocates nothing per round.
+  if (votes_->stored.size() < nodes_) votes_->stored.resize(nodes_);
+  Votes::Stored& stored = votes_->stored[node];
+  stored.remaining = details.remaining;
+  stored.text.assign(details.text);
+  stored.number = details.number;
+  stored.quarantine = details.quarantine;
+  stored.holds = details.holds;
+  stored.for_people.assign(details.for_people);
+  detailed_.add(node);
 }
 
 NodeVote Round::vote(NodeIndex node) const {
   if (!votes_) return {granted_.has(node) ? Vote::granted : Vote::pending};
   NodeVote vote{votes_->brief[node].vote, votes_->brief[node].round_trip};
-  if (!wordy_.has(node)) return vote;
-  const Votes::Words& words = votes_->words[node];
-  vote.remaining = words.remaining;
-  vote.text = words.text;
-  vote.number = words.number;
-  vote.quarantine = words.quarantine;
-  vote.holds = words.holds;
-  vote.for_people = words.for_people;
+  if (!detailed_.has(node)) return vote;
+  const Votes::Stored& stored = votes_->stored[node];
+  vote.remaining = stored.remaining;
+  vote.text = stored.text;
+  vote.number = stored.number;
+  vote.quarantine = stored.quarantine;
+  vote.holds = stored.holds;
+  vote.for_people = stored.for_people;
   return vote;
 }
 
 std::string_view Round::text(NodeIndex node) const noexcept {
-  return wordy_.has(node) ? std::string_view(votes_->words[node].text) : std::string_view();
+  return detailed_.has(node) ? std::string_view(votes_->stored[node].text) : std::string_view();
 }
 
 NodeSet Round::with(Vote vote) const noexcept {
@@ -109,8 +110,8 @@ std::string_view Round::leading_holder() const {
   const NodeSet refused = with(Vote::refused);
   refused.each([&](NodeIndex node) {
     const std::string_view holder = text(node);
-    // Servers before 7.0 do not name the holder: theirs may be anybody's. And what a node before
-    // this one named was counted with that one.
+    // Servers before 7.0 do not name the holder, which may be anybody. And a holder that an earlier
+    // node named has been counted already.
     if (holder.empty() || holder == leader) return;
     const std::size_t count = naming(refused, holder);
     if (count > most) {
@@ -140,8 +141,8 @@ Errc Round::why_lost() const {
   if (failed > spare) return Errc::unavailable;
   if (failed + excluded > spare) return excluded > 0 ? Errc::excluded : Errc::unavailable;
   // Somebody may own a majority unless our own grants prove that nobody does. Nodes that have not
-  // answered, or that did not name their holder, may be the holder's; so may dead ones as long as
-  // none of the living is free.
+  // answered, or that did not name their holder, may be the holder's. So may dead nodes, as long as
+  // no living node is free.
   const std::string_view leader = leading_holder();
   std::size_t possible = naming(refusing, "") + pending().size();
   if (!leader.empty()) possible += naming(refusing, leader);
@@ -157,7 +158,8 @@ std::optional<Duration> Round::free_in() const {
     if (vote.vote == Vote::granted) left[known++] = Duration::zero();
     if (vote.vote == Vote::refused && vote.remaining) left[known++] = *vote.remaining;
   });
-  // With an even number of nodes, half of them decide that a round is lost.
+  // With an even number of nodes, half of them decide that a round is lost. Nodes that have not
+  // answered count as free.
   for (std::size_t i = pending().size(); i > 0 && known < quorum_; --i) {
     left[known++] = Duration::zero();
   }

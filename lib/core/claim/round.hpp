@@ -19,33 +19,35 @@
 
 namespace redlock::core {
 
-/// One node's vote in a round. `text` is the holder of a refusal, else the reason, and lies in the
-/// round; of an inspection with holds see Reply::found.
+/// One node's vote in a round. `text` is the holder that a refusal names, otherwise the reason; it
+/// points into the round. For an inspection of holds, see Reply::found.
 struct NodeVote {
   Vote vote = Vote::pending;
   std::optional<Duration> round_trip{};
   std::optional<Duration> remaining{};
   std::string_view text{};
-  std::uint64_t number = 0;  ///< inspect: the resource's number
-  Duration quarantine{};     ///< inspect: what is left of it
+  /// inspect: the resource's fencing number; a refusal of several: which one is in the way.
+  std::uint64_t number = 0;
+  Duration quarantine{};  ///< inspect: what is left of the node's quarantine
   std::optional<Holds> holds{};
   std::string_view for_people{};  ///< inspect: see Answer
 };
 
-/// The votes of one round. Each node's first vote counts and is final; the verdict, once given,
-/// never changes, while stragglers are still recorded. What each node said lies apart, and can be
-/// put away where all granted: a lease that nothing is asked for needs no more than that.
+/// The votes of one round. Each node's first vote counts and is final. The verdict never changes
+/// once it is given, but later votes are still recorded. The details of each node are kept apart,
+/// and can be put away if all nodes granted: an idle lease needs no more than the verdict and the
+/// sets of nodes.
 class Round {
  public:
-  /// What each node said.
+  /// The details of each node's vote.
   class Votes {
     friend class Round;
     struct Brief {
       Vote vote = Vote::pending;
       std::optional<Duration> round_trip;
     };
-    /// What a node that simply grants does not say.
-    struct Words {
+    /// Details that a plain grant does not have.
+    struct Stored {
       std::optional<Duration> remaining;
       std::string text;
       std::uint64_t number = 0;
@@ -54,17 +56,17 @@ class Round {
       std::string for_people;
     };
     std::array<Brief, limits::nodes> brief;
-    std::vector<Words> words;  // apart: made by the first that has any
+    std::vector<Stored> stored;  // allocated by the first node that has details
   };
 
   void begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
              Duration ttl);
 
-  /// Names of nodes that are in it by another name: reports do not count them.
+  /// Leaves out second names of nodes that take part under another name: reports do not count them.
   void leave_out(NodeSet aliases) noexcept { left_out_ = left_out_ | aliases; }
   [[nodiscard]] NodeSet left_out() const noexcept { return left_out_; }
 
-  /// There is none yet.
+  /// There is no round until begin().
   void reset() noexcept { nodes_ = grants_ = 0; }
 
   struct Details {
@@ -82,7 +84,7 @@ class Round {
     }
   };
   void record(NodeIndex node, Vote vote, const Details& details);
-  /// The same for a grant without a word.
+  /// Records a grant without details.
   void record_grant(NodeIndex node, std::optional<Duration> round_trip) {
     REDLOCK_ASSERT(node < nodes_);
     Votes::Brief& mine = votes_->brief[node];
@@ -94,18 +96,20 @@ class Round {
     decide();
   }
 
-  /// All nodes granted, and none said more: nothing but the round trips is lost when the votes are
-  /// put away.
-  [[nodiscard]] bool is_unanimous() const noexcept { return grants_ == nodes_ && wordy_.empty(); }
-  /// Takes the votes of such a round out of it: memory for another one.
-  [[nodiscard]] std::unique_ptr<Votes> put_away() noexcept { return votes_.take(); }
-  [[nodiscard]] bool is_put_away() const noexcept { return !votes_; }
-  /// The end of that, with anybody's memory.
-  void take_out(std::unique_ptr<Votes> votes);
+  /// Whether all nodes granted without details: then only the round trips are lost when the votes
+  /// are put away.
+  [[nodiscard]] bool is_unanimous() const noexcept {
+    return grants_ == nodes_ && detailed_.empty();
+  }
+  /// Takes the votes out of a unanimous round, as memory for another round.
+  [[nodiscard]] std::unique_ptr<Votes> archive() noexcept { return votes_.take(); }
+  [[nodiscard]] bool is_archived() const noexcept { return !votes_; }
+  /// Restores the votes, in any memory that archive() has returned.
+  void restore(std::unique_ptr<Votes> votes);
 
   [[nodiscard]] Verdict verdict() const noexcept { return verdict_; }
   [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
-  /// Of the round behind this one. Numbers wrap around.
+  /// The number of the next round. Numbers wrap around.
   [[nodiscard]] std::uint16_t next_number() const noexcept {
     return static_cast<std::uint16_t>(number_ + 1U);
   }
@@ -114,7 +118,7 @@ class Round {
   [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::size_t quorum() const noexcept { return quorum_; }
   [[nodiscard]] NodeVote vote(NodeIndex node) const;
-  /// Of one that granted.
+  /// The round trip of a node that granted.
   [[nodiscard]] Duration round_trip(NodeIndex node) const {
     return votes_ ? votes_->brief[node].round_trip.value_or(Duration::zero()) : Duration::zero();
   }
@@ -123,24 +127,26 @@ class Round {
     return NodeSet::first(nodes_) - granted_ - denied_;
   }
   [[nodiscard]] NodeSet granted() const noexcept { return granted_; }
-  /// How many those are.
+  /// The number of granted().
   [[nodiscard]] std::size_t grants() const noexcept { return grants_; }
-  /// How many did not grant.
+  /// The number of nodes that did not grant.
   [[nodiscard]] std::size_t denials() const noexcept { return denials_; }
 
   /// Why an acquire round was lost, distinguished by what to do next.
   [[nodiscard]] Errc why_lost() const;
 
-  /// How long until q nodes can be free: the q-th smallest of what is left on each, where nodes
-  /// that granted are free at once. None where too few nodes said.
+  /// How long until q nodes can be free: the q-th smallest of the remaining times that nodes
+  /// reported. A node that granted counts as free at once. None if too few nodes reported a time.
   [[nodiscard]] std::optional<Duration> free_in() const;
 
-  /// The holder on most of the refusing nodes; empty where none is known.
+  /// The holder that most of the refusing nodes name; empty if none is known.
   [[nodiscard]] std::string_view leading_holder() const;
 
-  /// A quorum names one holder, or for whom it is reserved, and no interval that goes on.
+  /// Whether a quorum names one holder, or one client with a reservation. An interval that goes on
+  /// does not count.
   [[nodiscard]] bool is_named_by_quorum() const;
-  /// Another client is known to have it: a quorum names one holder, and no reservation.
+  /// Whether another client is known to hold the resource: a quorum names one holder, not a
+  /// reservation.
   [[nodiscard]] bool is_anothers() const;
 
  private:
@@ -149,17 +155,17 @@ class Round {
       verdict_ = core::verdict({nodes_, quorum_, grants_, denials_});
     }
   }
-  void note_words(NodeIndex node, const Details& details);
+  void note_details(NodeIndex node, const Details& details);
   [[nodiscard]] std::string_view text(NodeIndex node) const noexcept;
-  /// How many of these nodes named this holder.
+  /// The number of these nodes that named this holder.
   [[nodiscard]] std::size_t naming(NodeSet nodes, std::string_view holder) const;
 
   std::uint16_t number_ = 0;
   NodeSet granted_;
   NodeSet denied_;
-  std::uint8_t grants_ = 0;   // how many granted_ are
-  std::uint8_t denials_ = 0;  // and denied_
-  NodeSet wordy_;             // whose words_ belong to this round
+  std::uint8_t grants_ = 0;   // the number of nodes in granted_
+  std::uint8_t denials_ = 0;  // the number of nodes in denied_
+  NodeSet detailed_;          // nodes whose details belong to this round
   NodeSet left_out_;
   Verdict verdict_ = Verdict::pending;
   std::uint8_t nodes_ = 0;

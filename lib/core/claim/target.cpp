@@ -50,7 +50,7 @@ const std::string& Target::owner() const noexcept { return more().owner; }
 std::size_t Target::permits() const noexcept { return more().permits; }
 std::chrono::nanoseconds Target::hold_at_least() const noexcept { return more().hold_at_least; }
 
-/// What the functions of the public header may do.
+/// Makes targets for the functions of the public header.
 struct TargetMaker {
   using More = Target::More;
   [[nodiscard]] static Target make(Target::Kind kind, std::string resource, More more) {

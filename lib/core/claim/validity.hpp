@@ -5,12 +5,12 @@
 
 namespace redlock::core {
 
-/// What the nodes' clocks may run apart over a TTL.
+/// How far the nodes' clocks can run apart over a TTL.
 [[nodiscard]] constexpr Duration drift(Duration ttl) noexcept { return limits::clock_drift(ttl); }
 
-/// The deadline of a lease whose granting round began at `start`. The one place where it is
-/// computed: everybody else hands the instant on, since a remaining duration that is added to a
-/// later "now" outlives the keys. Not after `start` where the TTL is all drift.
+/// The deadline of a lease whose granting round began at `start`. It is computed only here, and
+/// handed on as an instant: a remaining duration that is added to a later "now" outlives the keys.
+/// Not after `start` if the TTL is all drift.
 [[nodiscard]] constexpr Instant valid_until(Instant start, Duration ttl) noexcept {
   return later(start, ttl - drift(ttl));
 }

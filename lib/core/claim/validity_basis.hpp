@@ -14,19 +14,19 @@ namespace redlock::core {
 /// How far each node's clock had stepped at an instant (`NodeClock::stepped`).
 using StepMarks = std::array<Duration, limits::nodes>;
 
-/// The same for all leases between two steps; none where no clock has stepped yet.
+/// Marks that all leases between two steps share; null before any clock has stepped.
 using SharedMarks = std::shared_ptr<const StepMarks>;
 
-/// What a deadline rests on: the nodes of the round that won it. A node whose clock has stepped
-/// forward since lets its key expire early by as much.
+/// What a deadline rests on: the nodes of the round that won it. If a node's clock has stepped
+/// forward since, its key expires earlier by as much.
 struct ValidityBasis {
-  std::uint16_t round = 0;
-  NodeSet nodes;                  ///< that granted or extended in that round, stragglers too
-  std::uint8_t votes_needed = 0;  ///< a quorum of the round
-  SharedMarks steps{};            ///< when it began
-  Instant until{};                ///< what it won, had no clock stepped
+  std::uint16_t round = 0;  ///< the round that won the deadline
+  NodeSet nodes;            ///< nodes that granted or extended in that round, late ones included
+  std::uint8_t votes_needed = 0;  ///< the quorum of the round
+  SharedMarks steps{};            ///< the clocks' steps when the round began
+  Instant until{};                ///< the deadline that the round won, if no clock steps
 
-  /// The latest instant at which a quorum of them still has the key.
+  /// The latest instant at which a quorum of these nodes still has the key.
   [[nodiscard]] Instant deadline(const SharedMarks& now, std::size_t quorum) const noexcept;
 };
 

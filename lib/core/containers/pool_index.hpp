@@ -11,7 +11,7 @@ namespace redlock::core {
 
 /// A slot's place in a PoolIndex, with as much of the number as `Key` has room for.
 template <typename Key = std::uint64_t>
-struct PoolIndexPlace {
+struct PoolIndexHook {
   static constexpr std::uint32_t nowhere = UINT32_MAX;
   Key key = 0;
   std::uint32_t next = nowhere;  ///< of those with the same bucket: an index, and 1; 0: the last
@@ -22,25 +22,25 @@ struct PoolIndexPlace {
 /// Finds the slots of a pool by a number that several of them may have. The chains go through the
 /// slots, so it allocates only when it holds more of them than ever before. Where the places keep
 /// half of the number, slots of another one may be visited as well.
-template <typename T, auto place>
+template <typename T, auto hook>
 class PoolIndex {
  public:
   explicit PoolIndex(Pool<T>& pool) : pool_(pool), buckets_(std::size_t{1} << bits_) {}
 
   void add(T& slot, std::uint64_t key) {
-    if ((slot.*place).taken()) return;
+    if ((slot.*hook).taken()) return;
     if (size_ == buckets_.size()) grow();
     ++size_;
-    (slot.*place).key = static_cast<Key>(key);
+    (slot.*hook).key = static_cast<Key>(key);
     link(slot);
   }
 
   void remove(T& slot) {
-    if (!(slot.*place).taken()) return;
+    if (!(slot.*hook).taken()) return;
     --size_;
-    std::uint32_t* at = &bucket((slot.*place).key);
-    while (*at != slot.index + 1) at = &(pool_.at(*at - 1).*place).next;
-    *at = std::exchange((slot.*place).next, nowhere);
+    std::uint32_t* at = &bucket((slot.*hook).key);
+    while (*at != slot.index + 1) at = &(pool_.at(*at - 1).*hook).next;
+    *at = std::exchange((slot.*hook).next, nowhere);
   }
 
   /// `visit` may remove the slot that it is given.
@@ -49,22 +49,22 @@ class PoolIndex {
     const auto kept = static_cast<Key>(key);
     for (std::uint32_t at = bucket(kept); at != 0;) {
       T& slot = pool_.at(at - 1);
-      at = (slot.*place).next;
-      if ((slot.*place).key == kept) visit(slot);
+      at = (slot.*hook).next;
+      if ((slot.*hook).key == kept) visit(slot);
     }
   }
 
  private:
-  using Key = decltype((std::declval<T&>().*place).key);
-  static constexpr std::uint32_t nowhere = PoolIndexPlace<Key>::nowhere;
+  using Key = decltype((std::declval<T&>().*hook).key);
+  static constexpr std::uint32_t nowhere = PoolIndexHook<Key>::nowhere;
 
   std::uint32_t& bucket(std::uint64_t key) {
     // Fibonacci hashing: names are small numbers, dense in their lower bits.
     return buckets_[static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> (64U - bits_))];
   }
   void link(T& slot) {
-    std::uint32_t& first = bucket((slot.*place).key);
-    (slot.*place).next = first;
+    std::uint32_t& first = bucket((slot.*hook).key);
+    (slot.*hook).next = first;
     first = slot.index + 1;
   }
   void grow() {
@@ -73,7 +73,7 @@ class PoolIndex {
     for (std::uint32_t at : old) {
       while (at != 0) {
         T& slot = pool_.at(at - 1);
-        at = (slot.*place).next;
+        at = (slot.*hook).next;
         link(slot);
       }
     }

@@ -17,7 +17,7 @@ void Agenda::retime(Claim& claim) {
     case Claim::Phase::held:
       at = earlier(claim.valid_until, claim.lease().renewal.warn_at(claim.valid_until));
       if (claim.task == Claim::Task::none) {
-        // Not within the step that decided: its commands refer to the round that is begun anew.
+        // Not in this step: its commands refer to the round, which a queued call begins anew.
         at = earlier(at, claim.has_queued_calls() ? now_ : claim.lease().renewal.due());
       }
       break;

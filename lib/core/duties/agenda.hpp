@@ -13,19 +13,20 @@
 
 namespace redlock::core {
 
-/// What is to be looked at again: claims before the step is over, claims and acquisitions when
-/// their instant has come. Decides nothing about them. Of a claim, it sets `touched`, and whoever
-/// takes the claim from the list clears that. Whoever changes a claim says so here: no duty looks
-/// for changes.
+/// Lists the claims to judge before the step is over, and the instants at which claims and
+/// acquisitions are due. Decides nothing about them. Sets `Claim::touched`; the engine clears it
+/// when it takes the claim from the list. A duty that changes a claim reports the change here: no
+/// duty looks for changes.
 class Agenda {
  public:
   Agenda(const Instant& now, const Nodes& nodes) : now_(now), nodes_(nodes) {}
 
   // --- before the step is over ------------------------------------------------------------------
-  /// What the step recorded about this claim may decide its round, or be the last it waited for.
-  /// The claim is listed once, however often it is touched.
+  /// Lists the claim: what the step recorded may decide its round, or be the last answer that it
+  /// waits for. A claim is listed once, however often it is touched.
   void touch(Claim& claim);
-  /// The same where most do neither: a request that left, an answer that said yes.
+  /// Lists the claim only if its round may be decided or nothing is unanswered. For events that
+  /// seldom decide a round, such as a request that left or a plain yes.
   void touch_if_decided(Claim& claim) {
     if (claim.unanswered == 0 || may_be_decided(claim)) touch(claim);
   }
@@ -42,21 +43,21 @@ class Agenda {
         return true;
     }
   }
-  /// Claims that were touched, by index. May grow while it is gone through.
+  /// Indices of the touched claims. The list can grow while it is iterated.
   [[nodiscard]] std::vector<std::uint32_t>& touched() noexcept { return touched_; }
 
   // --- when an instant has come -----------------------------------------------------------------
-  /// The claim's phase, task or deadlines have changed, or what nodes are owed of it: when it is
-  /// next looked at follows from its state. Of a lease: for the renewal, the warning or its end,
-  /// whatever comes first.
+  /// Computes when the claim is next due, after a change of its phase, its task, its deadlines or
+  /// its owed releases. A lease is due for its renewal, its warning or its end, whichever comes
+  /// first.
   void retime(Claim& claim);
-  /// Nothing of the claim is due any more.
+  /// Cancels the claim's timer.
   void forget(const Claim& claim) { timers_.set(timer_of(claim), std::nullopt); }
-  /// When the acquisition is next looked at; none: not any more.
+  /// Sets when the acquisition is next due; none: cancels its timer.
   void set(const Acquisition& acquisition, std::optional<Instant> at) {
     timers_.set(TimerHeap::key(TimerHeap::Kind::acquisition, acquisition.index), at);
   }
-  /// For the engine, which takes out what is due, and for Observers, which enters observations.
+  /// For the engine, which takes due timers out, and for Observers, which enters observations.
   [[nodiscard]] TimerHeap& timers() noexcept { return timers_; }
   [[nodiscard]] const TimerHeap& timers() const noexcept { return timers_; }
 

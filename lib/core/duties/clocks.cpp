@@ -27,7 +27,8 @@ void Clocks::read(NodeSet nodes) {
 }
 
 void Clocks::read_old(NodeSet nodes) {
-  // In the same write and ahead of the request: its answer is there before the vote is counted.
+  // The reading leaves in the same write, before the request, so its answer arrives before the vote
+  // is counted.
   NodeSet old;
   nodes.each([&](NodeIndex node) {
     if (nodes_.reading_is_old(node)) old.add(node);
@@ -56,7 +57,7 @@ void Clocks::came_up(NodeIndex node) {
 // --- answers ------------------------------------------------------------------------------------
 
 bool Clocks::refused(NodeIndex node, std::string_view why) {
-  // BUSY or LOADING pass, and it is asked again.
+  // BUSY and LOADING pass: the clock is read again later.
   const bool for_good =
       why.starts_with("NOPERM") || why.find("unknown command") != std::string_view::npos;
   if (!for_good) return false;
@@ -70,7 +71,7 @@ Clocks::Shown Clocks::showed(NodeIndex node, Duration time, const Arrival& arriv
   const bool first = !link.clock_known();
   const bool opens = !standstill_.open();
   // A clock without a history does not show what it did while ours may have stood still. It is read
-  // again when that is known.
+  // again after the doubt (end_doubt).
   if (first && !opens) return Shown::as_before;
   const Instant sent = arrival.at - arrival.took;
   const NodeClock::Reading reading = link.observe_clock(sent, arrival.at, time);
@@ -114,7 +115,7 @@ NodeSet Clocks::witnesses() const {
   NodeSet witnesses;
   (nodes_.ballot().members & nodes_.up()).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
-    // One without a history knows of no step, and what it shows meanwhile is not taken.
+    // A clock without a history knows of no step, and its readings are ignored during a doubt.
     if (!link.duplicate_of() && link.ineligible().empty() && link.clock_known()) {
       witnesses.add(node);
     }
@@ -123,7 +124,7 @@ NodeSet Clocks::witnesses() const {
 }
 
 std::size_t Clocks::witnesses_needed() const {
-  // A single clock has nobody to agree with.
+  // A single clock has no other clock to agree with.
   return std::max<std::size_t>(nodes_.ballot().quorum, 2);
 }
 

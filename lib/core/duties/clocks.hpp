@@ -16,8 +16,9 @@
 
 namespace redlock::core {
 
-/// Reads the nodes' clocks, and how many keys each node has evicted: a clock that steps, or a node
-/// that evicts, makes votes worth less. When a clock stepped, finds out whose it was.
+/// Reads the nodes' clocks, and how many keys each node has evicted: after a clock step or an
+/// eviction, a node's votes are worth less. After a step, finds out whether the node's clock or
+/// ours was at fault. Owns the record of the steps that are still unexplained.
 class Clocks {
  public:
   Clocks(const Settings& settings, const Instant& now, Nodes& nodes, Outbox& outbox)
@@ -28,11 +29,12 @@ class Clocks {
         standstill_(settings.clock_bound) {}
 
   // --- asking -----------------------------------------------------------------------------------
-  /// Requests for locks are about to leave for these nodes.
+  /// Reads the clocks of these nodes whose last readings are old. To be called before requests for
+  /// locks leave.
   void read_before_votes(NodeSet nodes) {
     if (settings_.clock_guard) read_old(nodes);
   }
-  /// When clocks are to be read while nothing else is sent.
+  /// When the next clock is due for a reading, even if no request for a lock leaves.
   [[nodiscard]] Instant next_reading() const;
   void read_again();
   void came_up(NodeIndex node);
@@ -40,31 +42,33 @@ class Clocks {
   // --- answers ----------------------------------------------------------------------------------
   enum class Shown : std::uint8_t {
     as_before,
-    first,     ///< the clocks of others may be comparable for the first time: all may vote now
-    in_doubt,  ///< a clock has stepped before: judge()
-    stepped,   ///< again: the deadlines of leases are earlier, and judge()
-    opened,    ///< the first step: the deadlines are earlier, ask_witnesses(), and judge()
+    first,  ///< the first reading of this clock: clocks may have become comparable, so any node may
+            ///< vote now
+    in_doubt,  ///< an earlier step is unexplained: judge() follows
+    stepped,   ///< another step: the deadlines of leases are earlier, and judge() follows
+    opened,    ///< the first step: the deadlines are earlier; ask_witnesses() and judge() follow
   };
   [[nodiscard]] Shown showed(NodeIndex node, Duration time, const Arrival& arrival);
-  /// It did not show its clock. True: it has no vote any more.
+  /// The node did not show its clock. Returns true if it has lost its vote for that.
   [[nodiscard]] bool refused(NodeIndex node, std::string_view why);
-  /// True: the node forgot keys, the deadlines of leases are earlier.
+  /// Returns true if the node forgot keys: the deadlines of leases are earlier.
   [[nodiscard]] bool evicted(NodeIndex node, std::uint64_t keys);
 
   // --- whose clock stepped ----------------------------------------------------------------------
   /// Reads the witnesses' clocks again: earlier answers may be older than the step.
   void ask_witnesses();
   struct Verdict {
-    bool ours = false;  ///< our clock stood still: the deadlines are earlier
-    NodeSet excluded{};
+    bool ours = false;   ///< our clock stood still: the deadlines of leases are earlier
+    NodeSet excluded{};  ///< nodes whose own clocks stepped
   };
-  /// None: not known yet, or no clock stepped. A verdict ends the doubt: end_doubt().
+  /// None if no clock stepped, or if it is unknown whose. A verdict is followed by end_doubt().
   [[nodiscard]] std::optional<Verdict> judge();
-  /// It lasted for a quarantine without a verdict.
+  /// Whether the doubt has lasted for a quarantine without a verdict.
   [[nodiscard]] bool doubt_has_lapsed() const;
-  /// All claims and acquisitions that waited for the verdict may go on.
+  /// Ends the doubt: claims and acquisitions that waited for the verdict can go on.
   void end_doubt(NodeSet excluded);
-  /// A round that began then may have lost votes because it was not known whose clock stepped.
+  /// Whether a round that began then may have lost votes because it was unknown whose clock
+  /// stepped.
   [[nodiscard]] bool was_in_doubt_since(Instant began) const noexcept {
     return standstill_.open() || doubt_ended_at_ >= began;
   }
@@ -73,7 +77,7 @@ class Clocks {
   void read(NodeSet nodes);
   void read_old(NodeSet nodes);
   void exclude(NodeSet nodes);
-  /// Those whose clocks tell whether ours stood still.
+  /// Nodes whose clocks tell whether ours stood still.
   [[nodiscard]] NodeSet witnesses() const;
   [[nodiscard]] std::size_t witnesses_needed() const;
 
@@ -82,7 +86,7 @@ class Clocks {
   Nodes& nodes_;
   Outbox& outbox_;
   Standstill standstill_;
-  Instant doubt_ended_at_ = Instant::min();  ///< last verdict on whose clock stepped
+  Instant doubt_ended_at_ = Instant::min();  ///< when the last doubt about a clock ended
 };
 
 }  // namespace redlock::core

@@ -7,13 +7,14 @@
 namespace redlock::core {
 namespace {
 
+/// How long a client that closes waits for first contacts.
 constexpr Duration longest_greeting = std::chrono::milliseconds(100);
 
-/// So many connections of one node may end while the client closes. One that refuses them all, or
-/// answers with nonsense, is not worth waiting for until the end of its limit.
+/// A node is given up after this many of its connections have ended during the close. A node that
+/// refuses them all, or answers with nonsense, is not worth waiting for until the grace ends.
 constexpr std::uint8_t most_connections = 5;
 
-/// Where something of it may be left that a release is to remove.
+/// Nodes on which the claim may have left something that a release is to remove.
 NodeSet undelivered(const Claim& claim) {
   if (claim.finished) return {};
   const NodeSet ours = claim.keys.undelivered();
@@ -31,7 +32,7 @@ void Closing::keep_connections() {
   const NodeSet indeterminate = to_be_delivered();
   nodes_.all().each([&](NodeIndex node) {
     Link& link = nodes_[node];
-    // One that is returning may be there to be marked: see Enroller::may_still_enrol().
+    // A node that returns may come back to be marked: see Enroller::may_still_enrol().
     if (link.up() || link.returning() || indeterminate.has(node)) {
       link.retry_now(now_);
     } else {
@@ -57,7 +58,7 @@ bool Closing::must_wait(NodeSet forgetting, bool may_enrol) const {
 
 bool Closing::awaits_answers(NodeSet forgetting) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    // Nobody waits long for a node that is only to forget our name.
+    // A node that only has to forget our name is not worth a long wait.
     const bool late = forgetting.has(static_cast<NodeIndex>(i)) && !may_meet_nodes();
     if (nodes_[i].unanswered() > (late ? 1U : 0U)) return true;
   }
@@ -65,10 +66,10 @@ bool Closing::awaits_answers(NodeSet forgetting) const {
 }
 
 NodeSet Closing::to_be_delivered() const {
-  // What a node has that went away expires. A request that may be executed yet, long after we are
-  // gone, is worth another connection.
+  // The keys of a node that went away expire. A request that the node may execute long after we are
+  // gone is worth another connection.
   NodeSet nodes;
-  claims_.each_unsettled([&](const Claim& claim) {
+  claims_.each_pending([&](const Claim& claim) {
     nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
   });
   const NodeSet replicas = nodes_.up() - nodes_.able().to_write;

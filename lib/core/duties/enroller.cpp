@@ -12,7 +12,7 @@
 namespace redlock::core {
 namespace {
 
-/// A node that refuses to be written is asked again after so long.
+/// How long after a refusal a node is asked to write again.
 constexpr Duration after_refusal = std::chrono::seconds(1);
 
 }  // namespace
@@ -64,7 +64,7 @@ void Enroller::act() {
 }
 
 void Enroller::watch_markers() {
-  // Votes show a marker that changed. Where none are asked for, the marker has to be read.
+  // A vote shows a marker that changed. If no votes are requested, the marker has to be read.
   const Nodes::Ballot ballot = nodes_.ballot();
   std::size_t members = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -76,17 +76,18 @@ void Enroller::watch_markers() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Link& link = nodes_[i];
     const bool counts = nodes_.belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
-    // Without the guard, a node that does not let us read its marker is as good as a new one.
+    // Without the guard, a node whose marker we cannot read is treated as new.
     const bool has_marker = settings_.restart_guard || link.marker();
-    // `bootstrap` may end the quarantine of a new node, which has no vote that would show it.
+    // `bootstrap` can end the quarantine of a new node, which has no vote that would show the
+    // change.
     const bool silent = closed || !counts || link.may_be_new();
     link.watch_marker(has_marker && link.ineligible().empty() && silent, now_);
-    link.watch_name(link.up() && nodes_.lost_its_place(static_cast<NodeIndex>(i)), now_);
+    link.watch_name(link.up() && nodes_.lost_its_membership(static_cast<NodeIndex>(i)), now_);
   }
 }
 
 void Enroller::learn_members() {
-  // It may be the member by another name.
+  // A node in first contact may be the unknown member, by another name.
   if (nodes_.is_first_contact()) return;
   for (const std::string& name : unknown_members(nodes_.views(), settings_.quorum)) {
     if (nodes_.size() == limits::nodes) return;
@@ -105,7 +106,7 @@ void Enroller::begin_writing(const Enrolment::Write& write) {
   const bool plain =
       !link.can(Capability::run_scripts) && link.can(Capability::compare) && link.clock_known();
   const Stamp stamp = Stamp(plain ? Verb::mark_plain : Verb::write_marker);
-  // In full: a marker is written once in the life of a node, which has not seen the script before.
+  // In full: a marker is written once in the life of a node, so the node has not seen the script.
   outbox_.send(NodeSet::of(write.node), stamp, ScriptForm::text).marker = &*writing_;
 }
 
@@ -140,12 +141,12 @@ Enroller::Written Enroller::written(const Answer& answer) {
   const bool by_us = answer.text.starts_with(writing_->text + ' ');
   writing_.reset();
   due_ = true;
-  // Ours or that of another client: it is the marker of the same server, or another handshake is
-  // due.
+  // Ours or another client's, the marker must be that of the same server; otherwise another
+  // handshake is due.
   const std::optional<Marker> marker = parse_marker(answer.text);
   const bool same = marker && link.marker() && marker->run_id == link.marker()->run_id &&
                     marker->replid == link.marker()->replid;
-  // What a voter was asked before counts only if nobody else has written meanwhile.
+  // A voter's answers to earlier requests count only if no other client wrote in between.
   const bool voted = same && link.marker()->state == Marker::State::active;
   return {!same || (voted && !by_us), voted, as_new};
 }
@@ -154,7 +155,7 @@ void Enroller::take_marker(const Answer& answer, const Written& what) {
   const NodeIndex node = answer.node;
   Link& link = nodes_[node];
   static_cast<void>(link.answered(answer.stamp, now_));
-  // What it may have forgotten, or was asked as another member, is worth nothing any more.
+  // Votes that the node may have forgotten, or gave as another member, are void.
   if (!what.was_member) lost_votes_.lose(node);
   link.take_marker(answer.text, now_);
   if (answer.time > Duration::zero()) {

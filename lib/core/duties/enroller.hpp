@@ -17,10 +17,11 @@
 
 namespace redlock::core {
 
-/// Makes nodes members without an operator. Enrolment decides; this carries it out, one writing at
-/// a time, after the readings that confirm it. Nothing is written before a lock is asked for. Also
-/// has markers read again that no vote would show, and connects to members that the settings do not
-/// name. Nothing else of this client writes a marker on a connection that is up.
+/// Makes nodes members without an operator. Enrolment decides; this class carries the decisions
+/// out, one write at a time, after the readings that confirm it. Before a lock is requested, it
+/// writes nothing. It also has markers read that no vote would show, and connects to members that
+/// the settings do not name. Nothing else of this client writes a marker on a connection that is
+/// up.
 class Enroller {
  public:
   Enroller(const Settings& settings, const Instant& now, const Closing& closing, Nodes& nodes,
@@ -34,49 +35,52 @@ class Enroller {
         random_(random),
         enrolment_(settings.max_ttl, settings.quarantine) {}
 
-  /// A lock is asked for: nodes may be marked and taken back from now on. True: the first time.
+  /// A lock is requested: from now on, nodes can be marked and taken back. Returns true the first
+  /// time.
   [[nodiscard]] bool want_votes() noexcept;
-  /// Whether a node that nobody has met is marked by its handshake. A client that only inspects
-  /// locks leaves nodes as they are: a marker and a quarantine would come from its own options,
-  /// which need not be those of the other clients.
+  /// Whether the handshake marks a node that nobody has met. A client that only inspects locks
+  /// leaves nodes as they are: a marker and a quarantine would come from its own options, which
+  /// need not be those of the other clients.
   [[nodiscard]] bool may_mark(NodeIndex node) const {
     return settings_.restart_guard && wants_votes_ && !closing_.has_begun() &&
            nodes_.may_mark(node);
   }
-  /// Whether the node is connected, and was met without a mark: another handshake marks it.
+  /// Whether the node is connected but unmarked, so that another handshake has to mark it.
   [[nodiscard]] bool is_to_be_marked(NodeIndex node) const;
 
-  /// The step has changed what it will. Begins what is to be done next.
+  /// The step has made all its changes. Begins what enrolment is to do next.
   void end_step() {
     if (due_ || again_at_ || waits_until_) act();
   }
   [[nodiscard]] Instant deadline() const noexcept;
-  /// Whether a client that closes may still make a node a member: a node has no vote, and another
-  /// one is being connected to. No opening is left half done that one more node completes.
+  /// Whether a client that closes can still make a node a member: one node has no vote, and another
+  /// one is being connected to. An opening that one more node completes is not left half done.
   [[nodiscard]] bool may_still_enrol() const;
 
   // --- events -----------------------------------------------------------------------------------
   void came_up() noexcept { due_ = true; }
   void dropped(NodeIndex node) noexcept;
-  /// The node has no vote for its marker. That is reported once nothing is done about it.
+  /// The node has no vote because of its marker. That is reported once enrolment does nothing about
+  /// it.
   void note_denied(NodeIndex node) noexcept {
     unenrolled_.add(node);
     due_ = true;
   }
-  /// The node's marker was read, and is the one that is known.
+  /// The node's marker was read and has not changed.
   void read(NodeIndex node, const Stamp& stamp) noexcept;
-  /// The node did not write. If it was asked to, it is asked again after a second.
+  /// The node did not write its marker. If this client had a write under way there, enrolment
+  /// decides again after a second.
   void refused(NodeIndex node);
   struct Written {
-    bool changed = false;     ///< unexpectedly: another handshake is due
-    bool was_member = false;  ///< what the node was asked before counts
-    bool as_new = false;      ///< see opened_as_new
+    bool changed = false;     ///< the marker changed unexpectedly: another handshake is due
+    bool was_member = false;  ///< the node was a voter: its answers to earlier requests count
+    bool as_new = false;      ///< the node becomes active by this write: see opened_as_new
   };
-  /// There is a marker now, ours or another's. Unless it changed, take_marker() follows as soon as
-  /// what was held back is counted.
+  /// The node has a marker now, ours or another client's. Unless the marker changed, take_marker()
+  /// follows as soon as the held-back answers are counted.
   [[nodiscard]] Written written(const Answer& answer);
   void take_marker(const Answer& answer, const Written& what);
-  /// Reports a node that has no vote all the same.
+  /// Reports the node if it still has no vote.
   void report(NodeIndex node);
 
  private:
@@ -96,15 +100,15 @@ class Enroller {
   Outbox& outbox_;
   Randomness& random_;
   Enrolment enrolment_;
-  bool due_ = false;
-  bool wants_votes_ = false;
-  std::optional<MarkerWrite> writing_;
-  NodeSet confirming_;  ///< read again, and not answered
-  std::uint16_t confirming_pass_ = 0;
-  NodeSet unenrolled_;
-  std::optional<Instant> again_at_;
-  std::optional<Instant> waits_until_;
-  std::uint16_t wait_ = 0;
+  bool due_ = false;                    ///< something changed that enrolment has to consider
+  bool wants_votes_ = false;            ///< a lock was requested at some time
+  std::optional<MarkerWrite> writing_;  ///< the write under way
+  NodeSet confirming_;  ///< nodes that were asked to confirm their marker and have not answered
+  std::uint16_t confirming_pass_ = 0;   ///< the pass that `confirming_` belongs to
+  NodeSet unenrolled_;                  ///< nodes without a vote that are still to be reported
+  std::optional<Instant> again_at_;     ///< when to try again after a refused write
+  std::optional<Instant> waits_until_;  ///< when the wait of enrolment ends
+  std::uint16_t wait_ = 0;              ///< the number of that wait
 };
 
 }  // namespace redlock::core

@@ -8,14 +8,14 @@
 namespace redlock::core {
 namespace {
 
-/// The first number of a connection, and every thousandth.
+/// Requests for numbers from one pruning of a node to the next; the first of a connection prunes.
 constexpr std::uint64_t numbers_per_pruning = 1000;
 
 }  // namespace
 
 void FencingTokens::propose(Claim& claim, Duration wall_clock) {
   Fencing& fencing = claim.begin_fencing();
-  // One number for all of several resources, so above what was seen of each.
+  // Several resources share one number, so it is above what was seen of each.
   fencing.number = numbers_.propose(claim.resource(), wall_clock);
   for (const std::string& other : claim.terms().more_resources) {
     fencing.number = std::max(fencing.number, numbers_.propose(other, wall_clock));
@@ -26,7 +26,7 @@ void FencingTokens::propose(Claim& claim, Duration wall_clock) {
 }
 
 void FencingTokens::remember(const Claim& claim, std::uint64_t number) {
-  // What is beyond reach is not proposed, and must not hide what is within.
+  // A number beyond reach is not proposed, and must not hide one within reach.
   if (number > claim.fencing()->reach) return;
   numbers_.note(claim.resource(), number);
   for (const std::string& other : claim.terms().more_resources) numbers_.note(other, number);
@@ -38,8 +38,8 @@ void FencingTokens::refused(const Claim& claim) {
 }
 
 Verb FencingTokens::short_form(const Claim& claim, Verb verb) const {
-  // A vote that counts without a marker behind it would count without the floor. And who is often
-  // behind has to know by how much.
+  // A vote that counts without the marker reading after it would count without the floor. And a
+  // client that is often behind has to know by how much.
   const bool fits =
       settings_.restart_guard && !claim.contended && !numbers_.was_behind(claim.resource());
   if (verb == Verb::set_fenced && fits) return Verb::set_fenced_short;
@@ -51,7 +51,7 @@ void FencingTokens::complete(const Claim& claim, Answer& answer, std::uint64_t f
   REDLOCK_ASSERT(claim.fencing());
   if (answer.reply == Reply::granted && floor == 0) answer.reply = Reply::behind;
   if (answer.reply == Reply::granted) answer.number = floor;
-  // It is not below ours, and more is not known.
+  // The node's number is not below ours; nothing more is known.
   if (answer.reply == Reply::behind) answer.number = std::max(floor, claim.fencing()->first);
 }
 
@@ -59,8 +59,8 @@ bool FencingTokens::acknowledges(const Claim& claim, const Answer& answer) {
   const Fencing& fencing = *claim.fencing();
   if (answer.reply != Reply::granted) return false;
   if (!is_divided(answer.stamp.verb)) return answer.number == fencing.number;
-  // Commands of others may have come in between. If the key is still ours at the end it was so all
-  // the time, and nobody else's lease began: as if it had been one command.
+  // Commands of other clients may have run in between. If the key is ours at the end, it was ours
+  // all the time, and no other lease began: the effect is that of one command.
   const bool undivided = answer.text == claim.token();
   if (is_raise(answer.stamp.verb)) return undivided && answer.number < fencing.number;
   return undivided && answer.number < fencing.first && fencing.first == fencing.number;
@@ -81,8 +81,8 @@ bool FencingTokens::is_left_out(Claim& claim, const Answer& answer) {
   if (!has_number || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
     return fencing.left_out.has(answer.node);
   }
-  // To raise the others above it would take them along, once and for all. Nothing can be raised
-  // above the end of all numbers.
+  // Raising the other nodes above this number would put them out of reach, too, for good. No number
+  // can be raised above the last one.
   const NodeSet others = (claim.round.granted() & nodes_.up()) | claim.round.pending();
   const NodeSet rest = others - NodeSet::of(answer.node) - fencing.left_out;
   const bool at_the_end = answer.number + 1 >= fence_limit;
@@ -141,8 +141,8 @@ FencingTokens::Verdict FencingTokens::judge(const Claim& claim) {
 }
 
 FencingTokens::Prospect FencingTokens::prospect(const Claim& claim) const {
-  // A later round is over when it cannot win any more and nothing of it is under way, so that no
-  // answer to it can be taken for one to the next.
+  // A later round is over when it can no longer win and nothing of it is under way, so that no
+  // answer to it can be taken for an answer to the next.
   const Fencing& fencing = *claim.fencing();
   const std::size_t possible =
       fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();
@@ -160,7 +160,7 @@ void FencingTokens::prune(NodeSet nodes) {
     if (asked_of_[node]++ % numbers_per_pruning == 0) due.add(node);
   });
   if (due.empty()) return;
-  // So seldom that it is not worth another round trip where the digest is not known.
+  // Pruning is so rare that an unknown digest is not worth another round trip.
   outbox_.send(due, Stamp(Verb::prune_fencing_numbers), ScriptForm::text);
 }
 

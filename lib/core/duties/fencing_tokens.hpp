@@ -17,49 +17,50 @@
 
 namespace redlock::core {
 
-/// How an attempt comes to its fencing token: see Fencing. Takes only claims that asked for one.
+/// Obtains the fencing tokens of attempts: see Fencing. Takes only claims that requested one.
 class FencingTokens {
  public:
   FencingTokens(const Settings& settings, const Nodes& nodes, Meter& meter, Outbox& outbox)
       : settings_(settings), nodes_(nodes), meter_(meter), outbox_(outbox) {}
 
-  /// A token is asked for. `wall_clock`: the time since 1970.
+  /// Proposes the first number of an attempt. `wall_clock`: the time since 1970.
   void propose(Claim& claim, Duration wall_clock);
-  /// The short form of `verb` if it may be used; else `verb`.
+  /// The short form of `verb` if it can be used; otherwise `verb`.
   [[nodiscard]] Verb short_form(const Claim& claim, Verb verb) const;
 
   // --- answers ----------------------------------------------------------------------------------
   /// Completes an answer to the short form with `floor`, which was read after it.
   static void complete(const Claim& claim, Answer& answer, std::uint64_t floor);
-  /// A node granted, raised its number to ours, and has this floor. False: there is more to it.
+  /// A node granted, raised its number to ours, and has this floor. Records the acknowledgement, or
+  /// returns false if the answer has to go through complete() and answered().
   [[nodiscard]] static bool acknowledge_at_once(Claim& claim, NodeIndex node, std::uint64_t floor);
-  /// True: the node granted when the others had been asked for more already. It is to be asked,
-  /// too.
+  /// Returns true if the node granted after the others were sent a higher number: the node has to
+  /// be sent it, too.
   [[nodiscard]] bool answered(Claim& claim, const Answer& answer);
-  /// The node refused the number for being too far ahead of its clock.
+  /// The node refused the number because it is too far ahead of the node's clock.
   void refused(const Claim& claim);
   [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
 
   // --- rounds -----------------------------------------------------------------------------------
   enum class Verdict : std::uint8_t {
-    acknowledged,  ///< by a quorum: the number is the token
+    acknowledged,  ///< a quorum has acknowledged the number: it is the token
     exhausted,     ///< there is no higher number
-    first_round,   ///< not acknowledged when the lock is ours: the number is to be raised
-    later_round,
+    first_round,   ///< the lock is ours, but its first number is not acknowledged: raise it
+    later_round,   ///< a raised number is not acknowledged: see prospect()
   };
   [[nodiscard]] static Verdict judge(const Claim& claim);
   enum class Prospect : std::uint8_t { open, raise, none };
-  /// Of a number that a quorum has not acknowledged.
+  /// Whether to wait for, to raise, or to give up a number that a quorum has not acknowledged.
   [[nodiscard]] Prospect prospect(const Claim& claim) const;
-  /// To a number above all that nodes have.
+  /// Proposes a number above all that nodes have reported.
   void raise(Claim& claim);
-  /// These nodes were asked for it.
+  /// The raised number was sent to these nodes.
   void asked(Claim& claim, NodeSet nodes);
 
   // --- what nodes keep --------------------------------------------------------------------------
   void came_up(NodeIndex node) noexcept { asked_of_[node] = 0; }
-  /// Numbers were asked for on these nodes. Prunes with the first request of a connection, and with
-  /// every thousandth.
+  /// Numbers were requested from these nodes. Prunes with the first request of a connection, and
+  /// with every thousandth.
   void prune(NodeSet nodes);
 
  private:
@@ -72,7 +73,8 @@ class FencingTokens {
   Meter& meter_;
   Outbox& outbox_;
   FencingNumbers numbers_;
-  std::array<std::uint64_t, limits::nodes> asked_of_{};  ///< on this connection
+  /// For each node: requests for numbers on its current connection.
+  std::array<std::uint64_t, limits::nodes> asked_of_{};
 };
 
 }  // namespace redlock::core

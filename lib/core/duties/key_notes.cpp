@@ -5,11 +5,11 @@
 
 namespace redlock::core {
 
-// --- the lock was asked for ---------------------------------------------------------------------
+// --- answers to requests for the lock -----------------------------------------------------------
 
 void KeyNotes::set_answered(Claim& claim, const Answer& answer) {
   note_set(claim, answer);
-  note_place(claim, answer);
+  note_position(claim, answer);
   give_orphan_expiry(claim, answer);
 }
 
@@ -52,7 +52,7 @@ void KeyNotes::granted(Claim& claim, NodeIndex node, std::uint16_t round, bool i
   tracking_.granted(claim, node);
   claim.keys.forget_lost(lost_votes_);
   if (is_voter) claim.keys.voted(node);
-  // It may have been set only now, and a release of it may be refused.
+  // The key may have been set only now, and its release may be refused: its TTL counts from now.
   claim.keys.written_by(now_);
   owed_releases_.written(claim, node);
   note_in_basis(claim, node, round);
@@ -60,16 +60,16 @@ void KeyNotes::granted(Claim& claim, NodeIndex node, std::uint16_t round, bool i
 
 void KeyNotes::note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round) {
   if (claim.phase != Claim::Phase::held) return;
-  // A straggler of the round that the deadline rests on: one more node that has the key.
+  // A late grant in the round that the deadline rests on: one more node has the key.
   ValidityBasis& basis = claim.lease().basis;
   if (round == basis.round) basis.nodes.add(node);
 }
 
-void KeyNotes::note_place(Claim& claim, const Answer& answer) {
+void KeyNotes::note_position(Claim& claim, const Answer& answer) {
   const bool queues = answer.stamp.verb == Verb::take || answer.stamp.verb == Verb::take_permit;
-  if (!queues || !claim.work->place.ticket) return;
-  if (claim.work->place.unanswered.has(answer.node)) {
-    claim.work->place.unanswered.remove(answer.node);
+  if (!queues || !claim.work->position.ticket) return;
+  if (claim.work->position.unanswered.has(answer.node)) {
+    claim.work->position.unanswered.remove(answer.node);
     const bool taken_out = answer.reply == Reply::granted || answer.reply == Reply::behind;
     if (taken_out || answer.reply == Reply::failed) return;
     const std::uint32_t permits = claim.terms().permits;
@@ -77,7 +77,7 @@ void KeyNotes::note_place(Claim& claim, const Answer& answer) {
         permits > 0 ? permits_prefix(claim.resource()) : claim.resource();
     return wait_queue_.queued_for_nothing(queue, permits, answer.node);
   }
-  // The acquisition may be over by now, and its place be another's.
+  // The acquisition may be over by now, and its slot may be reused.
   const Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   const bool is_its = acquisition.live && acquisition.claim == claim.id() &&
                       acquisition.state != Acquisition::State::over;
@@ -89,7 +89,7 @@ void KeyNotes::note_obstacle(const Claim& claim, const Answer& answer) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   if (claim.terms().traits().is_chosen) return acquisition.note_free_permits(answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
-  // can keep new ones out. Where nodes differ, some are asked by a script before others.
+  // can keep new readers out. One such answer is enough: the next attempts use the script.
   const bool holds = is_group(answer.text);
   if (answer.text.empty() || holds) acquisition.by_script = true;
 }
@@ -100,7 +100,7 @@ void KeyNotes::give_orphan_expiry(Claim& claim, const Answer& answer) {
 }
 
 void KeyNotes::forget_key(Claim& claim, const Answer& answer) {
-  // Behind an answer to an earlier round, one may be under way that gives the node the key.
+  // After an answer to an earlier round, a request that gives the node the key may be under way.
   if (answer.stamp.round() == claim.round.number()) claim.keys.absent(answer.node);
 }
 
@@ -123,14 +123,16 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
     claim.keys.vote_forgotten(answer.node);
   }
   if (answer.reply == Reply::extended || answer.reply == Reply::repaired) {
-    // It may have been written only now, and a release of it may be refused.
+    // The key may have been written only now, and its release may be refused: its TTL counts from
+    // now.
     claim.keys.written_by(now_);
     owed_releases_.written(claim, answer.node);
   }
   claim.is_hold = claim.is_hold || answer.holds.has_value();
-  // An error leaves whatever was there; only a node that says so does not have our key.
+  // An error changes nothing on the node. Only an explicit answer means that the node does not have
+  // our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
-  // Not of a downgrade, behind which the lease may be released.
+  // Not for an answer to a downgrade, after which the lease may be released.
   const bool straggler_of_a_won_round =
       (answer.stamp.verb == Verb::extend || answer.stamp.verb == Verb::extend_plain) &&
       !claim.is_hold && claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&

@@ -17,12 +17,12 @@
 
 namespace redlock::core {
 
-/// Notes what a node's answer says of the claim's key there, whatever becomes of the round: whether
-/// it is ours, whether it is a vote, and what has to be asked next on that node. Counts no votes.
+/// Notes what a node's answer says about the claim's key there, whatever becomes of the round:
+/// whether the key is ours, whether it is a vote, and what to ask the node next. Counts no votes.
 ///
-/// Of a claim, it changes the ledger, `is_hold`, the nodes of the lease's basis, the nodes that
-/// were asked for a fencing number, and which of those that queue its client have not answered. Of
-/// an acquisition, it changes what was in the way: `by_script` and `free_permits`.
+/// In a claim, it changes the ledger, `is_hold`, the nodes of the lease's basis, the nodes that are
+/// to raise their fencing numbers, and the nodes in `place.unanswered`. In an acquisition, it
+/// changes what was in the way: `by_script` and `free_permits`.
 class KeyNotes {
  public:
   KeyNotes(const Instant& now, const LostVotes& lost_votes, const Voters& voters,
@@ -40,21 +40,23 @@ class KeyNotes {
 
   /// A request for the lock was answered, or its connection ended.
   void set_answered(Claim& claim, const Answer& answer);
-  /// The same of one that says yes and nothing else. `is_voter`: the node's vote counts.
+  /// A node granted the request with a plain yes. `is_voter`: the node's vote counts.
   void granted(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter);
-  /// The same for an extend. The key is a vote as long as each answer says that the node kept it. A
-  /// node that says it lost the key of a lease, after the round was won, is given the key again.
+  /// An extend was answered, or its connection ended. The key stays a vote as long as each answer
+  /// says that the node kept it. A node that reports the key of a lease as lost, after the round
+  /// was won, is given the key again.
   void extend_answered(Claim& claim, const Answer& answer);
-  /// The same for a release, of which OwedReleases is told. Clients that are queued there are
-  /// notified; a node that deleted the key for an operator remembers who that was.
+  /// A release was answered, or its connection ended; the answer is passed to OwedReleases. Clients
+  /// that are queued on the node are notified. A node that deleted the key for an operator is asked
+  /// to record who that was.
   void release_answered(Claim& claim, const Answer& answer);
-  /// A grant, or a request for a higher number, was answered. A node that granted when the others
-  /// had been asked for a higher number is asked for it, too.
+  /// A grant, or a request to raise the number, was answered. A node that granted after the others
+  /// were sent a higher number is sent it, too.
   void fencing_answered(Claim& claim, const Answer& answer);
 
  private:
   void note_set(Claim& claim, const Answer& answer);
-  void note_place(Claim& claim, const Answer& answer);
+  void note_position(Claim& claim, const Answer& answer);
   static void note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round);
   void note_obstacle(const Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);

@@ -21,7 +21,7 @@
 
 namespace redlock::core {
 
-/// A histogram that is being made.
+/// A histogram that durations are recorded in.
 struct RecordedDurations : DurationHistogram {
   void record(Duration duration) noexcept {
     const auto length = static_cast<std::uint64_t>(duration.count());
@@ -32,8 +32,8 @@ struct RecordedDurations : DurationHistogram {
   }
 };
 
-/// The engine's counts for operators. Each costs a few instructions, and allocates nothing. Nothing
-/// is decided by them. Metrics says what each count means.
+/// The engine's counts for operators. Each count costs a few instructions and allocates nothing.
+/// The counts must never influence a decision. Metrics says what each of them means.
 class Meter {
  public:
   Meter(const Settings& settings, const Nodes& nodes) : settings_(settings), nodes_(nodes) {}
@@ -47,7 +47,7 @@ class Meter {
     refused(code);
     if (acquisition.is_waiting) --waiting_;
   }
-  /// A call that never became an acquisition.
+  /// A call failed before it became an acquisition.
   void refused(Errc code) noexcept { ++failed_[static_cast<std::size_t>(code)]; }
 
   // --- leases -----------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ class Meter {
   void round_trip(NodeIndex node, Duration took) noexcept {
     counted_[node].round_trips.record(took);
   }
-  /// The answer was no grant, or the grant is not counted.
+  /// The answer was not a grant, or was a grant that does not count.
   void answered(NodeIndex node, Vote vote) noexcept {
     did_not_answer(node, vote);
     ++counted_[node].answered_otherwise;
@@ -74,7 +74,8 @@ class Meter {
   void did_not_answer(NodeIndex node, Vote vote) noexcept {
     ++counted_[node].votes[static_cast<std::size_t>(vote)];
   }
-  /// What the answer to a request for a vote was worth; `failure`: if there is none.
+  /// Counts what the answer to a request for a vote was worth; without an answer, the vote was
+  /// worth `failure`.
   void count_vote(const Claim& claim, const Answer& answer, Vote failure,
                   const std::optional<Duration>& took) {
     if (took) round_trip(answer.node, *took);
@@ -82,17 +83,19 @@ class Meter {
     if (!granted) count_other_vote(claim, answer, failure);
   }
 
-  /// All but what only the engine knows: acquisitions in progress, leases, and owed releases.
+  /// Reports everything but what only the engine knows: acquisitions in progress, leases, and owed
+  /// releases.
   [[nodiscard]] Metrics report(Instant now) const;
 
  private:
   struct Node {
     RecordedDurations round_trips;  ///< of all requests for a vote that were answered
-    /// Of those that were answered and counted as none of the others.
+    /// Answered requests that were not counted as anything else.
     [[nodiscard]] std::uint64_t granted() const noexcept {
       return round_trips.count() - answered_otherwise;
     }
-    std::uint64_t answered_otherwise = 0;  ///< what is granted, most of all, costs nothing to count
+    std::uint64_t answered_otherwise = 0;  ///< answers other than grants: grants are the most
+                                           ///< frequent, and so cost nothing to count
     std::array<std::uint64_t, static_cast<std::size_t>(Vote::excluded) + 1> votes{};
     std::uint64_t connections = 0;
     std::uint64_t fencing_raises = 0;

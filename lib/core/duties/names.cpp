@@ -45,11 +45,11 @@ void Names::write_again() {
 }
 
 Duration Names::kept() const noexcept {
-  // To delete it would take a command that the user may lack.
+  // Deleting the name would take a command that the user may lack.
   return forgets_ ? std::chrono::milliseconds(1) : name_kept_for(longest_lease_);
 }
 
-void Names::cover(Duration lease) {
+void Names::outlast(Duration lease) {
   const Duration before = kept();
   longest_lease_ = std::max(longest_lease_, lease);
   if (kept() == before) return;

@@ -13,35 +13,35 @@
 
 namespace redlock::core {
 
-/// A client's name on the nodes: for people, and no part of the algorithm. A node keeps it longer
-/// than any lease that the client asked for, so that a dead holder has a name as well. A client
-/// that closes and leaves no lease takes it along. Nothing depends on whether a node could write
-/// it.
+/// Writes the client's name to the nodes, for people. The name is not part of the algorithm, and
+/// nothing may depend on whether a node could write it. A node keeps the name for longer than any
+/// lease that the client requested, so that a dead holder still has a name. A client that closes
+/// without leaving a lease removes its name.
 class Names {
  public:
   Names(const Settings& settings, const Instant& now, const Nodes& nodes, Outbox& outbox)
       : settings_(settings), now_(now), nodes_(nodes), outbox_(outbox) {}
 
-  /// A request for a lock left for these nodes: those that are due are given the name after it.
+  /// A request for a lock left for these nodes: the name follows it to those that are due.
   void write(NodeSet nodes) {
     if (!settings_.name.empty() && now_ >= next_ && !forgets_) write_where_due(nodes);
   }
-  /// When nodes that were given it are to be given it again. It is first written with the first
-  /// request for a lock on a connection.
+  /// When the name is next to be written to nodes that have it. A node first gets the name with the
+  /// first request for a lock on a connection.
   [[nodiscard]] Instant next_writing() const;
   void write_again();
 
-  /// A lease is asked for. If it is longer than any before, each node that has the name is due for
-  /// it again.
-  void cover(Duration lease);
+  /// A lease is requested. If nodes have to keep the name for longer because of it, each node that
+  /// has the name is due again.
+  void outlast(Duration lease);
   /// For how long a node that is given the name now keeps it.
   [[nodiscard]] Duration kept() const noexcept;
 
-  /// A lease outlives the client, and is ours by name.
+  /// A lease outlives the client, and still needs its name.
   void note_detached() noexcept { detached_ = true; }
-  /// The client closes.
+  /// The client closes: nodes are to forget its name, unless a detached lease needs it.
   void forget();
-  /// Nodes that were asked to forget it, and have not answered.
+  /// Nodes that were asked to forget the name and have not answered.
   [[nodiscard]] NodeSet forgetting() const noexcept { return forgetting_; }
 
   // --- events -----------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ class Names {
  private:
   void write_where_due(NodeSet nodes);
   void send(NodeSet nodes);
-  /// Whether the node was given it on this connection, and may be given it again.
+  /// Whether the node was given the name on this connection, and can be given it again.
   [[nodiscard]] bool has_it(NodeIndex node) const noexcept {
     return due_[node] && *due_[node] < never;
   }
@@ -63,12 +63,13 @@ class Names {
   const Instant& now_;
   const Nodes& nodes_;
   Outbox& outbox_;
-  /// When the node is to be given it again; none: it was not given it on this connection.
+  /// When each node is next due for the name. None: it was not given the name on this connection.
+  /// `never`: it refused the name for good.
   std::array<std::optional<Instant>, limits::nodes> due_{};
   Instant next_ = Instant::min();  ///< until then no node is due
-  Duration longest_lease_{};
-  bool detached_ = false;
-  bool forgets_ = false;
+  Duration longest_lease_{};       ///< of the leases that were requested
+  bool detached_ = false;          ///< a lease outlives the client
+  bool forgets_ = false;           ///< the client closes, and its name is removed
   NodeSet forgetting_;
 };
 

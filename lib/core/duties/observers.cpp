@@ -6,13 +6,14 @@
 namespace redlock::core {
 namespace {
 
-/// An observer that nodes notify inspects all the same: a notification may get lost.
+/// The pause between inspections when nodes notify us: a notification can get lost.
 constexpr Duration longest_inspection_pause = std::chrono::seconds(5);
-/// A change reaches the nodes one after the other.
+/// The pause before an inspection that may come too early: a change reaches the nodes one after the
+/// other.
 constexpr Duration shortest_inspection_pause = std::chrono::milliseconds(1);
 
-/// Whether a quorum agrees, and not on a state that is over in a moment.
-bool is_settled(const Round& round) {
+/// Whether a quorum agrees on a state that is not over in a moment.
+bool is_answered(const Round& round) {
   return round.granted().size() >= round.quorum() || round.is_anothers();
 }
 
@@ -38,7 +39,8 @@ Observation* Observers::add(const Observe& event) {
 }
 
 void Observers::begin(Observation& observation, Claim& claim) {
-  // First: what changes behind it is notified of, what changed ahead of it is seen.
+  // Tracking is requested before the inspection: nodes notify us of later changes, and the
+  // inspection sees earlier ones.
   TrackedKeys::Entry& entry = *resources_.find(observation.resource);
   resources_.ask(entry);
   entry.second.may_be_news = NodeSet();
@@ -57,16 +59,16 @@ void Observers::inspected(const Claim& claim) {
   if (!observation.live || observation.inspecting != claim.id()) return;
   observation.inspecting = ClaimId();
   const Duration poll = observation.poll_interval();
-  if (!is_settled(claim.round) || observation.news) {
-    const unsigned doublings = std::min(observation.unsettled++, 14U);
+  if (!is_answered(claim.round) || observation.news) {
+    const unsigned doublings = std::min(observation.undecided++, 14U);
     return plan(observation,
                 later(now_, std::min(shortest_inspection_pause * (1 << doublings), poll)));
   }
-  observation.unsettled = 0;
+  observation.undecided = 0;
   const TrackedKeys::Key& key = resources_.find(observation.resource)->second;
   const bool notified = key.tracking.size() >= settings_.quorum;
   Duration pause = notified ? std::max(poll, longest_inspection_pause) : poll;
-  // Behind the expiry: the servers count in milliseconds.
+  // After the expiry: the servers count in milliseconds.
   if (const auto free_in = claim.round.free_in(); free_in && *free_in > Duration::zero())
     pause = std::min(pause, std::min(*free_in, pause) + std::chrono::milliseconds(1));
   plan(observation, later(now_, pause));
@@ -82,7 +84,7 @@ Observation* Observers::changed(const TrackedKeys::Entry& entry, std::optional<N
   observation.news = true;
   if (node) observation.changed.add(*node);
   if (observation.inspecting != ClaimId()) return nullptr;
-  // A quorum has changed, and the others are about to.
+  // The key has changed on a quorum, and is about to change on the other nodes.
   const bool at_once = !node || observation.changed.size() >= settings_.quorum;
   if (at_once && now_ >= observation.soonest()) return &observation;
   if (at_once) {

@@ -20,8 +20,8 @@
 
 namespace redlock::core {
 
-/// Observers of a resource: when each resource is inspected next. If a function returns an
-/// observation, the engine inspects it now.
+/// Owns the observations: which callers observe a resource, and when it is inspected next. If a
+/// function returns an observation, the engine inspects the resource now.
 class Observers {
  public:
   Observers(const Settings& settings, const Instant& now, const Nodes& nodes, Claims& claims,
@@ -35,27 +35,28 @@ class Observers {
         outbox_(outbox) {}
 
   [[nodiscard]] Observation* add(const Observe& event);
-  /// One of the callers wants to know no more.
+  /// The caller stops observing.
   void stop(CallId request);
   void stop_all(Errc why);
 
-  /// An inspection for all of its observers begins, with a new claim for the first of them.
+  /// An inspection begins for all observers of the resource, with a new claim for the first of
+  /// them.
   void begin(Observation& observation, Claim& claim);
-  /// It has ended. The claim has its outcome.
+  /// The inspection has ended. The claim has its outcome.
   void inspected(const Claim& claim);
 
   // --- events -----------------------------------------------------------------------------------
-  /// A key that somebody observes has changed on `node`; none: we changed it ourselves.
+  /// An observed key has changed on `node`; none: we changed it ourselves.
   [[nodiscard]] Observation* changed(const TrackedKeys::Entry& entry,
                                      std::optional<NodeIndex> node);
-  /// A node does not notify us of what we do ourselves.
+  /// This client has changed the claim's resource, of which nodes do not notify it.
   [[nodiscard]] Observation* changed_by_us(const Claim& claim);
-  /// Its timer.
+  /// The timer of the observation is due.
   [[nodiscard]] Observation* due(std::uint32_t index);
 
  private:
   void plan(Observation& observation, Instant at);
-  /// False: it is none of its observers.
+  /// Returns false if the call is not one of the observers.
   bool forget(Observation& observation, CallId request);
   void fail(CallId request, Errc why);
 

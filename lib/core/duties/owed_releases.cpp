@@ -16,7 +16,7 @@ KeyLedger::Release outcome_of_release(Reply reply) {
 }  // namespace
 
 Duration OwedReleases::pause() const {
-  // A client that closes does not wait longer than that.
+  // The grace of a client that closes is no longer than the limit, so it repeats releases sooner.
   return closing_.has_begun() ? settings_.longest_limit / 16 : settings_.longest_limit;
 }
 
@@ -30,8 +30,8 @@ void OwedReleases::send(Claim& claim) {
 void OwedReleases::came_up(Claim& claim) {
   claim.queue_no_more();
   send(claim);
-  // What did not fit behind so many others has to be sent later; the rest of an interval that is
-  // over by now needs not be sent.
+  // A release that did not fit on the connection has to be sent later. One that only keeps an
+  // interval is not sent after the interval is over.
   agenda_.retime(claim);
   agenda_.touch(claim);
 }
@@ -39,8 +39,8 @@ void OwedReleases::came_up(Claim& claim) {
 void OwedReleases::written(Claim& claim, NodeIndex node) {
   const bool over = claim.phase == Claim::Phase::cleaning_up;
   if (!over || !claim.keys.wants_release(node)) return;
-  // It was not expected to grant any more (see Engine::lose_attempt). Or its release found no room
-  // behind the request, and was given up when the key had to be gone.
+  // The node was no longer expected to grant (see Engine::lose_attempt). Or its release did not fit
+  // on the connection after the request, and was given up when the key should have expired.
   claim.keys.owe_release(NodeSet::of(node));
   if (claim.purpose == Claim::Purpose::acquire) {
     // A later attempt queues its client by itself.
@@ -55,12 +55,13 @@ void OwedReleases::answered(Claim& claim, const Answer& answer) {
   const NodeIndex node = answer.node;
   const KeyLedger::Release outcome = outcome_of_release(answer.reply);
   claim.keys.release_answered(node, outcome);
-  // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
+  // After an exclusive lock is gone, others may hold the resource: their holds are not ours to
+  // count.
   if (answer.holds &&
       (claim.terms().traits().has_holds || claim.task == Claim::Task::release_by_token)) {
     claim.work->holds_left = std::max(claim.work->holds_left.value_or(0), answer.holds->count);
   }
-  // Undone behind a SET that was never counted (see undo_sets); the lease itself goes on.
+  // The release undid a SET that was never counted (see undo_sets); the claim itself goes on.
   const bool goes_on = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
   if (goes_on) return;
   if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
@@ -71,17 +72,17 @@ void OwedReleases::answered(Claim& claim, const Answer& answer) {
 void OwedReleases::note_cooldown(Claim& claim, const Answer& answer) {
   const bool written = answer.reply == Reply::released || answer.reply == Reply::gone;
   if (written || claim.cooldown(now_) == Duration::zero()) return;
-  // The key of another attempt is in the way, mostly for a moment only: the node is asked again,
-  // less and less often.
+  // The key of another attempt is in the way, mostly for a moment only: the node is asked again, at
+  // growing intervals.
   claim.keys.owe_release(NodeSet::of(answer.node));
   const Duration longer = std::max(nodes_[answer.node].limit(), (now_ - claim.round.start()) / 2);
   claim.keys.resend_at(later(now_, std::min(longer, pause())));
 }
 
-void OwedReleases::settled(NodeIndex node) {
-  // What was written expires there; or its role changes first, and it gets the release.
+void OwedReleases::acknowledged(NodeIndex node) {
+  // On a replica, the key expires, or the role changes first and the node is sent the release.
   if (!nodes_[node].read_only() || !nodes_[node].suspects().empty()) return;
-  claims_.each_unsettled([&](Claim& claim) {
+  claims_.each_pending([&](Claim& claim) {
     if (!(claim.keys.to_release() & claim.keys.indeterminate()).has(node)) return;
     claim.keys.release_again(node, KeyLedger::Release::refused, gone_by(now_, settings_.max_ttl));
     agenda_.retime(claim);
@@ -90,13 +91,12 @@ void OwedReleases::settled(NodeIndex node) {
 }
 
 void OwedReleases::undo_sets(NodeIndex node) {
-  // A reset throws away what this machine has not delivered yet. What the server's kernel has
-  // already taken is executed when a stopped server goes on, whether we are still there then or
-  // not.
-  claims_.each_unsettled([&](Claim& claim) {
+  // A reset discards what this machine has not delivered. The kernel of a stopped server may have
+  // received more: the server executes that when it goes on, even if this client is gone by then.
+  claims_.each_pending([&](Claim& claim) {
     if (!claim.keys.wants_undo(node)) return;
-    // A lease that is held, or was handed on, may be given the key there again by an extend:
-    // nothing that deletes it may be on its way.
+    // An extend may give the node the key of a held or handed-on lease again: nothing that deletes
+    // the key may be on its way.
     if (claim.phase == Claim::Phase::held) return;
     claim.keys.undo_sent(sender_.send(claim, Verb::release, NodeSet::of(node)));
   });

@@ -14,12 +14,12 @@
 
 namespace redlock::core {
 
-/// Sees to it that no node keeps a key that nobody wants any more: asks for the release of each,
+/// Makes sure that no node keeps a key that nobody wants: sends a release for each such key, again
 /// and again until the node has answered or the key has expired. The claim's KeyLedger knows which
-/// nodes are owed one; the engine enters them there when a claim is over, then calls send(). Rounds
+/// nodes are owed a release; the engine enters them when a claim is over, then calls send(). Rounds
 /// sends the first release of a call by token, which is a round of its own.
 ///
-/// Of a claim, it changes what the ledger says of releases, `holds_left`, and whether a release
+/// In a claim, it changes what the ledger says of releases, `holds_left`, and whether a release
 /// queues the client again.
 class OwedReleases {
  public:
@@ -35,27 +35,28 @@ class OwedReleases {
         agenda_(agenda),
         sender_(sender) {}
 
-  /// To every node that is owed one and may be asked now. The others are asked after a pause. Nodes
-  /// that cannot have the key are owed one only while an interval lasts.
+  /// Sends a release to every node that is owed one and can be asked now. The others are asked
+  /// after a pause. Nodes that cannot have the key are owed a release only while an interval lasts.
   void send(Claim& claim);
-  /// A node that is owed one came up. It queues nobody: the client may have left meanwhile.
+  /// A node that is owed a release came up. The release does not queue the client, which may have
+  /// left meanwhile.
   void came_up(Claim& claim);
-  /// A node answered a request that wrote the key, or may have written it: a claim that is over
-  /// does not want it. Does nothing for other claims.
+  /// A node answered a request that wrote the key, or may have written it. If the claim is over,
+  /// the node is owed a release; other claims are left alone.
   void written(Claim& claim, NodeIndex node);
   /// A node answered a release, or its connection ended. If the node may still have the key, it is
-  /// owed another one. Does so for no claim that goes on.
+  /// owed another release, unless the claim goes on.
   void answered(Claim& claim, const Answer& answer);
-  /// Nothing of an earlier connection is executed on that node any more. If it is a replica, what
-  /// it is owed waits for a change of its role, or for the expiry.
-  void settled(NodeIndex node);
+  /// The node no longer executes requests from earlier connections. If it is a replica, the
+  /// releases that it is owed wait until its role changes or the keys expire.
+  void acknowledged(NodeIndex node);
   /// The connection to the node is given up: a release follows each SET there that nobody will
-  /// count. Not one of a lease: an extend may give the node its key again.
+  /// count. SETs of leases are left alone: an extend may give the node the key again.
   void undo_sets(NodeIndex node);
 
  private:
   [[nodiscard]] Duration pause() const;
-  /// The release was executed where our key is not: the interval counts there all the same.
+  /// The release found no key of ours, but the node still has to keep the interval.
   void note_cooldown(Claim& claim, const Answer& answer);
 
   const Settings& settings_;

@@ -24,7 +24,7 @@ void QueueWatch::answered(const Answer& answer) {
 void QueueWatch::changed(const Changed& event) {
   TrackedKeys::Entry* const entry = queues_.changed(event);
   if (entry == nullptr) return;
-  // A client came or left. Until the node has answered, one counts as waiting.
+  // A client joined the queue or left it. Until the node has answered, somebody counts as waiting.
   entry->second.present.add(event.node);
   report(*entry);
   queues_.ask(*entry);
@@ -42,7 +42,7 @@ void QueueWatch::report(TrackedKeys::Entry& entry) {
   TrackedKeys::Key& key = entry.second;
   OtherClients others = OtherClients::unknown;
   if (key.tracking.size() >= settings_.quorum) others = OtherClients::none;
-  // A node does not notify us of what we queue ourselves.
+  // A node does not notify us when it queues this client.
   if (!key.present.empty() || wait_queue_.has_waiters(entry.first)) others = OtherClients::waiting;
   if (others == OtherClients::waiting) wait_queue_.note_contended(entry.first);
   if (others == key.others) return;

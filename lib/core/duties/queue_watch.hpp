@@ -10,16 +10,16 @@
 
 namespace redlock::core {
 
-/// Tells the holder of a lease, if it wants to know, whether others wait for the resource. Somebody
-/// waits if one node says so, or if an acquisition of this client does: nodes do not notify a
-/// client of what it queues itself. Nobody waits if a quorum of the nodes says so. A holder is told
-/// what has changed, and nothing twice. Of a claim, this changes `watches_queue` and nothing else.
+/// Notifies the holder of a lease, if it wants to know, whether others wait for the resource.
+/// Somebody waits if one node says so, or if an acquisition of this client waits, because nodes do
+/// not notify a client when they queue it. Nobody waits if a quorum of the nodes says so. A holder
+/// is notified of changes only. In a claim, this class changes `watches_queue` and nothing else.
 class QueueWatch {
  public:
   QueueWatch(const Settings& settings, TrackedKeys& queues, WaitQueue& wait_queue, Outbox& outbox)
       : settings_(settings), queues_(queues), wait_queue_(wait_queue), outbox_(outbox) {}
 
-  /// The claim is held, and its holder wants to know.
+  /// The claim is held, and its holder wants to know whether others wait.
   void begin(Claim& claim);
   /// The lease ended.
   void end(Claim& claim);
@@ -29,7 +29,7 @@ class QueueWatch {
   void changed(const Changed& event);
   /// An acquisition of this client waits for the resource.
   void joined(const std::string& resource);
-  /// The queues of a node are not known any more.
+  /// A connection ended: the queues of that node are unknown.
   void node_dropped();
 
  private:

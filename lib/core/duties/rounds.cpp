@@ -7,7 +7,7 @@
 namespace redlock::core {
 
 NodeSet Rounds::ask(Claim& claim) {
-  // Nearly always all of them.
+  // These are nearly always all nodes.
   NodeSet askable = is_set(claim.verb) ? nodes_.open(voters_.of(claim)) : NodeSet();
   (nodes_.all() - askable).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
@@ -53,7 +53,7 @@ void Rounds::take(Claim& claim, const Answer& answer, Vote failure, std::optiona
   } else if (stamp.verb == Verb::inspect) {
     tracking_.inspected(claim, answer);
   } else {
-    // No round counts it.
+    // No round counts this answer.
     if (is_raise(stamp.verb)) key_notes_.fencing_answered(claim, answer);
     return agenda_.touch(claim);
   }
@@ -94,7 +94,7 @@ void Rounds::record(Claim& claim, const Answer& answer, Vote failure,
   switch (answer.reply) {
     case Reply::granted:
     case Reply::behind:
-      // A guard may have spoken since it was asked.
+      // A guard may have taken the node's vote since the request.
       if (!voters_.has_vote(claim, node))
         return nodes_.record_absent(round, node, claim.terms().hold_at_least);
       if (claim.fencing() && claim.fencing()->left_out.has(node)) {
@@ -109,7 +109,7 @@ void Rounds::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::released:
       return round.record_grant(node, took);
     case Reply::gone:
-      // To an inspection a free node is the good answer.
+      // For an inspection, a free resource counts as a grant.
       if (claim.task == Claim::Task::inspect) {
         return round.record(node, Vote::granted,
                             {{}, took, {}, answer.number, answer.time, {}, answer.for_people});

@@ -17,12 +17,12 @@
 
 namespace redlock::core {
 
-/// The round of a claim: which nodes it asks, and as what each node's answer counts in it. What
-/// follows from the verdict is the engine's.
+/// Carries out the round of a claim: asks the nodes, and counts each node's answer. The engine
+/// decides what follows from the verdict.
 ///
-/// Of a claim, it records the votes, counts off what was unanswered, and adds to `unasked`. The
-/// engine begins rounds (Voters::begin_round), and takes nodes out of `unasked` when they come up,
-/// go down, or are not needed any more.
+/// In a claim, it records the votes, counts `unanswered` down, and adds to `unasked`. The engine
+/// begins rounds (Voters::begin_round), and removes nodes from `unasked` when they come up, go
+/// down, or are no longer needed.
 class Rounds {
  public:
   Rounds(Claims& claims, const Nodes& nodes, Voters& voters, Meter& meter, Agenda& agenda,
@@ -36,19 +36,18 @@ class Rounds {
         sender_(sender),
         key_notes_(key_notes) {}
 
-  /// Asks every node for `claim.verb`. A node that cannot be asked is recorded as absent,
-  /// one that owes too many answers as late. If it is
-  /// not known yet whether it can be, it is entered in `unasked`. Returns the nodes that were
-  /// asked.
+  /// Sends `claim.verb` to every node, and returns the nodes that were asked. A node that cannot be
+  /// asked is recorded as absent, one that owes too many answers as late. A node is entered in
+  /// `unasked` while it is unknown whether it can be asked.
   NodeSet ask(Claim& claim);
 
-  /// A node's answer, or that there is none: `failure` is as what that counts. What it says of the
-  /// key is noted, whichever round it was asked for. It counts as the node's vote only in the round
-  /// that asked, and a grant or an extend only if the node has a vote for it now. If the node has
-  /// to be asked again in another form, its vote is the answer to that.
+  /// Takes a node's answer, or the lack of one, which counts as `failure`. What the answer says
+  /// about the key is noted, whichever round it belongs to. It counts as the node's vote only in
+  /// the round that requested it, and a grant or an extend only if the node has a vote for it now.
+  /// If the node has to be asked again in another form, its vote is the answer to that request.
   void take(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
-  /// The same for most answers, with the same effect: a SET that was granted, and of which there is
-  /// nothing more to say; a release that was executed.
+  /// Short forms of take(), with the same effect, for the most frequent answers: a SET that was
+  /// granted with a plain yes, and a release that was executed.
   void take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
   void take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
 

@@ -6,15 +6,16 @@
 namespace redlock::core {
 
 Sender::Sender(const Settings& settings, const Instant& now, const Acquisitions& acquisitions,
-               Nodes& nodes, Rest& rest, Clocks& clocks, MarkerCover& cover, Tracking& tracking,
-               FencingTokens& fencing, Names& names, WaitQueue& wait_queue, Outbox& outbox)
+               Nodes& nodes, IdleLeases& idle_leases, Clocks& clocks, MarkerProof& proof,
+               Tracking& tracking, FencingTokens& fencing, Names& names, WaitQueue& wait_queue,
+               Outbox& outbox)
     : settings_(settings),
       now_(now),
       acquisitions_(acquisitions),
       nodes_(nodes),
-      rest_(rest),
+      idle_leases_(idle_leases),
       clocks_(clocks),
-      cover_(cover),
+      proof_(proof),
       tracking_(tracking),
       fencing_(fencing),
       names_(names),
@@ -38,7 +39,7 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
   const SpecialTerms& terms = claim.terms();
   const bool ours = claim.purpose == Claim::Purpose::acquire;
   const KindTraits& kind = terms.traits();
-  // A node that runs no scripts has kept the writer's key.
+  // After a downgrade, a node that runs no scripts still has the writer's key.
   const bool has_one_token = kind.has_one_token || claim.downgraded;
   switch (verb) {
     case Verb::release:
@@ -46,8 +47,8 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
       return Verb::release_plain;
     case Verb::extend:
     case Verb::extend_or_set:
-      // By token it may be a hold, or of a TTL that is not known here; and an interval is longer
-      // than what is asked for.
+      // A claim by token may be a hold, or have a TTL that is unknown here. And an interval is
+      // longer than the TTL of the request.
       if (!ours || !has_one_token || terms.hold_at_least > Duration::zero()) {
         return std::nullopt;
       }
@@ -64,7 +65,7 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
 
 NodeSet Sender::take_plain(const Claim& claim, Verb plain) const {
   const Nodes::Able& able = nodes_.able();
-  // Where others may wait, the script releases and notifies at once, and names the holder.
+  // If others may wait, a script is better: it releases and notifies at once, and names the holder.
   const bool wanted = settings_.plain_commands && !claim.contended && !claim.downgraded &&
                       !wait_queue_.is_contended(claim.resource());
   const NodeSet unable_to_run_scripts = able.up - able.to(Capability::run_scripts);
@@ -100,11 +101,11 @@ NodeSet Sender::send_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm f
 
 NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (is_set(verb)) clocks_.read_before_votes(nodes);
-  // A replica would refuse it, and end the connection.
+  // A replica would refuse the request, and end the connection.
   if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;
   const NodeSet sent = nodes_.open(nodes);
   if (sent.empty()) return sent;
-  rest_.wake(claim);
+  idle_leases_.wake(claim);
   note_sent(claim, verb, sent);
   const Stamp stamp(verb, claim.id(), claim.round.number());
   fill_in(claim, verb, outbox_.send(sent, stamp, form));
@@ -113,7 +114,7 @@ NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
 }
 
 void Sender::note_sent(Claim& claim, Verb verb, NodeSet sent) {
-  cover_.sent(verb, sent);
+  proof_.sent(verb, sent);
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || is_extend(verb)) {
     const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
@@ -122,9 +123,10 @@ void Sender::note_sent(Claim& claim, Verb verb, NodeSet sent) {
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
   if (is_extend(verb)) claim.keys.extend_sent(sent);
-  const bool queues = (verb == Verb::take || verb == Verb::take_permit) && claim.work->place.ticket;
+  const bool queues =
+      (verb == Verb::take || verb == Verb::take_permit) && claim.work->position.ticket;
   if (queues && claim.phase == Claim::Phase::acquiring) {
-    claim.work->place.nodes = claim.work->place.nodes | sent;
+    claim.work->position.nodes = claim.work->position.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
   tracking_.sent(claim, verb, sent);
@@ -144,13 +146,13 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
   if (claim.fencing()) terms.fencing_number = claim.fencing()->number;
   terms.writer_reservation = claim.writer_reservation();
   terms.reserved_for = wait_queue_.reserved_for();
-  if (const QueuePlace* place = claim.place_in(verb)) {
+  if (const QueuePosition* position = claim.position_in(verb)) {
     terms.client = wait_queue_.client_id().view();
-    terms.ticket = place->ticket;
-    // A release that keeps some of several resources has no word for it.
-    terms.quiet = place->quiet && place->kept_before == 0;
-    if (place->kept_before > 0) terms.kept_before = claim.resource_at(place->kept_before);
-    if (place->reserved_for > Duration::zero()) terms.reserved_for = place->reserved_for;
+    terms.ticket = position->ticket;
+    // A release that keeps some of several resources cannot be quiet.
+    terms.quiet = position->quiet && position->kept_before == 0;
+    if (position->kept_before > 0) terms.kept_before = claim.resource_at(position->kept_before);
+    if (position->reserved_for > Duration::zero()) terms.reserved_for = position->reserved_for;
   }
   terms.downgraded = claim.downgraded;
   if (verb == Verb::break_lock) terms.keeper = keeper_.view();
@@ -160,7 +162,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
 
 void Sender::notify_queued(Claim& claim, NodeIndex node) {
   wait_queue_.note_contended(claim.resource());
-  // Lost, it costs those that wait the time until they try by themselves.
+  // If this request gets lost, the waiters lose the time until they try by themselves.
   if (nodes_[node].can(Capability::run_scripts)) {
     send_as_it_is(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);
   }
@@ -182,20 +184,21 @@ bool Sender::sent_again(Claim& claim, const Answer& answer) {
 }
 
 bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
-  // Sent again behind a release it would set what was released. A lease in its first round gives a
-  // late node its key all the same.
+  // Sent again after a release, the request would set what was released. A lease in its first round
+  // still gives a late node its key.
   const bool first_round =
       claim.phase == Claim::Phase::held && stamp.round() == claim.round.number();
   if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
   if (!repairs(stamp.verb)) return true;
-  // Sent again behind a release it would revive what was released. Behind the next round's extend
-  // it would be counted there, and that one finds out for itself. A round by token never releases.
+  // Sent again after a release, the request would revive what was released. Sent after the extend
+  // of the next round, it would be counted in that round, which finds out by itself what the node
+  // needs. A round by token never releases.
   const bool by_token = claim.purpose == Claim::Purpose::extend;
   return by_token || (claim.phase == Claim::Phase::held && stamp.round() == claim.round.number());
 }
 
 bool Sender::send_as_script(Claim& claim, const Answer& answer) {
-  // One refusal is enough: what a user may do, or a server knows, does not change so soon.
+  // One refusal is enough: what a user may do, or a server knows, seldom changes.
   const bool for_good = answer.text.starts_with("NOPERM") || answer.text.starts_with("ERR");
   const bool runs_scripts = nodes_[answer.node].can(Capability::run_scripts);
   if (for_good && runs_scripts) nodes_[answer.node].forget_plain(answer.stamp.verb);
@@ -210,12 +213,12 @@ std::optional<Answer> Sender::in_terms_of_scripts(const Claim& claim, const Answ
   Answer changed = answer;
   changed.text = {};
   if (verb == Verb::extend_plain || verb == Verb::repair_plain) {
-    // Whose key it was, and is still.
+    // The answer names the token that had the key: ours, which still has it.
     if (answer.reply != Reply::taken || answer.text != claim.token()) return std::nullopt;
     changed.reply = Reply::extended;
     return changed;
   }
-  // A key of another type is somebody else's, unless it may be the hold of a token.
+  // A key of another type is somebody else's, unless the claim is by token and may be a hold.
   const bool foreign = verb == Verb::release_plain && answer.reply == Reply::script_needed &&
                        claim.purpose == Claim::Purpose::acquire &&
                        answer.text.starts_with("WRONGTYPE");

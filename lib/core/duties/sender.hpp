@@ -6,9 +6,9 @@
 #include "core/claim/claim.hpp"
 #include "core/duties/clocks.hpp"
 #include "core/duties/fencing_tokens.hpp"
-#include "core/duties/marker_cover.hpp"
+#include "core/duties/idle_leases.hpp"
+#include "core/duties/marker_proof.hpp"
 #include "core/duties/names.hpp"
-#include "core/duties/rest.hpp"
 #include "core/duties/tracking.hpp"
 #include "core/engine/messages.hpp"
 #include "core/engine/outbox.hpp"
@@ -22,66 +22,68 @@
 
 namespace redlock::core {
 
-/// Sends what is asked for a claim, to each node in the form that it understands, and notes it
-/// wherever an answer is waited for.
+/// Sends the requests of claims, to each node in the form that it understands, and notes them
+/// wherever an answer is awaited.
 ///
-/// Of a claim, it adds to `unanswered` and to the ledger what was sent, and notes which nodes were
-/// asked to queue its client, and which were sent a script in full.
+/// In a claim, it adds what was sent to `unanswered` and to the ledger, and notes which nodes were
+/// asked to queue the client and which were sent a script in full.
 ///
 /// Some servers compare without a script, and answer in a fraction of the time; and some users may
-/// not run scripts. A plain command is sent if it does the same, or if nothing else may be sent. An
-/// extend stays a script where scripts may run: the script only raises the expiry, while a plain
-/// command sets it, and nobody knows here whether another program extended by the same token.
+/// not run scripts. A plain command is sent if it does the same as the script, or if the node takes
+/// nothing else. An extend stays a script on nodes that run scripts: the script only raises the
+/// expiry, while a plain command sets it, and another program may have extended by the same token.
 class Sender {
  public:
   Sender(const Settings& settings, const Instant& now, const Acquisitions& acquisitions,
-         Nodes& nodes, Rest& rest, Clocks& clocks, MarkerCover& cover, Tracking& tracking,
-         FencingTokens& fencing, Names& names, WaitQueue& wait_queue, Outbox& outbox);
+         Nodes& nodes, IdleLeases& idle_leases, Clocks& clocks, MarkerProof& proof,
+         Tracking& tracking, FencingTokens& fencing, Names& names, WaitQueue& wait_queue,
+         Outbox& outbox);
 
-  /// To those of the nodes that may be asked for it now: they are up, take another request, and are
-  /// no replicas, which only inspections are sent to. Returns the nodes that it was sent to.
-  /// Whether their votes count is not asked here.
+  /// Sends `verb` to those of the nodes that take it now: they are up, have room for another
+  /// request, and are not replicas (a replica is sent inspections only). Returns the nodes that it
+  /// was sent to. Does not check whether their votes count.
   NodeSet send(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form = ScriptForm::digest);
-  /// The node did not execute what it was asked, because it does not know the script, or because a
-  /// plain command says too little. True: it was asked again, in a form that it understands. Not if
-  /// the claim does not want any more what was asked for, and in full only once.
+  /// Sends a request again, in a form that the node understands, if the node did not execute it
+  /// because it does not know the script, or because a plain command says too little. Returns true
+  /// if the request was sent. A request that the claim no longer wants is not sent again, and a
+  /// script is sent in full only once.
   bool sent_again(Claim& claim, const Answer& answer);
-  /// Clients are queued on that node, which has released a key by a plain command. They are
-  /// notified if scripts run there, and the resource counts as contended.
+  /// The node has released a key by a plain command, and clients are queued there. They are
+  /// notified if the node runs scripts, and the resource counts as contended.
   void notify_queued(Claim& claim, NodeIndex node);
 
-  /// An answer to a plain command that compares, as a script would have said it. None: it does say
-  /// it like this.
+  /// Translates the answer to a comparing plain command into that of a script. None: it already
+  /// reads like a script's.
   [[nodiscard]] static std::optional<Answer> in_terms_of_scripts(const Claim& claim,
                                                                  const Answer& answer);
 
  private:
-  /// The plain command that does the same; none: there is none.
+  /// The plain command that does the same as `verb`; none: there is no such command.
   [[nodiscard]] std::optional<Verb> plain_form(const Claim& claim, Verb verb) const;
-  /// Nodes that take it.
+  /// Nodes to which the plain command is sent instead of the script.
   [[nodiscard]] NodeSet take_plain(const Claim& claim, Verb plain) const;
   NodeSet send_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   NodeSet send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   void note_sent(Claim& claim, Verb verb, NodeSet sent);
-  /// What a request for the claim says.
+  /// Fills in the terms of a request for the claim.
   void fill_in(const Claim& claim, Verb verb, Terms& terms) const;
   bool send_as_script(Claim& claim, const Answer& answer);
-  /// Whether the claim still wants what was asked then.
+  /// Whether the claim still wants what the request was for.
   [[nodiscard]] static bool is_wanted(const Claim& claim, const Stamp& stamp);
 
   const Settings& settings_;
   const Instant& now_;
   const Acquisitions& acquisitions_;
   Nodes& nodes_;
-  Rest& rest_;
+  IdleLeases& idle_leases_;
   Clocks& clocks_;
-  MarkerCover& cover_;
+  MarkerProof& proof_;
   Tracking& tracking_;
   FencingTokens& fencing_;
   Names& names_;
   WaitQueue& wait_queue_;
   Outbox& outbox_;
-  const Token keeper_;  ///< keeps everybody out of a lock that this client has broken
+  const Token keeper_;  ///< keeps everybody out of locks that this client has broken
 };
 
 }  // namespace redlock::core

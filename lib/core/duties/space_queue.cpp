@@ -3,7 +3,7 @@
 namespace redlock::core {
 
 bool SpaceQueue::has_space(const Nodes::Ballot& ballot) const {
-  // Half of it: what follows from the answers has to be sent too.
+  // Only half of each connection is used: what follows from the answers has to be sent, too.
   std::size_t nodes = 0;
   nodes_.voters_of(ballot).each([&](NodeIndex node) {
     nodes += 2 * nodes_[node].unanswered() < settings_.max_unanswered ? 1U : 0U;
@@ -21,7 +21,7 @@ Acquisition* SpaceQueue::next() {
   while (!waiting_.empty()) {
     const Nodes::Ballot ballot = nodes_.ballot();
     const bool reachable = nodes_.voters_of(ballot).size() >= ballot.quorum;
-    // Where too few nodes may vote, nothing is sent, and each waits for them by itself.
+    // If too few nodes can vote, nothing is sent, and each acquisition waits for them by itself.
     if (reachable && !has_space(ballot)) return nullptr;
     const Waiting first = waiting_.front();
     waiting_.pop_front();

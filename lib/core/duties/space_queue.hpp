@@ -10,19 +10,20 @@
 
 namespace redlock::core {
 
-/// A hundred thousand callers may wait at once, and a connection takes a limited number of
-/// requests. Attempts that met full connections would fail and try again, and delay the answers
-/// that make room. So attempts wait here until the nodes have answered others.
+/// Makes attempts wait, in the order in which they came, until the nodes have answered other
+/// requests. A hundred thousand callers can wait at once, and a connection takes a limited number
+/// of requests. Attempts that met full connections would fail and try again, and delay the answers
+/// that make room.
 class SpaceQueue {
  public:
   SpaceQueue(const Settings& settings, const Nodes& nodes, Pool<Acquisition>& acquisitions)
       : settings_(settings), nodes_(nodes), acquisitions_(acquisitions) {}
 
-  /// Whether a quorum of the voters takes more requests.
+  /// Whether a quorum of the voters can take more requests.
   [[nodiscard]] bool has_space(const Nodes::Ballot& ballot) const;
   void wait(Acquisition& acquisition);
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
-  /// Who is to try now, and waits here no more; null: nobody.
+  /// Removes and returns the acquisition that is to try now; null: none.
   [[nodiscard]] Acquisition* next();
 
  private:

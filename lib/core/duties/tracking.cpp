@@ -5,7 +5,7 @@
 namespace redlock::core {
 
 void Tracking::sent(const Claim& claim, Verb verb, NodeSet nodes) {
-  if (!queues_.empty() && claim.place_in(verb) != nullptr) {
+  if (!queues_.empty() && claim.position_in(verb) != nullptr) {
     queues_.may_be_written(claim.resource(), nodes);
   }
   if (resources_.empty() || !(is_write(verb) || is_taking_script(verb))) return;

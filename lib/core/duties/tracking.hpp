@@ -9,11 +9,11 @@
 
 namespace redlock::core {
 
-/// Keys whose changes somebody wants to know of: resources, for observers and for callers that wait
-/// for a lock of another library; queues, for holders that other clients wait for. Nodes do not
-/// notify a client of what it writes itself, and do not track such a key any more. So this notes
-/// the client's own requests, and has the nodes asked again at the end of the step. Who wants to
-/// know of a key says so to resources() or queues().
+/// Owns the keys whose changes somebody wants to know of: resources, for observers and for callers
+/// that wait for a lock of another library; queues, for holders that want to know whether others
+/// wait. A node does not notify a client of the client's own writes, and stops tracking the key
+/// after them. Therefore this class notes the client's own requests, and has the nodes asked again
+/// at the end of the step. Callers register keys with resources() and queues().
 class Tracking {
  public:
   Tracking(const Nodes& nodes, Outbox& outbox)
@@ -39,13 +39,13 @@ class Tracking {
     queues_.dropped(node);
   }
 
-  /// A request left for these nodes: it may change the keys, without a notification.
+  /// A request left for these nodes, which may change the keys without a notification.
   void sent(const Claim& claim, Verb verb, NodeSet nodes);
-  /// The node's key is ours.
+  /// The node has granted the key to us.
   void granted(const Claim& claim, NodeIndex node) {
     if (!resources_.empty()) written(claim, node);
   }
-  /// An inspection was answered, which may say of a change what no notification does.
+  /// An inspection was answered, and may show a change of which no notification came.
   void inspected(const Claim& claim, const Answer& answer);
 
  private:

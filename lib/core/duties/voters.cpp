@@ -3,7 +3,7 @@
 namespace redlock::core {
 
 void Voters::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
-  rest_.wake(claim);
+  idle_leases_.wake(claim);
   const Nodes::Ballot& ballot = nodes_.ballot();
   if (claim.work->ballot_found_at != ballot.found_at) {
     claim.work->deployment.assign(ballot.deployment);
@@ -15,8 +15,8 @@ void Voters::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
 
 bool Voters::extends(Claim& claim, NodeIndex node) const {
   claim.keys.forget_lost(lost_votes_);
-  // What a node has forgotten may be somebody's vote, and counted yet: a key that was set there in
-  // its quarantine, by a repair or a late SET, is a new vote and no old one.
+  // A vote that a node has forgotten may still count for somebody. A key that was set on the node
+  // during its quarantine, by a repair or a late SET, is a new vote, not the old one.
   return is_member(claim, node) && (!nodes_.is_quarantined(node) || claim.keys.has_vote_of(node));
 }
 
@@ -34,7 +34,7 @@ void Voters::record_all_absent(Acquisition& acquisition) const {
   const NodeSet remembering = nodes_.remembering(nodes_.all(), interval);
   acquisition.last.begin(0, nodes_.size(), ballot.quorum, now_, acquisition.terms.ttl);
   nodes_.all().each([&](NodeIndex node) {
-    // Nothing speaks against one whose clock could only not be compared: it was not asked.
+    // A node whose clock merely could not be compared is not recorded: it was not asked.
     const bool counts = nodes_.belongs_to(node, ballot.deployment) &&
                         ballot.quorum <= nodes_.size() && remembering.has(node);
     if (nodes_.may_vote_but_for_clock(node) && !nodes_[node].clock_far() && counts) return;

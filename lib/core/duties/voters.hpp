@@ -4,8 +4,8 @@
 
 #include "core/claim/acquisition.hpp"
 #include "core/claim/claim.hpp"
+#include "core/duties/idle_leases.hpp"
 #include "core/duties/meter.hpp"
-#include "core/duties/rest.hpp"
 #include "core/nodes/lost_votes.hpp"
 #include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
@@ -17,13 +17,18 @@ namespace redlock::core {
 /// round began, may vote, and remember for long enough.
 class Voters {
  public:
-  Voters(const Instant& now, const Nodes& nodes, const LostVotes& lost_votes, Rest& rest,
-         Meter& meter)
-      : now_(now), nodes_(nodes), lost_votes_(lost_votes), rest_(rest), meter_(meter) {}
+  Voters(const Instant& now, const Nodes& nodes, const LostVotes& lost_votes,
+         IdleLeases& idle_leases, Meter& meter)
+      : now_(now),
+        nodes_(nodes),
+        lost_votes_(lost_votes),
+        idle_leases_(idle_leases),
+        meter_(meter) {}
 
-  /// The round counts the votes of the deployment that counts now.
+  /// Begins a round that counts the votes of the current deployment.
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
 
+  /// Nodes whose votes for new leases count now.
   [[nodiscard]] NodeSet of(const Claim& claim) const {
     const Nodes::Ballot& ballot = nodes_.ballot();
     const bool known = claim.work->ballot_found_at == ballot.found_at;
@@ -35,13 +40,13 @@ class Voters {
     return nodes_.may_vote(node) && is_member(claim, node) &&
            !remembering(claim, NodeSet::of(node)).empty();
   }
-  /// Whether an extend that the node executed counts. In quarantine it does if the node has not
-  /// forgotten its vote for the claim. First forgets, in the claim's ledger, votes that went.
+  /// Whether an extend that the node executed counts. During a quarantine, it counts if the node
+  /// has not forgotten its vote for the claim. First removes lost votes from the claim's ledger.
   [[nodiscard]] bool extends(Claim& claim, NodeIndex node) const;
 
   /// Records the vote of a node that is not asked, and counts it for operators.
   void record_absent(Claim& claim, NodeIndex node);
-  /// Too few nodes could be asked for an attempt: records why, of those that could not.
+  /// Too few nodes could be asked for an attempt: records why, for each node that could not be.
   void record_all_absent(Acquisition& acquisition) const;
 
  private:
@@ -57,7 +62,7 @@ class Voters {
   const Instant& now_;
   const Nodes& nodes_;
   const LostVotes& lost_votes_;
-  Rest& rest_;
+  IdleLeases& idle_leases_;
   Meter& meter_;
 };
 

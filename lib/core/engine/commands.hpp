@@ -10,8 +10,8 @@
 #include "core/time.hpp"
 #include "redlock/error.hpp"
 
-/// What comes out of the engine: the commands. Each carries exactly what its driver needs; what a
-/// pointer refers to lives until the next step.
+/// The engine's output: its commands. Each carries exactly what its driver needs; what a pointer
+/// refers to lives until the next step.
 namespace redlock::core {
 
 class Round;
@@ -59,7 +59,7 @@ struct Extended {
   Duration elapsed{};
   Instant valid_until{};
 };
-/// No majority holds the token any more.
+/// The token no longer has a majority of the nodes.
 struct Released {
   CallId request{};
   ClaimId claim{};
@@ -72,20 +72,21 @@ struct Inspected {
   ClaimId claim{};
   const Round* round = nullptr;
 };
-/// The request did not get what it asked for.
+/// The request failed, for the reason in `code`.
 struct Failed {
   CallId request{};
   Errc code{};
-  const Round* round = nullptr;  ///< the last one; none where nothing was sent
+  const Round* round = nullptr;  ///< the last round; null: nothing was sent
   Duration elapsed{};
-  std::string_view in_the_way{};  ///< of several resources; empty: the only one
-  std::uint32_t permits = 0;      ///< of the semaphore that was asked for one
+  std::string_view in_the_way{};  ///< the resource of several that another client holds; empty:
+                                  ///< there is one resource
+  std::uint32_t permits = 0;      ///< size of the semaphore if a permit was requested; 0: none was
 };
 /// The lease ends soon, though it is to be renewed.
 struct AtRisk {
   ClaimId claim{};
 };
-/// What is known of other clients that wait for the lease's resource has changed.
+/// Whether other clients wait for the lease's resource: follows WatchQueue, and every change.
 struct QueueWatched {
   ClaimId claim{};
   OtherClients others = OtherClients::unknown;
@@ -102,8 +103,8 @@ struct Lost {
 struct NodeExcluded {
   NodeIndex node = 0;
 };
-/// Our own clock stood still for at most `most`: by that much the clocks of the nodes in `alike`
-/// stepped together.
+/// This machine stood still for at most `most`: the clocks of the nodes in `alike` stepped together
+/// by that much.
 struct StoodStill {
   NodeSet alike{};
   Duration most{};
@@ -112,7 +113,7 @@ struct StoodStill {
 struct NodeLearned {
   NodeIndex node = 0;
 };
-/// Before Drained: so many releases did not reach the node.
+/// Precedes Drained: releases that did not reach the node.
 struct Undelivered {
   NodeIndex node = 0;
   std::int64_t releases = 0;

@@ -11,9 +11,8 @@
 namespace redlock::core {
 namespace {
 
-/// Events that are not postponed to what is due: the loss of a lease that was given away is not
-/// reported any more, even where the deadline has passed, and nothing may be sent to a node that is
-/// down.
+/// Events that are handled before overdue work. A lease that its holder gives up is not reported as
+/// lost, even if its deadline has passed. Nothing may be sent to a node that is down.
 bool only_takes_away(const Event& event) {
   return std::holds_alternative<Release>(event) || std::holds_alternative<Detach>(event) ||
          std::holds_alternative<NodeDown>(event);
@@ -36,7 +35,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   wait_queue_.begin_step(now);
   tracking_.begin_step();
   reap();
-  // What is due comes first: an answer that arrives after the deadline must find the lease lost.
+  // Overdue work comes first: an answer that arrives after the deadline must find the lease lost.
   const bool takes_away = only_takes_away(event);
   if (takes_away) {
     handle(event);
@@ -101,7 +100,7 @@ void Engine::judge_touched() {
         judge(claim);
         finish_if_clean(claim);
       }
-      if (claim.unanswered == 0) rest_.note_idle(claim);
+      if (claim.unanswered == 0) idle_leases_.note_idle(claim);
     }
     touched.clear();
     next = 0;
@@ -145,9 +144,9 @@ void Engine::on(const WatchQueue& event) {
 void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node); }
 
 void Engine::reap() {
-  rest_.begin_step();
+  idle_leases_.begin_step();
   claims_.reap([this](Claim& claim) {
-    if (claim.work) rest_.put_away(claim);
+    if (claim.work) idle_leases_.archive(claim);
   });
   acquisitions_.reap();
 }
@@ -170,7 +169,7 @@ void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
 
 void Engine::on(const TimePassed&) { tend_links(); }
 
-void Engine::on(const TurnEnd&) { cover_.end_turn(); }
+void Engine::on(const TurnEnd&) { proof_.end_turn(); }
 
 void Engine::on(const Shutdown& shutdown) {
   if (closing_.has_begun()) return;
@@ -186,7 +185,7 @@ void Engine::on(const Shutdown& shutdown) {
   claims_.each([this](Claim& claim) {
     if (claim.finished) return;
     if (claim.phase == Claim::Phase::held) fail_requests(claim, Errc::closed, &claim.round);
-    // What is being cleaned up, too: nobody may be there for an answer that it waits for.
+    // Claims that are being cleaned up end too: the answer that they wait for may never come.
     const bool over = claim.phase == Claim::Phase::cleaning_up && claim.task == Claim::Task::none;
     if (claim.phase == Claim::Phase::held || (over && claim.keys.wants_undo())) clear(claim);
   });
@@ -208,7 +207,7 @@ Metrics Engine::metrics(Instant now) const {
   Metrics metrics = meter_.report(now);
   metrics.acquires_in_progress = acquisitions_.in_progress();
   metrics.leases_held = claims_.leases();
-  claims_.each_unsettled([&](const Claim& claim) {
+  claims_.each_pending([&](const Claim& claim) {
     claim.keys.to_release().each([&](NodeIndex node) { ++metrics.nodes[node].owed_releases; });
   });
   return metrics;

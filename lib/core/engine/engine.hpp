@@ -17,14 +17,14 @@
 #include "core/duties/closing.hpp"
 #include "core/duties/enroller.hpp"
 #include "core/duties/fencing_tokens.hpp"
+#include "core/duties/idle_leases.hpp"
 #include "core/duties/key_notes.hpp"
-#include "core/duties/marker_cover.hpp"
+#include "core/duties/marker_proof.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
 #include "core/duties/observers.hpp"
 #include "core/duties/owed_releases.hpp"
 #include "core/duties/queue_watch.hpp"
-#include "core/duties/rest.hpp"
 #include "core/duties/rounds.hpp"
 #include "core/duties/sender.hpp"
 #include "core/duties/space_queue.hpp"
@@ -48,7 +48,7 @@ namespace redlock::core {
 ///  3. sends each request in one piece and in order per connection, and answers each with exactly
 ///     one Answer, in the same order; requests open on a connection that ended are not answered,
 ///     NodeDown (or the engine's own Disconnect) covers them;
-///  4. steps it with TurnEnd if nodes are uncovered(), before the commands leave;
+///  4. steps it with TurnEnd if nodes are unproven(), before the commands leave;
 ///  5. after the steps of a turn asks `next_deadline()` and steps with TimePassed when it has come,
 ///     *after* reading what has arrived: answers that are there must not be taken for missing.
 ///
@@ -70,8 +70,8 @@ class Engine {
   [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
   /// Why a node that is up has no vote for new leases; empty if it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
-  /// Nodes that were asked for a vote since the last TurnEnd.
-  [[nodiscard]] NodeSet uncovered() const noexcept { return cover_.uncovered(); }
+  /// Nodes that were sent a request for a vote since the last TurnEnd.
+  [[nodiscard]] NodeSet unproven() const noexcept { return proof_.unproven(); }
   /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
   /// For how long nodes reserve a free resource for the first client in its queue.
@@ -89,8 +89,8 @@ class Engine {
   void each_claim(Visit&& visit) const {
     claims_.each(std::forward<Visit>(visit));
   }
-  /// What it has counted, and its state at `now`. Not within a step. Visits every claim that may be
-  /// owed something.
+  /// Counters since the start, and the state at `now`. Not within a step. Visits every claim that
+  /// may be owed something.
   [[nodiscard]] Metrics metrics(Instant now) const;
   /// Claims, acquisitions and keys that were visited one by one.
   [[nodiscard]] std::uint64_t walked() const noexcept {
@@ -118,7 +118,7 @@ class Engine {
   void on(const WatchQueue&);
   void on(const Cancel&);
   void on(const Answer&);
-  void on(const Assents&);
+  void on(const PlainYeses&);
   void on(const NodeUp&);
   void on(const NodeDown&);
   void on(const Subscribed&);
@@ -162,12 +162,12 @@ class Engine {
 
   // engine_marker.cpp: what a node remembers
   void take_marker_reading(const Answer& answer);
-  /// `floor` is what was read with the marker; 0: none.
+  /// `floor`: the fencing floor that was read with the marker; 0: none was read.
   void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
   void count_held_back(NodeIndex node, std::uint64_t floor);
   /// An answer that was held back, or need not be.
-  void take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
-                           const Arrival& arrival);
+  void take_counted_plain_yes(NodeIndex node, const PlainYes& plain_yes, std::uint64_t floor,
+                              const Arrival& arrival);
   void take_marker_written(const Answer& answer);
   /// Ends connections to nodes that nobody has met: the next handshake marks them.
   void mark_nodes();
@@ -176,10 +176,10 @@ class Engine {
   // engine_answers.cpp: whom an answer concerns
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// As take_answer(), for an answer that says yes and nothing else, as most do.
-  void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);
+  void take_plain_yes(NodeIndex node, const PlainYes& plain_yes, Arrival arrival);
   /// A fenced SET in its short form was granted: the floor was read after it.
-  void take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
-                          const Arrival& arrival);
+  void take_fenced_plain_yes(NodeIndex node, const PlainYes& plain_yes, std::uint64_t floor,
+                             const Arrival& arrival);
   void take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival);
   void judge(Claim& claim);
 
@@ -259,17 +259,17 @@ class Engine {
   Clocks clocks_{settings_, now_, nodes_, outbox_};
   Closing closing_{now_, claims_, nodes_, outbox_};
   Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, random_};
-  MarkerCover cover_{settings_, nodes_, outbox_};
+  MarkerProof proof_{settings_, nodes_, outbox_};
   Meter meter_{settings_, nodes_};
   FencingTokens fencing_{settings_, nodes_, meter_, outbox_};
   Names names_{settings_, now_, nodes_, outbox_};
   Observers observers_{settings_,        now_,   nodes_, claims_, tracking_.resources(),
                        agenda_.timers(), outbox_};
   QueueWatch queue_watch_{settings_, tracking_.queues(), wait_queue_, outbox_};
-  Rest rest_{settings_, claims_};
-  Voters voters_{now_, nodes_, lost_votes_, rest_, meter_};
-  Sender sender_{settings_, now_,      acquisitions_, nodes_, rest_,       clocks_,
-                 cover_,    tracking_, fencing_,      names_, wait_queue_, outbox_};
+  IdleLeases idle_leases_{settings_, claims_};
+  Voters voters_{now_, nodes_, lost_votes_, idle_leases_, meter_};
+  Sender sender_{settings_, now_,      acquisitions_, nodes_, idle_leases_, clocks_,
+                 proof_,    tracking_, fencing_,      names_, wait_queue_,  outbox_};
   OwedReleases owed_releases_{settings_,     now_,    closing_, nodes_,
                               acquisitions_, claims_, agenda_,  sender_};
   KeyNotes key_notes_{now_,     lost_votes_, voters_, acquisitions_, tracking_,

@@ -36,7 +36,7 @@ void Engine::on(const Acquire& event) {
   Acquisition& acquisition = acquisitions_.make(event.request);
   acquisition.terms.assign(event);
   acquisition.renewal = event.renewal;
-  // A lease that may not be held longer than this is not asked for longer either.
+  // No TTL above the longest hold is requested.
   if (event.renewal && event.renewal->max_hold < event.ttl) {
     acquisition.terms.ttl = std::chrono::floor<std::chrono::milliseconds>(event.renewal->max_hold);
   }
@@ -66,8 +66,8 @@ void Engine::on(const Acquire& event) {
 }
 
 bool Engine::has_room() const {
-  // An attempt is its acquisition's, and what is only being cleaned up is no lease any more: that
-  // has as much room again.
+  // An attempt counts with its acquisition. Claims that are only being cleaned up have the same
+  // amount of room for themselves.
   const std::size_t most = settings_.max_operations;
   return acquisitions_.size() + claims_.leases() < most && claims_.size() < 2 * most;
 }
@@ -96,7 +96,7 @@ void Engine::try_again(Acquisition& acquisition) {
     return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
   }
   // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
-  // or one that seems far off may turn out to be the right one.
+  // and one that seems far off may prove to be right.
   if (nodes_.may_soon_have_quorum()) {
     acquisitions_.enter(acquisition, Acquisition::State::connecting);
     agenda_.set(acquisition, acquisition.give_up);
@@ -126,7 +126,7 @@ void Engine::use_space() {
 
 Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
   Claim& claim = claims_.make(purpose, resource, token);
-  rest_.wake(claim);
+  idle_leases_.wake(claim);
   claim.keys.begin_votes(lost_votes_);
   return claim;
 }
@@ -158,10 +158,10 @@ void Engine::start_attempt(Acquisition& acquisition) {
   acquisition.for_space = false;
   claim.acquisition = acquisition.index;
   claim.contended = acquisition.failed_attempts > 1;
-  claim.work->place = wait_queue_.queue_place(acquisition);
-  claim.contended |= claim.work->place.as_client;
+  claim.work->position = wait_queue_.queue_position(acquisition);
+  claim.contended |= claim.work->position.as_client;
   claim.task = Claim::Task::acquire;
-  claim.verb = claim.work->place.ticket ? kind.script : verb_for(acquisition);
+  claim.verb = claim.work->position.ticket ? kind.script : verb_for(acquisition);
   if (acquisition.reserves) {
     // Longer than it takes until the next attempt, and no longer than the caller waits.
     const Duration next_attempt = longest_sleep + settings_.longest_limit;
@@ -185,7 +185,7 @@ void Engine::judge_attempt(Claim& claim) {
     case Verdict::pending:
       return;
     case Verdict::won:
-      // A lease that is already over is worth nothing to its holder and blocks everybody else.
+      // A lease that has ended already is of no use to its holder, and blocks all others.
       if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
       if (!claim.fencing()) return grant(claim);
       claim.task = Claim::Task::fence;
@@ -247,11 +247,12 @@ void Engine::grant(Claim& claim) {
 
   inspect(observers_.changed_by_us(claim));
   acquisitions_.enter(acquisition, Acquisition::State::over);
-  // Most nodes that have not answered yet grant it as well, and one that does not is left then.
-  QueuePlace& place = claim.work->place;
-  if (place.ticket) place.unanswered = place.nodes & claim.round.pending();
+  // Most nodes whose answers are still missing will grant it too. The client leaves the queue of a
+  // node that does not when its answer arrives.
+  QueuePosition& position = claim.work->position;
+  if (position.ticket) position.unanswered = position.nodes & claim.round.pending();
   wait_queue_.leave(acquisition, WaitQueue::Left::granted,
-                    claim.round.granted() | place.unanswered);
+                    claim.round.granted() | position.unanswered);
   agenda_.set(acquisition, std::nullopt);
   acquisitions_.finish(acquisition);
 }
@@ -273,11 +274,12 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   acquisition.lose(claim.round, why);
   const Refusal& refusal = acquisition.refusal;
-  // Where a quorum names the holder, the others will refuse as well, and need no release.
+  // If a quorum names the holder, the other nodes will refuse too, and need no release.
   const NodeSet unanswered = refusal.is_known ? claim.round.pending() : NodeSet();
   if (acquisition.give_up && now_ < *acquisition.give_up) {
-    wait_queue_.place_again(acquisition, claim.work->place, claim.keys.present() - unanswered);
-    claim.work->place.quiet = refusal.will_be_passed_on();
+    wait_queue_.restore_position(acquisition, claim.work->position,
+                                 claim.keys.present() - unanswered);
+    claim.work->position.quiet = refusal.will_be_passed_on();
   }
   clear(claim, unanswered);
   if (acquisition.may_change_permit(now_, settings_.quorum)) {
@@ -350,7 +352,7 @@ void Engine::fire(Acquisition& acquisition) {
       Claim& claim = *claims_.find(acquisition.claim);
       // An earlier attempt knew more than one that was cut short.
       if (!acquisition.has_last) {
-        // Who refused says more than who was not waited for.
+        // A refusal explains more than a node that was not waited for.
         const bool was_refused = !claim.round.with(Vote::refused).empty();
         acquisition.lose(claim.round, was_refused ? claim.round.why_lost() : Errc::unavailable);
       }

@@ -7,7 +7,7 @@
 namespace redlock::core {
 namespace {
 
-/// By a server that is a replica, or about to have other data, also where a script met it.
+/// Whether the server is a replica or is loading its data. The error may come from within a script.
 bool says_no_master(std::string_view error) {
   constexpr std::array<std::string_view, 3> codes{"READONLY ", "MASTERDOWN ", "LOADING "};
   return std::any_of(codes.begin(), codes.end(), [&](std::string_view code) {
@@ -27,65 +27,65 @@ void Engine::on(const Answer& answer) {
   if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);
   if (answer.reply == Reply::marker) return take_marker_written(answer);
   Link& link = nodes_[answer.node];
-  if (cover_.holds_back(link, answer.stamp.verb)) return link.hold_back(answer, now_);
+  if (proof_.holds_back(link, answer.stamp.verb)) return link.hold_back(answer, now_);
   take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
 }
 
-void Engine::on(const Assents& event) {
+void Engine::on(const PlainYeses& event) {
   Link& link = nodes_[event.node];
-  const std::size_t confirmed = cover_.confirmed(event);
-  for (const Assent& assent : event.answers.first(confirmed)) {
-    if (assent.reply == Reply::marker) {
-      take_marker(event.node, assent.stamp, event.marker, 0);
+  const std::size_t confirmed = proof_.confirmed(event);
+  for (const PlainYes& plain_yes : event.answers.first(confirmed)) {
+    if (plain_yes.reply == Reply::marker) {
+      take_marker(event.node, plain_yes.stamp, event.marker, 0);
     } else {
-      take_counted_assent(event.node, assent, 0, link.answered(assent.stamp, now_));
+      take_counted_plain_yes(event.node, plain_yes, 0, link.answered(plain_yes.stamp, now_));
     }
   }
-  for (const Assent& assent : event.answers.subspan(confirmed)) {
-    if (assent.reply == Reply::marker) {
-      take_marker(event.node, assent.stamp, event.marker, 0);
-      // Else it has another one, and nothing more that it said counts.
+  for (const PlainYes& plain_yes : event.answers.subspan(confirmed)) {
+    if (plain_yes.reply == Reply::marker) {
+      take_marker(event.node, plain_yes.stamp, event.marker, 0);
+      // The marker changed: discard the rest.
       if (!link.up()) return;
-    } else if (cover_.holds_back(link, assent.stamp.verb)) {
-      link.hold_back(assent, now_);
-    } else if (assent.reply == Reply::clock) {
-      take_time(event.node, assent.time, link.answered(assent.stamp, now_));
+    } else if (proof_.holds_back(link, plain_yes.stamp.verb)) {
+      link.hold_back(plain_yes, now_);
+    } else if (plain_yes.reply == Reply::clock) {
+      take_time(event.node, plain_yes.time, link.answered(plain_yes.stamp, now_));
     } else {
-      take_assent(event.node, assent, link.answered(assent.stamp, now_));
+      take_plain_yes(event.node, plain_yes, link.answered(plain_yes.stamp, now_));
     }
   }
 }
 
-void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
-                                const Arrival& arrival) {
-  Claim* const claim = claims_.find(assent.stamp.claim());
+void Engine::take_fenced_plain_yes(NodeIndex node, const PlainYes& plain_yes, std::uint64_t floor,
+                                   const Arrival& arrival) {
+  Claim* const claim = claims_.find(plain_yes.stamp.claim());
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
   if (FencingTokens::acknowledge_at_once(*claim, node, floor)) {
-    return rounds_.take_grant(*claim, node, assent.stamp, arrival.took);
+    return rounds_.take_grant(*claim, node, plain_yes.stamp, arrival.took);
   }
   Answer answer;
   answer.node = node;
-  answer.stamp = assent.stamp;
-  answer.reply = assent.reply;
+  answer.stamp = plain_yes.stamp;
+  answer.reply = plain_yes.reply;
   answer.text = claim->token();
   FencingTokens::complete(*claim, answer, floor);
   take_answer(answer, Vote::unreachable, arrival);
 }
 
-void Engine::take_assent(NodeIndex node, const Assent& assent, Arrival arrival) {
-  const Stamp& stamp = assent.stamp;
+void Engine::take_plain_yes(NodeIndex node, const PlainYes& plain_yes, Arrival arrival) {
+  const Stamp& stamp = plain_yes.stamp;
   Claim* const claim = claims_.find(stamp.claim());
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
-  if (assent.reply == Reply::granted && stamp.verb == Verb::set) {
+  if (plain_yes.reply == Reply::granted && stamp.verb == Verb::set) {
     return rounds_.take_grant(*claim, node, stamp, arrival.took);
   }
-  if (assent.reply == Reply::released && !claim->by_operator) {
+  if (plain_yes.reply == Reply::released && !claim->by_operator) {
     return rounds_.take_release(*claim, node, stamp, arrival.took);
   }
   Answer answer;
   answer.node = node;
   answer.stamp = stamp;
-  answer.reply = assent.reply;
+  answer.reply = plain_yes.reply;
   take_answer(answer, Vote::unreachable, arrival);
 }
 
@@ -104,7 +104,7 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
     case Verb::kill_old:
       if (!answered) return;
       nodes_[answer.node].killed();
-      return owed_releases_.settled(answer.node);
+      return owed_releases_.acknowledged(answer.node);
     case Verb::read_clock:
       return take_clock(answer, arrival);
     case Verb::read_evictions:

@@ -56,7 +56,7 @@ void Engine::adopt(Claim& claim, const ValidityBasis& basis) {
   claim.unasked = NodeSet();
   claims_.lease_began(claim);
   claim.granted_at = now_;
-  // Any node may have the key, and its previous owner may have asked for a longer expiry.
+  // Any node may have the key, and its previous owner may have given it a longer expiry.
   claim.keys.assume_present(nodes_.all());
   claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
   begin_lease(claim, basis, *claim.work->adopted);

@@ -14,7 +14,7 @@ void Engine::on(const Extend& event) {
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, Errc::not_holder, nullptr);
   }
-  rest_.wake(*claim);
+  idle_leases_.wake(*claim);
   claim->work->queued.push_back({event.request, event.ttl});
   if (claim->task == Claim::Task::none) start_queued_extend(*claim);
 }
@@ -149,7 +149,7 @@ void Engine::on(const Downgrade& event) {
     return fail(event.request, Errc::not_holder, nullptr);
   }
   REDLOCK_ASSERT(claim->terms().kind() == Kind::exclusive || claim->terms().kind() == Kind::shared);
-  rest_.wake(*claim);
+  idle_leases_.wake(*claim);
   claim->downgrade();
   claim->work->downgrades.push_back(event.request);
   if (claim->task == Claim::Task::none) begin_downgrade(*claim);

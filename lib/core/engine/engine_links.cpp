@@ -19,7 +19,7 @@ void Engine::tend_links() {
     const auto node = static_cast<NodeIndex>(i);
     Link& link = nodes_[i];
     if (link.answer_overdue(now_)) {
-      // Which answers are still to come is not known any more: the connection cannot be used.
+      // Answers can no longer be told apart: the connection cannot be used again.
       owed_releases_.undo_sets(node);
       outbox_.emit(Disconnect{node});
       drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));
@@ -29,7 +29,7 @@ void Engine::tend_links() {
     }
     if (link.role_check_due(now_)) end_connection(node, Vote::error, link.ineligible());
     if (link.name_look_due(now_)) end_connection(node, Vote::error, nodes_.why_not_counted(node));
-    if (link.marker_look_due(now_) && !closing_.has_begun()) cover_.read(node);
+    if (link.marker_look_due(now_) && !closing_.has_begun()) proof_.read(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);
       outbox_.emit(Connect{node, enroller_.may_mark(node)});
@@ -66,7 +66,7 @@ void Engine::on(const NodeUp& event) {
   kill_suspects(node);
   clocks_.came_up(node);
   serve_claims_of(node);
-  owed_releases_.settled(node);
+  owed_releases_.acknowledged(node);
   tracking_.came_up(node);
   mark_nodes();
   judge_clocks();
@@ -86,7 +86,7 @@ void Engine::kill_suspects(NodeIndex node) {
 }
 
 void Engine::serve_claims_of(NodeIndex node) {
-  claims_.each_unsettled([&](Claim& claim) {
+  claims_.each_pending([&](Claim& claim) {
     if (begins_now(claim)) return;
     if (claim.keys.to_release().has(node)) owed_releases_.came_up(claim);
     if (!claim.unasked.has(node)) return;
@@ -107,10 +107,11 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   Link& link = nodes_[node];
   link.went_down(now_, vote, why, random_);
   closing_.dropped(node);
-  cover_.dropped(node);
+  proof_.dropped(node);
   enroller_.dropped(node);
-  // Its server may be reached by another address of the list, which has the vote from now on.
-  // Of several, one: the first becomes the others' duplicate.
+  // Its server may be reached by another address of the list, which has the vote from now on. Of
+  // several addresses of that server only the first gets the vote; the others become its
+  // duplicates.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].duplicate_of() != node) continue;
     nodes_[i].set_duplicate_of(std::nullopt);
@@ -126,7 +127,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     take_answer(answer, vote, std::nullopt);
   }
   lost_votes_.lose(node);
-  claims_.each_unsettled([&](Claim& claim) {
+  claims_.each_pending([&](Claim& claim) {
     if (begins_now(claim) || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));

@@ -7,7 +7,7 @@
 #include "core/engine/engine.hpp"
 #include "support/assert.hpp"
 
-/// What a node remembers: its membership record, and votes that count only with it.
+/// The membership record of a node, and votes that count only with it.
 namespace redlock::core {
 
 void Engine::take_marker_reading(const Answer& answer) {
@@ -34,11 +34,11 @@ void Engine::take_marker(NodeIndex node, const Stamp& stamp, std::string_view te
 
 void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
   while (const Link::HeldBack* const held = nodes_[node].take_held_back()) {
-    if (!held->has_words) {
-      take_counted_assent(node, held->assent, floor, held->arrival);
+    if (!held->has_details) {
+      take_counted_plain_yes(node, held->plain_yes, floor, held->arrival);
       continue;
     }
-    Answer answer = nodes_[node].take_held_words();
+    Answer answer = nodes_[node].take_held_details();
     if (is_short(answer.stamp.verb)) {
       FencingTokens::complete(*claims_.find(answer.stamp.claim()), answer, floor);
     }
@@ -46,11 +46,11 @@ void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
   }
 }
 
-void Engine::take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
-                                 const Arrival& arrival) {
-  if (is_short(assent.stamp.verb)) return take_fenced_assent(node, assent, floor, arrival);
-  if (assent.reply == Reply::clock) return take_time(node, assent.time, arrival);
-  take_assent(node, assent, arrival);
+void Engine::take_counted_plain_yes(NodeIndex node, const PlainYes& plain_yes, std::uint64_t floor,
+                                    const Arrival& arrival) {
+  if (is_short(plain_yes.stamp.verb)) return take_fenced_plain_yes(node, plain_yes, floor, arrival);
+  if (plain_yes.reply == Reply::clock) return take_time(node, plain_yes.time, arrival);
+  take_plain_yes(node, plain_yes, arrival);
 }
 
 void Engine::take_marker_written(const Answer& answer) {

@@ -18,45 +18,45 @@
 #include "redlock/error.hpp"
 #include "redlock/token.hpp"
 
-/// What goes into the engine: the events. What comes out of it: commands.hpp.
+/// The engine's input: its events. Its output is in commands.hpp.
 namespace redlock::core {
 
-/// Names a call of the driver's; the engine only hands it back. Zero: nobody waits for the answer.
+/// Identifies a call of the driver; the engine only returns it. Zero: nobody waits for the answer.
 enum class CallId : std::uint64_t { none = 0 };
 
-/// Whether clients besides this one wait for a resource, as far as a holder knows.
+/// Whether other clients wait for a resource, as far as its holder knows.
 enum class OtherClients : std::uint8_t { unknown, none, waiting };
 
-/// What a node answered, classified: every reply of a server has exactly one of these.
+/// The class of a node's answer: every reply of a server has exactly one.
 enum class Reply : std::uint8_t {
-  granted,   ///< set: the key is ours now; fenced: and so is the number; numbered: `text`
-             ///< is whose key it was at the end, `number` what there was before ours; enter:
-             ///< `holds` of the group
-  behind,    ///< fenced: the key is ours, its number is not below `number`
-  taken,     ///< the key is somebody else's: `text` the holder where known, `remaining`;
-             ///< take_permit: `text` is a digit for each permit, 1 where it is free; join_queue:
-             ///< we are queued; track: it is there, or somebody is queued
-  extended,  ///< the key was ours, its expiry is now at least what was asked; `holds` where
-             ///< it is one of several
+  granted,   ///< set: the key is ours; fenced: the number is ours too; numbered: `text` is the
+             ///< key's holder afterwards, `number` the number before; enter: `holds` of the group
+  behind,    ///< fenced: the key is ours, but the node's number is already `number`
+  taken,     ///< another client has the key: `text` is the holder if known, `remaining`;
+             ///< take_permit: `text` has a digit per permit, 1: free; join_queue: we are queued;
+             ///< track: the key exists, or a client is queued
+  extended,  ///< the key was ours, its expiry is now at least the requested one; `holds` if it is
+             ///< one of several
   repaired,  ///< the key was gone and is ours again
-  gone,      ///< there is no key; join_queue: we are queued all the same; track: nobody is queued
-  released,  ///< the key was ours and is deleted; of this and of the other answers to a
-             ///< release: `holds` that are left where it was shared
+  gone,      ///< there is no key; join_queue: we are queued nevertheless; track: nobody is queued
+  released,  ///< the key was ours and is deleted; all answers to the release of a shared lock:
+             ///< `holds` that are left
   found,     ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
              ///< their group and tokens, see take_text()
   done,      ///< kill_old, expire_orphan, prune_fencing_numbers, leave_queue, write_name,
              ///< write_audit; read_evictions: `number` is how many
-  marker,    ///< read_marker, write_marker: `text` is the node's marker, empty where there
-             ///< is none; write_marker: `time` is what is left of its quarantine;
-             ///< read_floor_and_marker: `number` is the floor, 0 where there is none
+  marker,    ///< read_marker, write_marker: `text` is the node's marker, empty: there is none;
+             ///< write_marker: `time` is the rest of its quarantine; read_floor_and_marker:
+             ///< `number` is the floor, 0: there is none
   clock,     ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
-  script_needed,   ///< to a plain command, and nothing was executed: a script would know more
+  script_needed,   ///< answer to a plain command, nothing was executed: a script is needed to
+                   ///< decide
   error,           ///< nothing was executed, `text` is the server's message
   failed,          ///< the connection ended with the request unanswered: executed or not
 };
 
-/// A set of them.
+/// A set of classes.
 class Replies {
  public:
   constexpr Replies(std::initializer_list<Reply> replies) noexcept {
@@ -76,7 +76,7 @@ class Replies {
 struct RenewalLimits {
   std::uint64_t max_renewals = 0;
   Duration max_hold{};
-  bool in_background = true;  ///< false: no renewal; they bind extends by hand
+  bool in_background = true;  ///< false: no renewal; the limits apply to extends by the caller
 };
 struct Acquire {
   CallId request{};
@@ -91,9 +91,10 @@ struct Acquire {
   std::optional<Duration> orphan_ttl{};
   std::span<const std::string> more_resources{};  ///< more resources: all or none
   std::string_view group{};   ///< who may hold it at the same time; empty: nobody else
-  Duration hold_at_least{};   ///< for how long nobody else may have it, held or not
-  std::string_view name{};    ///< stored behind the token
-  std::uint32_t permits = 0;  ///< take one of so many; 0: the resource itself
+  Duration hold_at_least{};   ///< minimum time until another client may hold it, even after a
+                              ///< release
+  std::string_view name{};    ///< stored after the token
+  std::uint32_t permits = 0;  ///< size of the semaphore; 0: the lock is no permit
 };
 struct Extend {
   CallId request{};
@@ -120,13 +121,13 @@ struct ExtendToken {
   Duration ttl{};
   std::span<const std::string> more_resources{};  ///< of the same token: all or none
 };
-/// As Downgrade, of somebody's lease.
+/// Downgrade of the lease that has this token.
 struct DowngradeToken {
   CallId request{};
   std::string_view resource;
   Token token{};
 };
-/// As ExtendToken, and what comes of it is a lease: Acquired or Failed.
+/// ExtendToken whose result is a lease: Acquired or Failed.
 struct Adopt {
   CallId request{};
   std::string_view resource;
@@ -135,29 +136,31 @@ struct Adopt {
   std::span<const std::string> more_resources{};  ///< of the same token: all or none
   std::string_view group{};                       ///< as in Acquire
   RenewalLimits renewal{};
-  std::uint64_t fencing_number = 0;  ///< that the lease has; 0: none
+  std::uint64_t fencing_number = 0;  ///< the lease's fencing token; 0: none
 };
 struct ReleaseToken {
   CallId request{};
   std::string_view resource;
   Token token{};
-  bool by_operator = false;                       ///< nodes that deleted it remember who did
-  Duration delay{};                               ///< and for so long nobody may have it there
+  bool by_operator = false;                       ///< nodes that delete the key store who broke the
+                                                  ///< lock
+  Duration delay{};                               ///< how long nobody may lock it on these nodes
+                                                  ///< afterwards
   std::span<const std::string> more_resources{};  ///< of the same token
 };
 struct Inspect {
   CallId request{};
   std::string_view resource;
-  Token token{};  ///< is it among those that hold? Empty: nobody asks
+  Token token{};  ///< is this token among the holders? Empty: not requested
 };
 /// Inspects now and after every change, until it is cancelled: each time it is answered by
 /// Inspected, at the end by Failed.
 struct Observe {
   CallId request{};
   std::string_view resource;
-  Duration poll_interval{};  ///< where too few nodes notify us of changes
+  Duration poll_interval{};  ///< used if too few nodes notify us of changes
 };
-/// Whether other clients wait for what a lease holds is to be known: QueueWatched follows.
+/// Requests to know whether other clients wait for the lease's resource: QueueWatched follows.
 struct WatchQueue {
   ClaimId claim{};
 };
@@ -170,27 +173,30 @@ struct Answer {
   Reply reply = Reply::failed;
   std::string_view text{};
   std::optional<Duration> remaining{};
-  std::uint64_t number = 0;  ///< fenced: the node's; inspect: the same
+  std::uint64_t number = 0;  ///< fenced, inspect: the node's fencing number; taken, of several
+                             ///< resources: which one is in the way
   std::optional<Holds> holds{};
-  Duration time{};  ///< read_clock; inspect, write_marker: what is left of a quarantine
-  /// inspect: names, the queue, and what operators did; as inspect.lua has it, well-formed.
+  Duration time{};  ///< read_clock: the node's clock; inspect, write_marker: the rest of a
+                    ///< quarantine
+  /// inspect: names, the queue, and locks that operators broke; as inspect.lua returns it,
+  /// well-formed.
   std::string_view for_people{};
-  bool queued = false;  ///< release_plain: somebody is queued for the resource
-  /// join_queue, take: where we are queued now; 0: ahead of all tickets, or not at all.
+  bool queued = false;  ///< release_plain: a client is queued for the resource
+  /// join_queue, take: our ticket now; 0: before all tickets, or not queued.
   std::int64_t ticket = 0;
   bool is_first = false;  ///< in that queue
 };
-/// A node's answer that says yes and nothing else, or what its clock shows.
-struct Assent {
+/// A plain yes: an answer without details, or the node's clock.
+struct PlainYes {
   Stamp stamp{};
   Reply reply = Reply::granted;  ///< or extended, released, marker, or clock
   Duration time{};               ///< clock: see Answer
 };
-/// What one node answered, in its order: most answers by far, and many of them arrive together. As
-/// if each had come in an Answer of its own.
-struct Assents {
+/// Plain yeses of one node, in their order. Most answers are such, and many arrive together. Each
+/// counts as if it had come in an Answer of its own.
+struct PlainYeses {
   NodeIndex node = 0;
-  std::span<const Assent> answers{};
+  std::span<const PlainYes> answers{};
   std::string_view marker{};  ///< the text of all answers that are a marker
 };
 /// A connection is ready for requests. `server` is the server's run_id: it changes with every start
@@ -199,13 +205,13 @@ struct NodeUp {
   NodeIndex node = 0;
   std::string_view server;
   std::int64_t connection = 0;
-  /// What the handshake showed that it can do.
+  /// Abilities of the server, from the handshake.
   Capabilities capabilities{Capability::run_scripts};
-  /// Why it has no vote as long as this connection lasts; empty where it has one.
+  /// Why the node has no vote on this connection; empty: it has one.
   std::string_view ineligible{};
-  /// How many keys it has evicted.
+  /// How many keys the server has evicted.
   std::uint64_t evicted = 0;
-  /// It is a replica, which may become a master again.
+  /// The server is a replica, which may become a master again.
   bool replica = false;
   /// The node's membership record, word for word (marker.hpp); empty: it has none.
   std::string_view marker{};
@@ -232,9 +238,9 @@ struct Subscribed {
 struct Notification {
   NodeIndex node = 0;
   std::string_view key;
-  std::uint32_t before = 0;  ///< waiters ahead of us that were notified too
+  std::uint32_t before = 0;  ///< waiters before us in the queue that were notified too
 };
-/// Notifications of the node do not arrive any more; also instead of Subscribed.
+/// Notifications of the node no longer arrive; also sent instead of Subscribed.
 struct Unsubscribed {
   NodeIndex node = 0;
 };
@@ -247,8 +253,8 @@ struct Changed {
 };
 /// Harmless when nothing was due.
 struct TimePassed {};
-/// All that was commanded until now leaves in one write per node: the request that covers its votes
-/// comes last. Harmless where Engine::uncovered() is empty.
+/// All commands until now leave in one write per node, with the request that confirms its votes
+/// last. Harmless if Engine::unproven() is empty.
 struct TurnEnd {};
 /// Ends all requests, releases all leases; answered by Drained.
 struct Shutdown {
@@ -257,7 +263,7 @@ struct Shutdown {
 
 using Event = std::variant<Acquire, Extend, Downgrade, Release, Detach, ExtendToken, DowngradeToken,
                            Adopt, ReleaseToken, Inspect, Observe, WatchQueue, Cancel, Answer,
-                           Assents, NodeUp, NodeDown, Subscribed, Notification, Unsubscribed,
+                           PlainYeses, NodeUp, NodeDown, Subscribed, Notification, Unsubscribed,
                            Changed, TimePassed, TurnEnd, Shutdown>;
 
 }  // namespace redlock::core

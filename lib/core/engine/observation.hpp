@@ -13,7 +13,7 @@
 namespace redlock::core {
 
 /// Callers that want to know of every change of one resource: an inspection now, and one after each
-/// change, for all of them. Nodes notify the client of changes (TrackedKeys); where too few do, it
+/// change, for all of them. Nodes notify the client of changes (TrackedKeys); if too few do, it
 /// polls.
 struct Observation {
   // kept by Pool
@@ -28,11 +28,12 @@ struct Observation {
   std::vector<Observer> observers;  ///< in the order in which they came
   std::string resource;
   ClaimId inspecting{};                   ///< the inspection under way
-  NodeSet changed;                        ///< nodes where it changed since that was sent
-  bool news = false;                      ///< it changed while an inspection was under way
-  unsigned unsettled = 0;                 ///< inspections in a row that found no quorum of one mind
-  Instant inspected_at = Instant::min();  ///< when the last one began
-  unsigned hurried = 0;                   ///< inspections in a row that followed each other closely
+  NodeSet changed;                        ///< nodes on which the resource changed since the
+                                          ///< inspection was sent
+  bool news = false;                      ///< the resource changed during an inspection
+  unsigned undecided = 0;                 ///< consecutive inspections without a quorum that agrees
+  Instant inspected_at = Instant::min();  ///< when the last inspection began
+  unsigned close_inspections = 0;         ///< consecutive inspections at short intervals
 
   void begin(std::string_view name) {
     observers.clear();
@@ -40,7 +41,7 @@ struct Observation {
     inspecting = ClaimId();
     changed = NodeSet();
     news = false;
-    unsettled = hurried = 0;
+    undecided = close_inspections = 0;
     inspected_at = Instant::min();
   }
   [[nodiscard]] Duration poll_interval() const noexcept {
@@ -48,10 +49,10 @@ struct Observation {
     for (const Observer& each : observers) shortest = std::min(shortest, each.poll_interval);
     return shortest;
   }
-  /// A resource that changes all the time is not inspected all the time: that would take from those
-  /// who lock it. The first changes are inspected at once.
+  /// Minimum pause before the next inspection: a resource that changes all the time is inspected
+  /// less often, to spare the nodes. The first changes are inspected at once.
   [[nodiscard]] Duration least_pause() const noexcept;
-  /// When the next inspection may begin that no caller asks for.
+  /// Earliest start of the next inspection that no caller requests.
   [[nodiscard]] Instant soonest() const noexcept;
   /// An inspection begins.
   void note_inspection(Instant now) noexcept;

@@ -33,8 +33,8 @@ class Outbox {
     commands_->emplace_back(message);
   }
 
-  /// A request to each of these nodes, which are up. The caller fills in the terms, which stay
-  /// where they are until the next send() or emit().
+  /// A request to each of these nodes, which are up. The caller fills in the terms. The reference
+  /// is valid until the next send() or emit().
   Terms& send(NodeSet nodes, const Stamp& stamp, ScriptForm form = ScriptForm::digest) {
     REDLOCK_ASSERT(!nodes.empty());
     nodes.each([&](NodeIndex node) { nodes_[node].sent(stamp, now_); });

@@ -26,30 +26,32 @@ struct MarkerWrite {
   bool as_new = false;    ///< see opened_as_new
 };
 
-/// What a request says besides which one it is. The core builds it once; the driver encodes it, and
-/// the simulator executes it. Each request reads what it needs. Texts live until the next step.
+/// The content of a request. The core builds it once; the driver encodes it, and the simulator
+/// executes it. Each request reads the fields it needs. Texts live until the next step.
 struct Terms {
   // --- the lock ---
-  /// Of one permit: the permit's own key. Of a semaphore's queue: how the permits' names begin.
+  /// The key. For a permit: the permit's own key. For a semaphore's queue: the prefix of the
+  /// permits' names.
   std::string_view resource{};
   std::string_view token{};
   Duration ttl{};
   std::span<const std::string> more_resources{};  ///< of the same token: all or none
   std::string_view group{};                       ///< whose members may share the lock
-  std::uint32_t permits = 0;         ///< of how many the resource is one; 0: it is no permit
-  std::uint64_t fencing_number = 0;  ///< that is proposed; 0: none
-  Duration cooldown{};               ///< release: so long nobody may have the lock yet
+  std::uint32_t permits = 0;         ///< size of the semaphore; 0: the resource is no permit
+  std::uint64_t fencing_number = 0;  ///< proposed fencing number; 0: none
+  Duration cooldown{};               ///< release: how long nobody may have the lock
   std::string_view keeper{};         ///< break_lock: the token that keeps everybody out
   std::string_view name{};           ///< write_name, write_audit: what people call this client
-  bool downgraded = false;           ///< a writer's key of this token is to be a reader's hold
+  bool downgraded = false;           ///< a writer's key with this token becomes a reader's hold
 
   // --- waiting ---
-  /// If others are in the way: for how long new holds are refused, and the free ones of several
-  /// resources are kept.
+  /// If other holders are in the way: how long new holds are refused, and the free ones of several
+  /// resources stay reserved.
   Duration writer_reservation{};
-  /// The client in whose name the lock is asked for, or which a release queues again.
+  /// The client that requests the lock, or that a release queues again.
   std::string_view client{};
-  std::optional<std::int64_t> ticket{};  ///< with which the client is queued; none: it is not
+  std::optional<std::int64_t> ticket{};  ///< the client's ticket in the queue; none: it is not
+                                         ///< queued
   std::int64_t queue_mode = 0;           ///< join_queue, leave_queue: see the scripts
   /// Release of an attempt at several resources: those before this one stay reserved for `client`,
   /// as long as `writer_reservation`.
@@ -60,7 +62,7 @@ struct Terms {
 
   // --- of no claim ---
   Tracked tracked = Tracked::resource;
-  std::int64_t connection = 0;          ///< kill_old: as CLIENT ID named it
+  std::int64_t connection = 0;          ///< kill_old: the id that CLIENT ID returned
   const MarkerWrite* marker = nullptr;  ///< write_marker, mark_plain
 
   /// The driver may join the request with others into one call. Not by token: that may be a hold,

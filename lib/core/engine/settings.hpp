@@ -18,7 +18,7 @@ struct Settings {
   /// Names the client on the nodes: its tokens begin with it. `Token::client_id_digits` hexadecimal
   /// digits; empty: tokens are as they were drawn.
   std::string client_id;
-  /// What people call it; empty: the nodes keep none.
+  /// The client's name for people; empty: the nodes store none.
   std::string name;
   std::size_t quorum = 1;
   Duration shortest_limit = std::chrono::milliseconds(250);
@@ -31,16 +31,16 @@ struct Settings {
   bool restart_guard = false;
   bool clock_guard = false;
   Duration clock_bound = std::chrono::seconds(1);
-  /// Plain commands in the place of scripts where both would do.
+  /// Use plain commands instead of scripts if both suffice.
   bool plain_commands = true;
-  /// Of a resource's name, for callers whose keys are longer than their names.
+  /// Limit of a resource's name in bytes; callers with a prefix allow less.
   std::size_t longest_name = limits::resource_bytes;
   std::size_t max_unanswered = limits::unanswered_per_node;
   std::size_t max_operations = limits::operations;
-  /// So many leases that nothing is asked for keep what a round needs: one that is released at once
-  /// needs it again.
+  /// Idle leases that keep round memory: a lease that is released soon needs it again.
   std::size_t most_idle = 64;
-  /// Up to so many leases, each is renewed when a third of its TTL has passed. More are spread.
+  /// Up to this number of leases, each is renewed after a third of its TTL. Renewals of more leases
+  /// are spread over time.
   std::size_t most_in_step = 256;
 
   /// How long the first attempt to connect may take.
@@ -49,8 +49,8 @@ struct Settings {
   }
 };
 
-/// How long a node keeps the name of a client that asked for no longer lease: that of a client that
-/// died renewing it has ended.
+/// How long a node keeps the name of a client whose longest lease is this long. A lease that a
+/// client was renewing when it died ends before that.
 [[nodiscard]] constexpr Duration name_kept_for(Duration longest_lease) noexcept {
   return std::max<Duration>(2 * longest_lease, std::chrono::minutes(1));
 }

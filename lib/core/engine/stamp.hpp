@@ -14,7 +14,7 @@ struct ClaimId {
   friend bool operator==(ClaimId, ClaimId) = default;
 };
 
-/// What a tracked key is.
+/// Kinds of tracked keys.
 enum class Tracked : std::uint8_t {
   resource,  ///< the key of a resource
   queue,     ///< the queue of clients that wait for it
@@ -24,14 +24,14 @@ enum class Tracked : std::uint8_t {
 enum class ScriptForm : std::uint8_t { digest, text };
 
 /// Names one request on one connection. The answer comes back with the same stamp, so that a
-/// duplicate, stale or late answer cannot be counted for another round. What a request of a claim
-/// says, and what upkeep says, are read by different names.
+/// duplicate, stale or late answer cannot be counted for another round. Requests of a claim and
+/// requests of upkeep use different accessors.
 class Stamp {
  public:
   Verb verb = Verb::set;
 
   constexpr Stamp() = default;
-  /// Of a claim, in one of its rounds.
+  /// A request of a claim, in one of its rounds.
   constexpr Stamp(Verb of, ClaimId claim, std::uint16_t round) noexcept
       : verb(of), subject_(claim.index), generation_(claim.generation), detail_(round) {}
   /// Upkeep of a node.

@@ -7,16 +7,16 @@
 
 namespace redlock::core {
 
-/// One request to a node, as a row of lib/redis/requests encodes it. What it is for, and in which
-/// form, is in `verb_rows`.
+/// One request to a node, as a row of lib/redis/requests encodes it. Its purpose and form are in
+/// `verb_rows`.
 enum class Verb : std::uint8_t {
   set,                 ///< SET resource token NX PX ttl
-  set_and_ttl,         ///< set, then PTTL: for a caller that waits for the holder
-  set_fenced,          ///< set, the number there is, ours if it is higher, and whose key it is
+  set_and_ttl,         ///< set, then PTTL: for a caller that waits
+  set_fenced,          ///< set, the node's fencing number, ours if higher, and the key's holder
   set_fenced_and_ttl,  ///< set_fenced, then PTTL
-  set_fenced_short,    ///< set_fenced, but of the numbers only whether ours was higher
+  set_fenced_short,    ///< set_fenced, but its answer only says whether our number was higher
   set_fenced_short_and_ttl,  ///< set_fenced_short, then PTTL
-  set_all,                   ///< MSETEX NX of several resources, and whose they are
+  set_all,                   ///< MSETEX NX of several resources, and their holders
   take,            ///< one or several resources, all or none; keeps new readers out if readers are
                    ///< in the way
   take_permit,     ///< one of several keys; a refusal names those that are free
@@ -24,12 +24,12 @@ enum class Verb : std::uint8_t {
   raise_fence,     ///< a higher number for a key that is ours
   raise_plain,     ///< raise_fence by the commands that follow the SET of set_fenced
   extend,          ///< raise the expiry of our key
-  extend_plain,    ///< SET IFEQ, for at least the longest time that this claim has asked for
+  extend_plain,    ///< SET IFEQ, for at least the longest TTL that this claim has requested
   extend_or_set,   ///< extend, or give the key back to a node that lost it
   repair_plain,    ///< extend_plain, then SET NX
   downgrade,       ///< a writer's key becomes a reader's hold, with the expiry that it has
   release,         ///< compare and delete
-  release_plain,   ///< DELIFEQ, and whether anybody is queued
+  release_plain,   ///< DELIFEQ, and whether a client is queued
   break_lock,      ///< compare, and keep everybody out for a while
   notify,          ///< after a release_plain: the free resource is reserved for the first in
                    ///< the queue
@@ -39,7 +39,7 @@ enum class Verb : std::uint8_t {
   kill_old,        ///< CLIENT KILL of the connection before this one
   read_clock,      ///< TIME
   read_evictions,  ///< how many keys the server has evicted
-  prune_fencing_numbers,  ///< forget what was numbered days ago
+  prune_fencing_numbers,  ///< forget fencing numbers that are days old
   join_queue,             ///< be queued for a key, to be notified in turn
   leave_queue,
   track,                  ///< notify us of the next change of a key
@@ -51,9 +51,9 @@ enum class Verb : std::uint8_t {
 };
 inline constexpr std::size_t verbs = static_cast<std::size_t>(Verb::write_name) + 1;
 
-/// What a request is for: what the core does with its answer.
+/// The purpose of a request: how the core handles its answer.
 enum class Operation : std::uint8_t {
-  take,     ///< asks for the lock: a vote
+  take,     ///< requests the lock: a vote
   raise,    ///< raises the fencing number of a key that is ours: a vote
   extend,   ///< raises the expiry of our key: a vote
   release,  ///< deletes our key
@@ -61,13 +61,13 @@ enum class Operation : std::uint8_t {
   inspect,
   expire_orphan,
   write_audit,
-  upkeep,  ///< belongs to no claim, and is no vote
+  upkeep,  ///< belongs to no claim, is not a vote
 };
 
 /// How it is executed: a script costs the node more, can do more, and may be forbidden.
 enum class Form : std::uint8_t { plain, script };
 
-/// What the core knows of a verb. To add a request, see tools/docs/design/adding.md.
+/// A verb's properties. To add a request, see tools/docs/design/adding.md.
 struct VerbRow {
   enum Trait : std::uint8_t {
     is_fenced = 1,   ///< take: plain commands that also raise the fencing number

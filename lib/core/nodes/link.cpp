@@ -31,7 +31,7 @@ void Link::connecting(Instant now) noexcept {
 void Link::came_up(const NodeUp& event, Instant now) {
   REDLOCK_ASSERT(state_ != State::up && ring_.empty());
   state_ = State::up;
-  standing_->changed();
+  version_->changed();
   // Connection ids are numbered per server process: the same number on a restarted server is
   // somebody else's connection.
   if (server_ != event.server) suspects_.clear();
@@ -72,7 +72,7 @@ void Link::take_marker(std::string_view text, Instant now, bool of_another) {
   const bool of_one = marker_ && !marker_->deployment.empty();
   deployment_ = of_one ? deployment_text(*marker_) : std::string();
   vote_denied_.clear();
-  standing_->changed();
+  version_->changed();
   if (marker_ && marker_->state == Marker::State::active) known_as_ = marker_->self;
 }
 
@@ -93,7 +93,7 @@ void Link::prolong(Quarantine& quarantine, Instant until, std::string_view why) 
   if (quarantine.until && *quarantine.until >= until) return;
   quarantine.until = until;
   quarantine.why.assign(why);
-  standing_->changed();
+  version_->changed();
 }
 
 void Link::quarantine(Instant until, std::string_view why) { prolong(own_quarantine_, until, why); }
@@ -107,7 +107,7 @@ void Link::doubt(Instant until, std::string_view why) { prolong(doubt_, until, w
 void Link::trust_again() noexcept {
   if (!doubt_.until) return;
   doubt_.until.reset();
-  standing_->changed();
+  version_->changed();
 }
 
 void Link::confirm_doubt(std::string_view why) {
@@ -126,7 +126,7 @@ bool Link::end_quarantine(Instant now) noexcept {
   own_quarantine_.until.reset();
   doubt_.until.reset();
   node_quarantine_.until.reset();
-  standing_->changed();
+  version_->changed();
   return true;
 }
 
@@ -144,7 +144,7 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   const bool expected = std::exchange(returns_once_more_, false);
   returning_ = retrying_ && (expected || (of_use && vote != Vote::error));
   state_ = State::down;
-  held_count_ = held_taken_ = words_held_ = words_taken_ = 0;
+  held_count_ = held_taken_ = details_held_ = details_taken_ = 0;
   set_duplicate_of(std::nullopt);
   failure_.vote = vote;
   failure_.why.assign(why);
@@ -206,23 +206,23 @@ Link::HeldBack& Link::hold_back_next(const Stamp& stamp, Instant now) {
 }
 
 void Link::hold_back(const Answer& answer, Instant now) {
-  hold_back_next(answer.stamp, now).has_words = true;
-  if (held_words_.size() == words_held_) held_words_.emplace_back();
-  HeldWords& words = held_words_[words_held_++];
-  words.answer = answer;
-  support::overwrite(words.text, answer.text);
-  support::overwrite(words.for_people, answer.for_people);
+  hold_back_next(answer.stamp, now).has_details = true;
+  if (held_details_.size() == details_held_) held_details_.emplace_back();
+  HeldDetails& details = held_details_[details_held_++];
+  details.answer = answer;
+  support::overwrite(details.text, answer.text);
+  support::overwrite(details.for_people, answer.for_people);
 }
 
-void Link::hold_back(const Assent& assent, Instant now) {
-  HeldBack& held = hold_back_next(assent.stamp, now);
-  held.has_words = false;
-  held.assent = assent;
+void Link::hold_back(const PlainYes& plain_yes, Instant now) {
+  HeldBack& held = hold_back_next(plain_yes.stamp, now);
+  held.has_details = false;
+  held.plain_yes = plain_yes;
 }
 
 const Link::HeldBack* Link::take_held_back() noexcept {
   if (held_count_ == 0) {
-    held_taken_ = words_held_ = words_taken_ = 0;
+    held_taken_ = details_held_ = details_taken_ = 0;
     return nullptr;
   }
   ring_.pop();
@@ -230,11 +230,11 @@ const Link::HeldBack* Link::take_held_back() noexcept {
   return &held_[held_taken_++];
 }
 
-Answer Link::take_held_words() noexcept {
-  const HeldWords& words = held_words_[words_taken_++];
-  Answer answer = words.answer;
-  answer.text = words.text;
-  answer.for_people = words.for_people;
+Answer Link::take_held_details() noexcept {
+  const HeldDetails& details = held_details_[details_taken_++];
+  Answer answer = details.answer;
+  answer.text = details.text;
+  answer.for_people = details.for_people;
   return answer;
 }
 

@@ -40,7 +40,7 @@ struct Arrival {
 /// Counts what changes in who is up, belongs to what, can do what and may vote, on any node: what
 /// was found out at one count is true as long as it stands. Quarantines end without a count, by
 /// time.
-class Standing {
+class VoteVersion {
  public:
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   void changed() noexcept { ++count_; }
@@ -60,8 +60,8 @@ class Link {
   };
 
   /// Both outlive it.
-  Link(const Settings& settings, Standing& standing)
-      : settings_(&settings), standing_(&standing), clock_(settings.max_ttl) {}
+  Link(const Settings& settings, VoteVersion& standing)
+      : settings_(&settings), version_(&standing), clock_(settings.max_ttl) {}
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] bool up() const noexcept { return state_ == State::up; }
@@ -108,7 +108,7 @@ class Link {
   [[nodiscard]] std::optional<NodeIndex> duplicate_of() const noexcept { return duplicate_of_; }
   void set_duplicate_of(std::optional<NodeIndex> other) noexcept {
     duplicate_of_ = other;
-    standing_->changed();
+    version_->changed();
   }
 
   /// What the node can do, as of the last time it was up.
@@ -120,7 +120,7 @@ class Link {
   void forget_plain(Verb verb) noexcept {
     const bool sets_all = verb == Verb::set_all;
     capabilities_ = capabilities_.without({sets_all ? Capability::set_all : Capability::compare});
-    standing_->changed();
+    version_->changed();
   }
 
   // --- guards ---
@@ -128,7 +128,7 @@ class Link {
   [[nodiscard]] const std::string& ineligible() const noexcept { return ineligible_; }
   void declare_ineligible(std::string_view why) {
     ineligible_.assign(why);
-    standing_->changed();
+    version_->changed();
   }
 
   /// It is a replica: nothing that writes is sent there until its role has changed.
@@ -150,7 +150,7 @@ class Link {
   [[nodiscard]] const std::string& vote_denied() const noexcept { return vote_denied_; }
   void deny_vote(std::string_view why) {
     vote_denied_.assign(why);
-    standing_->changed();
+    version_->changed();
   }
   /// It has another one now. One of another process says nothing.
   void take_marker(std::string_view text, Instant now, bool of_another = false);
@@ -171,7 +171,7 @@ class Link {
   }
   /// Of one that stands, rather than of a doubt.
   [[nodiscard]] const std::string& quarantine_why() const noexcept {
-    const Quarantine& stands = standing_quarantine();
+    const Quarantine& stands = quarantine_in_force();
     return stands.until ? stands.why : doubt_.why;
   }
   /// Its quarantine is one that `bootstrap` may end: see may_be_new in marker.hpp.
@@ -189,7 +189,7 @@ class Link {
   [[nodiscard]] bool in_doubt() const noexcept { return doubt_.until.has_value(); }
   /// Nothing else keeps its vote from it.
   [[nodiscard]] bool only_in_doubt() const noexcept {
-    return in_doubt() && !standing_quarantine().until;
+    return in_doubt() && !quarantine_in_force().until;
   }
   /// Its clock did not step.
   void trust_again() noexcept;
@@ -200,7 +200,7 @@ class Link {
   [[nodiscard]] bool clock_known() const noexcept { return clock_.offset().has_value(); }
   /// See NodeClock::observe.
   NodeClock::Reading observe_clock(Instant sent, Instant received, Duration time) noexcept {
-    if (!clock_known()) standing_->changed();
+    if (!clock_known()) version_->changed();
     return clock_.observe(sent, received, time);
   }
   void our_clock_stood_still(const Gain& ours, bool read_since) noexcept {
@@ -209,7 +209,7 @@ class Link {
   /// From the median of all nodes' clocks.
   [[nodiscard]] bool clock_far() const noexcept { return clock_far_; }
   void set_clock_far(bool far) noexcept {
-    if (far != clock_far_) standing_->changed();
+    if (far != clock_far_) version_->changed();
     clock_far_ = far;
   }
   [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
@@ -260,18 +260,18 @@ class Link {
   /// An answer that does not count yet: a vote, or what came behind one, before the marker behind
   /// it was read. Until it counts, its request is unanswered.
   struct HeldBack {
-    Assent assent{};
-    bool has_words = false;  ///< and is no assent: see held_words_
+    PlainYes plain_yes{};
+    bool has_details = false;  ///< and is no plain yes: see held_details_
     Arrival arrival{};
   };
   [[nodiscard]] bool holds_back() const noexcept { return held_count_ > 0; }
   void hold_back(const Answer& answer, Instant now);
-  void hold_back(const Assent& assent, Instant now);
+  void hold_back(const PlainYes& plain_yes, Instant now);
   /// The oldest, whose request is answered from now on; null: no more. Lives until the next
   /// hold_back().
   [[nodiscard]] const HeldBack* take_held_back() noexcept;
   /// Of the one that was just taken, where it has words. Its texts live as long.
-  [[nodiscard]] Answer take_held_words() noexcept;
+  [[nodiscard]] Answer take_held_details() noexcept;
 
   // --- time ---
   /// How long an answer may take: follows the measured round trip within the bounds of the
@@ -315,13 +315,13 @@ class Link {
     std::optional<Instant> until{};
     std::string why{};
   };
-  [[nodiscard]] const Quarantine& standing_quarantine() const noexcept {
+  [[nodiscard]] const Quarantine& quarantine_in_force() const noexcept {
     const auto& own = own_quarantine_.until;
     const auto& of_node = node_quarantine_.until;
     return own && (!of_node || *own > *of_node) ? own_quarantine_ : node_quarantine_;
   }
   [[nodiscard]] const Quarantine& longer_quarantine() const noexcept {
-    const Quarantine& longer = standing_quarantine();
+    const Quarantine& longer = quarantine_in_force();
     if (!doubt_.until) return longer;
     return !longer.until || *doubt_.until > *longer.until ? doubt_ : longer;
   }
@@ -350,7 +350,7 @@ class Link {
   [[nodiscard]] std::optional<Instant> deadline_of_all() const noexcept;
 
   const Settings* settings_;
-  Standing* standing_;
+  VoteVersion* version_;
   State state_ = State::fresh;
   Failure failure_;
   std::optional<NodeIndex> duplicate_of_;
@@ -383,14 +383,14 @@ class Link {
   std::vector<HeldBack> held_;
   std::size_t held_count_ = 0;  // of the oldest in ring_
   std::size_t held_taken_ = 0;
-  struct HeldWords {
+  struct HeldDetails {
     Answer answer{};  // all of it but its texts, which lived elsewhere
     std::string text{};
     std::string for_people{};
   };
-  std::vector<HeldWords> held_words_;  // kept, so that their texts are used again
-  std::size_t words_held_ = 0;
-  std::size_t words_taken_ = 0;
+  std::vector<HeldDetails> held_details_;  // kept, so that their texts are used again
+  std::size_t details_held_ = 0;
+  std::size_t details_taken_ = 0;
 
   bool retrying_ = true;
   bool measured_ = false;

@@ -24,13 +24,13 @@ Nodes::Nodes(Settings& settings) : settings_(settings), configured_(settings.nod
   // Members are added, and neither names nor links move.
   settings_.nodes.reserve(limits::nodes);
   links_.reserve(limits::nodes);
-  for (std::size_t i = 0; i < configured_; ++i) links_.emplace_back(settings_, standing_);
+  for (std::size_t i = 0; i < configured_; ++i) links_.emplace_back(settings_, version_);
 }
 
 NodeIndex Nodes::learn(std::string_view name) {
   settings_.nodes.emplace_back(name);
-  links_.emplace_back(settings_, standing_);
-  standing_.changed();
+  links_.emplace_back(settings_, version_);
+  version_.changed();
   return static_cast<NodeIndex>(links_.size() - 1);
 }
 
@@ -46,7 +46,7 @@ void Nodes::find_able() const {
     link.capabilities().each(
         [&](Capability capability) { able_.by_capability[index_of(capability)].add(node); });
   });
-  able_.found_at = standing_.count();
+  able_.found_at = version_.count();
 }
 
 NodeSet Nodes::undetermined() const {
@@ -124,7 +124,7 @@ bool Nodes::is_voter(NodeIndex node) const {
 
 void Nodes::find_voters() const {
   voters_ = where([&](NodeIndex node) { return is_voter(node); });
-  found_at_ = standing_.count();
+  found_at_ = version_.count();
   voters_until_ = Instant::max();
   for (const Link& link : links_) {
     const std::optional<Instant> end = link.quarantined_until();
@@ -133,7 +133,7 @@ void Nodes::find_voters() const {
 }
 
 NodeSet Nodes::voters_of(const Ballot& ballot) const {
-  if (ballot.found_at == standing_.count()) return voters() & ballot.members;
+  if (ballot.found_at == version_.count()) return voters() & ballot.members;
   return voters_of(ballot.deployment);
 }
 
@@ -199,7 +199,7 @@ void Nodes::record_absent(Round& round, NodeIndex node, Duration interval) const
 void Nodes::find_ballot() const {
   ballot_ = count_ballot();
   ballot_.members = where([&](NodeIndex node) { return belongs_to(node, ballot_.deployment); });
-  ballot_.found_at = standing_.count();
+  ballot_.found_at = version_.count();
 }
 
 void Nodes::check_kept() const {
@@ -258,7 +258,7 @@ bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {
   return link.vote_denied().empty() && link.deployment() == deployment;
 }
 
-bool Nodes::lost_its_place(NodeIndex node) const {
+bool Nodes::lost_its_membership(NodeIndex node) const {
   const Ballot& ballot = this->ballot();
   const Link& link = links_[node];
   if (link.deployment().empty() || belongs_to(node, ballot.deployment)) return false;
@@ -276,7 +276,7 @@ std::string Nodes::why_not_counted(NodeIndex node) const {
     if (!ballot.deployment.starts_with(marker.deployment + ' ')) {
       return "it belongs to another deployment than most of the nodes";
     }
-    if (!lost_its_place(node)) {
+    if (!lost_its_membership(node)) {
       return "its membership record names other members than that of most of the nodes";
     }
     return "its place was given to another server of the same name, or to this one before its data "
@@ -436,7 +436,7 @@ NodeSet Nodes::compare_clocks() {
   const Median median = median_clock();
   if (!clocks_compared_ && median.known >= settings_.quorum) {
     clocks_compared_ = true;
-    standing_.changed();
+    version_.changed();
   }
   if (median.known == 0) return excluded;
   all().each([&](NodeIndex node) {

@@ -53,10 +53,10 @@ class Nodes {
       return by_capability[index_of(capability)];
     }
     std::array<NodeSet, capability_names.size()> by_capability{};
-    std::uint64_t found_at = 0;  ///< the count of Standing to which that is true
+    std::uint64_t found_at = 0;  ///< the count of VoteVersion to which that is true
   };
   [[nodiscard]] const Able& able() const {
-    if (able_.found_at != standing_.count()) find_able();
+    if (able_.found_at != version_.count()) find_able();
     return able_;
   }
   /// Those of them that are up, and take another request.
@@ -86,7 +86,7 @@ class Nodes {
   [[nodiscard]] bool may_vote_but_for_clock(NodeIndex node) const;
   [[nodiscard]] bool is_quarantined(NodeIndex node) const;
   [[nodiscard]] NodeSet voters() const {
-    if (found_at_ != standing_.count() || now_ >= voters_until_) find_voters();
+    if (found_at_ != version_.count() || now_ >= voters_until_) find_voters();
     return voters_;
   }
   /// Those of the nodes that have forgotten nothing for `interval`: they know a lease that was
@@ -104,10 +104,10 @@ class Nodes {
     std::string_view deployment{};
     std::size_t quorum = 0;
     NodeSet members{};           ///< the nodes that belong to it
-    std::uint64_t found_at = 0;  ///< the count of Standing to which that is true
+    std::uint64_t found_at = 0;  ///< the count of VoteVersion to which that is true
   };
   [[nodiscard]] const Ballot& ballot() const {
-    if (ballot_.found_at != standing_.count()) find_ballot();
+    if (ballot_.found_at != version_.count()) find_ballot();
     return ballot_;
   }
   /// Whether more nodes in first contact could not make another deployment the one that counts: a
@@ -120,7 +120,7 @@ class Nodes {
   /// Empty: the node's deployment is the one whose votes count.
   [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
   /// To another server of the same name, or to this one before its data were put back.
-  [[nodiscard]] bool lost_its_place(NodeIndex node) const;
+  [[nodiscard]] bool lost_its_membership(NodeIndex node) const;
   /// Whether this client may mark a node that no client has met: with the node a quorum is
   /// connected, and most of the others do not state a max TTL other than the client's. A longer one
   /// of the client would keep the node away for too long.
@@ -176,7 +176,7 @@ class Nodes {
   [[nodiscard]] Ballot count_ballot() const;
   [[nodiscard]] bool is_alias(NodeIndex node) const;
   [[nodiscard]] bool may_vote_but_for_doubt(NodeIndex node) const;
-  /// Something that `standing_` should have counted would be a vote that is not there.
+  /// Something that `version_` should have counted would be a vote that is not there.
   void check_kept() const;
   /// Of the clocks that are known, less ours.
   struct Median {
@@ -192,12 +192,12 @@ class Nodes {
   [[nodiscard]] bool clocks_agree() const;
 
   Settings& settings_;
-  Standing standing_;
+  VoteVersion version_;
   std::vector<Link> links_;
   std::size_t configured_;  ///< of the links; behind them are those that were learned
   bool clocks_compared_ = false;
   SharedMarks steps_;
-  // Asked for with every answer, and seldom different: found out again when `standing_` changes,
+  // Asked for with every answer, and seldom different: found out again when `version_` changes,
   // and when a quarantine ends.
   mutable Ballot ballot_{};
   mutable Able able_{};

@@ -6,10 +6,12 @@
 namespace redlock::core {
 namespace {
 
+/// How long until the client is queued again, well before nodes forget it.
 constexpr Duration queued_again_after = queued_for / 3;
 
 /// The length of a reservation in round trips. The successor needs one.
 constexpr int reserved_round_trips = 8;
+/// The limit of a reservation, unless `fewest_round_trips` take longer.
 constexpr Duration short_reservation = std::chrono::milliseconds(100);
 constexpr int fewest_round_trips = 3;
 
@@ -26,9 +28,10 @@ WaitedKeys::Position NodeQueues::position_of(const Key& key) {
 
 void NodeQueues::join(Entry& entry, NodeSet nodes, Where where) {
   Key& key = entry.second;
-  // A notification before we are subscribed would be lost: we are queued there once we are. And a
-  // grant takes us out of the queue. Queued again behind it, we would be first when it is released;
-  // a round that is lost queues us again by its release.
+  // A node to which we are not subscribed is not asked, because its notification would be lost;
+  // WaitQueue::subscribed queues us there. Neither is a node that may have granted our attempt,
+  // because the grant takes us out of its queue: queued again after it, we would be the successor
+  // of our own lease. If that round is lost, its release queues us again.
   const NodeSet asked = nodes_.open(nodes & subscriptions_.open()) - keys_.being_taken(entry);
   if (asked.empty()) return;
   key.position = position_of(key);
@@ -39,7 +42,7 @@ void NodeQueues::join(Entry& entry, NodeSet nodes, Where where) {
   if (where == Where::at_the_back) {
     mode |= back;
     key.ticket = 0;
-    key.level = key.first = NodeSet();
+    key.at_ticket = key.first = NodeSet();
   }
   send(entry, Verb::join_queue, asked, mode);
 }
@@ -47,14 +50,14 @@ void NodeQueues::join(Entry& entry, NodeSet nodes, Where where) {
 void NodeQueues::renew(Entry& entry, NodeSet nodes) {
   Key& key = entry.second;
   const bool again = later(key.asked_at, queued_again_after) <= now_;
-  if (again || is_out_of_place(key)) key.asked = NodeSet();
+  if (again || is_out_of_position(key)) key.asked = NodeSet();
   join(entry, nodes - key.asked);
   raise_tickets(entry);
 }
 
 void NodeQueues::leave(Entry& entry, Leave how) {
   const NodeSet nodes = nodes_.open(entry.second.asked);
-  entry.second.forget_place();
+  entry.second.forget_position();
   if (!nodes.empty()) send(entry, Verb::leave_queue, nodes, static_cast<Mode>(how));
 }
 
@@ -64,11 +67,11 @@ void NodeQueues::leave_quietly(const Entry& entry, NodeIndex node) {
 }
 
 void NodeQueues::give_back(Entry& entry, NodeIndex node) {
-  if (entry.second.settled.has(node)) return entry.second.settled.remove(node);
+  if (entry.second.late.has(node)) return entry.second.late.remove(node);
   leave_quietly(entry, node);
 }
 
-void NodeQueues::note_place(Entry& entry, const Answer& answer) {
+void NodeQueues::note_position(Entry& entry, const Answer& answer) {
   Key& key = entry.second;
   if (subscriptions_.open().has(answer.node)) key.queued.add(answer.node);
   key.first.remove(answer.node);
@@ -76,26 +79,26 @@ void NodeQueues::note_place(Entry& entry, const Answer& answer) {
   if (answer.ticket == 0) return;
   if (answer.ticket > key.ticket) {
     key.ticket = answer.ticket;
-    key.level = NodeSet();
+    key.at_ticket = NodeSet();
   }
-  if (answer.ticket == key.ticket) key.level.add(answer.node);
+  if (answer.ticket == key.ticket) key.at_ticket.add(answer.node);
 }
 
 void NodeQueues::raise_tickets(Entry& entry) {
   Key& key = entry.second;
   if (key.ticket == 0 || key.queued.size() < settings_.quorum) return;
-  const NodeSet lower = key.queued - key.level - keys_.being_taken(entry);
-  key.level = key.level | lower;
+  const NodeSet lower = key.queued - key.at_ticket - keys_.being_taken(entry);
+  key.at_ticket = key.at_ticket | lower;
   join(entry, lower);
 }
 
 void NodeQueues::send_in_full(Entry& entry, NodeIndex node, const Stamp& stamp) {
   if (stamp.was_in_full() || nodes_.open(NodeSet::of(node)).empty()) return;
-  // Unless something else was asked behind it, which has to be sent again itself.
+  // If the opposite request has followed this one, that one is sent again instead.
   const bool joins = stamp.verb == Verb::join_queue;
   if (entry.second.asked.has(node) != joins) return;
   Mode mode = stamp.mode();
-  // A place that other nodes have given us is better than a new one.
+  // A ticket that other nodes have given us is better than a new one.
   if (joins && entry.second.ticket > 0) mode &= static_cast<Mode>(~back);
   send(entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
 }
@@ -124,7 +127,7 @@ void NodeQueues::send(const Entry& entry, Verb verb, NodeSet nodes, Mode mode, S
   terms.ticket = entry.second.ticket;
   terms.permits = entry.second.permits;
   terms.reserved_for = reserved_for_;
-  // Both may pass a free resource on.
+  // Joining and leaving can both pass a free resource on.
   tracked_.may_be_written(entry.first, nodes);
   tracked_queues_.may_be_written(entry.first, nodes);
 }

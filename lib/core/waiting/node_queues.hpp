@@ -13,8 +13,9 @@
 
 namespace redlock::core {
 
-/// The client's places in the queues of the nodes: asks nodes to queue it and to take it out, and
-/// notes what they answer. A client is queued once for all of its waiters.
+/// Keeps the client's position in the nodes' queues: asks nodes to queue the client and to take it
+/// out, and notes their answers. A client is queued once for all of its waiters. Does not know who
+/// waits.
 class NodeQueues {
  public:
   using Entry = WaitedKeys::Entry;
@@ -32,37 +33,41 @@ class NodeQueues {
         tracked_queues_(tracked_queues),
         outbox_(outbox) {}
 
-  enum class Where : std::uint8_t { in_its_place, at_the_back };
-  void join(Entry& entry, NodeSet nodes, Where where = Where::in_its_place);
-  /// Joins again if the client is not queued, is queued in the wrong mode, or is about to be
-  /// forgotten.
+  enum class Where : std::uint8_t { at_its_ticket, at_the_back };
+  /// Asks nodes to queue the client: `at_its_ticket` with its ticket, `at_the_back` with a new one.
+  void join(Entry& entry, NodeSet nodes, Where where = Where::at_its_ticket);
+  /// Joins again if the client is not queued, is queued in the wrong mode, or would soon be
+  /// forgotten by the nodes.
   void renew(Entry& entry, NodeSet nodes);
-  /// As leave.lua numbers it.
+  /// How the client leaves a queue, numbered as in leave.lua.
   enum class Leave : std::uint8_t {
-    quietly = 0,     ///< what is reserved for the client is passed on
-    notifying = 1,   ///< and others are notified, because they may be let in beside it
-    unreserved = 2,  ///< and new holds are not refused any more
+    quietly = 0,     ///< passes on what is reserved for the client
+    notifying = 1,   ///< passes it on, and notifies others, who can be let in, too
+    unreserved = 2,  ///< passes it on, and new holds are no longer refused
   };
   void leave(Entry& entry, Leave how);
-  /// Only this node's queue.
+  /// Leaves the queue of one node only.
   void leave_quietly(const Entry& entry, NodeIndex node);
-  /// What the node has reserved for the client, and none of its waiters wants, is passed on.
+  /// Has the node pass on what it has reserved for the client and none of the client's waiters
+  /// wants. Does nothing if the notification was outdated.
   void give_back(Entry& entry, NodeIndex node);
-  /// The node's answer says where in its queue the client is.
-  void note_place(Entry& entry, const Answer& answer);
-  /// Has the tickets of all contenders be in one order on all nodes.
+  /// Notes the queue position that the node's answer reports.
+  void note_position(Entry& entry, const Answer& answer);
+  /// Raises the client's tickets to its highest one, so that all nodes have the contenders in one
+  /// order.
   void raise_tickets(Entry& entry);
-  /// The node does not know the script any more: its scripts were flushed.
+  /// Sends a request again, with the script in full: the node's scripts were flushed.
   void send_in_full(Entry& entry, NodeIndex node, const Stamp& stamp);
 
   /// Whether a quorum runs the scripts that queue the client, and notifies it.
   [[nodiscard]] bool can_queue() const;
-  /// Whether the client is queued in another way than its waiters want now.
-  [[nodiscard]] static bool is_out_of_place(const Key& key) {
+  /// Whether the client is queued in another mode than its waiters need now.
+  [[nodiscard]] static bool is_out_of_position(const Key& key) {
     return position_of(key) != key.position;
   }
   /// For how long a free resource is reserved for the first client in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return reserved_for_; }
+  /// Adapts reserved_for() to the round trip.
   void measure_reservation();
 
  private:

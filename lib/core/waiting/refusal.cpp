@@ -18,8 +18,8 @@ bool names_foreign(const Round& lost) {
   return found;
 }
 
-/// Of several resources, the first in their order that a quorum of the nodes does not let the
-/// caller have; 0 if there is only one.
+/// The first of several resources, in their order, that fewer than a quorum of the nodes let the
+/// caller have; 0 if there is only one resource.
 std::uint64_t find_blocking(const Round& lost, const LockTerms& terms, std::uint64_t waited_for) {
   if (terms.kind() != Kind::several) return 0;
   std::vector<std::size_t> nodes(terms.more_resources.size() + 2);
@@ -30,8 +30,8 @@ std::uint64_t find_blocking(const Round& lost, const LockTerms& terms, std::uint
     ++nodes[which];
     ++past;
   });
-  // Nodes that have not answered may let it have all resources before the one that it waited for,
-  // as they did then.
+  // Nodes that have not answered may let the caller have all resources before the one that it
+  // waited for, as they did then.
   const std::size_t pending = lost.pending().size();
   std::uint64_t last = 0;
   const std::vector<std::uint64_t> order = terms.order();
@@ -65,7 +65,7 @@ Refusal refusal_by(const Round& lost, Errc why, const LockTerms& terms, std::uin
   refusal.obstacle = obstacle_of(holder);
   refusal.is_another_group = refusal.obstacle == Obstacle::holds && holder != terms.group;
   refusal.is_known = lost.is_named_by_quorum();
-  // The holders of permits are not known.
+  // The holders of permits are unknown.
   refusal.is_foreign = why == Errc::held && !is_ours(refusal.obstacle) && !terms.traits().is_chosen;
   refusal.is_beside = !refusal.is_known && names_foreign(lost);
   refusal.granted = lost.granted();

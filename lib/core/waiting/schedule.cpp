@@ -7,21 +7,21 @@
 namespace redlock::core {
 namespace {
 
-/// Where nodes do not agree whose turn it is, they may do so a moment later; and who is second
-/// waits for the first to come.
+/// The shortest wait until nodes agree whose turn it is, and until the first client comes.
 constexpr Duration shortest_patience = std::chrono::milliseconds(1);
-/// An attempt that goes on being refused waits longer and longer for the rest of the nodes.
+/// Limits the wait for the other nodes, which grows with each refused attempt.
 constexpr Duration longest_patience = std::chrono::milliseconds(64);
 
 constexpr Duration shortest_scale = std::chrono::microseconds(100);
 constexpr Duration longest_pause = std::chrono::milliseconds(50);
 constexpr Duration outage_scale = std::chrono::milliseconds(2);
 constexpr Duration longest_outage_pause = std::chrono::milliseconds(250);
-/// Of a waiter that will be notified: notifications get lost.
+/// The shortest sleep of a waiter that will be notified. It wakes because notifications can get
+/// lost.
 constexpr Duration shortest_sleep = std::chrono::milliseconds(2400);
 
-/// The shortest pause between attempts to be quicker than other libraries' clients.
-constexpr Duration eager_pause = std::chrono::milliseconds(5);
+/// The shortest pause between attempts that compete with other libraries' clients.
+constexpr Duration early_pause = std::chrono::milliseconds(5);
 
 }  // namespace
 
@@ -29,10 +29,10 @@ Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
   Waiting& waiting = acquisition.waiting;
   const Refusal& refusal = acquisition.refusal;
   const bool is_notified = will_be_notified(acquisition);
-  if (is_notified && !others_try(acquisition)) heed_notifications(acquisition);
+  if (is_notified && !others_try(acquisition)) handle_notifications(acquisition);
   const bool sleeps = is_notified && refusal.why == Errc::held;
-  // Nodes choose a watcher for the reservations of a while. One that is made later may be in its
-  // way when it asks; of what is reserved after that, another one is told.
+  // A standby covers the reservations of a while: it asks at the end of one, and once more if a
+  // later one is in its way then. The next standby covers those after.
   const bool is_asker = is_first(acquisition) || waiting.watches;
   // No release marks the end of an interval: the first client in the queue asks. That client may
   // have gone, so the others ask a moment later.
@@ -40,8 +40,8 @@ Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
   Instant next = later(now_, pause(acquisition, sleeps, is_asker || sits_out));
   if (sits_out) next = later(next, queues_.reserved_for());
   next = std::min({next, waiting.retry_at.value_or(at_latest), at_latest});
-  if (is_eager(acquisition)) {
-    next = std::min(next, later(now_, random_.between(eager_pause, 2 * eager_pause)));
+  if (is_early(acquisition)) {
+    next = std::min(next, later(now_, random_.between(early_pause, 2 * early_pause)));
   }
   waiting.plan = {next, sleeps && !waiting.retry_at};
   if (waiting.queued && !waiting.plan.asleep) keys_.find_for(acquisition)->second.has_awake = true;
@@ -64,17 +64,17 @@ Duration Schedule::pause(const Acquisition& acquisition, bool sleeps, bool notic
       sleeps ? random_.between(shortest_sleep, longest_sleep) : backoff(round_trip, longest_pause);
   const bool waits_for_expiry = why == Errc::held && (notices_expiry || !sleeps);
   if (!waits_for_expiry || !refusal.free_in) return pause;
-  // A millisecond past the expiry: the servers count in milliseconds, and a key that is almost gone
-  // refuses. Shortened before it is added to: a key may be there for longer than a duration can
-  // say.
+  // A millisecond after the expiry: the servers count in milliseconds, and a key that is almost
+  // gone still refuses. The pause is limited before the millisecond is added, because a key can
+  // last longer than a Duration can express.
   return std::min(pause, std::min(pause, *refusal.free_in) + std::chrono::milliseconds(1));
 }
 
 bool Schedule::can_be_notified(const Acquisition& acquisition) const {
   const Refusal& refusal = acquisition.refusal;
   if (refusal.why == Errc::split) {
-    // Two that exclude each other, notified of what both gave back, would divide it again. With a
-    // ticket it is passed on to one of them, and readers do not exclude each other.
+    // Two clients that exclude each other, if notified of what both gave back, would divide it
+    // again. With a ticket, it is passed on to one of them; and readers do not exclude each other.
     const Kind kind = acquisition.terms.kind();
     return acquisition.waiting.has_ticket || kind == Kind::shared || kind == Kind::several ||
            refusal.is_beside;
@@ -95,15 +95,15 @@ bool Schedule::will_be_notified(const Acquisition& acquisition) {
 }
 
 bool Schedule::is_notified_by_quorum(const Acquisition& acquisition) const {
-  // With a ticket, what was granted is passed on to who is first.
+  // With a ticket, what was granted is passed on to the first client in the queue.
   const NodeSet granted = acquisition.waiting.has_ticket ? NodeSet() : acquisition.refusal.granted;
   return (acquisition.waiting.notified_by | granted).size() >= settings_.quorum;
 }
 
-void Schedule::heed_notifications(Acquisition& acquisition) {
-  // One node is enough where other libraries' clients would take what became free.
-  const bool is_hurried = acquisition.waiting.saw_change && acquisition.refusal.is_beside;
-  if (is_notified_by_quorum(acquisition) || is_hurried) {
+void Schedule::handle_notifications(Acquisition& acquisition) {
+  // One node is enough if other libraries' clients would take what became free.
+  const bool saw_quick_change = acquisition.waiting.saw_change && acquisition.refusal.is_beside;
+  if (is_notified_by_quorum(acquisition) || saw_quick_change) {
     acquisition.waiting.retry_at = now_;
   } else if (is_in_turn(acquisition) && !acquisition.waiting.retry_at) {
     wait_for_others(acquisition);
@@ -112,7 +112,7 @@ void Schedule::heed_notifications(Acquisition& acquisition) {
 }
 
 bool Schedule::is_in_turn(const Acquisition& acquisition) {
-  // A key that changed says less than a turn: it may be another library's again.
+  // A change of the key says less than a turn: another library may have taken the key again.
   return !acquisition.waiting.notified_by.empty() && !acquisition.waiting.tracks;
 }
 
@@ -120,7 +120,8 @@ bool Schedule::others_try(const Acquisition& acquisition) {
   if (acquisition.makes_room()) return false;
   bool others = false;
   keys_.each_waiter(keys_.find_for(acquisition)->second, [&](const Acquisition& other) {
-    // A writer is not kept waiting by readers that try: they are refused until it had its turn.
+    // Readers that try do not keep a writer waiting: they are refused until the writer has had its
+    // turn.
     const bool tries = other.state == Acquisition::State::in_round && !other.makes_room();
     others = &other != &acquisition && tries;
     return others ? WaitedKeys::Visited::enough : WaitedKeys::Visited::more;
@@ -145,17 +146,17 @@ bool Schedule::is_first_for_permit(const Acquisition& acquisition) {
   return is_ours && !key.first.empty();
 }
 
-bool Schedule::is_eager(const Acquisition& acquisition) {
+bool Schedule::is_early(const Acquisition& acquisition) {
   return acquisition.refusal.is_beside && is_first(acquisition) &&
          tracked_.able().size() < settings_.quorum;
 }
 
 void Schedule::wait_for_others(Acquisition& acquisition) {
   const Duration once = std::max(shortest_patience, 2 * nodes_.quorum_round_trip());
-  // At last it is longer than a reservation: what is passed to us again and again, while others
-  // have the rest, has to be passed to them.
+  // In the end, the wait is longer than a reservation: what is passed to us again and again, while
+  // others have the rest, has to be passed on to them.
   const Duration usual = std::max(longest_patience, 2 * queues_.reserved_for());
-  // Not where another library would take it.
+  // The wait is short if another library would take the resource.
   const Duration longest = acquisition.refusal.is_beside ? kept_for / 4 : usual;
   const unsigned doublings = std::min(acquisition.failed_attempts, 14U) / 2;
   const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
@@ -176,11 +177,12 @@ bool Schedule::wake(Acquisition& acquisition, std::uint32_t before, Waked how) {
     acquisition.failed_attempts = 0;
     acquisition.waiting.retry_at = now_;
   } else if (how == Waked::by_change && acquisition.refusal.is_beside) {
-    // The first takes it, and keeps it from then on. The others only watch it (see pass_on).
+    // The first client takes the resource and keeps it from then on. The others only stand by (see
+    // pass_on).
     if (before > 0) return false;
     acquisition.waiting.retry_at = now_;
   } else if (before > 0) {
-    // Who was notified ahead of us has so long to come.
+    // The clients that were notified before us have this long to come.
     retry_by(acquisition, later(now_, queues_.reserved_for() + std::chrono::milliseconds(1)));
   } else if (!acquisition.waiting.notified_by.empty()) {
     wait_for_others(acquisition);
@@ -201,7 +203,8 @@ void Schedule::watch(Acquisition& acquisition, WaitedKeys::Key& key) {
 bool Schedule::hand_on_watch(Acquisition& acquisition, WaitedKeys::Key& key) {
   Waiting& waiting = acquisition.waiting;
   Instant until = std::exchange(waiting.watch_until, Instant::min());
-  // It was to come again when another reservation is over. A lease may take much longer.
+  // The standby was to ask once more at the end of another reservation. The end of a lease may be
+  // much later, and is not handed on.
   const bool comes_soon = waiting.plan.next_try <= later(now_, 2 * queues_.reserved_for());
   if (waiting.watches && comes_soon) until = std::max(until, waiting.plan.next_try);
   if (until <= now_) return false;

@@ -6,10 +6,10 @@
 namespace redlock::core {
 namespace {
 
-/// A node to which this client cannot subscribe is tried again after this.
+/// How long until a node to which this client could not subscribe is tried again.
 constexpr Duration subscribe_again_after = std::chrono::seconds(5);
 
-/// While somebody waits, a subscription that was silent for so long is probed.
+/// While somebody waits, a subscription that has been silent for this long is probed.
 constexpr Duration silence_until_probe = std::chrono::seconds(3);
 
 }  // namespace

@@ -14,27 +14,28 @@
 
 namespace redlock::core {
 
-/// From which nodes notifications arrive here, and whether they still do. A node that has said
-/// nothing for long while somebody waits is probed; if it does not answer, the
-/// subscription is made anew.
+/// Keeps the subscriptions to the nodes' notifications, and the client's name in queues. While
+/// somebody waits, a node that has said nothing for long is probed; if it does not answer, the
+/// subscription is made anew. Does not know who waits, or for what.
 class Subscriptions {
  public:
   Subscriptions(const Settings& settings, const Instant& now, const Nodes& nodes, Outbox& outbox,
                 Randomness& random)
       : settings_(settings), now_(now), nodes_(nodes), outbox_(outbox), random_(random) {}
 
-  /// Subscribes to the nodes that take a subscription, and answers which those are.
+  /// Subscribes to the nodes that take a subscription, and returns those nodes.
   NodeSet subscribe();
   /// Nodes to whose channel this client is subscribed.
   [[nodiscard]] NodeSet open() const noexcept { return open_; }
-  /// Nodes that can notify us now: they are up, too.
+  /// Nodes that can notify us now: those of open() that are up.
   [[nodiscard]] NodeSet notifying() const { return open_ & nodes_.up(); }
-  /// What names this client in queues and channels: Settings::client_id, or as drawn where there is
-  /// none. Empty before the first subscription.
+  /// The name of this client in queues and channels: Settings::client_id, or a random one if there
+  /// is none. Empty before the first subscription.
   [[nodiscard]] const Token& client_id() const noexcept { return client_id_; }
 
   // --- events -----------------------------------------------------------------------------------
-  /// The node confirmed it, or answered a probe. True: notifications arrive from now on.
+  /// The node confirmed the subscription, or answered a probe. Returns true if notifications arrive
+  /// from now on.
   bool opened(NodeIndex node);
   void heard(NodeIndex node) noexcept;
   /// The node ended the subscription, or did not make it.
@@ -45,18 +46,19 @@ class Subscriptions {
   // --- silence ----------------------------------------------------------------------------------
   /// Nodes whose answer is overdue.
   [[nodiscard]] NodeSet silent() const;
-  /// Gives up the subscription to a silent node. True: it was open, and can be made anew at once,
-  /// since the node works for all that is known.
+  /// Gives up the subscription to a silent node. Returns true if the subscription was open: it can
+  /// be made anew at once, because the node works as far as is known.
   bool give_up(NodeIndex node);
-  /// Asks nodes that have said nothing for long for a word. For use while somebody waits.
+  /// Probes nodes that have said nothing for long. For use while somebody waits.
   void probe();
+  /// When silent() or probe() next has something to do.
   [[nodiscard]] Instant next_tending(bool somebody_waits) const;
 
  private:
   struct Subscription {
-    bool wanted = false;                 ///< we have subscribed, whether it is open yet or not
-    Instant retry_at = Instant::min();   ///< the node is not subscribed to before that
-    Instant heard_at = Instant::min();   ///< the last word from the node
+    bool wanted = false;  ///< we have subscribed, even if the node has not confirmed it
+    Instant retry_at = Instant::min();   ///< no new subscription to the node before this instant
+    Instant heard_at = Instant::min();   ///< when the node last said something
     std::optional<Instant> answer_by{};  ///< by when a confirmation or an answer is due
   };
   [[nodiscard]] Instant probe_at(NodeIndex node) const;

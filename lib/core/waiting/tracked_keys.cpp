@@ -46,7 +46,7 @@ void TrackedKeys::ask(Entry& entry) {
   });
   if (nodes.empty()) return;
   entry.second.asked = entry.second.asked | nodes;
-  entry.second.settled = entry.second.settled - nodes;
+  entry.second.answered = entry.second.answered - nodes;
   entry.second.may_be_news = entry.second.may_be_news | nodes;
   Terms& terms = outbox_.send(nodes, Stamp::of_tracked(entry.second.id, kind_));
   terms.resource = entry.first;
@@ -71,8 +71,8 @@ void TrackedKeys::seen(std::string_view key, NodeIndex node, bool is_there) {
   Entry* const entry = find(key);
   if (entry == nullptr) return;
   Key& known = entry->second;
-  const bool is_settled = known.asked.has(node) && known.settled.has(node);
-  if (!is_settled || known.present.has(node) == is_there) return;
+  const bool is_answered = known.asked.has(node) && known.answered.has(node);
+  if (!is_answered || known.present.has(node) == is_there) return;
   known.present.remove(node);
   if (is_there) known.present.add(node);
   ask_again(*entry, NodeSet::of(node));
@@ -84,14 +84,14 @@ TrackedKeys::Answered TrackedKeys::answered(const Answer& answer) {
   if (at == by_id_.end()) return {};
   Key& key = at->second->second;
   if (!tracks) {
-    // It may not be asked: then nothing is known of it there.
+    // The node refuses to track the key: nothing is known of the key there.
     key.tracking.remove(answer.node);
     return {};
   }
   const bool is_there = answer.reply == Reply::taken;
   const bool is_news = key.may_be_news.has(answer.node) && key.present.has(answer.node) != is_there;
   key.tracking.add(answer.node);
-  key.settled.add(answer.node);
+  key.answered.add(answer.node);
   key.present.remove(answer.node);
   if (is_there) key.present.add(answer.node);
   return key.uses > 0 ? Answered{at->second, is_news} : Answered{};
@@ -109,7 +109,7 @@ void TrackedKeys::came_up(NodeIndex node) {
   for (Entry& entry : keys_) {
     if (entry.second.uses == 0) continue;
     ask(entry);
-    // What it has is no news: nobody knew.
+    // The answer is not news: nothing was known of the key there before.
     entry.second.may_be_news.remove(node);
   }
 }

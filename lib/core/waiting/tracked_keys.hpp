@@ -16,67 +16,69 @@
 
 namespace redlock::core {
 
-/// Keys of one kind whose changes this client wants to know of. A node that is asked to track a key
-/// notifies us of the next change, once. Knows nothing of the reasons: they are its callers'.
+/// Owns the keys of one kind whose changes this client wants to know of. A node that is asked to
+/// track a key notifies us of the next change, once. Does not know the reasons of its callers.
 class TrackedKeys {
  public:
   struct Key {
-    std::uint32_t id = 0;    ///< in the stamps of requests about it
-    std::uint32_t uses = 0;  ///< callers that want to know
-    NodeSet asked;           ///< to track it, and it has not changed since
-    NodeSet tracking;        ///< did once, on this connection: changes are not missed there
-    NodeSet present;         ///< where it was there, as far as the node has told us
-    NodeSet settled;         ///< has answered since it was asked, so that `present` is of now
-    NodeSet may_be_news;     ///< asked, and nobody has looked at the key since
-    std::optional<std::uint32_t> observation;     ///< of a resource
-    ClaimId lease;                                ///< whose queue it is
-    OtherClients others = OtherClients::unknown;  ///< what its holder was notified of
+    std::uint32_t id = 0;    ///< the key's number in the stamps of requests about it
+    std::uint32_t uses = 0;  ///< callers that want to know of changes
+    NodeSet asked;     ///< nodes that were asked to track the key and have reported no change since
+    NodeSet tracking;  ///< nodes that have tracked the key on this connection: no change is missed
+                       ///< there
+    NodeSet present;   ///< nodes that have the key, by their last answer
+    NodeSet answered;  ///< nodes that have answered since they were asked, so `present` is current
+    NodeSet may_be_news;  ///< nodes that were asked after the key was last inspected: their answers
+                          ///< may be news
+    std::optional<std::uint32_t> observation;     ///< the observation of a resource
+    ClaimId lease;                                ///< the lease whose queue this is
+    OtherClients others = OtherClients::unknown;  ///< what the holder of `lease` was notified of
   };
-  /// In an order of its own, so that a seed reproduces.
+  /// Ordered by key, so that a seed reproduces a run.
   using Keys = std::map<std::string, Key, std::less<>>;
   using Entry = Keys::value_type;
 
   TrackedKeys(Tracked kind, const Nodes& nodes, Outbox& outbox)
       : kind_(kind), nodes_(nodes), outbox_(outbox) {}
 
-  /// A step begins. What nobody uses any more is forgotten: the last step's commands named the
-  /// keys.
+  /// A step begins: unused keys are forgotten now, because the last step's commands named them.
   void begin_step() {
     if (!unused_.empty()) forget_unused();
   }
 
-  /// One more caller wants to know. Asks the nodes.
+  /// One more caller wants to know of changes. Asks the nodes to track the key.
   Entry& use(std::string_view key);
   void stop(std::string_view key);
-  /// Asks the nodes that are not asked.
+  /// Asks the nodes that are not in `asked` to track the key.
   void ask(Entry& entry);
   [[nodiscard]] Entry* find(std::string_view key);
   [[nodiscard]] bool empty() const noexcept { return keys_.empty(); }
 
   // --- events -----------------------------------------------------------------------------------
-  /// The key that was asked about; null: nobody uses it any more, or the node does not track it.
+  /// The key that a node answered about; null: nobody uses it any more, or the node does not track
+  /// it.
   struct Answered {
     Entry* entry = nullptr;
-    bool is_news = false;  ///< it came or went, and no notification said so
+    bool is_news = false;  ///< the key appeared or went, and no notification said so
   };
   Answered answered(const Answer& answer);
   Entry* changed(const Changed& change);
-  /// We write the key there ourselves: the node does not notify us, and stops tracking it.
+  /// We have written the key on these nodes: they do not notify us, and stop tracking it.
   void written(std::string_view key, NodeSet nodes) {
     if (keys_.empty()) return;
     if (Entry* const entry = find(key)) entry->second.asked = entry->second.asked - nodes;
   }
-  /// A request of ours that may write the key left. If the key is watched, the nodes are asked
-  /// again at the end of the step; waiters ask again by themselves.
+  /// A request of ours that may write the key left for these nodes. If the key is observed or is a
+  /// queue, they are asked again at the end of the step; waiters ask again by themselves.
   void may_be_written(std::string_view key, NodeSet nodes) {
     if (keys_.empty()) return;
     if (Entry* const entry = find(key)) ask_again(*entry, nodes);
   }
-  /// The answer to another request of ours says whether it is there. Where that is news, the server
-  /// noticed its end while it served us, of which it does not notify us (NOLOOP), and tracks it no
-  /// more: it is asked again at the end of the step.
+  /// The answer to another request of ours says whether the key is there. A difference means that
+  /// the server noticed the key's end while it served us: it does not notify us of that (NOLOOP),
+  /// and no longer tracks the key. It is asked again at the end of the step.
   void seen(std::string_view key, NodeIndex node, bool is_there);
-  /// What came up in this step.
+  /// The step ends: asks the nodes that this step made due.
   void end_step() {
     if (!to_ask_.empty()) ask_what_is_due();
   }
@@ -90,7 +92,7 @@ class TrackedKeys {
     }
   }
 
-  /// Nodes that can track.
+  /// Nodes that can track keys.
   [[nodiscard]] NodeSet able() const;
 
  private:

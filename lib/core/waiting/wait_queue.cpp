@@ -7,13 +7,13 @@
 namespace redlock::core {
 namespace {
 
-/// Of several resources it waits for one at a time, in the order of their names. Those before that
-/// one are kept for it.
+/// Visits the resources that are kept for the acquisition. It waits for one of several resources at
+/// a time, in the order of their names, and those before that one are kept.
 template <typename Visit>
 void each_kept(const Acquisition& acquisition, Visit&& visit) {
-  const auto& places = acquisition.waiting.places;
-  for (std::uint64_t which = 1; which <= places.size(); ++which) {
-    if (places[which - 1].kept_since > 0) visit(which);
+  const auto& positions = acquisition.waiting.positions;
+  for (std::uint64_t which = 1; which <= positions.size(); ++which) {
+    if (positions[which - 1].kept_since > 0) visit(which);
   }
 }
 
@@ -23,7 +23,7 @@ bool needs_more(const Acquisition& acquisition) {
   return acquisition.terms.kind() == Kind::several;
 }
 
-/// Locks of other libraries have the resource, or some of its nodes.
+/// Whether locks of other libraries have the resource, or some of its nodes.
 bool meets_foreign_locks(const Acquisition& acquisition) {
   const Refusal& refusal = acquisition.refusal;
   const bool is_divided = refusal.why == Errc::split && refusal.is_beside;
@@ -47,7 +47,7 @@ void WaitQueue::try_again(Acquisition& acquisition) {
   NodeSet& notified = acquisition.waiting.notified_by;
   const bool may_be_out = !can_have_ticket(acquisition);
   if (acquisition.waiting.queued && may_be_out) {
-    // To be asked again when this attempt is over; until then others of ours stay asleep.
+    // These nodes are asked again after this attempt. Until then, others of ours stay asleep.
     WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
     key.asked = key.asked - notified;
     each_kept(acquisition, [&](std::uint64_t which) {
@@ -65,18 +65,19 @@ void WaitQueue::try_again(Acquisition& acquisition) {
 bool WaitQueue::join(Acquisition& acquisition) {
   Waiting& waiting = acquisition.waiting;
   const Refusal& refusal = acquisition.refusal;
-  // In the queue it keeps what it is granted, where another library's clients would take it.
+  // In the queue, the acquisition keeps what it is granted; otherwise another library's clients
+  // would take it.
   const bool keeps = refusal.is_beside && can_have_ticket(acquisition);
   if (!keeps && !schedule_.can_be_notified(acquisition)) return false;
   if (needs_more(acquisition)) {
-    // Where no node names one, it waits on as it did.
+    // If no node names a resource, the acquisition waits for the same one as before.
     const std::uint64_t before = std::max<std::uint64_t>(waiting.blocked_by, 1);
     const std::uint64_t blocking = refusal.resource > 0 ? refusal.resource : before;
     if (blocking != waiting.blocked_by) wait_for_another(acquisition, blocking);
   }
   const NodeSet able = subscriptions_.subscribe();
   each_kept(acquisition, [&](std::uint64_t which) {
-    // Where it lost one of them it is queued as before.
+    // Nodes that have lost our position in a kept queue are asked again.
     WaitedKeys::Entry& kept = *keys_.find(acquisition.terms.resource_at(which));
     queues_.join(kept, able - kept.second.asked);
   });
@@ -101,9 +102,10 @@ void WaitQueue::begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key) {
   ++queued_;
   key.waiters.add(waiting.arrival, acquisition.index);
   count_queued(key, acquisition, 1);
-  // It came back, and is queued where it was.
-  const bool has_been_here = waiting.blocked_by > 0 && !waiting.places.empty();
-  if (has_been_here && key.ticket == 0) key.ticket = waiting.places[waiting.blocked_by - 1].ticket;
+  // The acquisition came back to this resource: restores the ticket that it had.
+  const bool has_been_here = waiting.blocked_by > 0 && !waiting.positions.empty();
+  if (has_been_here && key.ticket == 0)
+    key.ticket = waiting.positions[waiting.blocked_by - 1].ticket;
 }
 
 void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
@@ -112,27 +114,27 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
   const auto rank_of = [&order](std::uint64_t which) {
     return std::find(order.begin(), order.end(), which) - order.begin();
   };
-  waiting.places.resize(order.size());
+  waiting.positions.resize(order.size());
   if (waiting.queued && waiting.blocked_by > 0) {
     if (rank_of(waiting.blocked_by) < rank_of(blocking)) {
-      // It is reserved for us now, and stays so as long as we ask.
+      // The earlier resource is reserved for us now, and stays reserved while we ask.
       stop_tracking(acquisition);
-      waiting.places[waiting.blocked_by - 1].kept_since = waiting.arrival;
+      waiting.positions[waiting.blocked_by - 1].kept_since = waiting.arrival;
       waiting.queued = false;
       --queued_;
       ++keys_.find(acquisition.terms.resource_at(waiting.blocked_by))->second.kept;
     } else {
-      waiting.places[waiting.blocked_by - 1].ticket = keys_.find_for(acquisition)->second.ticket;
+      waiting.positions[waiting.blocked_by - 1].ticket = keys_.find_for(acquisition)->second.ticket;
       leave_key(acquisition, Left::failed, {});
     }
   }
-  // Another one's now, as those after it: two that each keep what the other one waits for would
-  // wait for ever.
+  // Resources after the blocking one are not kept: two clients that each keep what the other one
+  // waits for would wait for ever.
   each_kept(acquisition, [&](std::uint64_t which) {
     if (rank_of(which) <= rank_of(blocking)) return;
     leave_kept(acquisition, which, Left::failed);
   });
-  if (waiting.places[blocking - 1].kept_since > 0) wait_for_kept(acquisition, blocking);
+  if (waiting.positions[blocking - 1].kept_since > 0) wait_for_kept(acquisition, blocking);
   waiting.blocked_by = blocking;
   waiting.reserved = false;
   waiting.notified_by = NodeSet();
@@ -147,7 +149,8 @@ void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisitio
 
 void WaitQueue::wait_for_kept(Acquisition& acquisition, std::uint64_t which) {
   acquisition.waiting.blocked_by = which;
-  acquisition.waiting.arrival = std::exchange(acquisition.waiting.places[which - 1].kept_since, 0);
+  acquisition.waiting.arrival =
+      std::exchange(acquisition.waiting.positions[which - 1].kept_since, 0);
   acquisition.waiting.queued = true;
   ++queued_;
   --keys_.find(acquisition.terms.resource_at(which))->second.kept;
@@ -156,7 +159,7 @@ void WaitQueue::wait_for_kept(Acquisition& acquisition, std::uint64_t which) {
 void WaitQueue::leave_kept(Acquisition& acquisition, std::uint64_t which, Left left) {
   wait_for_kept(acquisition, which);
   const WaitedKeys::Key& key = keys_.find(acquisition.terms.resource_at(which))->second;
-  acquisition.waiting.places[which - 1].ticket = key.ticket;
+  acquisition.waiting.positions[which - 1].ticket = key.ticket;
   leave_key(acquisition, left, {});
 }
 
@@ -186,7 +189,7 @@ void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out
   if (!others_wait) keys_.forget_later(key);
   key.settled = key.asked | taken_out;
   if (left == Left::granted) key.granted_permit = acquisition.permit;
-  // Of several resources, any may be reserved for us wherever we were notified.
+  // If the acquisition needs several resources, any of them may be reserved for us on any node.
   const NodeSet everywhere = needs_more(acquisition) ? nodes_.up() : NodeSet();
   if (acquisition.waiting.reserved) {
     key.asked = key.asked | everywhere;
@@ -195,7 +198,7 @@ void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out
     return;
   }
   if (others_wait) return stay_for_others(entry, acquisition, left);
-  // What it was notified of may be there still.
+  // The reservation that the acquisition was notified of may still exist.
   const bool others_enter = left == Left::granted && acquisition.makes_room();
   key.asked = (key.asked | everywhere) - taken_out;
   queues_.leave(entry, others_enter ? NodeQueues::Leave::notifying : NodeQueues::Leave::quietly);
@@ -203,10 +206,10 @@ void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out
 
 void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisition, Left left) {
   WaitedKeys::Key& key = entry.second;
-  // Who came later is to have a turn before others of ours.
+  // Clients that came later have a turn before our other waiters.
   if (left == Left::granted && key.permits > 0) {
-    // Another one of ours asks, and is queued where it is refused.
-    key.forget_place();
+    // Our next waiter asks, and is queued by nodes that refuse it.
+    key.forget_position();
     return wake_next(key, now_, true);
   }
   if (left == Left::granted) {
@@ -214,11 +217,11 @@ void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisiti
   }
   // Its last attempt may have taken us out of any queue.
   const bool tries = acquisition.state == Acquisition::State::in_round;
-  const NodeSet there = tries || NodeQueues::is_out_of_place(key) ? NodeSet() : key.asked;
+  const NodeSet there = tries || NodeQueues::is_out_of_position(key) ? NodeSet() : key.asked;
   if (key.last_attempt == acquisition.index) key.last_attempt.reset();
   queues_.join(entry, nodes_.up() - there);
   if (key.permits > 0) note_missed(key, acquisition);
-  // Waiters behind it were not woken by its notification.
+  // Waiters after it were not woken by its notification.
   wake(key, 0, false);
 }
 
@@ -235,7 +238,7 @@ void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
   keys_.each_waiter(key, [node, how](Acquisition& acquisition) {
     acquisition.waiting.notified_by.add(node);
     if (how == Waked::by_change) acquisition.waiting.saw_change = true;
-    // What is reserved is for one of us. When it is granted, the next one asks.
+    // A reserved permit is for one of our waiters. When that one is granted, the next one asks.
     return acquisition.terms.traits().is_chosen ? Visited::enough : Visited::more;
   });
 }
@@ -248,7 +251,7 @@ void WaitQueue::note_missed(WaitedKeys::Key& key, const Acquisition& gone) {
 
 void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once, Waked how) {
   keys_.each_waiter(key, [&](Acquisition& acquisition) {
-    // One of us, who comes first, is enough to find out, unless several may be let in.
+    // The first of our waiters is enough to find out, unless several can be let in.
     const Visited visited = acquisition.makes_room() ? Visited::more : Visited::enough;
     if (acquisition.state != Acquisition::State::backing_off) return visited;
     if (!schedule_.will_be_notified(acquisition)) return Visited::more;

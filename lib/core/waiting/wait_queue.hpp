@@ -14,7 +14,7 @@
 #include "core/randomness.hpp"
 #include "core/time.hpp"
 #include "core/waiting/node_queues.hpp"
-#include "core/waiting/queue_place.hpp"
+#include "core/waiting/queue_position.hpp"
 #include "core/waiting/schedule.hpp"
 #include "core/waiting/subscriptions.hpp"
 #include "core/waiting/tracked_keys.hpp"
@@ -23,54 +23,57 @@
 
 namespace redlock::core {
 
-/// Acquisitions that were refused and wait: who of them waits for what, and whom a notification
-/// wakes. A notification says when to try again; it counts for nothing else, so a lost one costs
-/// time only. Knows nothing of votes and tokens.
+/// Owns the waiting of refused acquisitions: what each of them waits for, and which of them a
+/// notification wakes. A notification only says when to try again, so a lost one costs time and
+/// nothing else. Does not know votes and tokens.
 class WaitQueue {
  public:
   WaitQueue(const Settings& settings, const Nodes& nodes, Outbox& outbox,
             Pool<Acquisition>& acquisitions, TrackedKeys& tracked, TrackedKeys& tracked_queues,
             Randomness& random);
-  // Its parts read its time.
+  // Not copied, because its parts refer to its time.
   WaitQueue(const WaitQueue&) = delete;
   WaitQueue& operator=(const WaitQueue&) = delete;
 
-  /// A step begins. What was left in the last one is forgotten: its commands named the keys.
+  /// A step begins: what was left in the last step is forgotten now, because that step's commands
+  /// named the keys.
   void begin_step(Instant now) {
     now_ = now;
     keys_.begin_step();
   }
 
-  /// An acquisition that was refused waits: it is queued on every node that can notify us. False:
-  /// in no queue, because nothing would be notified of what is in its way.
+  /// A refused acquisition begins to wait or waits on: the client is queued on every node that can
+  /// notify us. Returns false if it is in no queue, because no node would notify us when the
+  /// resource becomes free.
   bool join(Acquisition& acquisition);
   enum class Left : std::uint8_t { granted, failed };
-  /// `taken_out`: nodes whose grant took us out of the queue, or will have when they answer.
+  /// The acquisition stops waiting. `taken_out`: nodes whose grant took us out of the queue, or
+  /// will have when they answer.
   void leave(Acquisition& acquisition, Left left, NodeSet taken_out = {});
 
-  /// It asks again: notifications count from here on. A node that has notified it may have taken us
-  /// out of its queue, and a request without a ticket does not queue us again.
+  /// The acquisition asks again: notifications count from here on. A node that has notified it may
+  /// have taken us out of its queue, and a request without a ticket does not queue us again.
   void try_again(Acquisition& acquisition);
-  /// An attempt begins: whether it is made in this client's name, and with which place in the
-  /// queue. One that is refused is queued by the same request.
-  [[nodiscard]] QueuePlace queue_place(Acquisition& acquisition);
+  /// An attempt begins. Returns whether it is made in this client's name, and with which queue
+  /// position. If it is refused, the same request queues the client.
+  [[nodiscard]] QueuePosition queue_position(Acquisition& acquisition);
   /// An attempt with a ticket left for these nodes.
   void asked(const Acquisition& acquisition, NodeSet nodes);
-  /// A node answered such an attempt: refused it, or granted it, which took us out of the queue.
+  /// A node refused an attempt with a ticket, or granted it, which took us out of the queue.
   /// `ours_yet`: the attempt is not over.
   void answered_attempt(const Acquisition& acquisition, const Answer& answer, bool ours_yet);
-  /// A node answered such an attempt when the others had granted it, and may have queued us.
-  /// `permits`: those of the semaphore if it is the queue of one; else 0.
+  /// A node answered an attempt with a ticket after the others had granted the lock, and may have
+  /// queued us. `permits`: those of the semaphore if the queue is a semaphore's; otherwise 0.
   void queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node);
-  /// A lost attempt is released on these nodes. The release queues us again on those that the
-  /// attempt took us out of.
-  void place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes);
+  /// A lost attempt is released on these nodes. The release queues us again on those that took us
+  /// out for the attempt.
+  void restore_position(const Acquisition& acquisition, QueuePosition& position, NodeSet nodes);
 
   /// For how long a free resource is reserved for the first client in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return queues_.reserved_for(); }
   void measure_reservation() { queues_.measure_reservation(); }
 
-  /// When a waiting acquisition asks again: not later than `at_latest`.
+  /// When a waiting acquisition asks again, not later than `at_latest`.
   Plan plan(Acquisition& acquisition, Instant at_latest) {
     return schedule_.plan(acquisition, at_latest);
   }
@@ -82,7 +85,7 @@ class WaitQueue {
   /// Other clients wait for the resource: the next acquisition queues after them at once.
   void note_contended(std::string_view resource);
 
-  /// Sees to it that notifications arrive while somebody waits. See Subscriptions.
+  /// Keeps notifications arriving while somebody waits. See Subscriptions.
   void tend();
   [[nodiscard]] Instant next_tending() const { return subscriptions_.next_tending(queued_ > 0); }
 
@@ -92,7 +95,7 @@ class WaitQueue {
   /// The connection to the node ended.
   void dropped(NodeIndex node);
   void notified(const Notification& event);
-  /// The node tracks the key of a lock that does not notify; the key may be gone already.
+  /// The node tracks the key of a lock whose release notifies nobody. The key may be gone already.
   void tracked(const std::string& key, NodeIndex node, bool is_gone);
   void changed(const std::string& key, NodeIndex node);
   /// A node answered a request to join or to leave a queue.
@@ -104,7 +107,7 @@ class WaitQueue {
     Instant at_latest = Instant::max();
     bool at_once = false;  ///< a node notified it: it need not wait for the next step
   };
-  /// Those that were woken since the caller last emptied the list, in the order of service.
+  /// The acquisitions woken since the caller last emptied the list, in the order of service.
   [[nodiscard]] std::vector<Woken>& woken() noexcept { return woken_; }
 
   /// See Subscriptions::client_id().
@@ -118,30 +121,31 @@ class WaitQueue {
 
   // wait_queue.cpp
   void begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key);
-  /// Adds it to the counts of the key's waiters, or takes it from them.
+  /// Adds the acquisition to the counts of the key's waiters, or takes it from them.
   static void count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change);
-  /// Another of several resources is in its way from now on. If that comes after the one that was,
-  /// it keeps what it has; else it comes back to what it leaves.
+  /// Another one of several resources is in the way from now on. If it comes later in their order,
+  /// the acquisition keeps the earlier ones. Otherwise it leaves the later ones, and keeps its
+  /// tickets for its return.
   void wait_for_another(Acquisition& acquisition, std::uint64_t blocking);
-  /// What was kept for it is in its way again.
+  /// A resource that was kept for the acquisition is in its way again.
   void wait_for_kept(Acquisition& acquisition, std::uint64_t which);
   void leave_kept(Acquisition& acquisition, std::uint64_t which, Left left);
-  /// Leaves the queue that it waits in, and none that it keeps its place in.
+  /// Leaves the queue in which the acquisition waits, and none in which it keeps its position.
   void leave_key(Acquisition& acquisition, Left left, NodeSet taken_out);
-  /// One of ours has left, and others of this client wait on.
+  /// One waiter of this client has left, and others wait on.
   void stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisition, Left left);
   void stop_tracking(Acquisition& acquisition);
   void note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how = Waked::in_turn);
-  /// Who waited for a permit gives up: another one of ours does not sleep through what that was
-  /// notified of.
+  /// A waiter for a permit gives up: another one of ours must not sleep through the notifications
+  /// that `gone` got.
   void note_missed(WaitedKeys::Key& key, const Acquisition& gone);
   void wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once,
             Waked how = Waked::in_turn);
-  /// The first waiter that is not making an attempt.
+  /// Wakes the first waiter that is not making an attempt.
   void wake_next(const WaitedKeys::Key& key, Instant at_latest, bool at_once);
 
   // wait_queue_attempts.cpp
-  /// It waits for one key, and alone can have it.
+  /// Whether the acquisition waits for one key that only one holder can have.
   [[nodiscard]] static bool can_have_ticket(const Acquisition& acquisition);
   [[nodiscard]] bool is_contended(const WaitedKeys::Key& key) const;
 
@@ -149,14 +153,14 @@ class WaitQueue {
   void changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how);
   /// A permit was reserved for us.
   void notified_of_permit(const Notification& event);
-  /// Whose next attempt is planned anew.
+  /// Which waiters are planned anew.
   enum class Planned : std::uint8_t {
-    awake,  ///< those that may sleep now
-    first,  ///< those that may sleep, and the first of all: it wakes when the key expires
-    all,    ///< all of them: nodes notified them
+    awake,  ///< the waiters that may sleep now
+    first,  ///< the waiters that may sleep, and the first one, which wakes when the key expires
+    all,    ///< all waiters: nodes notified them
   };
   void plan_anew(WaitedKeys::Key& key, Planned who);
-  /// The node does not notify us any more.
+  /// The node no longer notifies us.
   void lost(NodeIndex node);
 
   const Settings& settings_;

@@ -3,11 +3,12 @@
 
 #include "core/waiting/wait_queue.hpp"
 
-/// The attempts of a waiting acquisition, and the places in the queue that they carry.
+/// The attempts of a waiting acquisition, and the queue positions that they carry.
 namespace redlock::core {
 namespace {
 
-/// A resource that was waited for so lately is queued for at once.
+/// A resource counts as contended for this long after somebody waited for it: the next acquisition
+/// queues at once.
 constexpr Duration contended_for = std::chrono::seconds(1);
 
 }  // namespace
@@ -25,32 +26,32 @@ bool WaitQueue::is_contended(std::string_view resource) {
   return entry != nullptr && is_contended(entry->second);
 }
 
-QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
-  QueuePlace place;
+QueuePosition WaitQueue::queue_position(Acquisition& acquisition) {
+  QueuePosition position;
   Waiting& waiting = acquisition.waiting;
-  if (client_id().empty() || !acquisition.give_up) return place;
+  if (client_id().empty() || !acquisition.give_up) return position;
   const bool tickets = can_have_ticket(acquisition) && queues_.can_queue();
   if (!waiting.queued && tickets) {
     WaitedKeys::Entry* const entry = keys_.find_for(acquisition);
     const bool alone = entry != nullptr && entry->second.waiters.empty();
-    if (!alone || !is_contended(entry->second)) return place;
+    if (!alone || !is_contended(entry->second)) return position;
     begin_to_wait(acquisition, entry->second);
   }
-  if (!waiting.queued) return place;
+  if (!waiting.queued) return position;
   if (acquisition.terms.kind() != Kind::several && keys_.find_for(acquisition)->second.kept > 0) {
-    // What is reserved for us is another one's.
+    // The resource is reserved for another one of our waiters, which keeps it.
     waiting.has_ticket = false;
-    return place;
+    return position;
   }
-  place.as_client = true;
+  position.as_client = true;
   waiting.has_ticket = tickets;
   if (waiting.has_ticket) {
     WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
-    place.ticket = key.ticket;
+    position.ticket = key.ticket;
     key.last_attempt = acquisition.index;
     key.taking = NodeSet();
   }
-  return place;
+  return position;
 }
 
 bool WaitQueue::has_waiters(std::string_view resource) {
@@ -79,45 +80,47 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
   const bool granted = answer.reply == Reply::granted || answer.reply == Reply::behind;
   if (!granted && ours_yet) entry.second.taking.remove(answer.node);
   if (answer.reply == Reply::taken && answer.ticket > 0) {
-    queues_.note_place(entry, answer);
-    // It waits already, and did not know that it is the one to notice an expiry.
+    queues_.note_position(entry, answer);
+    // The acquisition already waits, and may not have known that it is the one to notice an expiry.
     const bool waits = acquisition.state == Acquisition::State::backing_off;
     if (!waits) return;
     woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
     return queues_.raise_tickets(entry);
   }
-  // Behind a grant that nobody counts any more, a release queues us again.
+  // After a grant that no longer counts, a release queues us again.
   if (!ours_yet) return;
   if (granted) entry.second.asked.remove(answer.node);
   entry.second.queued.remove(answer.node);
 }
 
-void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes) {
-  if (acquisition.waiting.queued && acquisition.terms.kind() == Kind::several && place.as_client) {
-    place.kept_before = acquisition.refusal.resource;
-    place.again = place.kept_before > 0;
+void WaitQueue::restore_position(const Acquisition& acquisition, QueuePosition& position,
+                                 NodeSet nodes) {
+  if (acquisition.waiting.queued && acquisition.terms.kind() == Kind::several &&
+      position.as_client) {
+    position.kept_before = acquisition.refusal.resource;
+    position.again = position.kept_before > 0;
     return;
   }
-  nodes = nodes & place.nodes;
-  if (!acquisition.waiting.queued || !place.ticket) return;
+  nodes = nodes & position.nodes;
+  if (!acquisition.waiting.queued || !position.ticket) return;
   WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
-  // Where no quorum will notify us, as with the rest of an interval, only an answer from the queue
+  // If no quorum will notify us, as during the rest of an interval, only an answer from the queue
   // says that there is no holder.
   const bool waits = acquisition.refusal.is_known;
-  place.ticket = key.ticket;
-  place.again = true;
-  if (acquisition.refusal.is_beside) place.reserved_for = reserved_for() + kept_for;
+  position.ticket = key.ticket;
+  position.again = true;
+  if (acquisition.refusal.is_beside) position.reserved_for = reserved_for() + kept_for;
   key.asked = key.asked | nodes;
   const NodeSet queued = nodes & subscriptions_.notifying();
   key.queued = key.queued | queued;
-  // It raises the ticket as well.
+  // The release raises our ticket there, too.
   if (key.ticket > 0 && waits) key.level = key.level | queued;
 }
 
 void WaitQueue::queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node) {
   WaitedKeys::Entry& entry = keys_.note(queue);
   entry.second.permits = std::max(entry.second.permits, permits);
-  // Somebody waits again: what is reserved for us is wanted.
+  // One of us waits again, and wants what is reserved for us.
   if (!entry.second.waiters.empty()) return;
   keys_.forget_later(entry.second);
   queues_.leave_quietly(entry, node);

@@ -6,11 +6,11 @@
 #include "core/claim/permits.hpp"
 #include "core/waiting/wait_queue.hpp"
 
-/// What nodes say: that they queued this client, notify it, or do not any more.
+/// What nodes report: that they queued this client, notify it, or no longer do.
 namespace redlock::core {
 namespace {
 
-/// How often callers that sleep are put off, as long as nodes queue this client anew.
+/// How often sleeping waiters are planned anew while nodes keep queueing this client.
 constexpr Duration planned_again_after = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -25,7 +25,7 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
   const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
   if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
   const bool was_first = !entry->second.first.empty();
-  queues_.note_place(*entry, answer);
+  queues_.note_position(*entry, answer);
   if (answer.reply == Reply::gone) note_notified(entry->second, node);
   if (!entry->second.waiters.empty()) queues_.raise_tickets(*entry);
   const bool becomes_first = !was_first && !entry->second.first.empty();
@@ -34,14 +34,14 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
 }
 
 void WaitQueue::plan_anew(WaitedKeys::Key& key, Planned who) {
-  // Those that sleep are put off now and then. For each answer, a thousand of them would cost more
-  // than the hand-over itself.
+  // Sleeping waiters are planned anew only now and then. For each answer, a thousand of them would
+  // cost more than the hand-over itself.
   const bool again = who == Planned::all || now_ >= later(key.planned_at, planned_again_after);
   if (again) key.planned_at = now_;
   if (!again && !key.has_awake && who == Planned::awake) return;
   const bool only_first = !again && !key.has_awake;
   key.has_awake = false;
-  bool is_notified = false;  // one of us is enough to find out, unless several may be let in
+  bool is_notified = false;  // one of us is enough to find out, unless several can be let in
   keys_.each_waiter(key, [&](Acquisition& acquisition) {
     const Visited visited = only_first ? Visited::enough : Visited::more;
     const bool is_first = std::exchange(who, Planned::awake) != Planned::awake;
@@ -64,7 +64,7 @@ void WaitQueue::plan_anew(WaitedKeys::Key& key, Planned who) {
 void WaitQueue::tracked(const std::string& key, NodeIndex node, bool is_gone) {
   WaitedKeys::Entry* const entry = keys_.find(key);
   if (entry == nullptr) return;
-  // Maybe because we have released it.
+  // The key may be gone because we have released it.
   if (is_gone) return changed(*entry, node, Waked::in_turn);
   plan_anew(entry->second, Planned::awake);
 }
@@ -76,8 +76,8 @@ void WaitQueue::changed(const std::string& key, NodeIndex node) {
 
 void WaitQueue::changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how) {
   if (entry.second.waiters.empty()) return;
-  // Every client that waits for it learns of it. The first in the queue asks; the others do if it
-  // does not come.
+  // Every client that waits for the key learns of the change. The first in the queue asks; the
+  // others ask if it does not come.
   const bool is_first = !entry.second.first.empty() || entry.second.queued.empty();
   if (is_first) note_notified(entry.second, node, how);
   wake(entry.second, is_first ? 0 : 1, true, how);
@@ -103,9 +103,9 @@ void WaitQueue::notified_of_permit(const Notification& event) {
   WaitedKeys::Entry* const queue = keys_.find(permits_prefix(event.key));
   const std::uint32_t permit = permit_number(event.key);
   if (queue->second.waiters.empty()) {
-    // It was granted when others had notified us of it.
-    if (queue->second.granted_permit == permit && queue->second.settled.has(event.node)) {
-      return queue->second.settled.remove(event.node);
+    // The notification is outdated: we were granted this permit after other nodes had notified us.
+    if (queue->second.granted_permit == permit && queue->second.late.has(event.node)) {
+      return queue->second.late.remove(event.node);
     }
     const WaitedKeys::Entry& reserved = keys_.note(event.key);
     keys_.forget_later(reserved.second);
@@ -156,14 +156,14 @@ void WaitQueue::lost(NodeIndex node) {
   for (auto& [name, key] : keys_.all()) {
     ++walked_;
     key.forget(node);
-    // Nothing changed for who waits for it.
+    // A quorum still notifies the waiters of this key.
     if ((key.queued & notifying).size() >= settings_.quorum) continue;
     keys_.each_waiter(key, [&](const Acquisition& acquisition) {
       affected_.push_back(acquisition.index);
       return Visited::more;
     });
   }
-  // In the order of their slots, and each once.
+  // Each waiter once, in the order of their slots.
   std::sort(affected_.begin(), affected_.end());
   affected_.erase(std::unique(affected_.begin(), affected_.end()), affected_.end());
   for (const std::uint32_t index : affected_) {
@@ -172,8 +172,8 @@ void WaitQueue::lost(NodeIndex node) {
     if (!asleep || !schedule_.can_be_notified(acquisition) ||
         schedule_.will_be_notified(acquisition))
       continue;
-    // It may have missed its notification. An attempt that is due soon is not put off: nodes may
-    // come and go more often than that.
+    // The waiter may have missed its notification. An attempt that is due soon is not put off:
+    // nodes can come and go more often than that.
     woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
   }
 }

@@ -5,6 +5,7 @@
 namespace redlock::core {
 namespace {
 
+/// Keys without waiters are forgotten only while there are more keys than this.
 constexpr std::size_t most_idle = 32;
 
 }  // namespace

@@ -21,14 +21,15 @@ namespace redlock::core {
 /// How long a node remembers that a client waits.
 inline constexpr Duration queued_for = std::chrono::seconds(30);
 
-/// For how much longer than usual a node reserves a resource that another library would take: until
-/// who is first asks again.
+/// How much longer than usual a node reserves a resource that another library would take: until the
+/// first client in the queue asks again.
 inline constexpr Duration kept_for = std::chrono::milliseconds(100);
 
-/// Which acquisitions wait for which key, and on which nodes this client is queued for it.
+/// Owns the keys that are waited for: which acquisitions wait for each of them, and on which nodes
+/// this client is queued for it. Does not know what either is for.
 class WaitedKeys {
  public:
-  /// Where a client is queued, as queue.lua numbers it.
+  /// The mode in which a client is queued, numbered as in queue.lua.
   enum class Position : std::uint8_t {
     once = 0,
     at_the_back = 1,
@@ -42,68 +43,71 @@ class WaitedKeys {
   struct Key {
     std::uint32_t id = 0;  ///< names the key in the stamps of requests about it
 
-    // --- who of ours waits for it ---
+    // --- this client's waiters ---
     Waiters waiters;
-    std::uint32_t alone = 0;      ///< how many of the waiters are no readers
-    std::uint32_t need_more = 0;  ///< how many of the waiters need other resources too
-    std::uint32_t kept = 0;       ///< how many keep it while they wait for another resource
-    std::uint32_t permits = 0;    ///< of the semaphore whose queue it is; 0: it is a resource's
+    std::uint32_t alone = 0;      ///< waiters that are not readers
+    std::uint32_t need_more = 0;  ///< waiters that need other resources, too
+    std::uint32_t kept = 0;       ///< acquisitions that keep the key and wait for another one
+    std::uint32_t permits = 0;    ///< those of the semaphore whose queue this is; 0: a resource's
     std::uint32_t granted_permit = 0;     ///< the last permit of the semaphore that we were granted
     bool has_awake = false;               ///< some waiters may sleep as soon as nodes notify them
-    Instant planned_at = Instant::min();  ///< when the sleep of all waiters was planned last
-    Instant contended_at = Instant::min();  ///< when somebody was last queued for it, or notified
+    Instant planned_at = Instant::min();  ///< when the sleep of all waiters was last planned
+    Instant contended_at = Instant::min();  ///< when somebody was last queued or notified
 
-    // --- the client's place in the queues of the nodes ---
+    // --- the client's position in the nodes' queues ---
     NodeSet asked;  ///< nodes that were asked to queue the client, and may have it in their queue
-    Instant asked_at = Instant::min();   ///< when the first of `asked` was
-    Position position = Position::once;  ///< where nodes were asked to queue the client
+    Instant asked_at = Instant::min();   ///< when the first node of `asked` was asked
+    Position position = Position::once;  ///< the mode in which nodes were asked to queue the client
     NodeSet queued;                      ///< nodes that have queued the client: they notify it
-    std::int64_t ticket = 0;             ///< the highest that a node gave the client; 0: none
-    NodeSet level;                       ///< nodes on which the client has that ticket
-    NodeSet first;                       ///< nodes in whose queue the client is first
+    std::int64_t ticket = 0;  ///< the highest ticket that a node gave the client; 0: none
+    NodeSet at_ticket;        ///< nodes on which the client has `ticket`
+    NodeSet first;            ///< nodes in whose queue the client is first
     std::optional<std::uint32_t> last_attempt{};  ///< the acquisition that last asked with a ticket
-    NodeSet taking;   ///< nodes that were asked by that attempt, and have not refused it
-    NodeSet settled;  ///< nodes whose notification of what is over may be on its way
-    Instant watch_until = Instant::min();  ///< as Waiting::watch_until, for the next who waits
+    NodeSet taking;  ///< nodes that `last_attempt` asked and that have not refused it
+    NodeSet late;    ///< nodes whose outdated notification may be on its way
+    Instant watch_until = Instant::min();  ///< Waiting::watch_until of the next waiter
 
-    /// The client is in no queue.
-    void forget_place() noexcept {
-      asked = queued = level = first = NodeSet();
+    /// The client has left all queues of the key.
+    void forget_position() noexcept {
+      asked = queued = at_ticket = first = NodeSet();
       ticket = 0;
     }
-    /// The node does not notify the client any more, or is not known to.
+    /// The node no longer notifies the client, as far as is known.
     void forget(NodeIndex node) noexcept {
-      for (NodeSet* const nodes : {&asked, &queued, &level, &first, &taking, &settled})
+      for (NodeSet* const nodes : {&asked, &queued, &at_ticket, &first, &taking, &late})
         nodes->remove(node);
     }
   };
-  /// In an order of its own, so that a seed reproduces.
+  /// Ordered by key, so that a seed reproduces a run.
   using Keys = std::map<std::string, Key, std::less<>>;
   using Entry = Keys::value_type;
 
   explicit WaitedKeys(Pool<Acquisition>& acquisitions) : acquisitions_(acquisitions) {}
 
-  /// A step begins: what was left in the last one is forgotten, because its commands named the
-  /// keys.
+  /// A step begins: what was left in the last step is forgotten now, because that step's commands
+  /// named the keys.
   void begin_step() {
     if (!left_.empty()) forget_left();
   }
 
-  /// A new one if there is none. It stays where it is until it is forgotten.
+  /// The entry of the key, which is made if there is none. Its address does not change until it is
+  /// forgotten.
   Entry& note(std::string_view key);
   [[nodiscard]] Entry* find(std::string_view key);
   [[nodiscard]] Entry* find(std::uint32_t id);
-  /// Of what the acquisition waits for: a semaphore, or the resource that is in its way.
+  /// The entry of the key that the acquisition waits for: that of a semaphore, or of the resource
+  /// in its way.
   Entry& note_for(const Acquisition& acquisition);
   [[nodiscard]] Entry* find_for(const Acquisition& acquisition);
   [[nodiscard]] Keys& all() noexcept { return keys_; }
 
-  /// Nobody waits for it now. It is forgotten at the next step unless somebody does then. A few
-  /// stay, for keys that are locked often.
+  /// Nobody waits for the key now. It is forgotten at the next step unless somebody waits by then.
+  /// A few keys stay, because some are locked often.
   void forget_later(const Key& key) { left_.push_back(key.id); }
 
   enum class Visited : std::uint8_t { more, enough };
-  /// Acquisitions that wait for it and do not keep it for a later resource, in their order.
+  /// Visits the acquisitions that wait for the key and do not keep it for a later resource, in the
+  /// order in which they came.
   template <typename Visit>
   void each_waiter(const Key& key, Visit&& visit) {
     key.waiters.each_while([&](std::uint32_t index) {
@@ -113,7 +117,7 @@ class WaitedKeys {
     });
   }
   [[nodiscard]] Acquisition& waiter(std::uint32_t index) { return acquisitions_.at(index); }
-  /// Nodes on which an attempt of ours that is not over has been granted it, or may be.
+  /// Nodes on which an unfinished attempt of ours has been granted the key, or may be.
   [[nodiscard]] NodeSet being_taken(const Entry& entry) const;
   /// Waiters that were visited one by one.
   [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }

@@ -10,10 +10,10 @@
 namespace redlock::core {
 
 /// Acquisitions in the order in which they came. One that leaves is only crossed out, so that the
-/// others need not move; the list is written anew when most of it is crossed out.
+/// others need not move; the list is rewritten when most of it is crossed out.
 class Waiters {
  public:
-  /// `arrival` is above that of all others.
+  /// `arrival` must be above that of all others.
   void add(std::uint64_t arrival, std::uint32_t acquisition) {
     list_.push_back({arrival, acquisition});
     ++size_;
@@ -31,7 +31,7 @@ class Waiters {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Until `visit` answers false.
+  /// Visits the acquisitions in order until `visit` returns false.
   template <typename Visit>
   void each_while(Visit&& visit) const {
     for (std::size_t i = begin_; i < list_.size(); ++i) {
@@ -51,7 +51,7 @@ class Waiters {
   }
 
   std::vector<Waiter> list_;
-  std::size_t begin_ = 0;  ///< all before it have left
+  std::size_t begin_ = 0;  ///< all entries before this one have left
   std::size_t size_ = 0;
 };
 

@@ -10,8 +10,8 @@
 #include "core/waiting/waited_keys.hpp"
 #include "redis/keys.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/assent.hpp"
 #include "redis/wire/dialect.hpp"
+#include "redis/wire/plain_yes.hpp"
 #include "redlock/limits.hpp"
 
 /// The functions that the families of requests share.
@@ -45,8 +45,8 @@ inline constexpr std::int64_t no_key = -2;
 [[nodiscard]] std::optional<core::Answer> classify_refusal(const Value& value,
                                                            std::size_t size = 3) noexcept;
 /// A client's queue position: its ticket, and 1 if it is first.
-[[nodiscard]] bool read_place(const Value& ticket, const Value& first,
-                              core::Answer& result) noexcept;
+[[nodiscard]] bool read_position(const Value& ticket, const Value& first,
+                                 core::Answer& result) noexcept;
 // --- release.cpp, take.cpp ----------------------------------------------------------------------
 /// The answer to a release, or to one of several in a shared call.
 [[nodiscard]] std::optional<core::Answer> classify_release(const Value& value) noexcept;

@@ -19,7 +19,7 @@ std::optional<core::Answer> classify_queued(const Value& value) noexcept {
   const Value& taken = *value.elements[0];
   if (taken.type != Type::integer || taken.integer < 0 || taken.integer > 1) return std::nullopt;
   core::Answer result{.reply = taken.integer == 1 ? Reply::taken : Reply::gone};
-  if (!read_place(*value.elements[1], *value.elements[2], result)) return std::nullopt;
+  if (!read_position(*value.elements[1], *value.elements[2], result)) return std::nullopt;
   return result;
 }
 

@@ -43,13 +43,13 @@ constexpr core::Duration audit_kept_for = std::chrono::hours(24);
 
 /// The queue position at which the release of a lost attempt queues its client, if the client keeps
 /// waiting.
-enum class PlaceAtRelease : std::uint8_t { none, as_before, for_any_permit, of_several };
+enum class PositionAtRelease : std::uint8_t { none, as_before, for_any_permit, of_several };
 
-PlaceAtRelease place_at_release(const core::Terms& terms) noexcept {
-  if (terms.client.empty()) return PlaceAtRelease::none;
-  if (!terms.kept_before.empty()) return PlaceAtRelease::of_several;
-  if (!terms.more_resources.empty()) return PlaceAtRelease::none;
-  return terms.permits > 0 ? PlaceAtRelease::for_any_permit : PlaceAtRelease::as_before;
+PositionAtRelease position_at_release(const core::Terms& terms) noexcept {
+  if (terms.client.empty()) return PositionAtRelease::none;
+  if (!terms.kept_before.empty()) return PositionAtRelease::of_several;
+  if (!terms.more_resources.empty()) return PositionAtRelease::none;
+  return terms.permits > 0 ? PositionAtRelease::for_any_permit : PositionAtRelease::as_before;
 }
 
 void append_release(Writer& out, const core::Terms& terms) {
@@ -59,18 +59,18 @@ void append_release(Writer& out, const core::Terms& terms) {
                            .token = out.token(),
                            .cooldown_ms = cooldown.view(),
                            .reservation_ms = out.reserved_for()};
-  switch (place_at_release(terms)) {
-    case PlaceAtRelease::none:
+  switch (position_at_release(terms)) {
+    case PositionAtRelease::none:
       break;
-    case PlaceAtRelease::of_several:
+    case PositionAtRelease::of_several:
       release.client = terms.client;
       release.blocked = terms.kept_before;
       release.keep_ms = out.writer_reservation();
       break;
-    case PlaceAtRelease::for_any_permit:
+    case PositionAtRelease::for_any_permit:
       release.prefix = core::permits_prefix(out.resource());
       [[fallthrough]];
-    case PlaceAtRelease::as_before:
+    case PositionAtRelease::as_before:
       release.client = terms.client;
       release.ticket = out.ticket();
       release.remember_ms = remember.view();

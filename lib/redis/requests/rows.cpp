@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "redis/requests/row.hpp"
-#include "redis/wire/assent.hpp"
 #include "redis/wire/classify.hpp"
+#include "redis/wire/plain_yes.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {
@@ -42,8 +42,8 @@ std::optional<core::Answer> classify(core::Verb verb, Dialect dialect, Values va
   return row.meaning(dialect, values);
 }
 
-AssentForms assent_forms(Dialect dialect, Protocol protocol) noexcept {
-  AssentForms forms{};
+PlainYesForms plain_yes_forms(Dialect dialect, Protocol protocol) noexcept {
+  PlainYesForms forms{};
   for (const Row* row : rows()) {
     if (row->yes == nullptr) continue;
     forms[static_cast<std::size_t>(row->verb)] = {row->yes(dialect, protocol), row->yes_means};

@@ -22,8 +22,9 @@ std::optional<core::Answer> classify_refused_take(const Value& value) noexcept {
   std::optional<core::Answer> result = classify_refusal(value, size);
   if (!result) return std::nullopt;
   result->number = static_cast<std::uint64_t>(which.integer);
-  const bool placed = size == 4 || read_place(*value.elements[4], *value.elements[5], *result);
-  return placed ? result : std::nullopt;
+  const bool positioned =
+      size == 4 || read_position(*value.elements[4], *value.elements[5], *result);
+  return positioned ? result : std::nullopt;
 }
 
 std::optional<core::Answer> classify_fence(const Value& value) noexcept {
@@ -101,7 +102,7 @@ std::optional<core::Answer> classify_place(const Value& value) noexcept {
   if (what.integer != -1 || (size != 3 && size != 5)) return std::nullopt;
   std::optional<core::Answer> result = classify_refusal(value, size);
   if (!result) return std::nullopt;
-  if (size == 5 && !read_place(*value.elements[3], *value.elements[4], *result)) {
+  if (size == 5 && !read_position(*value.elements[3], *value.elements[4], *result)) {
     return std::nullopt;
   }
   result->text = std::string_view(value.elements[1]->text).substr(0, limits::permits);

@@ -122,7 +122,7 @@ std::optional<core::Answer> classify_refusal(const Value& value, std::size_t siz
       .reply = Reply::taken, .text = holder_of(*value.elements[1]), .remaining = duration_of(pttl)};
 }
 
-bool read_place(const Value& ticket, const Value& first, core::Answer& result) noexcept {
+bool read_position(const Value& ticket, const Value& first, core::Answer& result) noexcept {
   constexpr std::int64_t highest = std::int64_t{1} << 53;
   if (ticket.type != Type::integer || ticket.integer < 0 || ticket.integer > highest) return false;
   if (first.type != Type::integer || first.integer < 0 || first.integer > 1) return false;

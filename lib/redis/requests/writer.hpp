@@ -55,7 +55,7 @@ struct Frame {
   std::size_t token_size = 0;
   std::size_t number_size = 0;
   /// Positions of a word that some requests name more than once.
-  class Places {
+  class Positions {
    public:
     void clear() noexcept { count_ = 0; }
     void add(std::size_t at) { at_.at(count_++) = at; }
@@ -68,9 +68,9 @@ struct Frame {
     std::array<std::size_t, 8> at_{};
     std::size_t count_ = 0;
   };
-  Places resource{};
-  Places token{};
-  Places number{};
+  Positions resource{};
+  Positions token{};
+  Positions number{};
 };
 
 /// Writes the commands of one request into its frame. A word that is `resource()`, `token()`,

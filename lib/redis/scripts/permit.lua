@@ -77,11 +77,11 @@ if client ~= '' and args.ticket ~= '' and not mine then
 end
 if first ~= '' then
   for _, name in ipairs(free) do
-    local heir = pass_on(name, args.reservation_ms)
-    if heir == client then
+    local successor = pass_on(name, args.reservation_ms)
+    if successor == client then
       mine = name
     end
-    if not heir then
+    if not successor then
       break
     end
   end

@@ -75,7 +75,7 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
   destroyed_ = &destroyed;
   reader_.feed(bytes);
   while (state_ != State::closed) {
-    const bool more = take_assents();
+    const bool more = take_plain_yeses();
     if (destroyed) return;
     if (!more || state_ == State::closed) break;
     const Value* value = reader_.next();
@@ -99,21 +99,21 @@ std::string_view Connection::yes_to_oldest() const noexcept {
   const Sent& request = unanswered_.front();
   if (are_fenced_sets(request)) return yes_to_fenced_sets_.front();
   if (request.together > 1) return yes_to_all(request.together);
-  return assent_forms_[static_cast<std::size_t>(request.stamp.verb)].bytes;
+  return plain_yes_forms_[static_cast<std::size_t>(request.stamp.verb)].bytes;
 }
 
 /// Takes the plain answers that come next, up to an answer with details.
-bool Connection::take_assents() {
+bool Connection::take_plain_yeses() {
   // A further value of a started answer is not an answer of its own.
   if (state_ != State::ready || !values_.empty()) return true;
   std::size_t count = 0;
   bool incomplete = false;
-  if (assents_.size() < unanswered_.size()) assents_.resize(unanswered_.size());
+  if (plain_yeses_.size() < unanswered_.size()) plain_yeses_.resize(unanswered_.size());
   while (!unanswered_.empty()) {
     const Sent oldest = unanswered_.front();
     const std::string_view yes = yes_to_oldest();
     if (yes.empty()) {
-      if (!take_time(assents_[count])) break;
+      if (!take_time(plain_yeses_[count])) break;
       ++count;
       continue;
     }
@@ -123,21 +123,21 @@ bool Connection::take_assents() {
       break;
     }
     if (are_fenced_sets(oldest)) yes_to_fenced_sets_.pop();
-    const core::Reply reply = assent_forms_[static_cast<std::size_t>(oldest.stamp.verb)].reply;
+    const core::Reply reply = plain_yes_forms_[static_cast<std::size_t>(oldest.stamp.verb)].reply;
     for (std::size_t left = std::max<std::size_t>(oldest.together, 1); left > 0; --left) {
-      assents_[count++] = {unanswered_.front().stamp, reply};
+      plain_yeses_[count++] = {unanswered_.front().stamp, reply};
       unanswered_.pop();
     }
   }
-  if (count > 0) owner_.on_assents(std::span(assents_).first(count), marker_);
+  if (count > 0) owner_.on_plain_yeses(std::span(plain_yeses_).first(count), marker_);
   return !incomplete;
 }
 
-bool Connection::take_time(core::Assent& assent) {
+bool Connection::take_time(core::PlainYes& plain_yes) {
   const core::Stamp stamp = unanswered_.front().stamp;
   std::chrono::microseconds time{};
   if (stamp.verb != core::Verb::read_clock || !reader_.skip_time(time)) return false;
-  assent = {stamp, core::Reply::clock, time};
+  plain_yes = {stamp, core::Reply::clock, time};
   unanswered_.pop();
   return true;
 }
@@ -171,7 +171,8 @@ void Connection::take_handshake(const Value& value) {
     case Handshake::Progress::done: {
       state_ = State::ready;
       dialect_ = dialect_of(handshake_->identity().capabilities);
-      assent_forms_ = assent_forms(dialect_, target_.guard ? Protocol::resp3 : Protocol::resp2);
+      plain_yes_forms_ =
+          plain_yes_forms(dialect_, target_.guard ? Protocol::resp3 : Protocol::resp2);
       // The owner may destroy the connection in the call, and still use the identity.
       const ServerIdentity identity = handshake_->identity();
       handshake_.reset();
@@ -220,8 +221,8 @@ void Connection::remember_marker(std::string_view text) {
   const std::size_t begin = marker_answer_.size();
   marker_answer_.append(text).append("\r\n");
   marker_ = std::string_view(marker_answer_).substr(begin, text.size());
-  assent_forms_[static_cast<std::size_t>(core::Verb::read_marker)] = {marker_answer_,
-                                                                      core::Reply::marker};
+  plain_yes_forms_[static_cast<std::size_t>(core::Verb::read_marker)] = {marker_answer_,
+                                                                         core::Reply::marker};
 }
 
 void Connection::take_answer_to_call(const SharedForm& form, const Value& value) {

@@ -11,11 +11,11 @@
 #include "core/engine/messages.hpp"
 #include "redis/handshake/handshake.hpp"
 #include "redis/login.hpp"
-#include "redis/wire/assent.hpp"
 #include "redis/wire/classify.hpp"
 #include "redis/wire/connection_target.hpp"
 #include "redis/wire/dialect.hpp"
 #include "redis/wire/expected_answers.hpp"
+#include "redis/wire/plain_yes.hpp"
 #include "redis/wire/reply.hpp"
 #include "redis/wire/shared_call.hpp"
 #include "support/ring.hpp"
@@ -45,8 +45,8 @@ class ConnectionOwner {
   /// The answers to the oldest unanswered requests, in their order, which arrived in the same
   /// bytes; `marker` is the text of those answers that are a marker. Valid until the call returns
   /// or the connection is destroyed.
-  virtual void on_assents(std::span<const core::Assent> assents,
-                          std::string_view marker) noexcept = 0;
+  virtual void on_plain_yeses(std::span<const core::PlainYes> plain_yeses,
+                              std::string_view marker) noexcept = 0;
   /// A tracked key has changed. `key` is valid until the call returns.
   virtual void on_changed(core::Tracked kind, std::string_view key) noexcept = 0;
   /// The last call: the connection is closed; unanswered requests stay unanswered. `why` is one
@@ -121,9 +121,9 @@ class Connection final : private uv::StreamListener {
   void on_failure(const uv::Failure& failure) noexcept override;
 
   /// Returns whether bytes may be left to parse.
-  [[nodiscard]] bool take_assents();
+  [[nodiscard]] bool take_plain_yeses();
   /// Returns whether the oldest request asked for the time and its whole answer has arrived.
-  [[nodiscard]] bool take_time(core::Assent& assent);
+  [[nodiscard]] bool take_time(core::PlainYes& plain_yes);
   [[nodiscard]] std::string_view yes_to_oldest() const noexcept;
   void take(const Value& value);
   void take_handshake(const Value& value);
@@ -147,11 +147,11 @@ class Connection final : private uv::StreamListener {
   std::optional<Handshake> handshake_;
   support::Ring<Sent> unanswered_;
   std::bitset<core::verbs> calls_in_full_;
-  AssentForms assent_forms_{};
+  PlainYesForms plain_yes_forms_{};
   /// The bytes of the last answer to read_marker: the next answer is usually the same.
   std::string marker_answer_;
-  std::string_view marker_;            // the marker in marker_answer_
-  std::vector<core::Assent> assents_;  // kept between calls, so that nothing is allocated
+  std::string_view marker_;                  // the marker in marker_answer_
+  std::vector<core::PlainYes> plain_yeses_;  // kept between calls, so that nothing is allocated
   ExpectedAnswers yes_to_fenced_sets_;
   std::vector<const Value*> values_;  // values of the request being answered, owned by reader_
   ReplyReader reader_;

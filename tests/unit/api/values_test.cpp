@@ -60,8 +60,10 @@ TEST(ResultOf, AnErrorThrowsWhatItIs) {
 }
 
 TEST(ResultOf, AnErrorThatIsNotCheckedEndsTheProgram) {
-  const Result<int> held = Error{Errc::held, "held"};
-  EXPECT_DEATH(static_cast<void>(*held), "");
+  const Result<int> held = Error{Errc::held, "held on 'r'"};
+  EXPECT_DEATH(static_cast<void>(*held), "redlock: a result without a value was read: held on 'r'");
+  const Result<int> five = 5;
+  EXPECT_DEATH(static_cast<void>(five.error()), "redlock: the error of a result was read");
 }
 
 TEST(TokenValue, IsHashedOrderedAndPrinted) {

@@ -1,11 +1,11 @@
-#include "bench/handoff_figures.hpp"
+#include "bench/contest/handoff_figures.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "bench/handoff_board.hpp"
-#include "bench/node_commands.hpp"
+#include "bench/contest/handoff_board.hpp"
+#include "bench/measure/node_commands.hpp"
 #include "support/temp_dir.hpp"
 
 namespace redlock::bench {

@@ -1,4 +1,4 @@
-#include "bench/histogram.hpp"
+#include "bench/measure/histogram.hpp"
 
 #include <gtest/gtest.h>
 

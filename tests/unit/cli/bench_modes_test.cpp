@@ -1,4 +1,4 @@
-#include "quorum-lock/bench_modes.hpp"
+#include "bench/bench_modes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "quorum-lock/family_report.hpp"
-#include "quorum-lock/faults_report.hpp"
-#include "quorum-lock/verb_table.hpp"
+#include "bench/cycle/family_report.hpp"
+#include "bench/cycle/faults_report.hpp"
+#include "quorum-lock/line/verb_table.hpp"
 
 namespace redlock::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "quorum-lock/bench_page.hpp"
+#include "bench/page/bench_page.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/histogram.hpp"
-#include "quorum-lock/bench_plots.hpp"
-#include "quorum-lock/bench_report.hpp"
+#include "bench/measure/histogram.hpp"
+#include "bench/page/bench_plots.hpp"
+#include "bench/page/bench_report.hpp"
 
 namespace redlock::cli {
 namespace {

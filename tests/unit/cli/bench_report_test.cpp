@@ -1,10 +1,10 @@
-#include "quorum-lock/bench_report.hpp"
+#include "bench/page/bench_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "quorum-lock/endpoint.hpp"
+#include "bench/measure/endpoint.hpp"
 
 namespace redlock::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "chaos/checker.hpp"
+#include "chaos/checker/checker.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "chaos/checker_history.hpp"
+#include "chaos/checker/checker_history.hpp"
 #include "support/temp_dir.hpp"
 
 namespace redlock::chaos {

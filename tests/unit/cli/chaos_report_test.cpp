@@ -1,4 +1,4 @@
-#include "chaos/report.hpp"
+#include "chaos/report/report.hpp"
 
 #include <gtest/gtest.h>
 

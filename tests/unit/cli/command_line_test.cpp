@@ -1,4 +1,4 @@
-#include "quorum-lock/command_line.hpp"
+#include "quorum-lock/line/command_line.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "quorum-lock/usage_error.hpp"
+#include "common/text/usage_error.hpp"
 
 namespace redlock::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "quorum-lock/bench_modes.hpp"
-#include "quorum-lock/verb_table.hpp"
+#include "bench/bench_modes.hpp"
+#include "quorum-lock/line/verb_table.hpp"
 #include "support/process.hpp"
 #include "support/programs.hpp"
 #include "support/temp_dir.hpp"

@@ -1,4 +1,4 @@
-#include "quorum-lock/config_report.hpp"
+#include "quorum-lock/line/config_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "quorum-lock/help.hpp"
-#include "quorum-lock/option_kind.hpp"
+#include "quorum-lock/line/help.hpp"
+#include "quorum-lock/line/option_kind.hpp"
 #include "support/temp_dir.hpp"
 
 namespace redlock::cli {

@@ -1,4 +1,4 @@
-#include "quorum-lock/config.hpp"
+#include "quorum-lock/line/config.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "quorum-lock/layers.hpp"
-#include "quorum-lock/settings.hpp"
-#include "quorum-lock/usage_error.hpp"
+#include "common/session/settings.hpp"
+#include "common/text/usage_error.hpp"
+#include "quorum-lock/line/layers.hpp"
 #include "support/temp_dir.hpp"
 
 namespace redlock::cli {

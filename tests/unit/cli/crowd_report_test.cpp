@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "quorum-lock/crowd_bench.hpp"
+#include "bench/contest/crowd_bench.hpp"
 
 namespace redlock::cli {
 namespace {

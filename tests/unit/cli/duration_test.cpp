@@ -1,4 +1,4 @@
-#include "quorum-lock/duration.hpp"
+#include "common/text/duration.hpp"
 
 #include <gtest/gtest.h>
 

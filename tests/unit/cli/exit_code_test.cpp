@@ -1,4 +1,4 @@
-#include "quorum-lock/exit_code.hpp"
+#include "common/session/exit_code.hpp"
 
 #include <gtest/gtest.h>
 

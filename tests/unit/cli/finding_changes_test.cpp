@@ -1,4 +1,4 @@
-#include "quorum-lock/finding_changes.hpp"
+#include "quorum-lock/verbs/finding_changes.hpp"
 
 #include <gtest/gtest.h>
 

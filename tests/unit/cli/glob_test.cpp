@@ -1,4 +1,4 @@
-#include "quorum-lock/glob.hpp"
+#include "common/text/glob.hpp"
 
 #include <gtest/gtest.h>
 

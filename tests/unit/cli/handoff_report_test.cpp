@@ -1,4 +1,4 @@
-#include "quorum-lock/handoff_report.hpp"
+#include "bench/contest/handoff_report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "quorum-lock/help.hpp"
+#include "quorum-lock/line/help.hpp"
 
 #include <gtest/gtest.h>
 

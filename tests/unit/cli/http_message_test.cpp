@@ -1,4 +1,4 @@
-#include "quorum-lock/http_message.hpp"
+#include "common/servers/http_message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "quorum-lock/usage_error.hpp"
+#include "common/text/usage_error.hpp"
 
 namespace redlock::cli {
 namespace {

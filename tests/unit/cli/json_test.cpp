@@ -1,4 +1,4 @@
-#include "quorum-lock/json.hpp"
+#include "common/session/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The tables and the JSON of `list`, and the screen of `top`.
 
-#include "quorum-lock/lock_table.hpp"
+#include "quorum-lock/locks/lock_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "quorum-lock/screen.hpp"
-#include "quorum-lock/table.hpp"
-#include "quorum-lock/text.hpp"
-#include "quorum-lock/top_view.hpp"
+#include "common/session/screen.hpp"
+#include "common/session/table.hpp"
+#include "common/text/text.hpp"
+#include "quorum-lock/verbs/top_view.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -88,6 +88,11 @@ TEST(CliText, IsShortenedBetweenCharacters) {
   EXPECT_EQ(shortened("äöü", 1), "…");
   EXPECT_EQ(shortened("äöü", 0), "");
   EXPECT_EQ(width_of("8 µs"), 4U);
+  EXPECT_EQ(width_of(""), 0U);
+  EXPECT_EQ(width_of("漢字 x"), 6U);
+  EXPECT_EQ(shortened("漢字漢字", 8), "漢字漢字");
+  EXPECT_EQ(shortened("漢字漢字", 7), "漢字漢…");
+  EXPECT_EQ(shortened("漢字漢字", 6), "漢字…");
 }
 
 TEST(CliList, ShowsTheHolderInWords) {

@@ -1,4 +1,4 @@
-#include "quorum-lock/lock_target.hpp"
+#include "quorum-lock/locks/lock_target.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "quorum-lock/json.hpp"
-#include "quorum-lock/output.hpp"
-#include "quorum-lock/settings.hpp"
-#include "quorum-lock/usage_error.hpp"
+#include "common/session/json.hpp"
+#include "common/session/output.hpp"
+#include "common/session/settings.hpp"
+#include "common/text/usage_error.hpp"
 
 namespace redlock::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "quorum-lock/log.hpp"
+#include "common/text/log.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "quorum-lock/loopback_ports.hpp"
+#include "common/servers/loopback_ports.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "quorum-lock/descriptor.hpp"
-#include "quorum-lock/usage_error.hpp"
+#include "common/system/descriptor.hpp"
+#include "common/text/usage_error.hpp"
 
 namespace redlock::cli {
 namespace {

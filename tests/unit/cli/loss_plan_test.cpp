@@ -1,4 +1,4 @@
-#include "quorum-lock/loss_plan.hpp"
+#include "quorum-lock/supervise/loss_plan.hpp"
 
 #include <gtest/gtest.h>
 

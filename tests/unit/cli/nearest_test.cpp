@@ -1,4 +1,4 @@
-#include "quorum-lock/nearest.hpp"
+#include "common/text/nearest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // What differs between systems, by the form that is compiled here. tests/CMakeLists.txt also
 // compiles this file with each form without what older C libraries lack.
 
-#include "quorum-lock/platform.hpp"
+#include "common/system/platform.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "quorum-lock/plugin_output.hpp"
+#include "quorum-lock/verbs/plugin_output.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "quorum-lock/finding_levels.hpp"
+#include "quorum-lock/verbs/finding_levels.hpp"
 #include "support/programs.hpp"
 #include "support/temp_dir.hpp"
 

@@ -1,4 +1,4 @@
-#include "quorum-lock/progress.hpp"
+#include "common/session/progress.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "bench/bench_modes.hpp"
 #include "chaos/schedule.hpp"
-#include "quorum-lock/bench_modes.hpp"
-#include "quorum-lock/json.hpp"
+#include "common/session/json.hpp"
 #include "redlock/deployment.hpp"
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"

@@ -1,4 +1,4 @@
-#include "quorum-lock/signals.hpp"
+#include "common/system/signals.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "quorum-lock/supervision.hpp"
+#include "quorum-lock/supervise/supervision.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "quorum-lock/text.hpp"
+#include "common/text/text.hpp"
 
 #include <gtest/gtest.h>
 

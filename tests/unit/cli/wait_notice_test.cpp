@@ -1,11 +1,11 @@
-#include "quorum-lock/wait_notice.hpp"
+#include "quorum-lock/locks/wait_notice.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
 
-#include "quorum-lock/holder_text.hpp"
+#include "common/session/holder_text.hpp"
 
 namespace redlock::cli {
 namespace {

@@ -205,7 +205,7 @@ class ShortForm : public testing::Test {
     EXPECT_EQ(h.fenced(node, reply, 0, holder), "") << "it is held back";
     return read(node, floor);
   }
-  std::string assent(NodeIndex node, std::uint64_t floor) {
+  std::string plain_yes(NodeIndex node, std::uint64_t floor) {
     EXPECT_EQ(h.assented(node), "") << "it is held back";
     return read(node, floor);
   }
@@ -248,19 +248,19 @@ TEST_F(ShortForm, does_not_acknowledge_where_somebody_else_came_in_between) {
 TEST_F(ShortForm, of_which_a_node_says_yes_and_nothing_else_counts_as_one_that_names_us) {
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced-short t1 5000 -> 0 1 2");
   h.end_turn();
-  EXPECT_EQ(assent(0, 4999), "");
-  EXPECT_EQ(assent(1, 1), "acquired #1 until 9898ms");
+  EXPECT_EQ(plain_yes(0, 4999), "");
+  EXPECT_EQ(plain_yes(1, 1), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
-  EXPECT_EQ(assent(2, 1), "") << "a straggler";
+  EXPECT_EQ(plain_yes(2, 1), "") << "a straggler";
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
 TEST_F(ShortForm, of_which_a_node_says_yes_counts_by_its_floor) {
   h.acquire_fenced(1, 10s, 5000);
   h.end_turn();
-  EXPECT_EQ(assent(0, 5000), "");
-  EXPECT_EQ(assent(1, 0), "raise t1 5001 -> 0 1") << "no floor";
-  EXPECT_EQ(assent(2, 1), "raise t1 5001 -> 2") << "it granted when the others were raised";
+  EXPECT_EQ(plain_yes(0, 5000), "");
+  EXPECT_EQ(plain_yes(1, 0), "raise t1 5001 -> 0 1") << "no floor";
+  EXPECT_EQ(plain_yes(2, 1), "raise t1 5001 -> 2") << "it granted when the others were raised";
 }
 
 TEST_F(ShortForm, gives_way_to_the_long_one_where_others_are_ahead) {

@@ -62,15 +62,15 @@ TEST(ClockGuard, a_step_that_ends_the_lease_comes_ahead_of_the_extend_of_the_sam
   h.answer(0, Reply::granted);
   h.pass(1s);
   h.extend(2, 10s);
-  std::vector<Assent> answers;
+  std::vector<PlainYes> answers;
   while (h.open(0) > 0) {
     const Stamp stamp = h.take_open(0);
     const bool is_clock = stamp.verb == Verb::read_clock;
-    answers.push_back(is_clock ? Assent{stamp, Reply::clock, h.right() + 20s}
-                               : Assent{stamp, Reply::extended});
+    answers.push_back(is_clock ? PlainYes{stamp, Reply::clock, h.right() + 20s}
+                               : PlainYes{stamp, Reply::extended});
   }
   ASSERT_GT(answers.size(), 1U);
-  const std::string out = h.step(Assents{0, answers});
+  const std::string out = h.step(PlainYeses{0, answers});
   EXPECT_NE(out.find("failed #2 not_holder; lost"), std::string::npos) << out;
 }
 
@@ -114,7 +114,7 @@ TEST(ClockGuard, reads_the_clocks_of_a_quorum_before_the_first_vote) {
   EXPECT_EQ(h.up(0), "read-clock -> 0");
   EXPECT_EQ(h.up(1), "read-clock -> 1");
   EXPECT_EQ(h.clock(0, 1000s), "");
-  // Of a year in which the answer is no assent.
+  // Of a year in which the answer is no plain yes.
   Answer in_words{1, h.take_open(1), Reply::clock};
   in_words.time = 1000s;
   EXPECT_EQ(h.step(in_words), "set t1 -> 0 1");

@@ -215,8 +215,8 @@ class Harness {
   }
   /// The same, where the node granted and said nothing else.
   std::string assented(NodeIndex node) {
-    const std::array yes{Assent{take_open(node), Reply::granted}};
-    const std::string out = step(Assents{node, yes});
+    const std::array yes{PlainYes{take_open(node), Reply::granted}};
+    const std::string out = step(PlainYeses{node, yes});
     answer_pruning(node);
     return out;
   }
@@ -244,8 +244,8 @@ class Harness {
     const Stamp stamp = open_[node].front();
     EXPECT_EQ(stamp.verb, Verb::read_clock);
     open_[node].pop_front();
-    const std::array assents{Assent{stamp, Reply::clock, time}};
-    return step(Assents{node, assents});
+    const std::array plain_yeses{PlainYes{stamp, Reply::clock, time}};
+    return step(PlainYeses{node, plain_yeses});
   }
   /// Answers write-marker: what the node keeps now, and what is left of its quarantine.
   std::string marker_answer(NodeIndex node, std::string_view marker, Duration quarantine) {

@@ -65,9 +65,9 @@ TEST(MarkerBehindVotes, ComesTogetherWithTheVotesThatItIsBehind) {
   h.end_turn();
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
     const std::string marker = marker_of(node);
-    const std::vector<Assent> vote_and_marker{{h.take_open(node), Reply::granted},
-                                              {h.take_open(node), Reply::marker}};
-    EXPECT_EQ(h.step(Assents{node, vote_and_marker, marker}),
+    const std::vector<PlainYes> vote_and_marker{{h.take_open(node), Reply::granted},
+                                                {h.take_open(node), Reply::marker}};
+    EXPECT_EQ(h.step(PlainYeses{node, vote_and_marker, marker}),
               node == 0 ? "" : "acquired #1 until 9898ms");
   }
 }
@@ -80,10 +80,11 @@ TEST(MarkerBehindVotes, ConfirmsAllThatCameAheadOfItInTheSameRead) {
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
     const std::string marker = marker_of(node);
     // The vote behind the marker waits for its own.
-    const std::vector<Assent> answers{{h.take_open(node), Reply::granted},
-                                      {h.take_open(node), Reply::marker},
-                                      {h.take_open(node), Reply::granted}};
-    EXPECT_EQ(h.step(Assents{node, answers, marker}), node == 0 ? "" : "acquired #1 until 9898ms");
+    const std::vector<PlainYes> answers{{h.take_open(node), Reply::granted},
+                                        {h.take_open(node), Reply::marker},
+                                        {h.take_open(node), Reply::granted}};
+    EXPECT_EQ(h.step(PlainYeses{node, answers, marker}),
+              node == 0 ? "" : "acquired #1 until 9898ms");
   }
   h.end_turn();
   EXPECT_EQ(h.unchanged(0), "");
@@ -98,9 +99,9 @@ TEST(MarkerBehindVotes, ConfirmsInTheirOrderWhatIsHeldBackFromBefore) {
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
     h.answer(node, Reply::granted);
     const std::string marker = marker_of(node);
-    const std::vector<Assent> answers{{h.take_open(node), Reply::granted},
-                                      {h.take_open(node), Reply::marker}};
-    EXPECT_EQ(h.step(Assents{node, answers, marker}),
+    const std::vector<PlainYes> answers{{h.take_open(node), Reply::granted},
+                                        {h.take_open(node), Reply::marker}};
+    EXPECT_EQ(h.step(PlainYeses{node, answers, marker}),
               node == 0 ? "" : "acquired #1 until 9898ms; acquired #2 until 9898ms");
   }
 }
@@ -109,11 +110,11 @@ TEST(MarkerBehindVotes, AnotherOneThatComesTogetherWithVotesTakesThemBack) {
   Remembering h;
   h.acquire(1, 10s);
   h.end_turn();
-  std::vector<Assent> answers{{h.take_open(0), Reply::granted}, {h.take_open(0), Reply::marker}};
+  std::vector<PlainYes> answers{{h.take_open(0), Reply::granted}, {h.take_open(0), Reply::marker}};
   h.acquire(2, 10s);
   answers.push_back({h.take_open(0), Reply::granted});
   const std::string marker = marker_of(0, "another");
-  EXPECT_TRUE(h.step(Assents{0, answers, marker}).starts_with("disconnect 0"));
+  EXPECT_TRUE(h.step(PlainYeses{0, answers, marker}).starts_with("disconnect 0"));
   h.answers({1}, Reply::granted);
   EXPECT_EQ(h.unchanged(1), "");
 }

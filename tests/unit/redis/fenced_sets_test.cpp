@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "redis/wire/assent.hpp"
 #include "redis/wire/connection.hpp"
+#include "redis/wire/plain_yes.hpp"
 #include "support/fake_server.hpp"
 #include "support/redis_connection.hpp"
 #include "support/resp.hpp"

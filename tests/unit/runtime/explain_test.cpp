@@ -71,8 +71,7 @@ TEST(Explain, TellsWhyALeaseWasLostIfRenewalsFailed) {
   report.nodes = nodes;
   EXPECT_EQ(explain_loss("r", report).message,
             "lost the lease on 'r': its deadline passed, and the last renewal failed: granted 1, "
-            "failed 2 of 3, 2 needed; redis://1: connection refused; redis://2: connection "
-            "refused");
+            "failed 2 of 3, 2 needed; redis://1, redis://2: connection refused");
 }
 
 TEST(Explain, SaysThatNobodyWasAskedIfNobodyWas) {
@@ -120,6 +119,28 @@ TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   gone.vote = Vote::unreachable;
   gone.message = "connection refused";
   EXPECT_THAT(excluded({forgot, forgot, gone}), Not(HasSubstr("bootstrap")));
+}
+
+TEST(Explain, NamesNodesThatFailedForOneReasonTogether) {
+  const auto excluded = [](std::string url, std::string message, int left) {
+    NodeReport node;
+    node.url = std::move(url);
+    node.vote = Vote::excluded;
+    node.message = std::move(message);
+    node.remaining = seconds(left);
+    return node;
+  };
+  const std::string fresh = std::string(core::may_be_new) + std::string(core::may_have_forgotten);
+  const std::string closed = "; " + std::string(core::no_deployment);
+  RoundReport report;
+  report.quorum = 2;
+  report.nodes = std::vector<NodeReport>{
+      excluded("redis://a", "quarantined for 28 s more: " + fresh + closed, 28),
+      excluded("redis://b", "quarantined for 29 s more: " + fresh + closed, 29),
+      excluded("redis://c", "quarantined for 3 s more: it restarted", 3)};
+  EXPECT_THAT(explain(Errc::excluded, "r", std::move(report)).message,
+              testing::HasSubstr("2 needed; redis://a, redis://b: quarantined for 29 s more: " +
+                                 fresh + "; redis://c: quarantined for 3 s more: it restarted; "));
 }
 
 TEST(Explain, MakesOfTheWordsOfNodesWhatTheyMean) {

@@ -10,19 +10,24 @@ const { acquireOptions, check, clientOptions, pick } = require('./options.cjs');
 const { nativeTarget, resourceName, tokenText } = require('./target.cjs');
 const { Watch } = require('./watch.cjs');
 
+// Only `create` has it.
+const creating = Symbol('creating');
+
 /** A client of one deployment. Make it with `Client.create`. */
 class Client {
   #connection;
   #options;
 
-  /** For `create`. */
-  constructor(options) {
+  constructor(caller, options) {
+    if (caller !== creating) {
+      throw new TypeError('new Client() is not possible: use await Client.create(options)');
+    }
     this.#connection = new Connection(options);
     this.#options = options.native;
   }
 
   static async create(options) {
-    return new Client(clientOptions(options));
+    return new Client(creating, clientOptions(options));
   }
 
   async acquire(resource, options) {

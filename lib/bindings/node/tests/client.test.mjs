@@ -59,6 +59,11 @@ test('a lease has what its holder needs', async () => {
   assert.match(version, /^\d+\.\d+\.\d+$/);
 });
 
+test('new Client() says which call makes one', () => {
+  assert.throws(() => new Client({ nodes: ['127.0.0.1:1'] }),
+    { name: 'TypeError', message: /Client\.create/ });
+});
+
 test('instants and durations are in milliseconds, by one clock', async () => {
   const observations = [];
   const observed = await Client.create({

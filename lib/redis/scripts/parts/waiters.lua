@@ -123,24 +123,24 @@ end
 -- Returns the client, whose reservation has replaced the key whatever it was, or false.
 local function pass_on(key, milliseconds)
   local name = key
-  local heir = tell('redlock:node:queue:' .. key, 'zrange', 0, 0, key)
-  if not heir then
+  local successor = tell('redlock:node:queue:' .. key, 'zrange', 0, 0, key)
+  if not successor then
     name = any_permit_of(key)
-    heir = name and tell('redlock:node:queue:' .. name, 'zrange', 0, 0, key)
+    successor = name and tell('redlock:node:queue:' .. name, 'zrange', 0, 0, key)
   end
-  if not heir then
+  if not successor then
     return false
   end
   local queue = 'redlock:node:queue:' .. name
   local reserved = true
-  redis.pcall('zrem', queue, heir)
-  if is_reader(heir) then
-    pass_on_to_readers(key, heir, milliseconds)
+  redis.pcall('zrem', queue, successor)
+  if is_reader(successor) then
+    pass_on_to_readers(key, successor, milliseconds)
   else
-    reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok ~= nil
+    reserved = redis.pcall('set', key, 'redlock:next:' .. successor, 'PX', milliseconds).ok ~= nil
   end
   keep_watch(name, milliseconds)
-  return reserved and heir
+  return reserved and successor
 end
 
 local function is_awaited()

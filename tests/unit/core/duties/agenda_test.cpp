@@ -10,7 +10,7 @@
 #include "borrowed.hpp"
 #include "core/claim/acquisitions.hpp"
 #include "core/claim/claims.hpp"
-#include "core/duties/rest.hpp"
+#include "core/duties/idle_leases.hpp"
 
 namespace redlock::core::test {
 namespace {
@@ -51,7 +51,7 @@ struct AgendaDuty : testing::Test {
   Borrowed borrowed{3};
   Claims claims;
   Acquisitions acquisitions;
-  Rest rest{borrowed.settings, claims};
+  IdleLeases rest{borrowed.settings, claims};
   Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
   Agenda agenda{borrowed.now, borrowed.nodes};
 };

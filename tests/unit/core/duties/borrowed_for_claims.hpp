@@ -12,12 +12,12 @@
 #include "core/duties/clocks.hpp"
 #include "core/duties/closing.hpp"
 #include "core/duties/fencing_tokens.hpp"
+#include "core/duties/idle_leases.hpp"
 #include "core/duties/key_notes.hpp"
-#include "core/duties/marker_cover.hpp"
+#include "core/duties/marker_proof.hpp"
 #include "core/duties/meter.hpp"
 #include "core/duties/names.hpp"
 #include "core/duties/owed_releases.hpp"
-#include "core/duties/rest.hpp"
 #include "core/duties/rounds.hpp"
 #include "core/duties/sender.hpp"
 #include "core/duties/tracking.hpp"
@@ -159,11 +159,11 @@ struct BorrowedForClaims : Borrowed {
                        tracking.queues(), random};
   Clocks clocks{settings, now, nodes, outbox};
   Closing closing{now, claims, nodes, outbox};
-  MarkerCover cover{settings, nodes, outbox};
+  MarkerProof cover{settings, nodes, outbox};
   Meter meter{settings, nodes};
   FencingTokens fencing{settings, nodes, meter, outbox};
   Names names{settings, now, nodes, outbox};
-  Rest rest{settings, claims};
+  IdleLeases rest{settings, claims};
   Voters voters{now, nodes, lost_votes, rest, meter};
   Sender sender{settings, now,      acquisitions, nodes, rest,       clocks,
                 cover,    tracking, fencing,      names, wait_queue, outbox};

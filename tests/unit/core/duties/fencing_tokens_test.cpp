@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "borrowed.hpp"
-#include "core/duties/rest.hpp"
+#include "core/duties/idle_leases.hpp"
 
 namespace redlock::core::test {
 namespace {
@@ -31,7 +31,7 @@ struct FencingTokensDuty : testing::Test {
 
   Borrowed borrowed{3};
   Claims claims;
-  Rest rest{borrowed.settings, claims};
+  IdleLeases rest{borrowed.settings, claims};
   Meter meter{borrowed.settings, borrowed.nodes};
   FencingTokens tokens{borrowed.settings, borrowed.nodes, meter, borrowed.outbox};
   Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "borrowed.hpp"
-#include "core/duties/rest.hpp"
+#include "core/duties/idle_leases.hpp"
 #include "core/duties/tracking.hpp"
 
 namespace redlock::core::test {
@@ -24,7 +24,7 @@ struct ObserversDuty : testing::Test {
 
   Borrowed borrowed{3};
   Claims claims;
-  Rest rest{borrowed.settings, claims};
+  IdleLeases rest{borrowed.settings, claims};
   core::Tracking tracking{borrowed.nodes, borrowed.outbox};
   TimerHeap timers;
   Observers observers{borrowed.settings,    borrowed.now, borrowed.nodes, claims,

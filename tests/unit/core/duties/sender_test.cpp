@@ -38,7 +38,7 @@ TEST_F(SenderDuty, asks_the_nodes_that_may_be_asked_now_and_notes_which) {
   settings.restart_guard = true;
   Claim& claim = attempt();
   EXPECT_EQ(send(claim, Verb::set), NodeSet::of(2));
-  EXPECT_EQ(cover.uncovered(), NodeSet::of(2)) << "its record is to be read after the vote";
+  EXPECT_EQ(cover.unproven(), NodeSet::of(2)) << "its record is to be read after the vote";
   EXPECT_EQ(asked(Verb::write_name), NodeSet::of(2));
   EXPECT_EQ(asked(Verb::set), NodeSet::of(2));
   EXPECT_EQ(claim.keys.set_in_flight(), NodeSet::of(2));
@@ -56,7 +56,7 @@ TEST_F(SenderDuty, asks_the_nodes_that_may_be_asked_now_and_notes_which) {
   queued.work->place.ticket = 7;
   send(queued, Verb::take);
   EXPECT_EQ(queued.work->place.nodes, NodeSet::of(2));
-  rest.put_away(claim);
+  idle_leases.archive(claim);
   send(claim, Verb::release);
   EXPECT_NE(claim.work, nullptr) << "something of it is under way";
   congest(2);

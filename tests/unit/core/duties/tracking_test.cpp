@@ -4,7 +4,7 @@
 
 #include "borrowed.hpp"
 #include "core/claim/claims.hpp"
-#include "core/duties/rest.hpp"
+#include "core/duties/idle_leases.hpp"
 
 namespace redlock::core::test {
 namespace {
@@ -47,7 +47,7 @@ struct TrackingDuty : testing::Test {
 
   Borrowed borrowed{3};
   Claims claims;
-  Rest rest{borrowed.settings, claims};
+  IdleLeases rest{borrowed.settings, claims};
   Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
   core::Tracking tracking{borrowed.nodes, borrowed.outbox};
 };

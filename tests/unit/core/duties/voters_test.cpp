@@ -26,7 +26,7 @@ struct VotersDuty : testing::Test {
   Borrowed borrowed{3};
   Claims claims;
   LostVotes lost_votes;
-  Rest rest{borrowed.settings, claims};
+  IdleLeases rest{borrowed.settings, claims};
   Meter meter{borrowed.settings, borrowed.nodes};
   Voters voters{borrowed.now, borrowed.nodes, lost_votes, rest, meter};
 };

@@ -1,0 +1,43 @@
+#include "core/duties/rest.hpp"
+
+#include <utility>
+
+namespace redlock::core {
+
+void IdleLeases::take_work(Claim& claim) {
+  if (spare_work_.empty()) {
+    claim.work = std::make_unique<Claim::Work>();
+  } else {
+    claim.work = std::move(spare_work_.back());
+    spare_work_.pop_back();
+    claim.work->reset();
+  }
+  claim.round.restore(std::move(claim.work->votes));
+}
+
+void IdleLeases::archive(Claim& claim) {
+  claim.work->votes = claim.round.archive();
+  // No more work than that can be in use at once if each node is to answer.
+  if (spare_work_.size() < settings_.max_unanswered) {
+    spare_work_.push_back(std::move(claim.work));
+  } else {
+    claim.work.reset();
+  }
+}
+
+void IdleLeases::note_idle(Claim& claim) {
+  if (claim.idle || !claim.is_idle()) return;
+  claim.idle = true;
+  idle_.push_back(claim.index);
+}
+
+void IdleLeases::archive_idle() {
+  for (const std::uint32_t index : idle_) {
+    Claim& claim = claims_.at(index);
+    claim.idle = false;
+    if (claim.live && claim.is_idle()) archive(claim);
+  }
+  idle_.clear();
+}
+
+}  // namespace redlock::core

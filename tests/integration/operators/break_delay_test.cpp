@@ -1,0 +1,241 @@
+// Locks that operators break and that nobody may acquire for a while: Client::break_lock with a
+// delay.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "integration/library.hpp"
+
+namespace redlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// Longer than a test takes.
+constexpr BreakOptions for_long{.delay = 30s};
+
+class BreakDelay : public testing::Test {
+ protected:
+  static constexpr std::size_t count = 3;
+
+  static Client client_named(const std::string& name) {
+    ClientOptions options = patient(shared_urls(count));
+    options.name = name;
+    return make_client(std::move(options));
+  }
+
+  void store(std::size_t node, const std::string& token) const {
+    shared_nodes()[node].command({"SET", resource_, token, "PX", "60000"});
+  }
+  void store_everywhere(const std::string& token) const {
+    for (std::size_t node = 0; node < count; ++node) store(node, token);
+  }
+  [[nodiscard]] auto break_it(const std::string& token, BreakOptions options = for_long) {
+    return operator_.break_lock(resource_, *Token::parse(token), options);
+  }
+
+  /// The number of nodes that keep all clients out, for `longest` at most.
+  [[nodiscard]] std::size_t delayed_nodes(std::chrono::milliseconds longest = 30s) const {
+    std::size_t delayed = 0;
+    for (std::size_t node = 0; node < count; ++node) {
+      const Reply holder = shared_nodes()[node].command({"GET", resource_});
+      if (holder.kind != Reply::Kind::string) continue;
+      const auto token = Token::parse(holder.string);
+      if (!token || !token->is_delay()) continue;
+      const std::int64_t left = shared_nodes()[node].pttl(resource_);
+      EXPECT_GT(left, 0);
+      EXPECT_LE(left, longest.count());
+      EXPECT_EQ(token->name(), "on call");
+      ++delayed;
+    }
+    return delayed;
+  }
+
+  /// Holds the target on all nodes, as a reader or as an owner.
+  [[nodiscard]] Lease hold(const Target& target) {
+    auto lease = other_.try_acquire(target, {.ttl = 20s});
+    EXPECT_TRUE(succeeded(lease));
+    EXPECT_TRUE(eventually([&] {
+      const auto seen = other_.inspect(resource_);
+      return seen && std::all_of(seen->nodes.begin(), seen->nodes.end(), [&](const auto& node) {
+               const auto& all = node.tokens;
+               return std::find(all.begin(), all.end(), lease->token()) != all.end();
+             });
+    }));
+    return *std::move(lease);
+  }
+
+  const std::string resource_ = fresh_resource();
+  Client operator_ = client_named("on call");
+  Client other_ = client_named("other");
+};
+
+TEST_F(BreakDelay, KeepsEverybodyOutWhereTheTokenWas) {
+  store_everywhere("theirs");
+  const auto broken = break_it("theirs");
+  ASSERT_TRUE(succeeded(broken));
+  EXPECT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+  for (const Target& target : {Target(resource_), shared(resource_), owned(resource_, "nightly"),
+                               interval(resource_, 1s), all_of({resource_, fresh_resource()})}) {
+    EXPECT_TRUE(failed_with(other_.try_acquire(target), Errc::held));
+    EXPECT_TRUE(failed_with(operator_.try_acquire(target), Errc::held)) << "the operator as well";
+  }
+  const bool names_holders = shared_nodes()[0].is_since(7);
+  EXPECT_THAT(other_.try_acquire_for(resource_, 10ms).error().message,
+              HasSubstr(names_holders ? "; broken by on call, free in " : "; holder unknown, "));
+  EXPECT_TRUE(failed_with(other_.release(resource_, *Token::parse("theirs")), Errc::not_holder));
+  EXPECT_TRUE(
+      failed_with(other_.extend(resource_, *Token::parse("theirs"), 10s), Errc::not_holder));
+  EXPECT_EQ(delayed_nodes(), count);
+}
+
+TEST_F(BreakDelay, WaitersGetItWhenItIsOver) {
+  Client holder = client_named("holder");
+  const auto held = holder.acquire(resource_, {.ttl = 20s});
+  ASSERT_TRUE(succeeded(held));
+  auto waiting = std::async(std::launch::async, [&] { return other_.acquire(resource_); });
+  EXPECT_TRUE(eventually([&] {
+    const auto seen = operator_.inspect(resource_);
+    return seen && seen->waiters == 1;
+  }));
+  ASSERT_TRUE(succeeded(break_it(held->token().str(), {.delay = 1s})));
+  // No node is free before the delay has passed on its own clock: TTL and time are read from the
+  // node, in this order.
+  std::array<std::int64_t, count> ends{};
+  const auto milliseconds_of = [](const RedisServer& node) {
+    const Reply time = node.command({"TIME"});
+    return std::stoll(time.elements[0].string) * 1000 + std::stoll(time.elements[1].string) / 1000;
+  };
+  for (std::size_t node = 0; node < count; ++node) {
+    const std::int64_t now = milliseconds_of(shared_nodes()[node]);
+    ends[node] = now + std::max<std::int64_t>(shared_nodes()[node].pttl(resource_), 0);
+  }
+  const auto lease = waiting.get();
+  ASSERT_TRUE(succeeded(lease));
+  std::size_t over = 0;
+  for (std::size_t node = 0; node < count; ++node) {
+    if (milliseconds_of(shared_nodes()[node]) >= ends[node]) ++over;
+  }
+  EXPECT_GE(over, 2U) << "not passed on before";
+  EXPECT_TRUE(shared_nodes()[0].get(resource_) || shared_nodes()[1].get(resource_));
+}
+
+TEST_F(BreakDelay, AHolderCannotTakeItBack) {
+  AcquireOptions options;
+  options.ttl = 1s;
+  const auto lease = other_.acquire(resource_, options);
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(eventually(
+      [&] { return shared_nodes().count_held_by(resource_, lease->token().str()) == count; }));
+  ASSERT_TRUE(succeeded(break_it(lease->token().str())));
+  EXPECT_TRUE(eventually([&] { return !lease->valid(); }, 30s));
+  EXPECT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+}
+
+TEST_F(BreakDelay, OfReadersBeginsWhenTheLastOneIsBroken) {
+  const Lease first = hold(shared(resource_));
+  const Lease second = hold(shared(resource_));
+  ASSERT_TRUE(succeeded(break_it(first.token().str())));
+  EXPECT_EQ(delayed_nodes(), 0U);
+  EXPECT_TRUE(failed_with(other_.try_acquire(shared(resource_)), Errc::held))
+      << "nobody enters in between";
+  ASSERT_TRUE(succeeded(break_it(second.token().str())));
+  EXPECT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+  EXPECT_TRUE(failed_with(other_.try_acquire(shared(resource_)), Errc::held));
+}
+
+TEST_F(BreakDelay, OfAnOwner) {
+  const Lease lease = hold(owned(resource_, "nightly"));
+  ASSERT_TRUE(succeeded(break_it(lease.token().str())));
+  EXPECT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+  EXPECT_TRUE(failed_with(other_.try_acquire(owned(resource_, "nightly")), Errc::held));
+}
+
+TEST_F(BreakDelay, OfAPermitLeavesTheOthers) {
+  const std::string permit = resource_ + "#0";
+  for (std::size_t node = 0; node < count; ++node) {
+    shared_nodes()[node].command({"SET", permit, "theirs", "PX", "60000"});
+  }
+  ASSERT_TRUE(succeeded(operator_.break_lock(permit, *Token::parse("theirs"), for_long)));
+  const auto lease = other_.try_acquire(redlock::permit(resource_, 2));
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_EQ(lease->resource(), resource_ + "#1");
+  EXPECT_TRUE(failed_with(operator_.try_acquire(redlock::permit(resource_, 2)), Errc::held));
+}
+
+TEST_F(BreakDelay, OfAnInterval) {
+  store_everywhere(std::string(interval_token));
+  ASSERT_TRUE(succeeded(break_it(std::string(interval_token))));
+  EXPECT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+}
+
+TEST_F(BreakDelay, IsNotImposedWhereTheHolderReleasedBefore) {
+  EXPECT_TRUE(failed_with(break_it("theirs"), Errc::not_holder));
+  EXPECT_EQ(delayed_nodes(), 0U);
+  store_everywhere("somebody else's");
+  EXPECT_TRUE(failed_with(break_it("theirs"), Errc::not_holder));
+  EXPECT_EQ(shared_nodes().count_held_by(resource_, "somebody else's"), count);
+}
+
+TEST_F(BreakDelay, OfAMinorityKeepsNobodyOut) {
+  store(0, "theirs");
+  EXPECT_TRUE(failed_with(break_it("theirs"), Errc::not_holder));
+  // The other nodes' answers decide, so the delay may reach this node last.
+  EXPECT_TRUE(eventually([&] { return delayed_nodes() == 1; }));
+  EXPECT_TRUE(succeeded(other_.try_acquire(resource_)));
+}
+
+TEST_F(BreakDelay, OfASplitIsOneForAllTokens) {
+  for (std::size_t node = 0; node < count; ++node) store(node, "t" + std::to_string(node));
+  for (std::size_t node = 0; node < count; ++node) {
+    EXPECT_TRUE(failed_with(break_it("t" + std::to_string(node)), Errc::not_holder));
+  }
+  EXPECT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+  const auto seen = other_.inspect(resource_);
+  ASSERT_TRUE(succeeded(seen));
+  EXPECT_EQ(seen->state, Inspection::State::held);
+}
+
+TEST_F(BreakDelay, EndsEarlyByItsOwnToken) {
+  store_everywhere("theirs");
+  ASSERT_TRUE(succeeded(break_it("theirs")));
+  // A node that the delay reaches after its end would keep it.
+  ASSERT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+  const auto seen = other_.inspect(resource_);
+  ASSERT_TRUE(succeeded(seen));
+  EXPECT_EQ(seen->holder_name, "on call");
+  ASSERT_TRUE(succeeded(other_.break_lock(resource_, seen->holder.value())));
+  EXPECT_TRUE(eventually([&] { return delayed_nodes() == 0; }));
+  EXPECT_TRUE(succeeded(other_.try_acquire(resource_)));
+}
+
+TEST_F(BreakDelay, LeavesAnElectionWithoutALeader) {
+  store_everywhere("theirs");
+  Election election(other_, resource_);
+  ASSERT_TRUE(election.leader()->has_value());
+  ASSERT_TRUE(succeeded(break_it("theirs")));
+  const auto leader = election.leader();
+  ASSERT_TRUE(succeeded(leader));
+  EXPECT_FALSE(leader->has_value());
+}
+
+TEST_F(BreakDelay, IsUpToTheMaxTtl) {
+  store_everywhere("theirs");
+  for (const BreakOptions wrong : {BreakOptions{.delay = 30s + 1ns}, BreakOptions{.delay = -1ns}}) {
+    const auto refused = break_it("theirs", wrong);
+    ASSERT_TRUE(failed_with(refused, Errc::invalid_argument));
+    EXPECT_THAT(refused.error().message, HasSubstr("; up to the max TTL of 30 s is allowed"));
+  }
+  EXPECT_EQ(shared_nodes().count_held_by(resource_, "theirs"), count);
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,112 @@
+#include "core/duties/idle_leases.hpp"
+
+#include <gtest/gtest.h>
+
+#include "borrowed.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+struct RestDuty : testing::Test {
+  RestDuty() {
+    settings.most_idle = 1;
+    settings.max_unanswered = 1;
+  }
+  Claim& awake() {
+    Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
+    idle_leases.wake(claim);
+    return claim;
+  }
+  /// That every node has granted.
+  Claim& lease() {
+    Claim& claim = awake();
+    claim.phase = Claim::Phase::held;
+    claim.round.begin(1, 3, 2, Instant{}, 10s);
+    for (NodeIndex node = 0; node < 3; ++node) claim.round.record_grant(node, 1ms);
+    return claim;
+  }
+  /// Work that is recognised when another claim gets it: its lists keep their memory.
+  static void make_long(Claim& claim) { claim.work->requests.reserve(longest); }
+  static bool is_long(const Claim& claim) { return claim.work->requests.capacity() >= longest; }
+  static constexpr std::size_t longest = 1000;
+
+  Settings settings = settings_of(3);
+  Claims claims;
+  IdleLeases idle_leases{settings, claims};
+};
+
+TEST_F(RestDuty, gives_work_to_a_claim_that_has_none) {
+  Claim& claim = awake();
+  ASSERT_TRUE(claim.work);
+  claim.work->requests.push_back(CallId{1});
+  idle_leases.wake(claim);
+  EXPECT_EQ(claim.work->requests.size(), 1U) << "it has some already";
+}
+
+TEST_F(RestDuty, puts_the_work_of_idle_leases_away_when_there_are_more_than_may_keep_it) {
+  Claim& first = lease();
+  idle_leases.note_idle(first);
+  idle_leases.note_idle(first);
+  idle_leases.begin_step();
+  EXPECT_TRUE(first.work) << "one may keep it, and it is one";
+  Claim& second = lease();
+  idle_leases.note_idle(second);
+  idle_leases.begin_step();
+  EXPECT_FALSE(first.work);
+  EXPECT_FALSE(second.work);
+  EXPECT_TRUE(first.round.is_archived()) << "so are the votes of its round";
+  EXPECT_EQ(first.round.granted(), NodeSet::first(3)) << "who has granted is known";
+  idle_leases.wake(first);
+  ASSERT_FALSE(first.round.is_archived());
+  EXPECT_EQ(first.round.vote(1).vote, Vote::granted);
+}
+
+TEST_F(RestDuty, leaves_its_work_to_a_claim_of_which_something_is_under_way) {
+  Claim& busy = lease();
+  Claim& second = lease();
+  busy.unanswered = 1;
+  idle_leases.note_idle(busy);
+  idle_leases.note_idle(second);
+  idle_leases.begin_step();
+  EXPECT_TRUE(second.work) << "it is the only one that is idle";
+  busy.unanswered = 0;
+  idle_leases.note_idle(busy);
+  busy.unanswered = 1;
+  idle_leases.begin_step();
+  EXPECT_TRUE(busy.work) << "it was idle, and is not any more";
+  EXPECT_FALSE(second.work);
+  busy.unanswered = 0;
+  idle_leases.note_idle(busy);
+  idle_leases.note_idle(lease());
+  idle_leases.begin_step();
+  EXPECT_FALSE(busy.work) << "it is idle again";
+}
+
+TEST_F(RestDuty, hands_work_from_claim_to_claim_as_good_as_new) {
+  Claim& first = lease();
+  make_long(first);
+  first.work->requests.push_back(CallId{1});
+  first.work->place.as_client = true;
+  idle_leases.archive(first);
+  Claim& next = awake();
+  EXPECT_TRUE(is_long(next)) << "it has the memory";
+  EXPECT_TRUE(next.work->requests.empty()) << "and nothing of the first claim";
+  EXPECT_FALSE(next.work->place.as_client);
+  next.round.begin(1, 3, 2, Instant{}, 10s);
+  next.round.record_grant(1, 1ms);
+  EXPECT_EQ(next.round.round_trip(1), 1ms) << "its round has votes again";
+}
+
+TEST_F(RestDuty, keeps_no_more_spare_work_than_can_be_under_way_at_once) {
+  Claim& first = lease();
+  Claim& second = lease();
+  for (Claim* const claim : {&first, &second}) {
+    make_long(*claim);
+    idle_leases.archive(*claim);
+  }
+  EXPECT_TRUE(is_long(awake()));
+  EXPECT_FALSE(is_long(awake()));
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/session/output.hpp"
+#include "common/system/signals.hpp"
+#include "common/text/arguments.hpp"
+
+namespace redlock::cli {
+
+/// One crowd.
+struct CrowdRow {
+  std::uint64_t nodes = 0;
+  std::uint64_t clients = 0;
+  std::chrono::nanoseconds connected{0};  ///< until each has acquired a lock of its own
+  std::uint64_t connections = 0;          ///< made to all nodes, from the start to the end
+  std::chrono::nanoseconds elapsed{0};    ///< while grants counted
+  std::uint64_t grants = 0;
+  std::uint64_t most = 0;   ///< of the client that had the most of them
+  std::uint64_t least = 0;  ///< and the fewest
+  /// That of a client that still waited at the end counts until then.
+  std::chrono::nanoseconds longest_wait{0};
+  std::uint64_t failures = 0;
+  std::uint64_t overlaps = 0;
+
+  [[nodiscard]] double per_second() const;
+  /// The longest wait, in the time that it takes until each has had one turn.
+  [[nodiscard]] double turns_waited() const;
+  /// Made by one client to one node.
+  [[nodiscard]] double connections_each() const;
+};
+
+[[nodiscard]] std::string crowd_json(const std::vector<CrowdRow>& rows);
+[[nodiscard]] std::string crowd_text(const Style& style, const std::vector<CrowdRow>& rows);
+
+/// `bench --mode crowd`: many clients with connections of their own that wait for one lock. Throws
+/// UsageError; gives the exit code.
+[[nodiscard]] int run_crowd_bench(const Arguments& given, const Signals& signals);
+
+}  // namespace redlock::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/contest/handoff_figures.hpp"
+#include "bench/contest/shared_memory.hpp"
+
+namespace redlock::bench {
+
+/// What the contenders of a hand-over measurement write down, in memory that they share.
+class HandoffBoard {
+ public:
+  /// Both throw std::runtime_error.
+  static HandoffBoard create(const std::string& path, std::size_t contenders, std::size_t records);
+  static HandoffBoard open(const std::string& path, std::size_t contenders, std::size_t records);
+
+  /// Grants so far; a contender counts its own while it holds the lock.
+  [[nodiscard]] std::atomic<std::uint64_t>& granted() const noexcept { return head().granted; }
+  /// Contenders that finished their work.
+  [[nodiscard]] std::atomic<std::uint64_t>& finished() const noexcept { return head().finished; }
+
+  /// Of one contender, by that contender. Beyond the `records` of the constructors it is dropped.
+  void add(const HandoffRecord& record) const noexcept;
+  /// Of all, once they have finished.
+  [[nodiscard]] std::vector<HandoffRecord> records() const;
+
+ private:
+  using Counter = std::atomic<std::uint64_t>;
+  static_assert(Counter::is_always_lock_free, "otherwise processes cannot share it");
+  struct alignas(64) Head {
+    Counter granted;
+    Counter finished;
+  };
+  struct alignas(8) Column {
+    Counter count;
+  };
+
+  HandoffBoard(SharedMemory memory, std::size_t contenders, std::size_t records) noexcept;
+  [[nodiscard]] static std::size_t size_of(std::size_t contenders, std::size_t records) noexcept;
+  [[nodiscard]] Head& head() const noexcept;
+  [[nodiscard]] Column& column(std::size_t contender) const noexcept;
+
+  std::size_t contenders_;
+  std::size_t capacity_;
+  SharedMemory memory_;
+};
+
+}  // namespace redlock::bench

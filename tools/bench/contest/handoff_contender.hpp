@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/measure/handoff_lock.hpp"
+#include "common/session/settings.hpp"
+
+namespace redlock::cli {
+
+/// A contender of `bench --mode handoff` is this program again, under a verb that no help names.
+inline constexpr const char* handoff_contender_verb = "handoff-contender";
+
+/// What it is to do: a line on its standard input.
+struct HandoffRequest {
+  enum class Side { ours, floor } side = Side::ours;
+  Settings settings{};  ///< of a client; see settings_to_pass()
+  std::string resource{};
+  std::string board{};  ///< the file of the HandoffBoard
+  std::size_t index = 0;
+  std::size_t contenders = 0;
+  std::uint64_t acquisitions = 0;  ///< of all contenders together
+  std::chrono::nanoseconds hold{0};
+  std::chrono::nanoseconds patience{0};
+};
+
+/// What the parent says to a contender, a byte each; its end of the pipe closed: end.
+namespace handoff_order {
+inline constexpr char warm_up = 'w';  ///< a lap that is not measured
+inline constexpr char lap = 'l';
+inline constexpr char reentry = 'r';
+}  // namespace handoff_order
+
+/// What else contenders say to the parent.
+namespace handoff_word {
+inline constexpr char asking = 'a';  ///< the lap's acquire call follows
+inline constexpr char done = 'd';    ///< said by the last one of all
+}  // namespace handoff_word
+
+[[nodiscard]] std::string to_line(const HandoffRequest& request);
+
+/// How many records a contender has room for.
+[[nodiscard]] std::size_t handoff_records(const HandoffRequest& request) noexcept;
+
+inline constexpr std::size_t handoff_gate_index = SIZE_MAX;
+
+/// The lock that the request is about, with all connections made. Throws std::runtime_error.
+[[nodiscard]] std::unique_ptr<bench::HandoffLock> make_handoff_lock(const HandoffRequest& request);
+
+/// The contender. Gives the exit code.
+[[nodiscard]] int run_handoff_contender();
+
+}  // namespace redlock::cli

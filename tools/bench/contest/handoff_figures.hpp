@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/measure/histogram.hpp"
+
+namespace redlock::bench {
+
+/// How contenders come back for a lock that they released.
+enum class HandoffPattern {
+  reentry,  ///< at once, so that they compete with those that wait already
+  drain,    ///< once a lap, after all of them were served
+};
+
+/// The holder that keeps the lock while the contenders of a lap queue up.
+inline constexpr std::uint32_t handoff_gate = UINT32_MAX;
+
+/// One acquisition: nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share.
+struct HandoffRecord {
+  std::int64_t began = 0;  ///< to wait
+  std::int64_t granted = 0;
+  std::int64_t released = 0;  ///< when the call to release began
+  std::uint32_t contender = 0;
+  std::uint32_t unacknowledged = 0;  ///< 1: too few nodes confirmed the release
+};
+
+struct HandoffResult {
+  std::uint64_t acquisitions = 0;
+  std::uint64_t hand_overs = 0;  ///< to another contender that waited when the release began
+  std::uint64_t reentries = 0;   ///< grants to the contender that had just released
+  std::uint64_t unacknowledged = 0;
+  /// While there was a contender that held the lock or waited for it.
+  std::chrono::nanoseconds elapsed{0};
+  Histogram hand_over;  ///< from the call to release to the next grant
+  Histogram wait;
+  /// That of a contender that still waited at the end counts until then.
+  std::chrono::nanoseconds worst_wait{0};
+  std::uint64_t most = 0;   ///< acquisitions of the contender that had the most of them
+  std::uint64_t least = 0;  ///< and the fewest
+  std::string wrong{};      ///< two held the lock at once
+};
+
+/// `records` are of all contenders and the gate, in any order. The first `counted` grants to
+/// contenders count; the later ones only show who still waited when these were over.
+[[nodiscard]] HandoffResult judge_handoff(std::vector<HandoffRecord> records,
+                                          HandoffPattern pattern, std::size_t contenders,
+                                          std::uint64_t counted);
+
+/// Now, on the clock of the records.
+[[nodiscard]] std::int64_t handoff_now() noexcept;
+
+}  // namespace redlock::bench

@@ -1,0 +1,245 @@
+#include <fmt/format.h>
+#include <uv.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/cycle/cycle_bench.hpp"
+#include "redlock/async_client.hpp"
+
+namespace redlock::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Of all nodes, where the measurement waits for them.
+constexpr std::chrono::seconds connect_limit{10};
+
+/// The nodes that are up, by a client's events.
+struct NodesUp {
+  std::set<std::string> urls;
+
+  void on_event(const NodeEvent& event) {
+    if (event.kind == NodeEvent::Kind::up) {
+      urls.insert(event.url);
+    } else if (event.kind == NodeEvent::Kind::down) {
+      urls.erase(event.url);
+    }
+  }
+};
+
+/// A lane is one lock in flight that runs one cycle after the other, all on one loop. Between two
+/// calls of the library it does the least possible: it reads the clock twice and makes two
+/// histogram entries.
+class AsyncLanes {
+ public:
+  /// Only once `nodes_up` has enough of them the measurement begins, where the load waits for them.
+  AsyncLanes(const CycleLoad& load, AsyncClient& client, const NodesUp& nodes_up)
+      : load_(load), client_(client), nodes_up_(nodes_up), lanes_(load.in_flight) {
+    acquire_options_.ttl = limits::default_ttl < load.options.max_ttl
+                               ? std::chrono::nanoseconds{limits::default_ttl}
+                               : load.options.max_ttl;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      lanes_[i].resource = load.resource_prefix + "/" + std::to_string(i);
+    }
+  }
+
+  void start(Callback<void()> finished) {
+    finished_ = std::move(finished);
+    measured_from_ = Clock::now() + warm_up_of(load_.duration);
+    deadline_ = measured_from_ + load_.duration;
+    if (load_.wait_for_nodes) deadline_ += connect_limit;
+    active_ = lanes_.size();
+    for (Lane& lane : lanes_) begin_cycle(lane, Clock::now());
+  }
+
+  [[nodiscard]] bool has_measured() const noexcept { return measuring_; }
+  [[nodiscard]] bench::CycleResult take_result() { return std::move(result_); }
+
+ private:
+  struct Lane {
+    std::string resource;
+    Clock::time_point start;   // of the cycle
+    Clock::time_point called;  // the acquire or the release
+    std::uint64_t cycles = 0;
+    bool was_unavailable = false;
+  };
+
+  void begin_cycle(Lane& lane, Clock::time_point now) {
+    if (!measuring_ && now >= measured_from_ && is_ready()) begin_measurement(now);
+    if (now >= deadline_ || load_.stop->load(std::memory_order_relaxed) != 0) {
+      end_lane(now);
+      return;
+    }
+    lane.start = lane.called = now;
+    client_.try_acquire(target_of(lane), options_of_one(), [this, &lane](Result<Lease> lease) {
+      on_acquired(lane, std::move(lease));
+    });
+  }
+
+  /// A node that has come up, and has answered nothing yet, has the longest time limit.
+  [[nodiscard]] bool is_ready() const {
+    return !load_.wait_for_nodes || cycles_with_all_ >= 20 * lanes_.size();
+  }
+
+  [[nodiscard]] bool all_are_up() const {
+    return nodes_up_.urls.size() == load_.options.nodes.size();
+  }
+
+  [[nodiscard]] Target target_of(Lane& lane) const {
+    return load_.target ? load_.target(lane.resource, lane.cycles++) : Target(lane.resource);
+  }
+
+  [[nodiscard]] AcquireOptions options_of_one() const {
+    AcquireOptions options;
+    options.ttl = acquire_options_.ttl;
+    options.fencing = load_.fencing;
+    return options;
+  }
+
+  void on_acquired(Lane& lane, Result<Lease> lease) {
+    const auto now = Clock::now();
+    if (!lease) {
+      on_failure(lane, lease.error(), now);
+      return;
+    }
+    if (counts(lane)) result_.acquire.record(now - lane.start);
+    lane.called = now;
+    client_.release(std::move(lease).value(),
+                    [this, &lane](const Result<RoundReport>& round) { on_released(lane, round); });
+  }
+
+  void on_released(Lane& lane, const Result<RoundReport>& round) {
+    const auto now = Clock::now();
+    if (!round) {
+      on_failure(lane, round.error(), now);
+      return;
+    }
+    if (!measuring_ && all_are_up()) ++cycles_with_all_;
+    if (counts(lane)) {
+      result_.cycle.record(now - lane.start);
+      ++result_.cycles;
+    }
+    begin_cycle(lane, now);
+  }
+
+  void on_failure(Lane& lane, const Error& error, Clock::time_point now) {
+    if (counts(lane)) {
+      ++result_.failures;
+      if (load_.failures != nullptr) note_failure(lane, error, now - lane.called);
+    }
+    begin_cycle(lane, now);
+  }
+
+  void note_failure(Lane& lane, const Error& error, Clock::duration took) const {
+    CycleFailures& failures = *load_.failures;
+    if (failures.first.empty()) failures.first = error.message;
+    if (error.code != Errc::unavailable) return;
+    (lane.was_unavailable ? failures.still_unavailable : failures.unavailable).record(took);
+    lane.was_unavailable = true;
+  }
+
+  [[nodiscard]] bool counts(const Lane& lane) const noexcept {
+    return measuring_ && (load_.at_start || lane.start >= measured_from_);
+  }
+
+  void begin_measurement(Clock::time_point now) {
+    measuring_ = true;
+    measured_from_ = now;
+    deadline_ = now + load_.duration;
+    node_cpu_at_start_ = bench::cpu_of_nodes(load_.node_cpu);
+    cpu_at_start_ = bench::cpu_use(bench::CpuScope::calling_thread);
+    if (load_.at_start) load_.at_start();
+  }
+
+  void end_lane(Clock::time_point now) {
+    if (--active_ != 0) return;
+    result_.elapsed = measuring_ ? now - measured_from_ : Clock::duration{0};
+    bench::count_cpu(result_, cpu_at_start_, bench::CpuScope::calling_thread);
+    result_.node_cpu = bench::cpu_of_nodes(load_.node_cpu) - node_cpu_at_start_;
+    finished_();
+  }
+
+  const CycleLoad& load_;
+  AsyncClient& client_;
+  const NodesUp& nodes_up_;
+  std::vector<Lane> lanes_;
+  AcquireOptions acquire_options_;
+  Callback<void()> finished_;
+  std::uint64_t cycles_with_all_ = 0;  // that ended before the measurement, with all nodes up
+  Clock::time_point measured_from_;
+  Clock::time_point deadline_;
+  bool measuring_ = false;
+  std::size_t active_ = 0;
+  bench::CpuUse cpu_at_start_{};
+  std::chrono::nanoseconds node_cpu_at_start_{0};
+  bench::CycleResult result_;
+};
+
+/// A loop that is closed, and everything on it before.
+class Loop {
+ public:
+  Loop() : status_(::uv_loop_init(&loop_)) {}
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  ~Loop() {
+    if (status_ != 0) return;
+    // Handles close in later turns; a handle that does not is the library's leak and shows there.
+    for (int turn = 0; turn < 1000 && ::uv_loop_close(&loop_) == UV_EBUSY; ++turn) {
+      ::uv_run(&loop_, UV_RUN_NOWAIT);
+    }
+  }
+
+  [[nodiscard]] int status() const noexcept { return status_; }
+  [[nodiscard]] uv_loop_t* get() noexcept { return &loop_; }
+
+ private:
+  uv_loop_t loop_{};
+  int status_;
+};
+
+}  // namespace
+
+bench::CycleOutcome run_async_cycles(const CycleLoad& load) {
+  Loop loop;
+  if (loop.status() != 0) return std::string(::uv_strerror(loop.status()));
+  NodesUp nodes_up;
+  ClientOptions options = load.options;
+  if (load.wait_for_nodes) {
+    options.on_node_event = [&nodes_up](const NodeEvent& event) { nodes_up.on_event(event); };
+  }
+  Result<AsyncClient> created = AsyncClient::create(std::move(options), loop.get());
+  if (!created) return created.error().message;
+  AsyncClient client = std::move(created).value();
+
+  AsyncLanes lanes(load, client, nodes_up);
+  bool closed = false;
+  Metrics metrics;
+  lanes.start([&client, &loop, &closed, &metrics] {
+    client.metrics([&metrics](Result<Metrics> now) {
+      if (now) metrics = *std::move(now);
+    });
+    client.close([&loop, &closed](const CloseReport&) {
+      closed = true;
+      ::uv_stop(loop.get());
+    });
+  });
+  while (!closed && ::uv_run(loop.get(), UV_RUN_DEFAULT) != 0) {
+  }
+  if (!closed) return std::string("the client's loop ended before the client was closed");
+  if (load.wait_for_nodes && !lanes.has_measured() && load.stop->load() == 0) {
+    return fmt::format("only {} of {} nodes are up", nodes_up.urls.size(),
+                       load.options.nodes.size());
+  }
+  bench::CycleResult result = lanes.take_result();
+  result.fenced_in_one_round = metrics.fenced_in_one_round;
+  result.fenced_in_more_rounds = metrics.fenced_in_more_rounds;
+  return result;
+}
+
+}  // namespace redlock::cli

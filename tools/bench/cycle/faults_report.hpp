@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bench/cycle/cycle_bench.hpp"
+#include "bench/page/bench_report.hpp"
+#include "common/servers/local_nodes.hpp"
+#include "common/session/output.hpp"
+
+namespace redlock::cli {
+
+/// What happens to so many nodes as a run begins. None: nothing.
+struct BenchFault {
+  LocalNodes::Fault fault = LocalNodes::Fault::killed;
+  std::size_t nodes = 0;
+};
+
+/// A minority of the nodes killed, then stopped, and a majority.
+[[nodiscard]] std::vector<BenchFault> bench_faults(std::size_t nodes);
+
+/// All repetitions of one fault with so many locks in flight.
+struct FaultRow {
+  std::size_t in_flight = 0;
+  BenchFault fault{};
+  bool majority = false;                      ///< of the nodes: no lock can be granted
+  std::vector<Figures> figures{};             ///< of each repetition
+  std::vector<Figures> healthy{};             ///< of the run before each
+  std::chrono::nanoseconds worst_acquire{0};  ///< of all that were granted
+  CycleFailures failures{};
+};
+
+struct FaultsReport {
+  std::size_t nodes = 0;
+  std::chrono::nanoseconds node_limit{0};
+  std::vector<FaultRow> rows{};
+};
+
+[[nodiscard]] std::string faults_json(const FaultsReport& report);
+[[nodiscard]] std::string faults_text(const Style& style, const FaultsReport& report);
+
+/// "2 stopped", "healthy".
+[[nodiscard]] std::string fault_text(const BenchFault& fault);
+
+}  // namespace redlock::cli

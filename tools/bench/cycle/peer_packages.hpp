@@ -1,0 +1,26 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <variant>
+
+#include "common/session/settings.hpp"
+#include "common/system/signals.hpp"
+
+namespace redlock::cli {
+
+/// Where other Redlock clients are, and what runs them.
+struct PeerPackages {
+  std::string node{};  ///< the program Node.js
+  std::filesystem::path folder{};
+};
+
+/// Installs other Redlock clients with npm, from its registry, into a folder of the user's cache
+/// ($XDG_CACHE_HOME, or ~/.cache), unless they are there already. The folder's name follows from
+/// what is in it: another version of this program, which wants other packages, has another one.
+/// From the main thread. The sentence says why they cannot be had; it is empty after a stop.
+[[nodiscard]] std::variant<PeerPackages, std::string> install_peer_packages(
+    const Settings& settings, const Signals& signals, const std::atomic<int>& stop);
+
+}  // namespace redlock::cli

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cycle/peer_packages.hpp"
+#include "bench/measure/cycle_result.hpp"
+#include "common/session/settings.hpp"
+#include "common/system/signals.hpp"
+
+namespace redlock::cli {
+
+/// A client of the Redlock algorithm that is not ours.
+struct Peer {
+  std::string name{};
+  std::string version{};   ///< known after its first run; of some there is none
+  std::string left_out{};  ///< why it is not measured (any more); empty: it is
+  bool told = false;       ///< that it is left out
+};
+
+/// What `bench --peers` measures beside the library, each alone and with as many locks in flight:
+/// clients from the npm registry, and a sequential one of our own. Who cannot be measured is left
+/// out, and the others go on. For the main thread.
+class Peers {
+ public:
+  /// Installs what is missing.
+  Peers(const Settings& settings, const Signals& signals, const std::atomic<int>& stop);
+
+  [[nodiscard]] const std::vector<Peer>& all() const noexcept { return peers_; }
+  /// "Node.js 22.1.0", after a run of a peer that needs it.
+  [[nodiscard]] const std::string& runtime() const noexcept { return runtime_; }
+
+  /// Lock cycles of `all()[index]`. None: it is left out, from now on at least, or all was stopped.
+  [[nodiscard]] std::optional<bench::CycleResult> run(std::size_t index,
+                                                      const bench::CycleSettings& settings,
+                                                      const bench::NodeCpu& node_cpu);
+
+  /// Says who is left out and why, in a line for each of whom that was not said before. Not while a
+  /// progress bar is shown.
+  void tell_left_out();
+
+  /// How long a peer runs before it is measured.
+  [[nodiscard]] static std::chrono::nanoseconds warm_up_of(const Peer& peer,
+                                                           std::chrono::nanoseconds duration);
+
+ private:
+  [[nodiscard]] bench::CycleOutcome run_program(Peer& peer, const bench::CycleSettings& settings,
+                                                const bench::NodeCpu& node_cpu);
+
+  const Signals& signals_;
+  const std::atomic<int>& stop_;
+  PeerPackages packages_{};
+  std::vector<Peer> peers_{};
+  std::string runtime_{};
+};
+
+}  // namespace redlock::cli

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bench/measure/histogram.hpp"
+
+namespace redlock::bench {
+
+/// Where a node listens; a non-empty `unix_path` wins over host and port.
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 6379;
+  std::string unix_path;
+  std::string password;
+};
+
+/// One run of lock cycles (acquire, then release). It ends at whichever limit comes first; at least
+/// one of `duration` and `max_cycles` must be set (zero: no limit of this kind).
+struct CycleSettings {
+  std::vector<Endpoint> nodes;
+  std::size_t in_flight = 1;
+  std::chrono::nanoseconds duration{0};
+  std::uint64_t max_cycles = 0;
+  std::chrono::milliseconds ttl{10'000};
+  std::string resource_prefix = "bench";
+
+  [[nodiscard]] std::size_t quorum() const noexcept { return nodes.size() / 2 + 1; }
+};
+
+struct CycleResult {
+  std::uint64_t cycles = 0;
+  std::uint64_t failures = 0;
+  std::chrono::nanoseconds elapsed{0};
+  /// User plus system time that the client spent during `elapsed`.
+  std::chrono::nanoseconds cpu{0};
+  /// Of it, the part spent in the kernel.
+  std::chrono::nanoseconds cpu_in_kernel{0};
+  /// The same of all nodes together; zero where they are not ours.
+  std::chrono::nanoseconds node_cpu{0};
+  Histogram acquire;
+  Histogram cycle;
+  /// Of fenced cycles: how many got their fencing token in the acquire's only round trip.
+  std::uint64_t fenced_in_one_round = 0;
+  std::uint64_t fenced_in_more_rounds = 0;
+
+  [[nodiscard]] double cycles_per_s() const noexcept {
+    if (elapsed.count() <= 0) return 0;
+    return static_cast<double>(cycles) / std::chrono::duration<double>{elapsed}.count();
+  }
+  [[nodiscard]] double client_cpu_us_per_cycle() const noexcept {
+    return cycles == 0 ? 0 : in_us(cpu) / static_cast<double>(cycles);
+  }
+  [[nodiscard]] double node_cpu_us_per_cycle() const noexcept {
+    return cycles == 0 ? 0 : in_us(node_cpu) / static_cast<double>(cycles);
+  }
+  [[nodiscard]] double kernel_us_per_cycle() const noexcept {
+    return cycles == 0 ? 0 : in_us(cpu_in_kernel) / static_cast<double>(cycles);
+  }
+  [[nodiscard]] double acquire_us(double percent) const noexcept {
+    return in_us(acquire.percentile(percent));
+  }
+  [[nodiscard]] double cycle_us(double percent) const noexcept {
+    return in_us(cycle.percentile(percent));
+  }
+
+ private:
+  static double in_us(std::chrono::nanoseconds duration) noexcept {
+    return std::chrono::duration<double, std::micro>{duration}.count();
+  }
+};
+
+/// The figures, or the sentence that says why there are none.
+using CycleOutcome = std::variant<CycleResult, std::string>;
+
+/// The CPU time that all nodes have used so far; empty where nobody knows it.
+using NodeCpu = std::function<std::chrono::nanoseconds()>;
+[[nodiscard]] inline std::chrono::nanoseconds cpu_of_nodes(const NodeCpu& node_cpu) {
+  return node_cpu ? node_cpu() : std::chrono::nanoseconds{0};
+}
+
+/// The CPU time that counts: a floor is one thread (of a process that does nothing else, where a
+/// system counts only processes), the blocking façade is the whole process.
+enum class CpuScope { calling_thread, process };
+
+struct CpuUse {
+  std::chrono::nanoseconds user{0};
+  std::chrono::nanoseconds kernel{0};
+};
+
+/// Consumed so far; zero if the kernel does not report it.
+[[nodiscard]] inline CpuUse cpu_use([[maybe_unused]] CpuScope scope) noexcept {
+  rusage usage{};
+#ifdef RUSAGE_THREAD
+  const auto who = scope == CpuScope::calling_thread ? RUSAGE_THREAD : RUSAGE_SELF;
+#else
+  const auto who = RUSAGE_SELF;
+#endif
+  if (getrusage(who, &usage) != 0) return {};
+  const auto duration_of = [](const timeval& time) {
+    return std::chrono::seconds{time.tv_sec} + std::chrono::microseconds{time.tv_usec};
+  };
+  return {duration_of(usage.ru_utime), duration_of(usage.ru_stime)};
+}
+
+/// What was consumed since then becomes the result's.
+inline void count_cpu(CycleResult& result, const CpuUse& since, CpuScope scope) noexcept {
+  const CpuUse now = cpu_use(scope);
+  result.cpu_in_kernel = now.kernel - since.kernel;
+  result.cpu = now.user - since.user + result.cpu_in_kernel;
+}
+
+}  // namespace redlock::bench

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/checker/checker.hpp"
+#include "chaos/checker/checker_history.hpp"
+
+namespace redlock::chaos {
+
+/// How the run came to its end.
+enum class Ending { complete, interrupted };
+
+/// "ok", "violated", "no_lease" or "interrupted".
+[[nodiscard]] std::string_view verdict(const History& history, const Judgement& judgement,
+                                       Ending ending);
+
+/// From the call to the lease, in microseconds.
+struct Latencies {
+  std::size_t count = 0;
+  double p50 = 0;
+  double p90 = 0;
+  double p99 = 0;
+  double most = 0;
+};
+[[nodiscard]] Latencies acquire_latencies(const History& history);
+
+[[nodiscard]] std::string duration_of(double microseconds);
+
+/// Executed faults of each kind; all kinds are there.
+[[nodiscard]] std::map<std::string, std::size_t> fault_counts(const History& history);
+
+/// Leases by what they were of: "exclusive", "several", "readers", "owners", "permits",
+/// "intervals", "leaders"; all are there.
+[[nodiscard]] std::map<std::string, std::size_t> lock_counts(const History& history);
+
+/// Acquires that were not granted, by the reason that the library gave.
+[[nodiscard]] std::map<std::string, std::size_t> failure_counts(const History& history);
+
+/// The command line that makes the same run again.
+[[nodiscard]] std::string repeat_command(const History& history);
+
+/// One object and a line end.
+[[nodiscard]] std::string json_report(const History& history, const Judgement& judgement,
+                                      Ending ending);
+
+/// A few lines for people, the verdict last and without a line end.
+struct TextReport {
+  std::string facts{};
+  std::string verdict{};
+};
+[[nodiscard]] TextReport text_report(const History& history, const Judgement& judgement,
+                                     Ending ending);
+
+/// A page that needs nothing else: holders and faults over time, percentiles, the verdict.
+[[nodiscard]] std::string html_report(const History& history, const Judgement& judgement,
+                                      Ending ending);
+
+}  // namespace redlock::chaos

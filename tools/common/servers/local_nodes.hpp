@@ -1,0 +1,92 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/servers/loopback_ports.hpp"
+#include "common/servers/loopback_server.hpp"
+#include "common/system/signals.hpp"
+
+namespace redlock::cli {
+
+/// Private redis-server processes without persistence, in a temporary directory. No other user of
+/// the machine gets in. They and the directory are gone when this object is; the kernel ends the
+/// servers if this process is killed. Start it from the main thread.
+class LocalNodes {
+ public:
+  /// On Unix sockets in the directory, which only this user can enter; or on loopback ports behind
+  /// a password that is in no argument list, to measure TCP.
+  enum class Reach { unix_sockets, loopback };
+
+  /// Returns when all of them answer. Throws std::runtime_error with one line that says what is
+  /// missing.
+  LocalNodes(std::size_t count, const Signals& signals, Reach reach = Reach::unix_sockets,
+             LoopbackPorts ports = LoopbackPorts());
+  ~LocalNodes();
+  LocalNodes(const LocalNodes&) = delete;
+  LocalNodes& operator=(const LocalNodes&) = delete;
+
+  /// With the password where there is one.
+  [[nodiscard]] std::vector<std::string> urls() const;
+
+  /// Cuts all connections to the servers, and makes them forget everything.
+  void clear() const;
+
+  /// User plus system time that the servers have used.
+  [[nodiscard]] std::chrono::nanoseconds cpu_time() const;
+
+  /// What can be done to a server: SIGKILL, SIGSTOP.
+  enum class Fault { killed, stopped };
+  /// For a loop that measures: it only sends the signal.
+  void strike(std::size_t node, Fault fault) const noexcept;
+
+  /// As the kernel says.
+  struct States {
+    std::size_t running = 0;
+    std::size_t stopped = 0;
+    std::size_t killed = 0;
+  };
+  [[nodiscard]] States states() const noexcept;
+
+  /// Lets stopped servers go on, and starts killed ones again, without their data, at the same
+  /// address unless somebody has taken it. Returns when all answer. On the main thread. Throws
+  /// std::runtime_error.
+  void restore();
+
+  /// Ends the servers and removes the directory. May be called from any thread, more than once.
+  void end() noexcept;
+
+ private:
+  struct Node {
+    std::size_t number = 0;
+    pid_t pid = -1;
+    ServerAddress address{};
+  };
+
+  void choose_address(Node& node);
+  /// At its address.
+  void launch(Node& node);
+  /// Elsewhere, as long as it ends because somebody has its port.
+  void launch_until_ready(Node& node);
+  /// False: the server has ended, most likely because the port was taken.
+  [[nodiscard]] bool wait_until_ready(const Node& node) const;
+  [[nodiscard]] std::string file_of(const Node& node, std::string_view ending) const;
+  [[nodiscard]] std::string log_of(const Node& node) const;
+
+  const Signals& signals_;
+  Reach reach_;
+  std::string program_;
+  LoopbackPorts ports_;
+  std::string password_;
+  std::mutex mutex_;
+  std::string directory_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace redlock::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "common/text/arguments.hpp"
+
+namespace redlock::cli {
+
+/// Both ends belong to it.
+struct PortRange {
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(last - first) + 1;
+  }
+};
+
+/// --ports FIRST-LAST. Throws UsageError.
+[[nodiscard]] std::optional<PortRange> port_range_of(const Arguments& given);
+
+/// Throws UsageError if private servers need more ports than --ports allows.
+void check_ports(const std::optional<PortRange>& range, std::size_t needed);
+
+/// Ports of 127.0.0.1 for private servers: of a range, each once, or any. A port that was free may
+/// be taken a moment later; the next one is there for that.
+class LoopbackPorts {
+ public:
+  explicit LoopbackPorts(std::optional<PortRange> range = {}) noexcept : range_(range) {}
+
+  /// One that is free now. Throws std::runtime_error.
+  [[nodiscard]] std::uint16_t take();
+  /// The same for a listener that need not be known before it listens: 0, the kernel's choice,
+  /// where no range is given.
+  [[nodiscard]] std::uint16_t take_for_listener() { return range_ ? take() : std::uint16_t{0}; }
+
+ private:
+  std::optional<PortRange> range_;
+  std::size_t taken_ = 0;  ///< of the range, those that were free and those that were not
+};
+
+}  // namespace redlock::cli

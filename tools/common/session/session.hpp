@@ -1,0 +1,99 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/servers/local_nodes.hpp"
+#include "common/session/exit_code.hpp"
+#include "common/session/json.hpp"
+#include "common/session/settings.hpp"
+#include "common/session/subject.hpp"
+#include "common/system/signals.hpp"
+#include "redlock/client.hpp"
+
+namespace redlock::cli {
+
+/// Receives the node events on the client's loop thread; may be asked from any thread. What
+/// --verbose and --log-level ask for it prints on standard error.
+class NodeWatch {
+ public:
+  explicit NodeWatch(const Settings& settings) noexcept
+      : detail_(settings.detail), level_(settings.log_level) {}
+
+  void on_event(const NodeEvent& event);
+  void on_log(const NodeEvent& event) const;
+
+  /// "2 nodes are down: URL (why), …"; empty when none is.
+  [[nodiscard]] std::string describe_down() const;
+
+ private:
+  const Settings::Detail detail_;
+  const std::optional<NodeEvent::Level> level_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> down_;
+};
+
+/// The nodes of one command (started by it for --local) and a client to them.
+class Session {
+ public:
+  /// Throws std::runtime_error when private nodes cannot be started.
+  Session(const Settings& settings, const Signals& signals,
+          LocalNodes::Reach reach = LocalNodes::Reach::unix_sockets);
+
+  /// Makes the client. An error here is wrong usage; nothing has been sent.
+  [[nodiscard]] Result<Client> connect();
+
+  [[nodiscard]] const std::vector<std::string>& nodes() const noexcept { return nodes_; }
+  [[nodiscard]] bool is_local() const noexcept { return local_ != nullptr; }
+  [[nodiscard]] const NodeWatch& watch() const noexcept { return *watch_; }
+
+  /// Makes private nodes forget everything; throws std::runtime_error. Given nodes are left alone.
+  void clear_local_nodes() const;
+  /// Makes private nodes forget everything; where a guard wants a deployment, these of them are one
+  /// then. Throws std::runtime_error; given nodes are left alone.
+  void reopen_local_nodes(const std::vector<std::string>& nodes) const;
+  /// Makes private nodes as new: they run, know nothing, and are a deployment where a guard wants
+  /// one. Some may have other addresses then. Throws std::runtime_error.
+  void renew_local_nodes();
+  /// Null where the nodes are not ours.
+  [[nodiscard]] LocalNodes* local_nodes() const noexcept { return local_.get(); }
+  /// Zero where the nodes are not ours.
+  [[nodiscard]] std::chrono::nanoseconds cpu_time_of_local_nodes() const;
+
+  /// Removes what the session started; for the moment before the process ends abruptly.
+  void end_local_nodes() noexcept;
+
+ private:
+  void open_deployment(const std::vector<std::string>& nodes) const;
+
+  const Settings& settings_;
+  std::unique_ptr<LocalNodes> local_;
+  std::vector<std::string> nodes_;
+  std::shared_ptr<NodeWatch> watch_;
+};
+
+/// For verbs whose calls are short and cannot be cancelled: a signal ends the process at once, with
+/// the exit code that `code_at` gives for it.
+class EndOnSignal {
+ public:
+  EndOnSignal(const Signals& signals, Session& session,
+              std::function<int(int signal)> code_at = code_of_signal);
+
+ private:
+  SignalWatcher watcher_;
+};
+
+/// Reports a failed call: one line on standard error, the JSON where the error is about the lock.
+/// Gives the exit code.
+[[nodiscard]] int report_failure(const Settings& settings, const Subject& subject,
+                                 const Error& error, RoundKind kind = RoundKind::lease);
+
+/// Prints a result; when it cannot be written, says so and gives the exit code of a failure.
+[[nodiscard]] int print_result(std::string_view text);
+
+}  // namespace redlock::cli

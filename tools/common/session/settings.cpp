@@ -1,0 +1,301 @@
+#include "common/session/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "common/system/password_file.hpp"
+#include "common/text/duration.hpp"
+#include "common/text/log.hpp"
+#include "common/text/text.hpp"
+#include "common/text/usage_error.hpp"
+
+namespace redlock::cli {
+namespace {
+
+std::vector<std::string> split_nodes(const std::vector<std::string>& lists,
+                                     std::string_view origin) {
+  std::vector<std::string> nodes;
+  for (const std::string& list : lists) {
+    for (std::string& node : split_list(list)) {
+      if (node.empty()) {
+        throw UsageError(fmt::format("{}: has an empty entry: allowed is URL[,URL...]", origin));
+      }
+      nodes.push_back(std::move(node));
+    }
+  }
+  if (nodes.size() > limits::nodes) {
+    throw UsageError(
+        fmt::format("{}: {} nodes: at most {} are allowed", origin, nodes.size(), limits::nodes));
+  }
+  return nodes;
+}
+
+void resolve_nodes(const Arguments& given, Settings& settings) {
+  settings.local = given.number("local");
+  if (given.nodes.empty()) return;
+  if (settings.local) {
+    throw UsageError("--local: not together with --nodes: private nodes or given ones");
+  }
+  settings.nodes = split_nodes(given.nodes, given.nodes_origin.origin);
+}
+
+std::string readable_file(const Arguments& given, const std::string& name) {
+  const auto path = given.text(name);
+  if (!path) return {};
+  errno = 0;
+  if (!std::ifstream(*path)) {
+    throw UsageError(fmt::format("{}: '{}' cannot be read: {}", given.find(name)->origin,
+                                 as_printable(*path), std::strerror(errno)));
+  }
+  return *path;
+}
+
+void resolve_tls(const Arguments& given, TlsOptions& tls) {
+  tls.ca_file = readable_file(given, "cacert");
+  tls.certificate_file = readable_file(given, "cert");
+  tls.key_file = readable_file(given, "key");
+  if (tls.certificate_file.empty() != tls.key_file.empty()) {
+    throw UsageError(tls.key_file.empty() ? "--cert: needs --key" : "--key: needs --cert");
+  }
+}
+
+void resolve_guards(const Arguments& given, GuardOptions& guards) {
+  const auto* restart = given.find("restart-guard");
+  guards.restart = restart == nullptr || restart->text != "off";
+  if (guards.restart) guards.quarantine = given.positive_duration("restart-guard");
+  guards.trust_durable = given.flag("durable");
+  guards.clock_bound = given.positive_duration("clock-bound").value_or(guards.clock_bound);
+}
+
+std::optional<NodeEvent::Level> log_level_of(const Arguments& given) {
+  const auto* value = given.find("log-level");
+  if (value == nullptr) return std::nullopt;
+  for (const auto level :
+       {NodeEvent::Level::debug, NodeEvent::Level::info, NodeEvent::Level::warning}) {
+    if (value->text == to_string(level)) return level;
+  }
+  throw UsageError(fmt::format("{}: '{}' is not allowed: debug, info or warning", value->origin,
+                               as_printable(value->text)));
+}
+
+void resolve_output(const Arguments& given, Settings& settings) {
+  settings.log_level = log_level_of(given);
+  const bool verbose = given.flag("verbose");
+  const bool logs = verbose || settings.log_level;
+  if (given.flag("quiet") && logs) {
+    throw UsageError(
+        fmt::format("--quiet: not together with {}", verbose ? "--verbose" : "--log-level"));
+  }
+  if (given.flag("json")) settings.format = Settings::Format::json;
+  if (given.flag("quiet")) settings.detail = Settings::Detail::quiet;
+  if (verbose) settings.detail = Settings::Detail::verbose;
+  if (verbose && !settings.log_level) settings.log_level = NodeEvent::Level::info;
+  if (logs && given.flag("json")) set_log_form(LogForm::json);
+}
+
+bool is_control(char letter) {
+  const auto byte = static_cast<unsigned char>(letter);
+  return byte < 0x20 || byte == 0x7f;
+}
+
+}  // namespace
+
+Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
+  Settings settings;
+  resolve_nodes(given, settings);
+
+  if (nodes_needed == NodesNeeded::required && settings.nodes.empty() && !settings.local) {
+    throw UsageError(
+        "--nodes: none given: name them with --nodes URL[,URL...], QUORUM_LOCK_NODES or --config "
+        "FILE, or try --local N");
+  }
+  settings.user = name_of(given, "user");
+  if (const auto path = given.text("password-file")) {
+    settings.password = read_password_file(*path, given.find("password-file")->origin);
+    settings.password_file = *path;
+  } else {
+    settings.password = given.text("password").value_or(std::string());
+  }
+  settings.ports = port_range_of(given);
+  settings.name = name_of(given, "name");
+  if (std::any_of(settings.name.begin(), settings.name.end(), is_control)) {
+    throw UsageError(
+        fmt::format("{}: has a control character: none is allowed", given.find("name")->origin));
+  }
+  resolve_tls(given, settings.tls);
+  settings.prefix = prefix_of(given);
+  settings.server_name = given.text("server-name").value_or(std::string());
+  settings.timeout = given.positive_duration("timeout");
+  settings.connect_timeout = given.positive_duration("connect-timeout");
+  resolve_guards(given, settings.guards);
+  // A quarantine too short for any TTL is refused below, by its own name.
+  const auto default_max_ttl = std::clamp<std::chrono::nanoseconds>(
+      settings.guards.quarantine.value_or(forever), limits::shortest_ttl, limits::default_max_ttl);
+  settings.max_ttl = given.positive_duration("max-ttl").value_or(default_max_ttl);
+  if (settings.max_ttl < limits::shortest_ttl || settings.max_ttl > limits::longest_max_ttl) {
+    throw UsageError(fmt::format("{}: allowed is {}ms to {}h", given.find("max-ttl")->origin,
+                                 limits::shortest_ttl.count(), limits::longest_max_ttl.count()));
+  }
+  if (settings.guards.quarantine && (*settings.guards.quarantine < settings.max_ttl ||
+                                     *settings.guards.quarantine > limits::longest_max_ttl)) {
+    throw UsageError(fmt::format(
+        "{}: {} is not allowed: {}, which is --max-ttl, to {}h, or off",
+        given.find("restart-guard")->origin, format_duration(*settings.guards.quarantine),
+        format_duration(settings.max_ttl), limits::longest_max_ttl.count()));
+  }
+  const std::size_t nodes = settings.local.value_or(settings.nodes.size());
+  settings.quorum = given.number("quorum", nodes / 2 + 1, std::max<std::size_t>(nodes, 1));
+  resolve_output(given, settings);
+  return settings;
+}
+
+ClientOptions client_options(const Settings& settings, std::vector<std::string> nodes) {
+  ClientOptions options;
+  options.nodes = std::move(nodes);
+  options.quorum = settings.quorum;
+  options.name = settings.name;
+  options.user = settings.user;
+  if (settings.password_file.empty()) {
+    options.password = settings.password;
+  } else {
+    options.credentials = password_file(settings.password_file);
+  }
+  options.tls = settings.tls;
+  options.tls_server_name = settings.server_name;
+  options.connect_timeout = settings.connect_timeout;
+  options.max_ttl = settings.max_ttl;
+  options.guards = settings.guards;
+  options.prefix = settings.prefix;
+  if (settings.timeout) {
+    options.longest_node_limit = *settings.timeout;
+    options.shortest_node_limit =
+        std::min<std::chrono::nanoseconds>(options.shortest_node_limit, *settings.timeout);
+  }
+  return options;
+}
+
+namespace {
+
+void check_resource(const std::string& resource) {
+  if (!resource.empty() && resource.size() <= limits::resource_bytes) return;
+  throw UsageError(fmt::format("RESOURCE: has {} bytes: 1 to {} are allowed", resource.size(),
+                               limits::resource_bytes));
+}
+
+}  // namespace
+
+std::string resource_of(const Arguments& given) {
+  if (given.words.empty()) throw UsageError("RESOURCE: none given: exactly one is allowed");
+  if (given.words.size() > 1) {
+    throw UsageError(fmt::format("RESOURCE: '{}' is one too many: exactly one is allowed",
+                                 as_printable(given.words[1])));
+  }
+  check_resource(given.words.front());
+  return given.words.front();
+}
+
+std::vector<std::string> resources_of(const Arguments& given) {
+  if (given.words.empty()) throw UsageError("RESOURCE: none given: at least one is needed");
+  if (given.words.size() > limits::resources) {
+    throw UsageError(fmt::format("RESOURCE: {} are given: at most {} are allowed",
+                                 given.words.size(), limits::resources));
+  }
+  for (const std::string& resource : given.words) check_resource(resource);
+  return given.words;
+}
+
+std::string name_of(const Arguments& given, const std::string& option) {
+  const auto* value = given.find(option);
+  if (value == nullptr) return {};
+  if (value->text.empty() || value->text.size() > limits::name_bytes) {
+    throw UsageError(fmt::format("{}: has {} bytes: 1 to {} are allowed", value->origin,
+                                 value->text.size(), limits::name_bytes));
+  }
+  return value->text;
+}
+
+std::string prefix_of(const Arguments& given) {
+  const auto prefix = given.text("prefix");
+  if (!prefix) return {};
+  ClientOptions options;
+  options.nodes = {"localhost"};
+  options.prefix = *prefix;
+  if (const auto mistake = find_mistake(options)) {
+    const std::string& line = mistake->message;
+    throw UsageError(given.find("prefix")->origin +
+                     line.substr(std::min(line.find(':'), line.size())));
+  }
+  return *prefix;
+}
+
+Token token_of(const Arguments& given, const std::string& option) {
+  const auto* value = given.find(option);
+  if (value == nullptr) {
+    throw UsageError(fmt::format("--{}: missing: the token that acquire printed", option));
+  }
+  if (DetachedLease::parse(value->text)) {
+    throw UsageError(
+        fmt::format("--{}: this is the text of a detached lease, which run --adopt takes; give its "
+                    "token alone, the second of its fields",
+                    option));
+  }
+  const auto token = Token::parse(value->text);
+  if (!token) {
+    throw UsageError(fmt::format("--{}: has {} bytes: 1 to {} are allowed", option,
+                                 value->text.size(), limits::token_bytes));
+  }
+  if (std::any_of(value->text.begin(), value->text.end(), is_control)) {
+    throw UsageError(fmt::format("--{}: has a control character: none is allowed", option));
+  }
+  // The name of a candidate, which stands behind the digits, may have blanks.
+  const bool is_named = !token->client_id().empty() && !token->name().empty();
+  if (!is_named && value->text.find(' ') != std::string::npos) {
+    throw UsageError(fmt::format("--{}: has a blank: none is allowed", option));
+  }
+  return *token;
+}
+
+std::optional<std::chrono::nanoseconds> wait_of(const Arguments& given) {
+  const auto* value = given.find("wait");
+  if (value != nullptr && value->text == "forever") return forever;
+  try {
+    return given.duration("wait");
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}, or forever", error.what()));
+  }
+}
+
+std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given, const Settings& settings) {
+  const auto ttl = given.duration("ttl");
+  if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
+    throw UsageError(fmt::format("{}: {} is not allowed: {} to {}, which is --max-ttl",
+                                 given.find("ttl")->origin, format_duration(*ttl),
+                                 format_duration(limits::shortest_ttl),
+                                 format_duration(settings.max_ttl)));
+  }
+  return ttl;
+}
+
+std::optional<std::chrono::nanoseconds> orphan_ttl_of(const Arguments& given,
+                                                      const Settings& settings) {
+  const auto ttl = given.duration("orphan-ttl");
+  if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
+    throw UsageError(fmt::format("{}: {} is not allowed: {} to {}, which is --max-ttl",
+                                 given.find("orphan-ttl")->origin, format_duration(*ttl),
+                                 format_duration(limits::shortest_ttl),
+                                 format_duration(settings.max_ttl)));
+  }
+  return ttl;
+}
+
+std::chrono::nanoseconds default_ttl(const Settings& settings) noexcept {
+  return std::min<std::chrono::nanoseconds>(limits::default_ttl, settings.max_ttl);
+}
+
+}  // namespace redlock::cli

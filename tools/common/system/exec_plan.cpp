@@ -1,0 +1,92 @@
+#include "common/system/exec_plan.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include "common/system/platform.hpp"
+
+namespace redlock::cli {
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  result.reserve(strings.size() + 1);
+  // execve() wants char* for historical reasons and writes to none of them.
+  for (const auto& string : strings) result.push_back(const_cast<char*>(string.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+ExecPlan::ExecPlan(const ChildRequest& request, const Signals& signals)
+    : request_(request), signals_(signals), shell_words_{"sh", request.program} {
+  if (!request.arguments.empty()) {
+    shell_words_.insert(shell_words_.end(), request.arguments.begin() + 1, request.arguments.end());
+  }
+  arguments_ = pointers(request.arguments);
+  shell_arguments_ = pointers(shell_words_);
+  environment_ = pointers(request.environment);
+  if (request.streams == ChildRequest::Streams::none) {
+    null_device_ = Descriptor(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!null_device_.valid()) {
+      throw std::system_error(errno, std::generic_category(), "/dev/null");
+    }
+  }
+  std::array<int, 2> ends{};
+  if (!platform::open_pipe(ends)) {
+    throw std::system_error(errno, std::generic_category(), "pipe");
+  }
+  report_source_ = Descriptor(ends[0]);
+  report_sink_ = Descriptor(ends[1]);
+}
+
+void ExecPlan::give_up() const noexcept {
+  const int error = errno;
+  const bool told = ::write(report_sink_.get(), &error, sizeof error) > 0;
+  ::_exit(told ? 127 : 126);
+}
+
+void ExecPlan::become(pid_t parent) const noexcept {
+  if (::setpgid(0, 0) != 0 || !platform::die_with_parent()) give_up();
+  // The parent may have died before the line above.
+  if (::getppid() != parent) ::_exit(127);
+  // SIGTTOU is still blocked here, so that a background group may take the foreground. A terminal
+  // that went away in between shall not keep the command from running.
+  if (request_.terminal >= 0) {
+    static_cast<void>(::tcsetpgrp(request_.terminal, ::getpid()));
+  }
+  if (null_device_.valid()) {
+    for (int stream = 0; stream < 3; ++stream) {
+      if (::dup2(null_device_.get(), stream) < 0) give_up();
+    }
+  }
+  // Made by open_pipe(), neither is one of the three streams, so that dup2() lets it be inherited.
+  if (request_.input >= 0 && ::dup2(request_.input, STDIN_FILENO) < 0) give_up();
+  if (request_.output >= 0 && ::dup2(request_.output, STDOUT_FILENO) < 0) give_up();
+  if (!signals_.restore_in_child()) give_up();
+  ::execve(request_.program.c_str(), arguments_.data(), environment_.data());
+  // A script without "#!": as execvp() and every shell do.
+  if (errno == ENOEXEC) {
+    ::execve("/bin/sh", shell_arguments_.data(), environment_.data());
+  }
+  give_up();
+}
+
+int ExecPlan::wait_for_exec() noexcept {
+  report_sink_.reset();
+  int error = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(report_source_.get(), &error, sizeof error);
+  } while (count < 0 && errno == EINTR);
+  // A successful exec has closed the pipe.
+  return count == static_cast<ssize_t>(sizeof error) ? error : 0;
+}
+
+}  // namespace redlock::cli

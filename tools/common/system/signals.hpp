@@ -1,0 +1,68 @@
+#pragma once
+
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "common/system/platform.hpp"
+
+namespace redlock::cli {
+
+/// Takes the signals of the process into a descriptor. Made by main() before any thread starts, so
+/// that all threads inherit the mask and no signal is ever handled in the midst of anything.
+/// Signals that were ignored at the start (nohup, background jobs) stay ignored.
+class Signals {
+ public:
+  /// Throws std::system_error.
+  Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  /// Readable when a signal is waiting.
+  [[nodiscard]] int fd() const noexcept { return queue_->fd(); }
+  [[nodiscard]] std::optional<int> take() const noexcept { return queue_->take(); }
+
+  /// Gives a forked child the mask and the dispositions that this process was started with; false
+  /// with errno when it fails. Async-signal-safe.
+  [[nodiscard]] bool restore_in_child() const noexcept;
+
+ private:
+  sigset_t original_mask_{};
+  struct sigaction original_pipe_ {};
+  struct sigaction original_child_ {};
+  std::optional<platform::SignalQueue> queue_;
+};
+
+/// Whether a signal asks this process to end (and not to stop, to go on, or to redraw).
+[[nodiscard]] bool ends_process(int signal) noexcept;
+
+/// "SIGTERM"; "signal 40" for one that has no name on every system. (sigabbrev_np() is not in musl,
+/// and in glibc from 2.32 on.)
+[[nodiscard]] std::string name_of_signal(int signal);
+
+/// Watches for signals while the main thread is busy in a blocking call. At the first one that ends
+/// a process it calls `on_end` with its number, from its own thread, once; a request to stop
+/// (Ctrl-Z) stops the process.
+class SignalWatcher {
+ public:
+  SignalWatcher(const Signals& signals, std::function<void(int)> on_end);
+  ~SignalWatcher();
+  SignalWatcher(const SignalWatcher&) = delete;
+  SignalWatcher& operator=(const SignalWatcher&) = delete;
+
+  /// Ends the watching; the signals that come later stay for others. The one that was seen, or 0.
+  int finish();
+
+ private:
+  void watch();
+
+  const Signals& signals_;
+  std::function<void(int)> on_end_;
+  platform::Wakeup finish_;
+  int seen_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace redlock::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/text/arguments.hpp"
+#include "quorum-lock/line/verb_table.hpp"
+
+namespace redlock::cli {
+
+struct CommandLine {
+  const VerbText* verb = nullptr;
+  Arguments arguments{};
+};
+
+/// The help or the version: print it and be done.
+struct TextRequest {
+  std::string text;
+};
+
+/// `words` are the arguments without the program's name. Throws UsageError.
+[[nodiscard]] std::variant<CommandLine, TextRequest> parse_command_line(
+    const std::vector<std::string>& words);
+
+}  // namespace redlock::cli

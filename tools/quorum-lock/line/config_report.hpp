@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "common/session/output.hpp"
+#include "common/text/arguments.hpp"
+
+namespace redlock::cli {
+
+/// One setting of one verb, and where it comes from.
+struct ShownSetting {
+  std::string name{};
+  /// Empty: not set, and there is no default. Nodes are without passwords.
+  std::vector<std::string> values{};
+  enum class Type { text, number, flag, list } type = Type::text;
+  enum class Source { command_line, environment, file, preset } source = Source::preset;
+  std::string variable{};  ///< of the environment
+  std::size_t line = 0;    ///< of the file
+};
+
+/// What a configuration file means together with the command line and the environment.
+struct ConfigReport {
+  std::string file{};
+  std::vector<std::string> mistakes{};  ///< a line each; nothing else is filled in if there is one
+  struct Scope {
+    std::string verb{};  ///< empty: what all verbs have in common
+    std::vector<ShownSetting> settings{};
+  };
+  std::vector<Scope> scopes{};
+};
+
+/// `given` is the command line, with --config. Throws UsageError when the file cannot be read, or
+/// is no TOML.
+[[nodiscard]] ConfigReport check_config(const Arguments& given);
+
+[[nodiscard]] std::string config_text(const Style& style, const ConfigReport& report);
+[[nodiscard]] std::string config_json(const ConfigReport& report);
+
+}  // namespace redlock::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "quorum-lock/line/verb_table.hpp"
+
+namespace redlock::cli {
+
+[[nodiscard]] std::string program_help();
+[[nodiscard]] std::string verb_help(const VerbText& verb);
+/// The options that every verb takes.
+[[nodiscard]] std::string options_help();
+/// Of no topic, a verb, or "options". Throws UsageError.
+[[nodiscard]] std::string help_about(const std::vector<std::string>& topics);
+
+[[nodiscard]] std::vector<std::string> verb_names();
+/// "run, acquire, …"
+[[nodiscard]] std::string verb_list();
+
+}  // namespace redlock::cli

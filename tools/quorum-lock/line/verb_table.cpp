@@ -1,0 +1,622 @@
+#include "quorum-lock/line/verb_table.hpp"
+
+namespace redlock::cli {
+namespace {
+
+constexpr OptionText globals[] = {
+    {"nodes", "URL[,URL...]",
+     "The nodes: redis://[user[:password]@]host[:port][/db], rediss://...[?server_name=NAME] "
+     "(TLS), "
+     "unix:///path[?db=n] or host[:port][/db]; may be repeated"},
+    {"config", "FILE",
+     "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
+     "each verb with its own options: see config. The command line overrides the environment, the "
+     "environment overrides the file"},
+    {"local", "N",
+     "Start 1 to 15 private redis-server processes for the length of this command and use them; no "
+     "other user of this machine can reach them"},
+    {"quorum", "Q", "Votes that make a lock; default: a majority of the nodes"},
+    {"name", "TEXT",
+     "The name of this process for people, in inspections and refusals; default: user@host:pid "
+     "program. In elect, the name of the candidate; default: host and process"},
+    {"user", "NAME", "ACL user for nodes whose URL names none; default: the user default"},
+    {"password-file", "FILE",
+     "File whose first line is the password for nodes whose URL has none; it is read again at each "
+     "connection to a node, so that the password can be changed without a restart"},
+    {"cacert", "FILE", "CA certificates for rediss:// (PEM); default: the system's"},
+    {"cert", "FILE", "Client certificate for rediss:// (PEM)"},
+    {"key", "FILE", "Private key of --cert (PEM)"},
+    {"timeout", "DURATION", "How long one node may take to answer; default 1s"},
+    {"connect-timeout", "DURATION",
+     "How long the first attempt to connect to a node may take; doubled after each attempt that "
+     "took too long, up to eight times; default: --timeout"},
+    {"max-ttl", "DURATION", "Longest TTL that this deployment allows; default 30s"},
+    {"restart-guard", "DURATION|off",
+     "How long a node that restarted, or that is new, has no vote; not below the max TTL; default: "
+     "the max TTL. If it is below 30s and --max-ttl is not given, it is the max TTL too. See "
+     "bootstrap"},
+    {"durable", "",
+     "A node that restarted with its data keeps its vote if it writes every command to disk "
+     "(appendfsync always)"},
+    {"clock-bound", "DURATION",
+     "How far a node's clock may be from the others' before it has no vote; default 1s"},
+    {"prefix", "PREFIX",
+     "Stands before the names of resources on the nodes, and is not shown, so that teams can share "
+     "nodes; ends with a colon, as in team:; the URL of each node may say it instead, "
+     "redis://host?prefix=team:"},
+    {"json", "", "One JSON object on standard output, nothing else there"},
+    {"quiet", "",
+     "Print only the token (acquire) or the report of a verb that changes nothing; otherwise print "
+     "nothing; on standard error only errors"},
+    {"verbose", "",
+     "Report the events of the nodes on standard error; with --json, each line is a JSON object"},
+    {"server-name", "NAME",
+     "The name that certificates of rediss:// nodes must have, for URLs without ?server_name=NAME; "
+     "default: the host of the URL"},
+    {"log-level", "LEVEL",
+     "Report the events of the nodes on standard error, from LEVEL on: debug (also idle "
+     "connections that end), info (--verbose) or warning; repeated events once a minute. Default: "
+     "only warnings that no result tells"},
+};
+
+constexpr OptionText run_options[] = {
+    {"ttl", "DURATION", "How long a crash blocks others; renewed while COMMAND runs; default 10s"},
+    {"wait", "DURATION|forever", "How long to wait for the lock; default 30s, 0s: one attempt"},
+    {"conflict-exit-code", "N",
+     "Exit code if another holds the lock until the wait is over; 0 to 255, default 75"},
+    {"max-hold", "DURATION",
+     "Never hold the lock longer than this; COMMAND gets SIGTERM a fifth of the TTL before that, "
+     "at "
+     "most 2s before, or earlier if --kill-after needs it"},
+    {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
+    {"kill-after", "DURATION",
+     "Longest time between SIGTERM and SIGKILL when the lock is lost; default: short enough that "
+     "COMMAND is gone before the lock ends"},
+    {"fencing", "", "Give COMMAND a number that grows with every lease: QUORUM_LOCK_FENCING_TOKEN"},
+    {"orphan-ttl", "DURATION",
+     "Give a key that holds the lock and has no expiry this TTL, at most --max-ttl; other keys are "
+     "not touched"},
+    {"shared", "", "Hold as a reader: many readers or one writer"},
+    {"permits", "K", "Hold one of K permits; COMMAND finds its name in QUORUM_LOCK_PERMIT"},
+    {"owner", "NAME", "Hold for this owner: every caller that names it is granted the lock too"},
+    {"at-least", "DURATION",
+     "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
+     "sooner; at most 8760h"},
+    {"adopt", "TOKEN",
+     "Acquire nothing: take over the lock whose token acquire printed. TOKEN may also be the whole "
+     "text of a lease that a program has detached. The lock is extended first, and COMMAND runs "
+     "only if a quorum still had it. Not for a lock that somebody renews. Name RESOURCE as for "
+     "acquire; with a token, repeat --shared, --owner or --permits"},
+    {"fencing-token", "N", "With --adopt: the fencing token that acquire printed, for COMMAND"},
+    {"metrics-file", "FILE",
+     "Write metrics to FILE every 5 s and at the end, for the textfile collector of node_exporter"},
+    {"metrics-listen", "HOST:PORT",
+     "Answer GET /metrics on this address, for Prometheus; PORT 0: any free port, printed on "
+     "standard error"},
+    {"metrics-required", "",
+     "Do not run COMMAND if --metrics-listen cannot listen; otherwise that is a warning"},
+    {"status-listen", "HOST:PORT",
+     "Answer GET / there, for load balancers and probes: 200 while the lock is held, 503 before "
+     "and "
+     "after, a JSON object in both; and GET /metrics. PORT 0: any, printed on standard error"},
+};
+
+constexpr OptionText elect_options[] = {
+    {"ttl", "DURATION", "A leader that dies is replaced within this time; default 10s"},
+    {"wait", "DURATION|forever",
+     "How long to wait to be elected; default: forever. With --observe: wait for a leader and "
+     "print it"},
+    {"kill-after", "DURATION", "As in run"},
+    {"observe", "", "Only report the leader, now and after every change; see --wait"},
+    {"metrics-file", "FILE", "As in run"},
+    {"metrics-listen", "HOST:PORT", "As in run"},
+    {"metrics-required", "", "As in run"},
+    {"status-listen", "HOST:PORT", "As in run: 200 for the leader, 503 for all others"},
+};
+
+constexpr OptionText acquire_options[] = {
+    {"ttl", "DURATION", "How long the lock stays unless extended or released; default 10s"},
+    {"wait", "DURATION|forever", "How long to wait for the lock; default: one attempt"},
+    {"conflict-exit-code", "N", "As in run"},
+    {"fencing", "", "Also get a number that grows with every lease, for storage that checks it"},
+    {"shared", "", "As in run: a reader's hold"},
+    {"permits", "K", "One of K permits; prints which"},
+    {"owner", "NAME", "As in run: a hold of this owner"},
+    {"at-least", "DURATION",
+     "Nobody else acquires RESOURCE for this time, unless the token is released; at most 8760h"},
+    {"orphan-ttl", "DURATION",
+     "Give a key that holds the lock and has no expiry this TTL, at most --max-ttl; other keys are "
+     "not touched"},
+};
+
+constexpr OptionText extend_options[] = {
+    {"token", "T", "The token that acquire printed"},
+    {"ttl", "DURATION", "How long the lock stays, from now on; never shortens"},
+    {"permits", "K", "RESOURCE is a semaphore: find the token among its K permits"},
+};
+constexpr OptionText downgrade_options[] = {{"token", "T", "The token that acquire printed"}};
+constexpr OptionText release_options[] = {
+    {"token", "T", "The token that acquire printed"},
+    {"permits", "K", "RESOURCE is a semaphore: find the token among its K permits"},
+};
+constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K permits of a semaphore"}};
+constexpr OptionText limit_option = {"limit", "KEYS",
+                                     "How many keys of each node to go through; default 10000"};
+constexpr OptionText list_verb_options[] = {
+    {"watch", "", "List again every second, until a signal; on a terminal in the same place"},
+    limit_option};
+constexpr OptionText doctor_options[] = {
+    {"watch", "",
+     "Check again and again, until a signal, and report what has changed. The exit code is that of "
+     "the last check"},
+    {"interval", "DURATION", "--watch: how long to wait between two checks; default 5s"},
+    {"nagios", "",
+     "One line and the exit code of a monitoring plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN"},
+};
+constexpr OptionText top_options[] = {limit_option};
+constexpr OptionText bootstrap_options[] = {
+    {"after-loss", "", "The nodes seem new, but they have lost their data"}};
+
+constexpr OptionText break_options[] = {
+    {"yes", "", "Do not ask"},
+    {"holder", "NAME",
+     "Only what NAME holds, of all resources or of those that are named: the name of a client, a "
+     "candidate or an owner, or a token; a glob if it has a * ? or ["},
+    {"delay", "DURATION",
+     "Nobody can acquire RESOURCE for this time afterwards; at most --max-ttl; default: no delay"},
+    limit_option};
+
+constexpr OptionText bench_options[] = {
+    {"mode", "MODE",
+     "What to measure: cycle (acquire, then release; default), handoff (one lock that processes "
+     "hand over to each other), market (sellers and buyers of items, kept consistent by WATCH, by "
+     "one lock, by a lock per item), cohort (threads that share one Mutex, alone and next to "
+     "another client), crowd (many clients with connections of their own that wait for one lock), "
+     "faults (cycles while nodes of its own are killed or stopped, and how soon calls fail once a "
+     "majority is), or family (cycles of each kind of lock, without guards, with them, and "
+     "fenced)"},
+    {"in-flight", "LIST", "Locks in flight at once; default 1,16,64; faults and family: 1,64"},
+    {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5, crowd: 3"},
+    {"duration", "DURATION",
+     "Of one repetition of one side; default 2s, market and crowd: 5s, faults: 1s, family: 500ms"},
+    {"repetitions", "R", "The figures are medians of R repetitions; default 5"},
+    {"async", "", "Drive the asynchronous interface on its loop (default)"},
+    {"blocking", "", "Drive the blocking interface from as many threads as locks in flight"},
+    {"guards", "", "Also compare without guards, with all guards, and with fencing tokens"},
+    {"scripts", "",
+     "Also compare plain commands (DELIFEQ) with scripts, if the nodes have both; with --local "
+     "also by their cost for the nodes"},
+    {"contenders", "LIST",
+     "handoff: processes that want the lock; default 2,8,32. cohort: threads; default 1,8,64. "
+     "crowd: clients; default 8,16,32,64,125,250,500,1000"},
+    {"hold", "DURATION", "handoff and crowd: how long each holds it; default 1ms, crowd: 2ms"},
+    {"hand-overs", "K", "handoff: how many in one repetition; default 2000"},
+    {"reentry", "",
+     "handoff: only with contenders that ask again at once; default: this and --drain"},
+    {"drain", "",
+     "handoff: only with contenders that queue up together, are served in turn, and then queue up "
+     "again"},
+    {"floor", "", "Interleave a program without lock logic and show the ratio to it"},
+    {"peers", "",
+     "cycle: also interleave other Redlock clients: node-redlock and redlock-universal, which npm "
+     "installs into the user's cache, and a sequential one"},
+    {"html", "FILE", "cycle: write a page with plots and all figures"},
+    {"ports", "FIRST-LAST",
+     "Ports of 127.0.0.1 for the servers that it starts; default: any free ports"},
+};
+
+constexpr OptionText chaos_options[] = {
+    {"clients", "C", "How many contenders, each a process; 1 to 32, default 4"},
+    {"duration", "DURATION",
+     "2s to 1h, default 15s; afterwards every contender must get every lock once more"},
+    {"faults", "LIST",
+     "What to break: kill, pause, partition, clock, restart, slow, role, pieces, evict, name, "
+     "load; default: all"},
+    {"seed", "S", "Repeats the schedule of the faults; default: any"},
+    {"ports", "FIRST-LAST",
+     "Ports of 127.0.0.1 for the servers and the links to them; default: any free ports"},
+    {"html", "FILE", "Write a page that draws the leases over the faults"},
+    {"keep", "FOLDER", "Keep the histories there; after a violation they are always kept"},
+    {"check", "FOLDER", "Run nothing; judge the histories that a run has kept"},
+    {"contender-command", "COMMAND",
+     "One more contender, another Redlock client: a program that takes the same locks, and records "
+     "them as quorum-lock(1) says. Nodes do not forget then: --faults without clock, role, evict "
+     "and name"},
+};
+
+constexpr ExitText no_quorum = {
+    "69", "unavailable: too few nodes answer or may vote, or a limit of this machine"};
+constexpr ExitText held_by_another = {
+    "75", "held by another until the wait was over; see --conflict-exit-code"};
+constexpr ExitText run_exits[] = {
+    {"0", "COMMAND's exit code, whatever it is"},
+    no_quorum,
+    {"74", "the lock was lost while COMMAND ran"},
+    held_by_another,
+    {"76", "--adopt: not the holder"},
+    {"126", "COMMAND cannot be executed"},
+    {"127", "COMMAND is not found"},
+    {"128+n", "ended by signal n, or COMMAND was"},
+};
+constexpr ExitText elect_exits[] = {
+    {"0", "COMMAND's exit code, whatever it is"},
+    no_quorum,
+    {"74", "the leadership was lost; COMMAND was ended before"},
+    {"75", "not elected within --wait"},
+    {"126", "COMMAND cannot be executed"},
+    {"127", "COMMAND is not found"},
+    {"128+n", "ended by signal n, or COMMAND was"},
+};
+constexpr ExitText acquire_exits[] = {no_quorum, held_by_another};
+constexpr ExitText token_exits[] = {no_quorum, {"76", "not the holder"}};
+constexpr ExitText node_exits[] = {no_quorum};
+constexpr ExitText list_exits[] = {{"69", "fewer than a quorum of the nodes answer"}};
+constexpr ExitText break_exits[] = {no_quorum, {"75", "left as it is, or there are more holders"}};
+constexpr ExitText doctor_exits[] = {
+    {"0", "all is well"},
+    {"1", "something is wrong; --nagios: and a quorum of the nodes has a vote"},
+    {"2", "--nagios: fewer than a quorum have a vote, or the promise is in danger"},
+    {"3", "--nagios: no node can be reached, or wrong usage"},
+};
+constexpr ExitText bootstrap_exits[] = {
+    {"69", "a node is missing or ineligible; the nodes are as they were"},
+    {"75", "a key can be a lock; the nodes are as they were"},
+};
+constexpr ExitText members_exits[] = {
+    {"69", "a node is missing, or another change is under way, which it names"},
+};
+constexpr ExitText bench_exits[] = {
+    {"1", "a lock did not exclude: two held it at once, or an item was lost or sold twice"},
+    no_quorum,
+};
+constexpr ExitText chaos_exits[] = {
+    {"0", "nothing was violated, and at least one lease was granted"},
+    {"1", "a violation, or no lease was granted"},
+};
+constexpr ExitText config_exits[] = {
+    {"0", "the file is right"},
+    {"64", "it is not: each mistake is on a line of its own"},
+};
+
+constexpr VerbText verb_texts[] = {
+    {"run",
+     "RESOURCE [OPTIONS] COMMAND [ARGUMENT...]\n"
+     "RESOURCE... [OPTIONS] -- COMMAND [ARGUMENT...]",
+     "Hold the lock on RESOURCE while COMMAND runs, renewing it; on several, all or none. COMMAND "
+     "sees QUORUM_LOCK_RESOURCE, QUORUM_LOCK_TOKEN and, with --fencing, QUORUM_LOCK_FENCING_TOKEN. "
+     "If the lock is lost, its process group gets SIGTERM, then SIGKILL, before another client can "
+     "hold the lock.",
+     run_options,
+     "Examples:\n"
+     "  quorum-lock run nightly --nodes r1,r2,r3 ./backup.sh\n"
+     "  quorum-lock run nightly --wait 0s --ttl 30s ./backup.sh --full\n"
+     "  quorum-lock run demo --local 3 sh -c 'echo holding $QUORUM_LOCK_RESOURCE'\n"
+     "  quorum-lock run nightly --max-hold 1h --kill-after 5s -- ./backup.sh\n"
+     "  quorum-lock run hourly --at-least 55m --wait 0s -- ./report.sh\n"
+     "  quorum-lock run nightly --wait 5s --conflict-exit-code 0 -- ./backup.sh\n"
+     "  quorum-lock run account/1 account/2 -- ./transfer.sh\n"
+     "  quorum-lock run index --shared -- ./search.sh\n"
+     "  quorum-lock run encoders --permits 4 -- ./encode.sh\n"
+     "  quorum-lock run invoice/42 --adopt \"$token\" -- ./pay.sh\n"
+     "\n"
+     "Without --, COMMAND starts at the second non-option argument, and everything from there\n"
+     "on belongs to it: put the options of quorum-lock before it. Several resources need --,\n"
+     "and so does a COMMAND that has a -- of its own.\n"
+     "\n"
+     "COMMAND gets QUORUM_LOCK_NODES only if it contains no password. With --json an object is\n"
+     "printed only if COMMAND was not run: standard output belongs to COMMAND.",
+     run_exits},
+    {"acquire", "RESOURCE... [OPTIONS]",
+     "Acquire the lock on RESOURCE and leave it on the nodes until its TTL has passed or somebody "
+     "releases its token; on several, all or none. With --quiet only the token is printed. Give it "
+     "to extend, release or run --adopt.",
+     acquire_options,
+     "Examples:\n"
+     "  quorum-lock acquire invoice/42 --nodes r1,r2,r3 --ttl 30s\n"
+     "  token=$(quorum-lock acquire invoice/42 --quiet --wait 5s) || exit\n"
+     "  quorum-lock run invoice/42 --adopt \"$token\" -- ./pay.sh\n"
+     "  quorum-lock acquire invoice/42 --json | jq -r .token\n"
+     "  quorum-lock acquire account/1 account/2 --wait forever\n"
+     "  quorum-lock acquire encoders --permits 4 --json | jq -r '.permit + \" \" + .token'",
+     acquire_exits},
+    {"extend", "RESOURCE... --token T --ttl DURATION",
+     "Extend a lock of any kind by the token that acquire printed; of several resources, all or "
+     "none. Not for the lock of a program that renews it.",
+     extend_options,
+     "Examples:\n"
+     "  quorum-lock extend invoice/42 --token \"$token\" --ttl 30s\n"
+     "  quorum-lock extend encoders --permits 4 --token \"$token\" --ttl 30s\n"
+     "  quorum-lock extend 'encoders#3' --token \"$token\" --ttl 30s",
+     token_exits},
+    {"downgrade", "RESOURCE --token T",
+     "Make a writer's lock a reader's, as with --shared, without a gap. Readers that wait come in "
+     "at "
+     "once, the time left stays, and there is no way back. Not for the lock of a program that "
+     "renews it.",
+     downgrade_options,
+     "Examples:\n"
+     "  token=$(quorum-lock acquire index --quiet --ttl 30s) && ./build-index.sh\n"
+     "  quorum-lock downgrade index --token \"$token\" && ./search.sh\n"
+     "  quorum-lock release index --token \"$token\"",
+     token_exits},
+    {"release", "RESOURCE... --token T",
+     "Release a lock of any kind by the token that acquire printed. An interval of --at-least ends "
+     "too. Not for the lock of a program that runs, because the program relies on the lock until "
+     "its deadline. See break.",
+     release_options,
+     "Examples:\n"
+     "  quorum-lock release invoice/42 --token \"$token\"\n"
+     "  quorum-lock release account/1 account/2 --token \"$token\"\n"
+     "  quorum-lock release encoders --permits 4 --token \"$token\"",
+     token_exits},
+    {"inspect", "RESOURCE [--permits K]",
+     "Show what every node stores for RESOURCE, and the verdict: free, held, split or "
+     "indeterminate.",
+     inspect_options,
+     "Examples:\n"
+     "  quorum-lock inspect invoice/42 --nodes r1,r2,r3\n"
+     "  quorum-lock inspect invoice/42 --json | jq -r .state",
+     node_exits},
+    {"list", "[PATTERN] [--watch]",
+     "List all locks: resource, kind, state, holder, how long it is held, how many clients wait, "
+     "and on how many of the nodes it is. Changes nothing.",
+     list_verb_options,
+     "Examples:\n"
+     "  quorum-lock list --nodes r1,r2,r3\n"
+     "  quorum-lock list 'invoice/*' --watch\n"
+     "  quorum-lock list --json | jq -r '.locks[] | select(.state == \"split\") | .resource'\n"
+     "\n"
+     "PATTERN is a glob as in Redis: * ? [a-c], and \\ before a character that is meant\n"
+     "literally. The permits of a semaphore are one line. States: held (on a quorum), split\n"
+     "(nobody has a quorum, and nobody else can get one), minority (on fewer nodes than a\n"
+     "quorum: the rest of an attempt, a release or a holder), reserved (for the next waiter),\n"
+     "free (but clients wait), indeterminate (it depends on nodes that do not answer).\n"
+     "It lists the keys that can be locks: strings that expire within --max-ttl and are no\n"
+     "longer than a token, and those of this library. It goes through at most --limit keys of\n"
+     "each node, and says so if a node has more. It does not list keys without expiry: see\n"
+     "inspect.",
+     list_exits},
+    {"top",
+     "[PATTERN]",
+     "Show the nodes and the locks, every second, until q or Ctrl-C. Changes nothing.",
+     top_options,
+     "Examples:\n"
+     "  quorum-lock top --nodes r1,r2,r3\n"
+     "  quorum-lock top 'invoice/*'\n"
+     "\n"
+     "For each node it shows state, round trip, version, memory and quarantine. The locks are\n"
+     "those of list. It needs a terminal: without one it exits with 64, and list --watch can\n"
+     "be used. It respects NO_COLOR.",
+     {}},
+    {"watch",
+     "RESOURCE...",
+     "Print who holds each RESOURCE, or that it is free: at once, and after every change, until a "
+     "signal.",
+     {},
+     "Examples:\n"
+     "  quorum-lock watch nightly --nodes r1,r2,r3\n"
+     "  quorum-lock watch nightly hourly --json | jq -r '.resource + \" \" + .state'\n"
+     "\n"
+     "Nodes notify it of changes: it sees a change within a few round trips, or within 160 ms\n"
+     "while changes follow each other closely. If too few nodes notify it (before Redis 7, or\n"
+     "with --restart-guard off), it asks them four times per second. Changes that are faster\n"
+     "than that are printed as one. With --json each line is an object: resource, state (free,\n"
+     "held), kind, holder, owner. While too few nodes answer, it prints no change.",
+     {}},
+    {"break",
+     "RESOURCE [--yes] [--delay DURATION]\n"
+     "PATTERN [--holder NAME] [--yes] [--delay DURATION]\n"
+     "--holder NAME [--yes] [--delay DURATION]",
+     "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "
+     "Shows the holders, asks, and deletes exactly the tokens that were shown. With PATTERN, or "
+     "--holder, it does so for all locks that match, and asks once.",
+     break_options,
+     "Examples:\n"
+     "  quorum-lock break invoice/42\n"
+     "  quorum-lock break invoice/42 --yes\n"
+     "  quorum-lock break invoice/42 --delay 10s\n"
+     "  quorum-lock break 'invoice/*'\n"
+     "  quorum-lock break --holder '*@host-7:*'\n"
+     "  quorum-lock break 'invoice/*' --holder web-1/4711 --yes\n"
+     "\n"
+     "A word with a * ? or [ is a PATTERN, as list has it; a \\ before a character means it\n"
+     "literally: break 'a\\*' breaks the resource a*. A lock that changed hands after it was "
+     "shown\n"
+     "is not broken; it is named, and the exit code is 75. If nothing matches, it is 0.\n"
+     "\n"
+     "It is meant for locks whose holder is gone. A holder that is alive and renews takes the\n"
+     "lock back unless another client acquires it first; end that holder instead, or give\n"
+     "--delay. During the delay, every node where it deletes a token keeps everybody out,\n"
+     "including the holder and all waiters. If fewer nodes than a quorum do so, it says so and\n"
+     "exits with 69. A holder that was stopped can notice its loss meanwhile; after a delay of\n"
+     "at least its TTL its lease has ended. A lock that was released before it was broken gets\n"
+     "no delay. Another break ends a delay early.",
+     break_exits},
+    {"doctor", "[OPTIONS]",
+     "Check every node; report what is wrong, why it matters, and the remedy. Changes "
+     "nothing.",
+     doctor_options,
+     "Examples:\n"
+     "  quorum-lock doctor --nodes r1,r2,r3\n"
+     "  quorum-lock doctor --watch --interval 30s\n"
+     "  quorum-lock doctor --nagios --nodes r1,r2,r3\n"
+     "  quorum-lock doctor --nodes r1,r2,r3 --max-ttl 1m\n"
+     "  quorum-lock doctor --json | jq -r '.problems[] | .node + \": \" + .what'\n"
+     "\n"
+     "Give it the options that the clients have: they are checked too. Clocks are compared\n"
+     "with each other, not with this machine's. A server that does not write each command to\n"
+     "disk is reported only if the restart guard does not make up for that.",
+     doctor_exits},
+    {"bootstrap", "[OPTIONS]",
+     "Open a new deployment, so that its nodes need no quarantine. Refused unless every node is "
+     "eligible, and none has a key that can be a lock. A deployment that is open with these "
+     "members and this max TTL stays as it is.",
+     bootstrap_options,
+     "Examples:\n"
+     "  quorum-lock bootstrap --nodes r1,r2,r3\n"
+     "  quorum-lock bootstrap --nodes r1,r2,r3 --max-ttl 1m\n"
+     "  quorum-lock bootstrap --nodes r1,r2,r3 --after-loss\n"
+     "\n"
+     "New nodes vote at once. If all nodes lost their data, they seem new: with --after-loss\n"
+     "none has a vote for max TTL, because leases that they forgot may still be valid.\n"
+     "Any string that expires within --max-ttl can be a lock, and so can the holds of readers.\n"
+     "bootstrap also changes the --max-ttl of a deployment: stop all its clients first, and\n"
+     "wait until no lock is left; its nodes then have no vote for max TTL. To change the\n"
+     "nodes, see members. It may be killed and run again.",
+     bootstrap_exits},
+    {"members",
+     "[show] | replace OLD NEW | add URL | remove URL",
+     "Show the members of the deployment, by the nodes' own markers; or change them, one node at a "
+     "time. It reports what it waits for. It may be killed at any time: the same command finishes "
+     "the change.",
+     {},
+     "Examples:\n"
+     "  quorum-lock members --nodes r1,r2,r3\n"
+     "  quorum-lock members replace redis://r3 redis://r4 --nodes r1,r2,r3\n"
+     "  quorum-lock members add redis://r4 --nodes r1\n"
+     "  quorum-lock members remove redis://r4 --json\n"
+     "\n"
+     "One of --nodes is enough: it names the others. Nodes that only markers name are reached\n"
+     "with --user, --password-file and the TLS files. Clients need not stop: one with the old\n"
+     "list connects to the new members and reports that its list is out of date.\n"
+     "A change waits until max TTL has passed since the one before. replace can replace a node\n"
+     "that is gone; all other members must answer. A single node cannot be replaced: add one,\n"
+     "then remove the other.",
+     members_exits},
+    {"bench", "[OPTIONS]", "Measure lock cycles. Starts its own nodes unless --nodes are given.",
+     bench_options,
+     "Examples:\n"
+     "  quorum-lock bench\n"
+     "  quorum-lock bench --local 5 --floor\n"
+     "  quorum-lock bench --local 5 --nodes-count 5 --floor --peers --html bench.html\n"
+     "  quorum-lock bench --mode handoff --local 5 --contenders 2,8,32 --floor\n"
+     "  quorum-lock bench --mode market --duration 10s\n"
+     "  quorum-lock bench --mode cohort --local 5 --contenders 64\n"
+     "  quorum-lock bench --mode crowd --contenders 8,1000 --duration 10s\n"
+     "  quorum-lock bench --mode faults --local 5\n"
+     "  quorum-lock bench --mode family --in-flight 64 --json\n"
+     "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json",
+     bench_exits},
+    {"elect",
+     "NAME [OPTIONS] [COMMAND [ARGUMENT...]]\n"
+     "NAME [OPTIONS] -- COMMAND [ARGUMENT...]",
+     "Campaign to be the leader of NAME; run COMMAND while leader, or lead until a signal. "
+     "QUORUM_LOCK_FENCING_TOKEN is the term, larger than that of every leader before. A leader "
+     "that dies is replaced within its TTL, one that resigns at once.",
+     elect_options,
+     "Examples:\n"
+     "  quorum-lock elect scheduler --nodes r1,r2,r3 ./scheduler\n"
+     "  quorum-lock elect scheduler --name $HOSTNAME\n"
+     "  quorum-lock elect scheduler --observe --json\n"
+     "  quorum-lock elect scheduler --observe --wait 30s\n"
+     "\n"
+     "COMMAND starts as in run: at the second non-option argument, or after --. With --json\n"
+     "each line is an object: leader, token, and the term if the leader is this process. Nodes\n"
+     "notify observers.",
+     elect_exits},
+    {"chaos", "[OPTIONS]",
+     "Put the locks to the test: start nodes and contenders, break them, and judge every lease: "
+     "exclusive ones, of readers, of two owners, of two resources at once, of two permits, of an "
+     "interval, of an election. "
+     "Contenders are processes, and reach each node through a proxy of their own; servers and "
+     "contenders are killed, stopped and restarted, connections are cut, held back and slowed "
+     "down, clocks leap, nodes change their role or evict locks, names of nodes lead to another "
+     "server, and the machine is kept busy. --local says how many nodes, 5 otherwise.",
+     chaos_options,
+     "Examples:\n"
+     "  quorum-lock chaos\n"
+     "  quorum-lock chaos --duration 1m --clients 8 --html chaos.html\n"
+     "  quorum-lock chaos --faults kill,partition --seed 7 --json\n"
+     "  quorum-lock chaos --contender-command 'node contender.mjs'\n"
+     "\n"
+     "Violations: two leases on a resource at once that exclude each other, a later lease\n"
+     "without a larger fencing token, a lease called valid after its end, a lost update in a\n"
+     "file that the locks guard, a contender that gets no lock after everything was healed.\n"
+     "The judge shares no code with the library. The same seed breaks the same things at the\n"
+     "same times; the effect on the processes differs.",
+     chaos_exits},
+    {"config",
+     "check --config FILE",
+     "Show the meaning of a configuration file: every setting of every verb, its value, and where "
+     "that comes from. It shows no passwords, and connects to no node.",
+     {},
+     "Examples:\n"
+     "  quorum-lock config check --config locks.toml\n"
+     "  quorum-lock config check --config locks.toml --json | jq .verbs.run\n"
+     "\n"
+     "The file is TOML. Its top level has the options of every verb (help options) without\n"
+     "their dashes. A table for each verb has that verb's own options, and options of every\n"
+     "verb that differ for this one:\n"
+     "\n"
+     "  nodes = [\"redis://r1\", \"redis://r2\", \"redis://r3\"]\n"
+     "  password-file = \"/etc/locks/password\"\n"
+     "  [run]\n"
+     "  wait = \"5m\"\n"
+     "  fencing = true\n"
+     "  [elect]\n"
+     "  ttl = \"20s\"\n"
+     "\n"
+     "The command line overrides the environment, the environment overrides the verb's table,\n"
+     "and the table overrides the top level. These exclude each other, and the stronger source\n"
+     "wins: --nodes or --local; --quiet or --verbose; --shared, --owner or --permits.\n"
+     "--FLAG=false switches a flag off. These cannot be in a file: config, token, adopt,\n"
+     "fencing-token, yes, holder, after-loss, observe, check, keep. Each verb refuses a file with\n"
+     "an unknown key, a wrong type, or a table that is not a verb.",
+     config_exits},
+    {"help",
+     "[VERB | options]",
+     "Show the help of the program, of VERB, or of the options that every verb takes.",
+     {},
+     "Examples:\n"
+     "  quorum-lock help run\n"
+     "  quorum-lock help options\n"
+     "\n"
+     "quorum-lock help VERB is the same as quorum-lock VERB --help.",
+     {}},
+};
+
+}  // namespace
+
+std::span<const OptionText> global_options() noexcept { return globals; }
+std::span<const VerbText> verbs() noexcept { return verb_texts; }
+
+const VerbText* find_verb_text(std::string_view name) noexcept {
+  for (const VerbText& verb : verb_texts) {
+    if (verb.name == name) return &verb;
+  }
+  return nullptr;
+}
+
+std::string_view options_footer() noexcept {
+  return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h. Commas in a URL\n"
+         "are written %2C. --FLAG=false switches a flag off.\n"
+         "\n"
+         "The command line overrides the environment, the environment overrides the verb's table\n"
+         "in the file of --config, and that table overrides the top level of the file: see\n"
+         "quorum-lock help config. Each of these options has a variable: QUORUM_LOCK_ and its\n"
+         "name in capitals, as in QUORUM_LOCK_NODES and QUORUM_LOCK_MAX_TTL. That of a flag is\n"
+         "true or false. Empty variables count as absent. QUORUM_LOCK_PASSWORD is the password\n"
+         "for nodes whose URL has none; a file is better, because /proc shows a process's\n"
+         "environment.";
+}
+
+std::string_view program_footer() noexcept {
+  return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h.\n"
+         "Commas in a URL are written %2C.\n"
+         "\n"
+         "Exit codes: 0 done (run: COMMAND's exit code), 64 wrong usage, 69 unavailable, 74 the\n"
+         "lock was lost, 75 held by another, 76 not the holder, 1 doctor or chaos found\n"
+         "something wrong, 126 or 127 COMMAND cannot be executed, 128+n ended by signal n.\n"
+         "\n"
+         "Examples:\n"
+         "  export QUORUM_LOCK_NODES=redis://r1,redis://r2,redis://r3\n"
+         "  quorum-lock run nightly ./backup.sh\n"
+         "  token=$(quorum-lock acquire invoice/42 --quiet --ttl 30s)\n"
+         "  quorum-lock release invoice/42 --token \"$token\"\n"
+         "  quorum-lock doctor\n"
+         "  quorum-lock run demo --local 3 quorum-lock inspect demo\n"
+         "\n"
+         "quorum-lock help VERB and quorum-lock help options say more.";
+}
+
+}  // namespace redlock::cli

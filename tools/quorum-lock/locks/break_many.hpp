@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "common/session/settings.hpp"
+#include "common/text/arguments.hpp"
+#include "redlock/client.hpp"
+#include "redlock/options.hpp"
+
+namespace redlock::cli {
+
+/// Which locks `break` breaks, if they may be several.
+struct ManyBreaking {
+  std::string pattern{};                ///< of resources; empty: all
+  std::optional<std::string> holder{};  ///< a glob; none: whoever holds them
+  std::chrono::nanoseconds delay{0};    ///< zero: none
+  bool sure = false;                    ///< does not ask
+  std::size_t keys_per_node = 0;
+};
+
+/// --holder as a glob. Throws UsageError.
+[[nodiscard]] std::optional<std::string> holder_glob_of(const Arguments& given);
+
+/// Lists them, asks once, and breaks each by exactly the tokens that were listed. The exit code.
+[[nodiscard]] int break_many(Client& client, const ClientOptions& options, const Settings& settings,
+                             const ManyBreaking& many);
+
+}  // namespace redlock::cli

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/session/exit_code.hpp"
+#include "common/session/settings.hpp"
+#include "redlock/client.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::cli {
+
+/// All tokens that any node stores.
+[[nodiscard]] std::vector<Token> tokens_on(const Inspection& inspection);
+
+/// Whether a node has more holds than it listed.
+[[nodiscard]] bool has_unlisted_holds(const Inspection& inspection);
+
+/// Whether a node stores what no token deletes: a key that is no lock, or a hold without a token,
+/// which it counts and does not list. A mark of a waiting client may take the place of one in the
+/// list.
+[[nodiscard]] bool has_what_is_no_token(const Inspection& inspection);
+
+/// What is broken, and on which terms.
+struct Breaking {
+  std::string resource{};
+  std::vector<Token> tokens{};        ///< that were shown
+  std::chrono::nanoseconds delay{0};  ///< zero: none
+  bool has_unlisted_holds = false;    ///< the delay begins after the last one
+};
+
+/// What came of it.
+struct BreakVerdict {
+  std::string_view outcome{};         ///< of break_json()
+  std::vector<Token> tokens{};        ///< that are gone
+  std::chrono::nanoseconds delay{0};  ///< that was imposed
+  Inspection after{};                 ///< what the nodes store now
+  std::string why{};                  ///< why it was not broken, or not as asked for
+  ExitCode exit_code = ExitCode::done;
+  bool deleted_any = false;  ///< false: no node that answered had any of the tokens
+};
+
+/// Nothing was broken.
+[[nodiscard]] BreakVerdict not_broken(std::string_view outcome, Inspection inspection,
+                                      std::string why, ExitCode exit_code);
+
+/// Deletes exactly these tokens. Errors: as `Client::inspect`.
+[[nodiscard]] Result<BreakVerdict> break_tokens(Client& client, const Breaking& what);
+
+/// How long the holder's lease may be valid after the delay is over, so that two may work at once;
+/// zero: it is not.
+[[nodiscard]] std::chrono::nanoseconds lease_beyond_delay(const Inspection& before,
+                                                          std::chrono::nanoseconds delay);
+
+/// For people, a line for each token.
+[[nodiscard]] std::string broken_text(const Breaking& what, const BreakVerdict& verdict);
+
+/// Asks on standard error, so that it is seen when standard output goes to a file. `what`: "it".
+enum class BreakReply { yes, no };
+[[nodiscard]] BreakReply ask_to_break(std::string_view what, std::chrono::nanoseconds delay);
+
+}  // namespace redlock::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "quorum-lock/locks/break_many.hpp"
+#include "quorum-lock/locks/breaking.hpp"
+#include "redlock/client.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/listing.hpp"
+
+namespace redlock::cli {
+
+/// A lock that is to be broken: on a resource, or on one permit of a semaphore.
+struct ChosenLock {
+  Breaking what{};
+  Inspection before{};
+};
+
+struct ChosenLocks {
+  std::vector<ChosenLock> locks{};
+  admin::LockList rows{};             ///< the same as `list` shows them; permits are one row
+  std::vector<std::string> names{};   ///< of the holder, for each row; empty: not known, or several
+  std::vector<std::string> values{};  ///< resources with a value that is not a lock token
+};
+
+/// Asks the nodes about each listed lock, and chooses those locks, and those tokens, that are
+/// meant. Errors: those of the first inspection that failed.
+[[nodiscard]] Result<ChosenLocks> choose_locks(Client& client, const admin::LockList& list,
+                                               const ManyBreaking& many);
+
+/// Calls `task` with 0 to `count` - 1, several at once. From the calls on a client that block, a
+/// thousand would otherwise take a thousand round trips.
+void for_each_at_once(std::size_t count, const std::function<void(std::size_t)>& task);
+
+}  // namespace redlock::cli

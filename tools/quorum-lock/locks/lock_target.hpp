@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/session/subject.hpp"
+#include "common/text/arguments.hpp"
+#include "redlock/target.hpp"
+
+namespace redlock::cli {
+
+/// The lock that RESOURCE..., --shared, --permits, --owner and --at-least name. What cannot be
+/// combined is a UsageError that names both.
+[[nodiscard]] Target target_of(const Arguments& given);
+
+/// RESOURCE... as results name them.
+[[nodiscard]] Subject subject_of(const std::vector<std::string>& resources);
+
+}  // namespace redlock::cli

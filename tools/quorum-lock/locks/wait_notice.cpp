@@ -1,0 +1,154 @@
+#include "quorum-lock/locks/wait_notice.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/session/holder_text.hpp"
+#include "common/session/output.hpp"
+#include "common/text/log.hpp"
+#include "common/text/text.hpp"
+
+namespace redlock::cli {
+namespace {
+
+constexpr std::chrono::seconds silent_for{1};
+constexpr std::chrono::seconds asks_every_on_terminal{1};
+/// Elsewhere only changes are said, and each question costs the nodes a command.
+constexpr std::chrono::seconds asks_every{5};
+
+std::vector<std::string> all_resources(const Target& target) {
+  std::vector<std::string> all{target.resource()};
+  for (const std::string& more : target.more_resources()) all.push_back(more);
+  return all;
+}
+
+/// For people who look at a clock.
+std::string brief(std::chrono::nanoseconds span) {
+  const auto seconds = std::chrono::duration<double>(span).count();
+  return seconds < 10 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} s", seconds);
+}
+
+std::size_t width_of_terminal() {
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return known ? size.ws_col - std::size_t{1} : 79;
+}
+
+void draw(const std::string& text) {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
+}  // namespace
+
+std::optional<Obstacle> find_missing_votes(const Inspection& inspection) {
+  std::size_t silent = 0;
+  std::size_t quarantined = 0;
+  std::optional<std::chrono::nanoseconds> left;
+  for (const NodeInspection& node : inspection.nodes) {
+    if (!node.error.empty()) ++silent;
+    if (node.quarantine.count() == 0) continue;
+    ++quarantined;
+    left = std::max(left.value_or(node.quarantine), node.quarantine);
+  }
+  const std::size_t all = inspection.nodes.size();
+  if (all - silent < inspection.quorum) {
+    return Obstacle{fmt::format("{} of {} nodes do not answer", silent, all), std::nullopt};
+  }
+  if (all - silent - quarantined < inspection.quorum) {
+    return Obstacle{fmt::format("{} of {} nodes are in quarantine", quarantined, all), left};
+  }
+  return std::nullopt;
+}
+
+std::optional<Obstacle> find_obstacle(const Inspection& inspection) {
+  if (auto missing = find_missing_votes(inspection)) return missing;
+  const bool is_free =
+      inspection.state == Inspection::State::free && inspection.kind != LockKind::reserved;
+  if (is_free) return std::nullopt;
+  return Obstacle{obstacle_text(inspection), longest_left(inspection)};
+}
+
+std::string wait_text(const std::vector<std::string>& resources, const Obstacle& obstacle,
+                      std::chrono::nanoseconds limit, std::chrono::nanoseconds waited) {
+  std::string line =
+      resources.size() > 1
+          ? fmt::format("waiting for {} resources: {}", resources.size(), obstacle.what)
+          : fmt::format("waiting for '{}': {}", as_printable(resources.at(0)), obstacle.what);
+  if (obstacle.left) line += fmt::format(", {} left", brief(*obstacle.left));
+  if (limit == forever) return line + "; waits for as long as it takes";
+  const auto rest = std::max(limit - waited, std::chrono::nanoseconds::zero());
+  return line + "; gives up in " + brief(rest);
+}
+
+WaitNotice::WaitNotice(Client& client, const Settings& settings, const Target& target,
+                       std::chrono::nanoseconds limit)
+    : client_(client),
+      resources_(all_resources(target)),
+      permits_(target.permits()),
+      limit_(limit),
+      begun_(std::chrono::steady_clock::now()),
+      on_terminal_(log_form() == LogForm::text && ::isatty(STDERR_FILENO) == 1) {
+  const bool wanted = settings.detail != Settings::Detail::quiet && limit > silent_for;
+  if (wanted) thread_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
+}
+
+void WaitNotice::end() {
+  thread_.request_stop();
+  const std::lock_guard lock(mutex_);
+  if (!ended_ && on_terminal_ && !said_.empty()) draw("\r\x1b[K");
+  ended_ = true;
+}
+
+void WaitNotice::follow(const std::stop_token& stop) {
+  std::chrono::seconds pause = silent_for;
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (stopped_.wait_for(lock, stop, pause, [&stop] { return stop.stop_requested(); })) return;
+    }
+    const Obstacle obstacle = find(stop);
+    if (stop.stop_requested()) return;
+    say(obstacle);
+    pause = on_terminal_ ? asks_every_on_terminal : asks_every;
+  }
+}
+
+Obstacle WaitNotice::find(const std::stop_token& stop) const {
+  if (permits_ > 0) {
+    // Of one permit: it says whether enough nodes vote.
+    const Result<Inspection> inspection = client_.inspect(resources_.front() + "#0");
+    if (!inspection) return {inspection.error().message, std::nullopt};
+    const Obstacle taken{fmt::format("all {} permits are taken", permits_), std::nullopt};
+    return find_missing_votes(*inspection).value_or(taken);
+  }
+  for (const std::string& resource : resources_) {
+    if (stop.stop_requested()) break;
+    const Result<Inspection> inspection = client_.inspect(resource);
+    if (!inspection) return {inspection.error().message, std::nullopt};
+    std::optional<Obstacle> obstacle = find_obstacle(*inspection);
+    if (!obstacle) continue;
+    if (resources_.size() > 1) {
+      obstacle->what = fmt::format("'{}': {}", as_printable(resource), obstacle->what);
+    }
+    return *obstacle;
+  }
+  return {"free, and asked for", std::nullopt};
+}
+
+void WaitNotice::say(const Obstacle& obstacle) {
+  const std::lock_guard lock(mutex_);
+  if (ended_ || (!on_terminal_ && obstacle.what == said_)) return;
+  said_ = obstacle.what;
+  const std::string line =
+      wait_text(resources_, obstacle, limit_, std::chrono::steady_clock::now() - begun_);
+  if (!on_terminal_) return write_log({LogLine::Level::info, line, {}, {}, {}});
+  const std::string drawn = as_printable("quorum-lock: " + line);
+  draw("\r\x1b[K" + drawn.substr(0, width_of_terminal()));
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/session/session.hpp"
+#include "common/session/settings.hpp"
+#include "redlock/client.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/target.hpp"
+
+namespace redlock::cli {
+
+/// What keeps a caller from a resource.
+struct Obstacle {
+  std::string what;                              ///< the same words as long as nothing changes
+  std::optional<std::chrono::nanoseconds> left;  ///< until it can be over
+};
+
+/// Too few nodes answer, or have a vote; none: enough do.
+[[nodiscard]] std::optional<Obstacle> find_missing_votes(const Inspection& inspection);
+
+/// None: the resource is free, and enough nodes have a vote.
+[[nodiscard]] std::optional<Obstacle> find_obstacle(const Inspection& inspection);
+
+/// One line without a line end. `limit`: how long the verb waits in all, or redlock::forever.
+[[nodiscard]] std::string wait_text(const std::vector<std::string>& resources,
+                                    const Obstacle& obstacle, std::chrono::nanoseconds limit,
+                                    std::chrono::nanoseconds waited);
+
+/// While a verb waits, from the second second on: says on standard error what it waits for, and
+/// until when. On a terminal that is one line that follows the time, elsewhere a line at each
+/// change. Says nothing with --quiet.
+class WaitNotice {
+ public:
+  /// All of them outlive it. `limit`: how long the verb waits.
+  WaitNotice(Client& client, const Settings& settings, const Target& target,
+             std::chrono::nanoseconds limit);
+  /// Waits for what it has asked the nodes.
+  ~WaitNotice() = default;
+  WaitNotice(const WaitNotice&) = delete;
+  WaitNotice& operator=(const WaitNotice&) = delete;
+
+  /// The wait is over: nothing is said any more. Does not block.
+  void end();
+
+ private:
+  void follow(const std::stop_token& stop);
+  /// Of several resources, the first that is in the way.
+  [[nodiscard]] Obstacle find(const std::stop_token& stop) const;
+  void say(const Obstacle& obstacle);
+
+  Client& client_;
+  const std::vector<std::string> resources_;
+  const std::size_t permits_;
+  const std::chrono::nanoseconds limit_;
+  const std::chrono::steady_clock::time_point begun_;
+  const bool on_terminal_;
+  std::string said_;
+  bool ended_ = false;
+  std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace redlock::cli

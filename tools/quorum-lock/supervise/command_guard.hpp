@@ -1,0 +1,23 @@
+#pragma once
+
+#include "common/system/exec_plan.hpp"
+
+namespace redlock::cli {
+
+/// An order of the lock's holder to the guard of its command.
+enum class GuardOrder : char {
+  kill,     ///< kill everything that runs
+  dismiss,  ///< the command is nobody's business any more: go
+};
+
+/// Guards a command in a forked child: starts the command, reports its events on `link`
+/// (CommandEvent; the first message is a pid_t, or the negative errno of a failure), and takes
+/// orders. Calls nothing but async-signal-safe functions.
+///
+/// It lives outside the holder's process group and ignores every signal, so that nothing ends it
+/// that ends the holder. Orphans among what the command started become its children
+/// where the system can do that, which is how it finds all of them; elsewhere it finds those of the
+/// command's process group.
+[[noreturn]] void guard_command(const ExecPlan& plan, int link) noexcept;
+
+}  // namespace redlock::cli

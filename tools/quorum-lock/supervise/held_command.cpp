@@ -1,0 +1,246 @@
+#include "quorum-lock/supervise/held_command.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "common/session/exit_code.hpp"
+#include "common/session/output.hpp"
+#include "common/session/session.hpp"
+#include "common/system/child_process.hpp"
+#include "common/system/signals.hpp"
+#include "common/system/terminal.hpp"
+#include "common/text/duration.hpp"
+#include "common/text/text.hpp"
+#include "quorum-lock/locks/acquisition.hpp"
+#include "quorum-lock/supervise/guarded_command.hpp"
+#include "quorum-lock/supervise/loss_plan.hpp"
+#include "quorum-lock/supervise/supervisor.hpp"
+
+namespace redlock::cli {
+namespace {
+
+AcquireOptions acquire_options(const HeldCommand& request) {
+  const auto& terms = request.terms;
+  AcquireOptions options;
+  options.ttl = terms.ttl;
+  options.fencing = terms.fencing;
+  options.orphan_ttl = terms.orphan_ttl;
+  options.name = terms.name;
+  if (request.max_hold) options.max_hold = *request.max_hold;
+  if (request.max_renewals) options.max_renewals = *request.max_renewals;
+  return options;
+}
+
+std::string join(const std::vector<std::string>& nodes) {
+  std::string list;
+  for (const std::string& node : nodes) list += (list.empty() ? "" : ",") + node;
+  return list;
+}
+
+std::vector<std::string> command_environment(const HeldCommand& request, const Session& session,
+                                             const Lease& lease) {
+  std::vector<std::string> additions = {"QUORUM_LOCK_RESOURCE=" + request.subject.resource,
+                                        "QUORUM_LOCK_TOKEN=" + lease.token().str()};
+  // The command and its children need not know it.
+  std::vector<std::string_view> removals = {"QUORUM_LOCK_PASSWORD"};
+  if (request.target.kind() == Target::Kind::permit) {
+    additions.push_back("QUORUM_LOCK_PERMIT=" + lease.resource());
+  } else {
+    removals.emplace_back("QUORUM_LOCK_PERMIT");
+  }
+  if (const auto number = lease.fencing_token()) {
+    additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + to_string(*number));
+  } else {
+    // An inherited one must not be taken for ours.
+    removals.emplace_back("QUORUM_LOCK_FENCING_TOKEN");
+  }
+  if (session.is_local()) {
+    additions.push_back("QUORUM_LOCK_NODES=" + join(session.nodes()));
+    removals.emplace_back("QUORUM_LOCK_LOCAL");
+    if (!request.settings.prefix.empty()) {
+      additions.push_back("QUORUM_LOCK_PREFIX=" + request.settings.prefix);
+    }
+  } else if (const char* nodes = std::getenv("QUORUM_LOCK_NODES")) {
+    // The command and its children need not know it, and /proc shows the environment.
+    for (const std::string& node : split_list(nodes)) {
+      if (has_password(node)) removals.emplace_back("QUORUM_LOCK_NODES");
+    }
+  }
+  return environment_with(additions, removals);
+}
+
+int report_start_failure(const std::string& command, int error) {
+  print_error(fmt::format("COMMAND: '{}' cannot be executed: {}", command, std::strerror(error)));
+  return code(error == ENOENT ? ExitCode::not_found : ExitCode::not_executable);
+}
+
+/// Why the lease was not renewed, as far as the client knows.
+std::string loss_reason(const HeldCommand& request, const Session& session, const Ending& ending,
+                        std::chrono::nanoseconds held) {
+  if (request.max_renewals && ending.renewals >= *request.max_renewals) {
+    return fmt::format("all {} renewals of --max-renewals are used up", *request.max_renewals);
+  }
+  const LossPlan plan = plan_loss(request.terms.ttl, request.kill_after);
+  if (request.max_hold) {
+    // A lease renewed so recently would have been renewed again, but for the limit.
+    const bool lately =
+        ending.silence < request.terms.ttl / 3 && held + request.terms.ttl >= *request.max_hold;
+    const bool over = held + plan.term_lead + request.terms.ttl / 100 >= *request.max_hold;
+    if (over || (lately && ending.shortened.count() == 0)) {
+      const std::string limit = format_duration(*request.max_hold);
+      if (held >= *request.max_hold) return fmt::format("--max-hold of {} is over", limit);
+      return fmt::format("--max-hold of {} is over in {}, by when the command has to be gone",
+                         limit, format_duration(*request.max_hold - held));
+    }
+  }
+  std::string reason =
+      fmt::format("no quorum of nodes renewed it for {}", format_duration(ending.silence));
+  if (ending.shortened.count() > 0) {
+    reason += fmt::format(", and nodes took back {} of it: a clock set forward, or a key gone",
+                          format_duration(ending.shortened));
+  }
+  const std::string down = session.watch().describe_down();
+  if (!down.empty()) reason += "; " + down;
+  return reason;
+}
+
+/// The end of the command itself, from its wait status only.
+std::string how_it_ended(const Ending& ending) {
+  if (!ending.wait_status) {
+    return ending.remains == Ending::Remains::beyond_our_rights
+               ? "the command still runs: it may not be signalled"
+               : "the command still runs: SIGKILL has not ended it";
+  }
+  const int status = *ending.wait_status;
+  if (WIFSIGNALED(status)) {
+    return "the command was ended by " + name_of_signal(WTERMSIG(status));
+  }
+  if (ending.sent == Ending::Sent::nothing) return "the command had ended by then";
+  return fmt::format("the command ended with exit code {} {}", WEXITSTATUS(status),
+                     ending.sent == Ending::Sent::kill ? "before SIGKILL" : "after SIGTERM");
+}
+
+std::string what_remains(const Ending& ending) {
+  if (!ending.wait_status || ending.remains == Ending::Remains::none) return {};
+  return ending.remains == Ending::Remains::beyond_our_rights
+             ? "; processes that it has started still run: they may not be signalled"
+             : "; processes that it has started still run: SIGKILL has not ended them";
+}
+
+int command_exit_code(int wait_status) {
+  return WIFSIGNALED(wait_status) ? code_of_signal(WTERMSIG(wait_status))
+                                  : WEXITSTATUS(wait_status);
+}
+
+/// The lock was the command's to the end, as far as this process knows; the nodes have the last
+/// word.
+int release(const HeldCommand& request, Lease& lease, int exit_code) {
+  const Result<RoundReport> released = lease.release();
+  if (released) return exit_code;
+  if (released.error().code == Errc::not_holder) {
+    print_error(fmt::format("lost '{}' while the command ran: {}", request.subject.resource,
+                            released.error().message));
+    return code(ExitCode::lost);
+  }
+  print_note(request.settings, fmt::format("not released everywhere, it stays until its TTL: {}",
+                                           released.error().message));
+  return exit_code;
+}
+
+/// The errno where the command could not be started.
+std::variant<Ending, int> supervise(const HeldCommand& request, const ChildRequest& child,
+                                    const Lease& lease, LockStatus& status, const Signals& signals,
+                                    const Terminal& terminal) {
+  auto started = GuardedCommand::start(child, signals);
+  if (const int* error = std::get_if<int>(&started)) return *error;
+  auto& command = std::get<GuardedCommand>(started);
+  Supervisor supervisor(lease, request.terms.ttl, plan_loss(request.terms.ttl, request.kill_after),
+                        command, signals, terminal);
+  const Ending ending = supervisor.run([&status] { status.end(); });
+  terminal.take_back_from(command.pid());
+  return ending;
+}
+
+int report_loss(const HeldCommand& request, const Session& session, Lease& lease,
+                const Ending& ending, std::chrono::nanoseconds held) {
+  print_error(fmt::format("lost '{}' after {}: {}; {}{}", request.subject.resource,
+                          format_duration(held), loss_reason(request, session, ending, held),
+                          how_it_ended(ending), what_remains(ending)));
+  if (ending.wait_status && ending.remains == Ending::Remains::none) {
+    // The keys left on the nodes would only block others; the loss is known.
+    static_cast<void>(lease.release());
+  } else {
+    // It keeps others out for as long as it lasts, beside a command that still runs.
+    static_cast<void>(lease.detach());
+  }
+  return code(ExitCode::lost);
+}
+
+int hold_and_run(const HeldCommand& request, const std::string& program, const Session& session,
+                 Lease& lease, LockStatus& status, const Signals& signals) {
+  const Terminal terminal;
+  ChildRequest child;
+  child.program = program;
+  child.arguments = request.command;
+  child.environment = command_environment(request, session, lease);
+  child.terminal = terminal.for_new_command();
+  const auto acquired_at = BootClock::now();
+  const LockStatus::Hold hold(status, lease);
+  const auto supervised = supervise(request, child, lease, status, signals, terminal);
+  status.end();
+  if (const int* error = std::get_if<int>(&supervised)) {
+    static_cast<void>(lease.release());
+    return report_start_failure(request.command.front(), *error);
+  }
+  const auto& ending = std::get<Ending>(supervised);
+  const auto held = BootClock::now() - acquired_at;
+  const bool lost = ending.lock == Ending::Lock::lost;
+  if (lost || WIFSIGNALED(*ending.wait_status)) terminal.restore_modes();
+  return lost ? report_loss(request, session, lease, ending, held)
+              : release(request, lease, command_exit_code(*ending.wait_status));
+}
+
+}  // namespace
+
+int run_under_lock(const HeldCommand& request, const Signals& signals) {
+  // Before the lock is taken: a typing error must not make others wait.
+  const FoundProgram program = find_program(request.command.front());
+  if (program.problem != 0) return report_start_failure(request.command.front(), program.problem);
+
+  Session session(request.settings, signals);
+  Result<Client> client = session.connect();
+  if (!client) return report_failure(request.settings, request.subject, client.error());
+  const MetricsExport metrics(request.metrics, request.subject.resource, *client, request.settings);
+  LockStatus status(request.status, request.subject, request.target, *client, metrics,
+                    request.settings);
+  Acquisition acquisition =
+      request.adopted
+          ? adopt_until_signal(*client, *request.adopted, acquire_options(request), signals)
+          : acquire_until_signal(*client, request.target, request.terms.wait,
+                                 acquire_options(request), request.settings, signals);
+  if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
+  if (!acquisition.lease) {
+    Subject subject = request.subject;
+    subject.holder_name = acquisition.holder_name;
+    const Error& error = acquisition.lease.error();
+    const int failed = report_failure(request.settings, subject, error);
+    return code_of_refusal(error, request.target, failed, request.conflict_code);
+  }
+  if (request.settings.detail == Settings::Detail::verbose) {
+    print_note(request.settings,
+               fmt::format("{} '{}', token {}", request.adopted ? "adopted" : "acquired",
+                           acquisition.lease->resource(), acquisition.lease->token().view()));
+  }
+  return hold_and_run(request, program.path, session, acquisition.lease.value(), status, signals);
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "common/servers/http_message.hpp"
+#include "common/servers/http_server.hpp"
+#include "common/session/settings.hpp"
+#include "common/session/subject.hpp"
+#include "common/text/arguments.hpp"
+#include "quorum-lock/supervise/metrics_export.hpp"
+#include "redlock/client.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/lease.hpp"
+#include "redlock/target.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::cli {
+
+/// Where --status-listen answers, and what it calls this process.
+struct StatusTarget {
+  std::optional<ListenAddress> listen{};
+  std::string_view holding = "holder";  ///< the role while the lock is held
+  std::string_view waiting = "waiter";  ///< the role before
+  std::string name{};                   ///< of this process; empty: the nodes know it
+};
+
+/// Throws UsageError.
+[[nodiscard]] StatusTarget status_target_of(const Arguments& given);
+
+/// Answers over HTTP whether this process holds a lock: 200 if it does, 503 if not, and the metrics
+/// at /metrics. Does nothing without an address. All members may be called from any thread.
+class LockStatus {
+ public:
+  /// Listens. `client` and `metrics` must outlive it. Throws UsageError if it cannot listen.
+  LockStatus(StatusTarget target, Subject subject, const Target& lock, Client& client,
+             const MetricsExport& metrics, const Settings& settings);
+  LockStatus(const LockStatus&) = delete;
+  LockStatus& operator=(const LockStatus&) = delete;
+
+  /// While it lives, the answer is 200 for as long as the lease is valid, which must stay where it
+  /// is.
+  class Hold {
+   public:
+    Hold(LockStatus& status, const Lease& lease) : status_(status) { status_.hold(lease); }
+    ~Hold() { status_.end(); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    LockStatus& status_;
+  };
+  /// From now on the answer is 503: the lease is being lost, or is about to be released.
+  void end() noexcept;
+
+  [[nodiscard]] HttpPage page() const;
+
+ private:
+  enum class Phase { waiting, holding, ended };
+
+  void hold(const Lease& lease);
+  void note(const Inspection& seen);
+  [[nodiscard]] std::string own_name() const;
+
+  const StatusTarget target_;
+  const Subject subject_;
+  mutable std::mutex mutex_;
+  Phase phase_ = Phase::waiting;
+  const Lease* lease_ = nullptr;      ///< while holding
+  std::optional<Token> seen_token_;   ///< the holder's, as last seen
+  std::string seen_name_;             ///< and its name
+  std::optional<HttpServer> server_;  // it uses the others, and so does the next
+  std::jthread watcher_;
+};
+
+}  // namespace redlock::cli

@@ -1,0 +1,242 @@
+#include "quorum-lock/verbs/deployment_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/text/duration.hpp"
+#include "common/text/json_line.hpp"
+#include "common/text/text.hpp"
+
+namespace redlock::cli {
+
+namespace {
+
+std::string member_text(const admin::NodeCheck& node) {
+  std::string text(to_string(node.membership));
+  if (!node.member.empty() && node.member != node.url) text += " as " + node.member;
+  return text;
+}
+
+}  // namespace
+
+std::string state_of(const admin::NodeCheck& node) {
+  if (!node.reachable) return "unreachable";
+  if (node.run_id.empty()) return "no access";
+  if (node.cluster) return "cluster";
+  if (node.role == admin::NodeCheck::Role::sentinel) return "no data server";
+  if (node.loading) return "loading";
+  if (node.quarantine == forever) return "quarantine without end";
+  if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
+  if (node.restarted) return "restarted: quarantine when a lock is asked for";
+  return node.marked ? member_text(node) : "no marker: new";
+}
+
+std::string server_text(const admin::NodeCheck& node) {
+  return node.server.empty() ? std::string() : node.server + ' ' + node.server_version;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Colour = Style::Colour;
+
+/// Empty: it did not say.
+std::string role_word(admin::NodeCheck::Role role) {
+  if (role == admin::NodeCheck::Role::unknown) return {};
+  return std::string(to_string(role));
+}
+
+std::string persistence_word(admin::NodeCheck::Persistence persistence) {
+  const bool unknown = persistence == admin::NodeCheck::Persistence::unknown;
+  return unknown ? std::string() : std::string(to_string(persistence));
+}
+
+Json granted_in_ms(const admin::DeploymentCheck& check) {
+  return check.granted_in ? Json(wait_ms(*check.granted_in)) : Json(nullptr);
+}
+
+Json node_json(const admin::NodeCheck& node) {
+  Json json{{"url", as_utf8(node.url)}, {"reachable", node.reachable}};
+  const bool measured = node.round_trip.count() > 0;
+  json["rtt_us"] =
+      measured ? Json(std::chrono::round<std::chrono::microseconds>(node.round_trip).count())
+               : Json(nullptr);
+  json["version"] = text_or_null(node.version);
+  json["server"] = text_or_null(node.server);
+  json["server_version"] = text_or_null(node.server_version);
+  json["role"] = text_or_null(role_word(node.role));
+  json["run_id"] = text_or_null(node.run_id);
+  json["maxmemory_policy"] = text_or_null(node.maxmemory_policy);
+  json["cluster"] = node.run_id.empty() ? Json(nullptr) : Json(node.cluster);
+  json["clock_offset_ms"] =
+      node.clock_offset
+          ? Json(std::chrono::round<std::chrono::milliseconds>(*node.clock_offset).count())
+          : Json(nullptr);
+  json["quarantine_ms"] = wait_ms(node.quarantine);
+  json["membership"] = to_string(node.membership);
+  json["member"] = text_or_null(node.member);
+  json["replicas"] = node.run_id.empty() ? Json(nullptr) : Json(node.replicas);
+  if (!node.problem.empty()) json["message"] = as_utf8(node.problem);
+  return json;
+}
+
+std::string signed_duration(std::chrono::nanoseconds duration) {
+  return duration.count() < 0 ? "-" + format_duration(-duration) : "+" + format_duration(duration);
+}
+
+std::string uptime_text(std::chrono::seconds uptime) {
+  using std::chrono::floor;
+  // Whole units: only minutes or months matter.
+  if (uptime >= std::chrono::hours(48)) {
+    return fmt::format("{} d", floor<std::chrono::hours>(uptime).count() / 24);
+  }
+  if (uptime >= std::chrono::hours(2)) {
+    return fmt::format("{} h", floor<std::chrono::hours>(uptime).count());
+  }
+  if (uptime >= std::chrono::minutes(2)) {
+    return fmt::format("{} min", floor<std::chrono::minutes>(uptime).count());
+  }
+  return fmt::format("{} s", uptime.count());
+}
+
+constexpr std::size_t check_columns = 10;
+using Row = std::array<std::string, check_columns>;
+
+Row row_of(const admin::NodeCheck& node) {
+  constexpr std::size_t enough_of_a_run_id = 8;
+  Row row{node.url,
+          node.round_trip.count() > 0 ? format_duration(node.round_trip) : "",
+          server_text(node),
+          role_word(node.role),
+          node.run_id.substr(0, enough_of_a_run_id),
+          node.uptime ? uptime_text(*node.uptime) : "",
+          persistence_word(node.persistence),
+          node.maxmemory_policy,
+          node.clock_offset ? signed_duration(*node.clock_offset) : "",
+          state_of(node)};
+  for (std::string& cell : row) cell = cell.empty() ? "-" : as_printable(cell);
+  return row;
+}
+
+/// The columns are as wide as their contents.
+std::string table(const Style& style, const admin::DeploymentCheck& check) {
+  std::vector<Row> rows{{"NODE", "RTT", "SERVER", "ROLE", "RUN ID", "UPTIME", "PERSISTENCE",
+                         "EVICTION", "CLOCK", "STATE"}};
+  for (const admin::NodeCheck& node : check.nodes) rows.push_back(row_of(node));
+  std::array<std::size_t, check_columns> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < check_columns; ++i)
+      widths.at(i) = std::max(widths.at(i), width_of(row.at(i)));
+  }
+  std::string out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::string text;
+    for (std::size_t column = 0; column + 1 < check_columns; ++column) {
+      const std::string& cell = rows[i].at(column);
+      text += cell + std::string(widths.at(column) - width_of(cell) + 2, ' ');
+    }
+    text += rows[i].back();
+    const bool broken = i > 0 && !check.nodes[i - 1].reachable;
+    out += style.paint(i == 0 ? Colour::faint : broken ? Colour::bad : Colour::plain, text) + '\n';
+  }
+  return out;
+}
+
+std::string finding_text(const Style& style, const admin::Finding& finding) {
+  constexpr std::size_t column = 10;
+  std::string out = fmt::format("\n{}  {}\n", style.paint(Colour::bad, to_string(finding.kind)),
+                                as_printable(finding.node));
+  out += "  what    " + wrapped(as_printable(finding.what), column);
+  out += "  why     " + wrapped(as_printable(finding.why), column);
+  out += "  remedy  " + wrapped(as_printable(finding.remedy), column);
+  return out;
+}
+
+std::string verdict_text(const Style& style, const admin::DeploymentCheck& check) {
+  const std::size_t count = check.findings.size();
+  if (count == 0) return style.paint(Colour::good, "all is well");
+  return style.paint(Colour::bad, fmt::format("{} problem{}", count, count == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+std::string check_json(const admin::DeploymentCheck& check) {
+  Json json{{"verdict", check.findings.empty() ? "ok" : "problems"}};
+  json["nodes"] = Json::array();
+  for (const admin::NodeCheck& node : check.nodes) json["nodes"].push_back(node_json(node));
+  json["granted_in_ms"] = granted_in_ms(check);
+  json["problems"] = Json::array();
+  for (const admin::Finding& finding : check.findings) {
+    json["problems"].push_back({{"node", as_utf8(finding.node)},
+                                {"id", std::string(to_string(finding.kind))},
+                                {"what", as_utf8(finding.what)},
+                                {"why", as_utf8(finding.why)},
+                                {"remedy", as_utf8(finding.remedy)}});
+  }
+  return json_line(json);
+}
+
+std::string check_text(const Style& style, const Settings& settings,
+                       const admin::DeploymentCheck& check) {
+  const bool quiet = settings.detail == Settings::Detail::quiet;
+  std::string out = quiet ? std::string() : table(style, check);
+  for (const admin::Finding& finding : check.findings) out += finding_text(style, finding);
+  if (quiet) return out;
+  return out + '\n' + verdict_text(style, check) + '\n';
+}
+
+std::string change_text(const Style& style, const Settings& settings,
+                        const admin::DeploymentCheck& check, const FindingChanges::Change& change,
+                        std::chrono::system_clock::time_point time) {
+  const bool quiet = settings.detail == Settings::Detail::quiet;
+  std::string out;
+  if (!quiet) out = fmt::format("\n{}  {}\n", utc_text(time), verdict_text(style, check));
+  for (const admin::Finding& finding : change.gone) {
+    out += fmt::format("\n{}  {}\n  gone\n", style.paint(Colour::good, to_string(finding.kind)),
+                       as_printable(finding.node));
+  }
+  for (const admin::Finding& finding : change.appeared) out += finding_text(style, finding);
+  return out;
+}
+
+std::string opened_json(const admin::DeploymentCheck& check) {
+  Json json{{"outcome", "opened"}};
+  json["granted_in_ms"] = granted_in_ms(check);
+  json["nodes"] = Json::array();
+  for (const admin::NodeCheck& node : check.nodes) {
+    json["nodes"].push_back({{"url", as_utf8(node.url)}, {"run_id", as_utf8(node.run_id)}});
+  }
+  return json_line(json);
+}
+
+std::string opened_text(const Style& style, const Settings& settings,
+                        const admin::DeploymentCheck& check) {
+  if (settings.detail == Settings::Detail::quiet) return {};
+  std::string out;
+  for (const admin::NodeCheck& node : check.nodes) {
+    fmt::format_to(std::back_inserter(out), "  {}  run_id {}\n", as_printable(node.url),
+                   as_printable(node.run_id));
+  }
+  const auto left = check.granted_in.value_or(std::chrono::nanoseconds(0));
+  std::string open = style.paint(Colour::good, "open");
+  if (left == forever) {
+    open += ": no lock is granted before the key redlock:node:quarantine is deleted";
+  } else if (left.count() > 0) {
+    open += ": locks are granted in " + format_duration(left);
+  }
+  return out + open + '\n';
+}
+
+std::string refused_json(std::string_view message) {
+  return json_line(Json{{"outcome", "refused"}, {"message", as_utf8(message)}});
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "common/session/output.hpp"
+#include "quorum-lock/verbs/finding_changes.hpp"
+#include "redlock/deployment.hpp"
+
+namespace redlock::cli {
+
+/// The state of a node in a word or two, the most important one first.
+[[nodiscard]] std::string state_of(const admin::NodeCheck& node);
+/// The server and its version, as it names itself; empty: it did not say.
+[[nodiscard]] std::string server_text(const admin::NodeCheck& node);
+
+/// The output of `doctor`. A value that a node did not report is null in the JSON; a quarantine
+/// without an end is -1, as in Redis.
+[[nodiscard]] std::string check_json(const admin::DeploymentCheck& check);
+/// With --quiet only what is wrong.
+[[nodiscard]] std::string check_text(const Style& style, const Settings& settings,
+                                     const admin::DeploymentCheck& check);
+/// Of `doctor --watch`: what has changed since the check before.
+[[nodiscard]] std::string change_text(const Style& style, const Settings& settings,
+                                      const admin::DeploymentCheck& check,
+                                      const FindingChanges::Change& change,
+                                      std::chrono::system_clock::time_point time);
+
+/// The output of `bootstrap`.
+[[nodiscard]] std::string opened_json(const admin::DeploymentCheck& check);
+[[nodiscard]] std::string opened_text(const Style& style, const Settings& settings,
+                                      const admin::DeploymentCheck& check);
+[[nodiscard]] std::string refused_json(std::string_view message);
+
+}  // namespace redlock::cli

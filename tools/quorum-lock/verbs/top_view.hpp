@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/session/output.hpp"
+#include "redlock/deployment.hpp"
+#include "redlock/listing.hpp"
+
+namespace redlock::cli {
+
+/// What `top` shows.
+struct TopFacts {
+  admin::DeploymentCheck check{};
+  admin::LockList list{};
+  std::vector<std::string> warnings{};  ///< see list_warnings()
+};
+
+/// The screen of `top`: at most `height` lines of at most `width` characters. What has no room is
+/// counted. Pure.
+[[nodiscard]] std::vector<std::string> top_lines(const Style& style, const TopFacts& facts,
+                                                 std::size_t width, std::size_t height);
+
+/// The first of these lines that fit, and behind them the number of those that do not.
+[[nodiscard]] std::vector<std::string> fitting_lines(std::vector<std::string> lines,
+                                                     std::size_t width, std::size_t height);
+
+/// "1.5 MiB".
+[[nodiscard]] std::string memory_text(std::uint64_t bytes);
+
+}  // namespace redlock::cli

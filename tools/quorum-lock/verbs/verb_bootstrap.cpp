@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include "common/session/exit_code.hpp"
+#include "common/session/output.hpp"
+#include "common/session/session.hpp"
+#include "common/session/settings.hpp"
+#include "common/text/text.hpp"
+#include "common/text/usage_error.hpp"
+#include "quorum-lock/verbs/deployment_check.hpp"
+#include "quorum-lock/verbs/membership.hpp"
+#include "quorum-lock/verbs/verb.hpp"
+
+namespace redlock::cli {
+
+int verb_bootstrap(const Arguments& given, const Signals& signals) {
+  const Settings settings = resolve_settings(given, NodesNeeded::required);
+  if (!given.words.empty()) {
+    throw UsageError(
+        fmt::format("'{}': bootstrap takes no resource", as_printable(given.words[0])));
+  }
+
+  Session session(settings, signals);
+  const EndOnSignal end_on_signal(signals, session);
+  const bool json = settings.format == Settings::Format::json;
+  admin::ChangeOptions change;
+  change.after_loss = given.flag("after-loss");
+  change.on_progress = [&settings](const admin::ChangeProgress& progress) {
+    if (progress.kind == admin::ChangeProgress::Kind::waiting) {
+      print_note(settings, progress_text(progress));
+    }
+  };
+  const Result<admin::DeploymentCheck> opened =
+      admin::bootstrap(client_options(settings, session.nodes()), change);
+  if (!opened) {
+    print_error(opened.error().message);
+    // Wrong usage is no refusal: nobody was asked.
+    if (json && opened.error().code != Errc::invalid_argument &&
+        print_result(refused_json(opened.error().message)) != code(ExitCode::done)) {
+      return code(ExitCode::failure);
+    }
+    return code(exit_code_of(opened.error().code));
+  }
+  return print_result(json ? opened_json(*opened)
+                           : opened_text(Style::of_standard_output(), settings, *opened));
+}
+
+}  // namespace redlock::cli
