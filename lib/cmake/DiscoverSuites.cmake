@@ -1,6 +1,6 @@
-# One CTest test per GoogleTest suite. A test per case, as gtest_discover_tests() has it, would start
-# the servers of a suite once per case; a test per executable would say too little when it fails.
-# The suites are asked from the executable when ctest starts, so none can be forgotten.
+# One CTest test per GoogleTest suite. A test per case, as gtest_discover_tests() makes it, would
+# start the servers of a suite once per case; a test per executable would say too little when it
+# fails. ctest asks the executable for its suites when it starts, so no suite can be forgotten.
 #
 # Two roles: include()d it defines redlock_discover_suites(); included by ctest with
 # REDLOCK_SUITES_OF set it declares the tests.
@@ -30,7 +30,7 @@ endif()
 
 get_filename_component(program "${REDLOCK_SUITES_OF}" NAME)
 if(NOT EXISTS "${REDLOCK_SUITES_OF}")
-  # Fails when run, and tells by its name why.
+  # A test that fails when run; its name says why.
   add_test(${program}_IS_NOT_BUILT "${REDLOCK_SUITES_OF}")
   return()
 endif()

@@ -2,9 +2,10 @@
 # break_lock.lua is
 #   -- keys: resource
 #   -- args: token, delay_ms, keeper
-# The names stand in the order in which a call sends keys and arguments. A unit ends its name. The
-# script reads keys.resource and args.token. The embedded text has KEYS[1] and ARGV[1] instead, so a
-# name costs a node nothing: Lua locals for the arguments would cost it up to a tenth of a release.
+# The names are in the order in which a call sends keys and arguments. A name with a unit ends with
+# it. The script reads keys.resource and args.token. The embedded text has KEYS[1] and ARGV[1]
+# instead, so a name costs a node nothing: Lua locals for the arguments would cost it up to a tenth
+# of a release.
 #   none          no keys, or no arguments
 #   permits?      an argument that a call can leave out, with all that follow it
 #   ticket|why?   two meanings of such an argument: a call gives one of them at most
@@ -16,8 +17,8 @@
 # The line "-- with: NAME" stands for the text of FOLDER/parts/NAME.lua. Parts are functions: they
 # have parameters, and read neither keys nor arguments.
 #
-# Lines that are comments or empty are not embedded: they would be a third of what a node is sent, and
-# a new comment would be a new script.
+# Comment lines and empty lines are not embedded: they would be a third of the bytes that a node is
+# sent, and a new comment would make a new script.
 #
 # In namespace redlock::redis::scripts the header has, for break_lock.lua,
 #   inline constexpr Script break_lock{"break_lock", R"lua(…)lua", "<SHA-1 of the text>"};
@@ -49,7 +50,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
       set(scope PUBLIC)
       target_sources(${target} PRIVATE "${header}")
     endif()
-    # Those who link the target may include the header, so it must exist before they compile.
+    # Targets that link this one may include the header, so it must exist before they compile.
     add_custom_target(${target}_scripts DEPENDS "${header}")
     add_dependencies(${target} ${target}_scripts)
     target_include_directories(${target} ${scope} "${PROJECT_BINARY_DIR}/generated")
@@ -64,7 +65,7 @@ set(reserved and asm auto break case catch char class const continue default del
     public register return short signed sizeof static struct switch template this throw true try
     typedef union unsigned using virtual void volatile while xor)
 
-# One line: a text that begins with a space is not filled.
+# Prints the refusal on one line: CMake does not wrap a text that begins with a space.
 macro(redlock_refuse script line)
   string(CONCAT refusal ${ARGN})
   message(FATAL_ERROR " ${script}:${line}: ${refusal}")
@@ -80,7 +81,7 @@ function(redlock_read_text file result)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-# The line of the text that the position is in.
+# The number of the line at this position of the text.
 function(redlock_line_of text position result)
   string(SUBSTRING "${text}" 0 ${position} before)
   string(REGEX MATCHALL "\n" ends "${before}")
@@ -166,7 +167,7 @@ function(redlock_read_head script line_number what line)
   set(all_names "${all_names}" PARENT_SCOPE)
 endfunction()
 
-# Puts what they stand for in the place of the names in a script's text.
+# Replaces the names in a script's text by the words that they stand for.
 function(redlock_put_in_places script text result)
   set(done "")
   set(rest "${text}")
@@ -204,7 +205,7 @@ function(redlock_put_in_places script text result)
   set(${result} "${done}${rest}" PARENT_SCOPE)
 endfunction()
 
-# Drops the lines that are comments or empty.
+# Drops comment lines and empty lines.
 function(redlock_drop_comments script text result)
   if(text MATCHES "\\[=*\\[")
     redlock_refuse("${script}" 1 "long brackets: such a text can have lines that look like comments")
@@ -215,7 +216,7 @@ function(redlock_drop_comments script text result)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-# Refuses what reads a key or an argument other than by its name.
+# Refuses a script that reads a key or an argument other than by its name.
 function(redlock_check_names_only script text pattern)
   if("${text}" MATCHES "${pattern}")
     string(FIND "${text}" "${CMAKE_MATCH_0}" at)
@@ -225,7 +226,7 @@ function(redlock_check_names_only script text pattern)
   endif()
 endfunction()
 
-# The struct whose fields are the names of the head.
+# Writes the struct whose fields are the names of the head.
 function(redlock_struct_of script_name result)
   string(REPLACE "_" ";" parts "${file_name}")
   set(type "")
@@ -263,15 +264,15 @@ ${words}    return call;
 };\n\n" PARENT_SCOPE)
 endfunction()
 
-# Appends what the header has of one script to `definitions`, and its name to `names`.
+# Appends one script's part of the header to `definitions`, and its name to `names`.
 function(redlock_embed_script script)
   get_filename_component(file_name "${script}" NAME_WE)
   string(MAKE_C_IDENTIFIER "${file_name}" name)
   if(name IN_LIST reserved)
     string(APPEND name "_")
   endif()
-  # The server hashes the bytes it is sent. Whatever could make the literal differ from the files is
-  # refused here; the hash of what was read is compared with the hash of the file.
+  # The server hashes the bytes that it is sent. Everything that could make the literal differ from
+  # the files is refused here; the hash of the text is compared with the hash of the file.
   redlock_read_text("${script}" text)
   set(all_names "")
   string(REGEX MATCH "^([^\n]*)\n([^\n]*)\n" head "${text}")
@@ -279,7 +280,7 @@ function(redlock_embed_script script)
   set(args_line "${CMAKE_MATCH_2}")
   redlock_read_head("${script}" 1 keys "${keys_line}")
   redlock_read_head("${script}" 2 args "${args_line}")
-  # Any number of keys after other keys: the script reads them by their index.
+  # For any number of keys after other keys: the script reads them by their index.
   if(keys_places MATCHES ";.*\\.\\.\\.$")
     redlock_check_names_only("${script}" "${text}" "[^A-Za-z0-9_](ARGV|KEYS\\[ *[0-9]+ *\\])")
   else()

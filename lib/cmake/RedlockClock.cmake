@@ -1,6 +1,6 @@
-# The movable wall clock of tools/clock: a library for LD_PRELOAD, and what writes the file that it
-# reads. The tests use the library where it is built; quorum-lock carries it within itself, as bytes, and
-# writes it beside the clock file: nothing has to be installed or found.
+# The movable wall clock of tools/clock: a library for LD_PRELOAD, and the code that writes the file
+# which the library reads. The tests use the library from the build folder. quorum-lock contains its
+# bytes, and writes them next to the clock file: nothing has to be installed or found.
 #
 # Two roles: include()d it defines the targets; run by `cmake -P` it writes HEADER, with the bytes of
 # FILE as
@@ -10,7 +10,7 @@
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ "${FILE}" bytes HEX)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
-  # Not one line of a hundred thousand characters.
+  # Wraps the bytes: a single line would have a hundred thousand characters.
   string(REGEX REPLACE "(................................................................................)"
     "\\1\n" bytes "${bytes}")
   file(WRITE "${HEADER}" "// Generated from tools/clock/preload_*.cpp by lib/cmake/RedlockClock.cmake.
@@ -26,13 +26,14 @@ ${bytes}};
   return()
 endif()
 
-# Into programs that are not ours, which have no sanitizer and may not even have the C++ library: so it
-# links the C library only.
+# The library is loaded into programs that are not ours, which have no sanitizer and may not even
+# have the C++ library, so it links the C library only.
 function(redlock_add_clock_preload)
   set(REDLOCK_SANITIZE "")
   set(REDLOCK_STDLIB_ASSERTIONS OFF)
   set(REDLOCK_IPO OFF)
-  # It is for the servers that tests and chaos runs start: REDLOCK_PORTABLE does not matter to them.
+  # REDLOCK_PORTABLE does not matter here: the library is for the servers that tests and chaos runs
+  # start.
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     set(system linux)
   else()

@@ -8,7 +8,7 @@ macro(redlock_find_dependencies redlock_mode)
   if(PkgConfig_FOUND)
     foreach(redlock_module IN ITEMS libuv hiredis)
       if(NOT TARGET PkgConfig::redlock_${redlock_module})
-        # Package managers that have libuv as a static library only call its file libuv-static.pc.
+        # Package managers that have libuv only as a static library name its file libuv-static.pc.
         pkg_search_module(redlock_${redlock_module} QUIET IMPORTED_TARGET GLOBAL
           ${redlock_module} ${redlock_module}-static)
       endif()
@@ -17,8 +17,8 @@ macro(redlock_find_dependencies redlock_mode)
       endif()
     endforeach()
     if(TARGET PkgConfig::redlock_hiredis)
-      # Its .pc file points into the folder of its headers, which are included as <hiredis/…>, and
-      # defines what nothing in them reads.
+      # hiredis' .pc file points into the folder of its headers, which are included as <hiredis/…>,
+      # and defines a macro that no header reads.
       pkg_get_variable(redlock_hiredis_includedir hiredis includedir)
       get_filename_component(redlock_hiredis_includedir "${redlock_hiredis_includedir}" REALPATH)
       string(REGEX REPLACE "/hiredis$" "" redlock_hiredis_includedir

@@ -1,6 +1,6 @@
 # install(): headers, libraries and their man page, CMake package, pkg-config file, quorum-lock with
-# its man page, its completions, and examples of how to run it. In three components, which RedlockPackages.cmake makes
-# packages of: redlock_library, redlock_development, redlock_tool.
+# its man page, its completions, and examples of how to run it. RedlockPackages.cmake makes a
+# package of each of the three components: redlock_library, redlock_development, redlock_tool.
 
 set(REDLOCK_ZSH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING
   "Where zsh looks for completions, below the prefix; Debian's own packages have another place")
@@ -17,7 +17,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/include/redlock.h" TYPE INCLUDE
 install(FILES "${PROJECT_SOURCE_DIR}/tools/man/libredlock.3"
   DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" COMPONENT redlock_development)
 
-# Programs to begin with, of those that the pages show: they need nothing but the library, and nodes on
+# The examples from the pages for a first start: these programs need only the library, and nodes on
 # their command line.
 set(redlock_programs blocking election hand_over interval mutex owner readers_writers recursive renewal
   several semaphore who_holds_it worker)
@@ -30,8 +30,8 @@ redlock_extract_c_example(redlock_c_program)
 install(FILES "${redlock_c_program}" RENAME mutex.c
   DESTINATION "${redlock_programs_dir}" COMPONENT redlock_development)
 
-# Two export sets: the shared library needs nothing from its user, and must stay usable where the
-# development packages that the static one needs are not installed.
+# Two export sets: the shared library needs nothing from its user, and must stay usable without the
+# development packages that the static one needs.
 if(TARGET redlock)
   install(TARGETS redlock EXPORT redlockSharedTargets
     LIBRARY COMPONENT redlock_library NAMELINK_COMPONENT redlock_development)
@@ -58,7 +58,7 @@ install(FILES
   "${PROJECT_SOURCE_DIR}/lib/cmake/RedlockDependencies.cmake"
   DESTINATION "${redlock_package_dir}" COMPONENT redlock_development)
 
-# Relative to the .pc file, so that an installed tree may be moved.
+# The prefix is relative to the .pc file, so that an installed tree can be moved.
 file(RELATIVE_PATH redlock_pc_prefix
   "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" redlock_pc_prefix "${redlock_pc_prefix}")
@@ -85,7 +85,7 @@ if(TARGET quorum-lock)
   file(GLOB redlock_manuals CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/man/*.1")
   install(FILES ${redlock_manuals} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
     COMPONENT redlock_tool)
-  # The shells look in different places, and under the names that their own rules give.
+  # Each shell looks in a place of its own, for a name that its own rules give.
   set(redlock_completion "${PROJECT_SOURCE_DIR}/tools/completion")
   if(EXISTS "${redlock_completion}/quorum-lock.bash")
     install(FILES "${redlock_completion}/quorum-lock.bash" RENAME quorum-lock
@@ -99,10 +99,11 @@ if(TARGET quorum-lock)
     install(FILES "${redlock_completion}/quorum-lock.fish"
       DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT redlock_tool)
   endif()
-  # Of the JSON that it prints, for programs that read it.
+  # The schemas of the JSON that quorum-lock prints, for programs that read it.
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/docs/schemas"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock" COMPONENT redlock_tool)
-  # For operators to copy: nothing of it is active where it is. The other folders make packages.
+  # Examples for operators to copy: none is active in the place where it is installed. The other
+  # folders make packages.
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/packaging/" USE_SOURCE_PERMISSIONS
     DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock/examples" COMPONENT redlock_tool
     REGEX "/tools/packaging/(debian|vcpkg|conan|kubernetes/secrets)$" EXCLUDE)

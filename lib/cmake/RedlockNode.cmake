@@ -1,9 +1,10 @@
-# The package for Node.js, in BUILD/node: what is written in JavaScript, copied, and the addon, with
-# the library within it. Neither node-gyp nor the network is needed: the headers of Node.js suffice,
+# The package for Node.js, in BUILD/node: a copy of the JavaScript files, and the addon, which
+# contains the library. Neither node-gyp nor the network is needed: the headers of Node.js suffice,
 # and Node-API is the same for every version of it.
 #
-# BUILD/node-source has the same without the addon, as a registry would: where that is installed,
-# lib/bindings/node/install.cjs compiles the addon for the shared library that is installed there.
+# BUILD/node-source has the same package without the addon, as a registry would: when a user
+# installs it, lib/bindings/node/install.cjs compiles the addon for the shared library on that
+# machine.
 
 if(NOT REDLOCK_NODE OR NOT TARGET redlock_bindings_c)
   return()
@@ -12,11 +13,12 @@ if(REDLOCK_NODE STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
 if(REDLOCK_SANITIZE)
-  # Node.js itself would have to be sanitized.
+  # A sanitized addon would need a sanitized Node.js.
   return()
 endif()
 
-# Beside the program, as Node.js's own archives have them, or where Debian's libnode-dev puts them.
+# The headers are next to the program, as in Node.js's own archives, or in the folder of Debian's
+# libnode-dev.
 find_program(REDLOCK_NODE_PROGRAM NAMES node nodejs)
 set(redlock_node_hints "")
 if(REDLOCK_NODE_PROGRAM)
@@ -49,16 +51,17 @@ set_target_properties(redlock_node PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY "${redlock_node_package}")
 target_compile_definitions(redlock_node PRIVATE NAPI_VERSION=8)
 target_include_directories(redlock_node SYSTEM PRIVATE "${REDLOCK_NODE_HEADERS}")
-# The library is within the addon, and seen by nobody else.
+# The addon contains the library, and exports nothing of it.
 target_link_libraries(redlock_node PRIVATE redlock_bindings_c)
 if(APPLE)
   target_link_options(redlock_node PRIVATE -Wl,-undefined,dynamic_lookup)
 else()
-  # It must stay: its thread, and what OpenSSL registers for the end of the process.
+  # The addon must stay loaded: its thread still runs, and OpenSSL registers functions for the end
+  # of the process.
   target_link_options(redlock_node PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)
 endif()
 
-# Where nobody tests it, it is built on demand: cmake --build BUILD --target redlock_node
+# Without tests, the package is built on demand: cmake --build BUILD --target redlock_node
 if(REDLOCK_NODE STREQUAL "AUTO" AND NOT REDLOCK_BUILD_TESTS)
   set_target_properties(redlock_node PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

@@ -1,5 +1,5 @@
-# Packages of Debian, made by cpack from what is installed: libredlock0.1, libredlock-dev,
-# quorum-lock. tools/packaging/debian/run builds them. What they need is read from the programs
+# Debian packages, which cpack makes from the installed files: libredlock0.1, libredlock-dev,
+# quorum-lock. tools/packaging/debian/run builds them. Their dependencies are read from the programs
 # (dpkg-shlibdeps).
 
 if(NOT TARGET redlock OR NOT TARGET redlock_static OR NOT TARGET quorum-lock)
@@ -36,7 +36,8 @@ Locks for C++ programs that survive the loss of a minority of the machines.")
 
 set(CPACK_DEBIAN_REDLOCK_DEVELOPMENT_PACKAGE_NAME libredlock-dev)
 set(CPACK_DEBIAN_REDLOCK_DEVELOPMENT_PACKAGE_SECTION libdevel)
-# The others are for the static library; pkg-config reads their files for the shared one too.
+# The other development packages are for the static library; pkg-config reads their .pc files for
+# the shared one too.
 set(CPACK_DEBIAN_REDLOCK_DEVELOPMENT_PACKAGE_DEPENDS
   "${redlock_package_library} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), \
 libuv1-dev, libhiredis-dev, libssl-dev")
@@ -44,7 +45,7 @@ set(CPACK_COMPONENT_REDLOCK_DEVELOPMENT_DESCRIPTION
   "These are the headers and the static library.
 For programs in C++20, by find_package(redlock) of CMake or by pkg-config.")
 
-# It is linked with the static library.
+# quorum-lock is linked with the static library, so it depends on no other package of ours.
 set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_NAME quorum-lock)
 set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_SUGGESTS "redis-server")
@@ -53,7 +54,7 @@ set(CPACK_COMPONENT_REDLOCK_TOOL_DESCRIPTION
 Runs commands under a lock or as an elected leader, inspects locks, checks nodes.
 The option --local needs redis-server.")
 
-# A package has its licence under its own name; an installation without packages does not need it
+# Each package has the licence under its own name; an installation without packages does not need it
 # three times.
 foreach(pair IN ITEMS "library ${redlock_package_library}" "development libredlock-dev"
                       "tool quorum-lock")

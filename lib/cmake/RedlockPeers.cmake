@@ -1,5 +1,5 @@
-# What `quorum-lock bench --peers` needs at run time, carried by the program itself: nothing has to be
-# installed or found.
+# Embeds the files that `quorum-lock bench --peers` needs at run time: nothing has to be installed
+# or found.
 #
 # Two roles: include()d it defines the target redlock_peers_embedded; run by `cmake -P` it writes HEADER,
 # with the texts of PROGRAM and PACKAGES as

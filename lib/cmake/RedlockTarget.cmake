@@ -1,12 +1,12 @@
-# How every target of ours is compiled, and the layers that the library is made of.
+# Compiles every target of ours in the same way, and builds the library from its layers.
 
 include(CheckIPOSupported)
 
-# Wraps compilers in ccache when it is installed. The sloppiness lets it cache what is compiled with
-# a precompiled header; without it each such file would be a miss.
+# Wraps compilers in ccache when it is installed. The sloppiness lets ccache cache files that use a
+# precompiled header; without it, each of them would be a miss.
 #
-# Looks for it once per build folder: who installs ccache later would otherwise change all command
-# lines, and compile everything again. `cmake -U REDLOCK_CCACHE …` looks again.
+# Looks for ccache once per build folder: otherwise a later installation of ccache would change all
+# command lines, and compile everything again. `cmake -U REDLOCK_CCACHE …` looks again.
 macro(redlock_use_ccache)
   if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
     if(NOT DEFINED CACHE{REDLOCK_CCACHE})
@@ -49,7 +49,8 @@ function(redlock_configure_target target)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(REDLOCK_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # The compiler does not collect its own garbage below 512 MiB: a seventh of the time of such files.
+    # The compiler does not collect its own garbage below 512 MiB, which saves a seventh of the time
+    # of such files.
     target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=524288)
   endif()
   if(REDLOCK_STDLIB_ASSERTIONS)
@@ -69,8 +70,8 @@ function(redlock_configure_target target)
   endif()
 endfunction()
 
-# The standard library's headers are most of what a small file costs to compile. A build without this
-# (the one with clang) notices who forgot to include them.
+# Most of the time to compile a small file goes into the standard library's headers. The build with
+# clang does not precompile them, and so notices a missing #include.
 function(redlock_precompile_headers target)
   if(NOT REDLOCK_PRECOMPILE)
     return()
@@ -87,8 +88,9 @@ function(redlock_precompile_headers target)
   target_precompile_headers(${target} REUSE_FROM redlock_precompiled)
 endfunction()
 
-# What no standard has in common is in two files: NAME_linux.cpp, and NAME_posix.cpp for all other
-# systems. Drops from a list those of the other kind; some NAME_linux.cpp have no counterpart.
+# Code that differs between systems is in two files: NAME_linux.cpp, and NAME_posix.cpp for all
+# other systems. Drops the files of the other kind from a list; some NAME_linux.cpp have no
+# counterpart.
 function(redlock_choose_platform variable)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT REDLOCK_PORTABLE)
     list(FILTER ${variable} EXCLUDE REGEX "_posix(_test)?\\.cpp$")
@@ -98,8 +100,9 @@ function(redlock_choose_platform variable)
   set(${variable} "${${variable}}" PARENT_SCOPE)
 endfunction()
 
-# redlock_add_layer(core LINKS redlock_support): the static library redlock_<folder> of lib/<folder>,
-# redlock_bindings_c of lib/bindings/c. A folder that has no sources yet makes no target, a folder of headers an interface target.
+# redlock_add_layer(core LINKS redlock_support): the static library redlock_<folder> of
+# lib/<folder>, redlock_bindings_c of lib/bindings/c. A folder without sources or headers makes no
+# target, and a folder of headers an interface target.
 function(redlock_add_layer folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${folder}/*.cpp")
@@ -132,7 +135,7 @@ function(redlock_add_layer folder)
   redlock_precompile_headers(${target})
   if(REDLOCK_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    # Tests put another stream in its place.
+    # Tests replace the stream by one of their own.
     set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/uv/stream.cpp"
       PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
@@ -143,8 +146,8 @@ function(redlock_add_layer folder)
   redlock_check_layer(${name} "${links}")
 endfunction()
 
-# Links all of a layer's objects with what the layer may use and nothing else. An undefined symbol
-# means that the folder knows somebody it must not know.
+# Links all of a layer's objects with the libraries that the layer may use, and nothing else. An
+# undefined symbol means that the folder uses another one that it must not use.
 function(redlock_check_layer name links)
   if(NOT REDLOCK_BUILD_TESTS OR REDLOCK_SANITIZE OR REDLOCK_IPO)
     return()
@@ -152,7 +155,7 @@ function(redlock_check_layer name links)
   add_library(redlock_layer_check_${name} MODULE $<TARGET_OBJECTS:redlock_${name}>)
   set_target_properties(redlock_layer_check_${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(redlock_layer_check_${name} PRIVATE ${links})
-  if(NOT APPLE)  # where it is the default
+  if(NOT APPLE)  # --no-undefined is the default there
     target_link_options(redlock_layer_check_${name} PRIVATE -Wl,--no-undefined)
   endif()
 endfunction()

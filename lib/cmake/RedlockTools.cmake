@@ -1,5 +1,5 @@
-# quorum-lock. It sees include/ and tools/, never lib/: the public headers must suffice.
-# libuv and hiredis are there for the floor that `bench` measures the library against.
+# Builds quorum-lock, which sees include/ and tools/, never lib/: the public headers must
+# suffice. libuv and hiredis are linked for the floor that `bench` measures the library against.
 
 file(GLOB_RECURSE redlock_tool_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/tools/common/*.cpp" "${PROJECT_SOURCE_DIR}/tools/quorum-lock/*.cpp"
@@ -19,8 +19,8 @@ include(RedlockPeers)
 set(redlock_tool_main "${PROJECT_SOURCE_DIR}/tools/quorum-lock/main.cpp")
 list(REMOVE_ITEM redlock_tool_sources "${redlock_tool_main}")
 
-# The checker of chaos runs shares nothing with the library that it judges: it is not even shown the
-# library's headers.
+# The checker of chaos runs shares nothing with the library that it judges, and does not even see
+# the library's headers.
 file(GLOB redlock_checker_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/tools/chaos/checker/*.cpp")
 if(redlock_checker_sources)
@@ -37,7 +37,7 @@ if(redlock_tool_sources)
   redlock_configure_target(quorum_lock_parts)
   target_compile_options(quorum_lock_parts PRIVATE ${REDLOCK_QUICK_FLAGS})
   if(REDLOCK_PRECOMPILE)
-    # CLI11 and fmt are most of what a file costs here.
+    # Most of the time to compile a file here goes into CLI11 and fmt.
     target_precompile_headers(quorum_lock_parts PRIVATE
       <CLI/CLI.hpp> <fmt/format.h> <algorithm> <chrono> <functional> <memory> <optional> <string>
       <string_view> <vector>)

@@ -45,7 +45,7 @@ class Questions {
 };
 
 /// The server's answers to AUTH and SELECT: each empty, or the error in the server's words, without
-/// secrets. Of AUTH also why there were no credentials to send.
+/// secrets. For AUTH also the reason why there were no credentials to send.
 struct AuthResult {
   std::string authentication{};
   std::string selection{};
@@ -67,8 +67,8 @@ class AdminConnectionOwner {
 };
 
 /// One connection for commands of any kind, to check and to administer a server; `Connection` is
-/// for its votes. Sends a batch only when the one before is answered. Has no time limit of its own:
-/// its owner gives up by close().
+/// for its votes. Sends a batch only when the batch before it is answered. Has no time limit of its
+/// own: its owner gives up by close().
 class AdminConnection final : private uv::StreamListener {
  public:
   AdminConnection(uv_loop_t* loop, ConnectionTarget target, AdminConnectionOwner& owner);
@@ -77,7 +77,7 @@ class AdminConnection final : private uv::StreamListener {
   AdminConnection(const AdminConnection&) = delete;
   AdminConnection& operator=(const AdminConnection&) = delete;
 
-  /// Once; on_auth_result or on_end follows.
+  /// Called once; on_auth_result or on_end follows.
   void open();
 
   /// After on_auth_result, while no command is unanswered.
@@ -104,7 +104,7 @@ class AdminConnection final : private uv::StreamListener {
   AdminConnectionOwner& owner_;
   ConnectionTarget target_;
   Login login_;
-  bool asked_again_ = false;  // the provider, after a refusal
+  bool asked_again_ = false;  // whether the provider was asked again after a refusal
   enum class State : std::uint8_t { connecting, authenticating, asking, idle, closed };
   State state_ = State::connecting;
   std::size_t expected_ = 0;

@@ -9,7 +9,7 @@
 namespace redlock::redis {
 namespace {
 
-/// More than name lookups: tokens of a hundred clients may expire at one moment.
+/// More than for name lookups: the tokens of a hundred clients can expire at one moment.
 constexpr std::size_t most_providers = 256;
 
 /// On a thread of its own.

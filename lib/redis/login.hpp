@@ -12,7 +12,7 @@
 
 namespace redlock::redis {
 
-/// What a provider answered. `problem` is one line; empty if there are credentials.
+/// A provider's answer. `problem` is one line; empty if there are credentials.
 struct ProvidedCredentials {
   std::string problem{};
   Credentials credentials{};
@@ -23,11 +23,11 @@ struct ProvidedCredentials {
 /// The calls of a provider for one node, which its connections share.
 using CredentialsCall = uv::BlockingCall<ProvidedCredentials>;
 
-/// Calls of providers that may be running at once in one process.
+/// The limit on calls of providers that run at once in one process.
 [[nodiscard]] uv::CallLimit& running_providers() noexcept;
 
-/// Completes the target of one connection: with the credentials that its provider returns now, if
-/// it has a provider, and with TLS files as they are now.
+/// Completes the target of one connection: with the credentials that its provider, if any, returns
+/// now, and with TLS files as they are now.
 ///
 /// Belongs to the loop's thread.
 class Login final : private CredentialsCall::Listener {
@@ -41,7 +41,7 @@ class Login final : private CredentialsCall::Listener {
   ~Login() { give_up(); }
 
   void ask();
-  /// `answered` is not called any more.
+  /// `answered` is no longer called.
   void give_up() noexcept { calls().forget(*this); }
   /// Whether the provider has not answered.
   [[nodiscard]] bool asking() const noexcept {
@@ -60,7 +60,7 @@ class Login final : private CredentialsCall::Listener {
   CredentialsCall own_;
 };
 
-/// For a connection that takes too long: what it waits for, behind ": "; empty: not known.
+/// For a connection that takes too long: ": " and what it waits for; empty: not known.
 [[nodiscard]] std::string_view missing_to_connect(const Login& login,
                                                   const uv::Stream& stream) noexcept;
 

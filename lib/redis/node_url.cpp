@@ -45,7 +45,7 @@ constexpr std::size_t longest_shown = 200;
 }
 
 /// The part of an authority without '@' that may be shown. A user who forgot the host has written a
-/// password where the port belongs, so only ports and addresses are shown.
+/// password in the port's place, so only ports and addresses are shown.
 [[nodiscard]] std::string shown_authority(std::string_view authority) {
   if (authority.starts_with('[')) return std::string(authority);
   const auto [host, rest] = split_at(authority, authority.find(':'));
@@ -190,7 +190,8 @@ constexpr std::size_t longest_shown = 200;
   const std::string_view scheme = text.substr(0, scheme_end);
   const std::string_view rest = text.substr(scheme_end + 3);
   if (equal_ignoring_case(scheme, "unix")) return read_unix(rest, url);
-  // Valkey's names for the same; a URL is shown, and a member named, by those of Redis.
+  // Valkey has its own names for the schemes. URLs are shown, and members named, with those of
+  // Redis.
   for (const std::string_view plain : {"redis", "valkey"}) {
     url.tls = equal_ignoring_case(scheme, std::string(plain) + 's');
     if (url.tls || equal_ignoring_case(scheme, plain)) return read_tcp(rest, url);

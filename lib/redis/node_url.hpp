@@ -11,7 +11,7 @@ namespace redlock::redis {
 
 /// The address of a node and the user to authenticate as:
 /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS, `unix:///path[?db=n]`, or a
-/// bare `host[:port][/db]`; `valkey://` and `valkeys://` are other words for the first two. IPv6
+/// bare `host[:port][/db]`; `valkey://` and `valkeys://` are other names for the first two. IPv6
 /// addresses are in brackets, with their zone if they need one; user, password, path and prefix may
 /// be percent-encoded. All but the bare form may end with `?prefix=TEXT`, and `rediss://` with
 /// `?server_name=NAME`, the name of the server's certificate; both:
@@ -29,19 +29,19 @@ struct NodeUrl {
   std::string password{};
   int db = 0;
   bool tls = false;
-  std::string prefix{};       ///< of all keys of locks, see ClientOptions; empty: none
-  std::string server_name{};  ///< whose certificate the server must have; empty: the host's
+  std::string prefix{};       ///< prefix of all keys of locks, see ClientOptions; empty: none
+  std::string server_name{};  ///< the name that the server's certificate must have; empty: the host
 
   /// The canonical form without user, password and prefix: "redis://127.0.0.1:7001",
-  /// "unix:///run/redis.sock?db=2". Two URLs of one database of one server have the same.
+  /// "unix:///run/redis.sock?db=2". Two URLs of one database of one server have the same form.
   [[nodiscard]] std::string display() const;
 };
 
-/// Errors: invalid_argument; one line that says what is wrong with which URL, and never shows what
-/// may be a password.
+/// Errors: invalid_argument, with one line that says what is wrong with which URL, and never shows
+/// what may be a password.
 [[nodiscard]] Result<NodeUrl> parse_node_url(std::string_view text);
 
-/// Why a certificate cannot have such a name; none: it can. Names of hosts and IP literals can.
+/// Why a certificate cannot have this name; none: it can. Host names and IP literals are possible.
 [[nodiscard]] std::optional<std::string> refuse_server_name(std::string_view name);
 
 /// Whether both name one server, whatever the databases and users: it would vote twice.

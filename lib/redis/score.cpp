@@ -14,8 +14,8 @@ std::optional<double> score_in(std::string_view text) noexcept {
   const auto parsed = std::from_chars(text.data(), end, number);
   if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
 #else
-  // libc++ has no such function for doubles before LLVM 20. This one wants a zero at the end, and
-  // takes blanks in front.
+  // libc++ has no such function for doubles before LLVM 20. strtod needs a zero at the end, and
+  // accepts leading blanks.
   std::array<char, 64> copy{};
   if (text.empty() || text.front() <= ' ' || text.size() >= copy.size()) return std::nullopt;
   std::ranges::copy(text, copy.begin());

@@ -5,7 +5,7 @@
 
 namespace redlock::redis {
 
-/// Of a whole text. Servers write a large round number with an exponent.
+/// The number that a whole text is. Servers write a large round number with an exponent.
 [[nodiscard]] std::optional<double> score_in(std::string_view text) noexcept;
 
 }  // namespace redlock::redis

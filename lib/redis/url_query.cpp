@@ -9,7 +9,7 @@
 namespace redlock::redis {
 namespace {
 
-/// What a prefix may be, says what uses it.
+/// The code that uses a prefix checks which text is allowed.
 [[nodiscard]] Complaint read_prefix(std::string_view text, NodeUrl& url) {
   auto decoded = percent_decoded(text);
   if (!decoded) return "a '%' is not followed by two hexadecimal digits";
@@ -25,10 +25,10 @@ namespace {
   return std::nullopt;
 }
 
-/// What may stand after the '?' of a URL, as `name=value`, and is no secret.
+/// A `name=value` that may follow the '?' of a URL, and is not secret.
 struct QueryRow {
   std::string_view name;
-  bool of_tcp;  ///< redis:// and rediss://
+  bool of_tcp;  ///< for redis:// and rediss://
   bool of_unix;
   Complaint (*read)(std::string_view value, NodeUrl& url);
 };

@@ -8,10 +8,10 @@
 
 namespace redlock::redis {
 
-/// The database, which Unix sockets have as a query.
+/// The database, which URLs of Unix sockets name in their query.
 [[nodiscard]] Complaint read_db(std::string_view text, NodeUrl& url);
 
-/// Reads what stands after the '?' of a URL, `name=value[&…]`. The kind of the URL is known by now.
+/// Reads the text after the '?' of a URL, `name=value[&…]`. The kind of the URL must be known.
 [[nodiscard]] Complaint read_query(std::string_view query, NodeUrl& url);
 
 /// The query, possibly malformed, with its '?' and without values that may be a password.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-/// What the parts of a URL are read with.
+/// Helpers that read the parts of a URL.
 namespace redlock::redis {
 
 /// The problem; none: the URL is valid.

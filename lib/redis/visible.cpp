@@ -19,16 +19,16 @@ struct Range {
   std::uint32_t last;
 };
 
-/// Beyond ASCII: C1 controls, which terminals obey as they obey ESC, and Unicode's format controls,
-/// which reorder the text around them or cannot be seen.
+/// Beyond ASCII: C1 controls, which terminals obey like ESC, and Unicode's format controls, which
+/// reorder the text around them or cannot be seen.
 constexpr Range hidden[] = {
     {0x80, 0x9F},     {0xAD, 0xAD},       {0x61C, 0x61C},     {0x180E, 0x180E},
     {0x200B, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},   {0xFEFF, 0xFEFF},
     {0xFFF9, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
 };
 
-/// How many bytes the hidden character has that the text begins with; 0 where it begins with
-/// another one, or with no UTF-8.
+/// The size in bytes of the hidden character at the beginning of the text; 0: the text begins with
+/// another character, or not with UTF-8.
 [[nodiscard]] std::size_t hidden_size(std::string_view text) noexcept {
   const auto first = static_cast<unsigned char>(text.front());
   const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
@@ -64,7 +64,7 @@ constexpr Range hidden[] = {
 
 void append_visible(std::string& out, std::string_view text, std::size_t limit) {
   const std::size_t start = out.size();
-  // Where to cut if the rest turns out not to fit; always behind a whole escape.
+  // Where to cut if the rest turns out not to fit; always after a whole escape.
   std::size_t last_cut = start;
   std::array<char, 4> storage{};
   std::size_t still_hidden = 0;

@@ -6,11 +6,12 @@
 
 namespace redlock::redis {
 
-/// How much of a server's message is kept. Redis' own are shorter than half of this.
+/// How many bytes of a server's message are kept. Redis' own messages are shorter than half of
+/// this.
 inline constexpr std::size_t message_bytes = 512;
 
 /// Appends `text` in at most `limit` bytes, on one line and without control and format characters:
-/// text from servers, also hostile ones, is printed in logs and on terminals.
+/// text from servers, also from hostile ones, is printed in logs and on terminals.
 void append_visible(std::string& out, std::string_view text, std::size_t limit);
 
 [[nodiscard]] std::string visible(std::string_view text, std::size_t limit = message_bytes);

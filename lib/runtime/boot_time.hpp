@@ -5,7 +5,7 @@
 
 namespace redlock::runtime {
 
-/// The one place where the core's instants and the public clock meet.
+/// Converts between the core's instants and the public clock. Nothing else does.
 [[nodiscard]] inline core::Instant to_core(BootClock::time_point instant) noexcept {
   return core::Instant(instant.time_since_epoch());
 }

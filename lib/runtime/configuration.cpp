@@ -70,7 +70,7 @@ Result<TlsShared> make_tls(const ClientOptions& all, const std::vector<redis::No
   const bool given =
       !options.ca_file.empty() || !options.certificate_file.empty() || !options.key_file.empty();
   if (!wanted && given) {
-    // Going on without would send in the clear what its owner believes to be encrypted.
+    // Without this check, data that its owner believes to be encrypted would be sent in the clear.
     return refuse("tls: certificate files are given, but no node's URL is rediss://");
   }
   if (!all.tls_server_name.empty()) {
@@ -85,8 +85,9 @@ Result<TlsShared> make_tls(const ClientOptions& all, const std::vector<redis::No
   return std::get<TlsShared>(std::move(store));
 }
 
-/// Why a member that only other nodes name is not connected to; none: it is. Learning never lowers
-/// what the operator's own list asks for: encryption, and that nothing leaves the machine.
+/// Why we do not connect to a member that only other nodes name; none: we do. A learned member
+/// never lowers what the operator's own list demands: encryption, and that nothing leaves the
+/// machine.
 std::optional<std::string> refuse_learned(const std::string& name, const redis::NodeUrl& url,
                                           const std::vector<redis::NodeUrl>& configured) {
   const auto any = [&configured](auto&& which) {
@@ -131,7 +132,7 @@ redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptio
 }
 
 Result<core::Duration> quarantine_of(const ClientOptions& options) {
-  // Ours and the servers' clocks may run apart while it lasts.
+  // Our clock and the servers' clocks can drift apart while the quarantine lasts.
   const core::Duration shortest = options.max_ttl + core::drift(options.max_ttl);
   if (!options.guards.quarantine) return shortest;
   if (*options.guards.quarantine < options.max_ttl ||

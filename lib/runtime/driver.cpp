@@ -32,8 +32,8 @@ Driver::Driver(uv_loop_t* loop, const Configuration& configuration, DriverListen
 }
 
 Driver::~Driver() {
-  // What is still unanswered must not be executed after we are gone; a healthy connection that owes
-  // nothing is closed as usual.
+  // Unanswered requests must not be executed after we are gone; a healthy connection without any is
+  // closed as usual.
   for (const auto& node : nodes_) {
     const bool clean = node->ready() && node->connection().unanswered() == 0;
     node->disconnect(clean ? uv::CloseMode::graceful : uv::CloseMode::reset);
@@ -45,7 +45,8 @@ Driver::~Driver() {
 void Driver::start() { step(core::TimePassed{}); }
 
 void Driver::step(const core::Event& event) {
-  // Commands refer to what lives until the next step: a step inside a step would pull it away.
+  // Commands refer to data that lives until the next step, so a step inside a step would destroy
+  // it.
   REDLOCK_ASSERT(!stepping_);
   stepping_ = true;
   stepped_at_ = boot_now();
@@ -55,7 +56,7 @@ void Driver::step(const core::Event& event) {
     std::visit([this](const auto& alternative) { carry_out(alternative); }, command);
   }
   stepping_ = false;
-  // At the end of a turn everything is sent anyway; one more turn would be one more system call.
+  // At the end of a turn, everything is sent anyway; one more turn would cost one more system call.
   if (!in_turn_end_) hook_.request();
 }
 
@@ -69,11 +70,11 @@ void Driver::carry_out(const core::Connect& command) {
 void Driver::carry_out(const core::Disconnect& command) {
   Node& node = *nodes_[command.node];
   gathered_.send();
-  // What was sent in this step still goes: a release behind a SET that was given up.
+  // Requests of this step are still sent: a release after a SET that was given up.
   if (node.ready()) node.connection().flush();
   std::string why = engine_.link(command.node).failure().why + std::string(node.missing());
   node.disconnect(uv::CloseMode::reset);
-  // Else the connection was given up for a new one, which shows what the node is now.
+  // Otherwise the connection was given up for a new one, which shows the node's present state.
   const bool silent = engine_.link(command.node).failure().vote == Vote::timeout;
   report(command.node, NodeEvent::Kind::down, std::move(why),
          silent ? NodeEvent::Level::warning : NodeEvent::Level::debug);
@@ -215,7 +216,7 @@ void Driver::report(NodeIndex node, NodeEvent::Kind kind, std::string message,
                     NodeEvent::Level level) {
   NodeEvent event{kind, node, engine_.settings().nodes[node], std::move(message), level};
   if (kind == NodeEvent::Kind::down) {
-    // Retries are no news, unless they fail after an idle connection has ended.
+    // Failed retries are not reported, unless they follow the end of an idle connection.
     std::optional<NodeEvent::Level>& reported = nodes_[node]->reported_down;
     if (reported >= level) return;
     const bool again = std::exchange(reported, level).has_value();
@@ -230,8 +231,8 @@ Metrics Driver::metrics() {
 }
 
 void Driver::on_deadline() noexcept {
-  // Not stepped here: answers that have arrived in this turn are read first, or a process that was
-  // paused would take every node for silent.
+  // The step comes later: answers that have arrived in this turn are read first, or a process that
+  // was paused would take every node for silent.
   time_passed_ = true;
   hook_.request();
 }

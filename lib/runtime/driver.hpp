@@ -24,8 +24,9 @@
 
 namespace redlock::runtime {
 
-/// Who asked. Called on the loop, in the middle of a step: it takes what it needs, steps the driver
-/// only from `on_turn_end`, and calls the user's code only there.
+/// Receives the outcomes of what it asked for. Called on the loop, in the middle of a step: it
+/// copies what it needs, and must not step the driver or call the user's code outside
+/// `on_turn_end`.
 class DriverListener {
  public:
   /// The round and the claim of an outcome live until the call returns.
@@ -40,20 +41,20 @@ class DriverListener {
   virtual void on_node_event(NodeEvent event) noexcept = 0;
   /// An event that only a log reports.
   virtual void on_log(NodeEvent event) noexcept = 0;
-  /// So many releases did not reach a node before the end.
+  /// The releases that did not reach a node before the end.
   virtual void on_undelivered(const core::Undelivered& report) noexcept = 0;
   /// Nothing is left to wait for; the driver may be destroyed from the next `on_turn_end` on.
   virtual void on_drained() noexcept = 0;
-  /// Once a turn of the loop in which anything happened, before the loop polls again. May destroy
-  /// the driver.
+  /// Called once in each turn of the loop in which anything happened, before the loop polls again.
+  /// May destroy the driver.
   virtual void on_turn_end() noexcept = 0;
 
  protected:
   ~DriverListener() = default;
 };
 
-/// Drives the engine on a libuv loop: reads the clock, steps, does what it said, keeps one timer.
-/// Decides nothing. Belongs to the loop's thread.
+/// Drives the engine on a libuv loop: reads the clock, steps the engine, carries out its commands,
+/// keeps one timer. Makes no decisions. Belongs to the loop's thread.
 class Driver final : private NodeOwner {
  public:
   /// Throws std::system_error when the process has no file descriptor left.
@@ -67,25 +68,24 @@ class Driver final : private NodeOwner {
 
   void step(const core::Event& event);
 
-  /// Whether a step is under way: then there must be no other.
+  /// Whether a step is under way: no other step may begin then.
   [[nodiscard]] bool stepping() const noexcept { return stepping_; }
 
   /// Has `on_turn_end` called before the loop polls again.
   void request_turn_end() noexcept { hook_.request(); }
 
-  /// Of the listener's `on_turn_end`: when it wants the next one at the latest. None: whenever.
+  /// For the listener's `on_turn_end`: the latest instant of its next call. None: no limit.
   void wake_at(std::optional<core::Instant> instant) noexcept { wanted_ = instant; }
 
-  /// The end of a turn, now: what is to be sent leaves. For callers that turn the loop step by
-  /// step.
+  /// Ends a turn now, and sends what is to be sent. For callers that turn the loop step by step.
   void end_turn() noexcept { hook_.serve(); }
 
-  /// Whether a node takes less than is sent to it, so that libuv goes on writing by itself.
+  /// Whether a node accepts less than is sent to it, so that libuv still writes by itself.
   [[nodiscard]] bool backlogged() const noexcept;
 
   [[nodiscard]] const core::Engine& engine() const noexcept { return engine_; }
 
-  /// Not within a step.
+  /// Must not be called within a step.
   [[nodiscard]] Metrics metrics();
 
  private:
@@ -109,13 +109,13 @@ class Driver final : private NodeOwner {
   void carry_out(const core::NodeLearned& command);
   void carry_out(const core::Undelivered& command);
   void carry_out(const core::Drained& command);
-  /// An outcome: the listener's.
+  /// Passes an outcome on to the listener.
   template <class Outcome>
   void carry_out(const Outcome& outcome) {
     listener_.on_outcome(stepped_at_, outcome);
   }
   [[nodiscard]] static bool may_share_call(const core::Request& request) noexcept;
-  /// Whether it is one of several in a redis::SharedCall, or alone in one.
+  /// Whether the request joins a redis::SharedCall, or is alone in one.
   [[nodiscard]] static bool joins_call(const core::Request& request) noexcept;
   void gather(const core::Request& request, redis::Dialect dialect);
   [[nodiscard]] std::string_view encode(const core::Request& request, core::Verb verb,
@@ -132,13 +132,13 @@ class Driver final : private NodeOwner {
   KernelRandomness randomness_;
   core::Engine engine_;
   std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect
-  std::optional<redis::Dialect> common_dialect_;          // of all that are ready; none: several
+  std::optional<redis::Dialect> common_dialect_;          // of all ready nodes; none: they differ
   std::vector<core::Command> commands_;
   bool stepping_ = false;
   core::Instant stepped_at_{};
   bool in_turn_end_ = false;
   bool time_passed_ = false;
-  std::optional<core::Instant> wanted_;  // by the listener
+  std::optional<core::Instant> wanted_;  // the instant that the listener wants to be called at
   bool* destroyed_ = nullptr;  // on the stack of on_turn, for listeners that destroy us there
   core::NodeSet dirty_;
   Gathered::Nodes nodes_;

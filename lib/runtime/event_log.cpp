@@ -9,7 +9,7 @@
 namespace redlock::runtime {
 namespace {
 
-/// No node has this number: of what is counted together.
+/// The node number of events that are counted together; no node has it.
 constexpr std::size_t several_nodes = SIZE_MAX;
 
 [[nodiscard]] std::string in_the_last(core::Duration time) {

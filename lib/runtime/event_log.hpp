@@ -13,24 +13,25 @@
 
 namespace redlock::runtime {
 
-/// Keeps a log short. The first event of each kind, node and level is told at once; those of the
-/// minute after that are counted and told in one summary. So a node that flaps costs a few lines a
-/// minute, and nothing that happened is lost.
+/// Keeps a log short. Reports the first event of each kind, node and level at once; counts those of
+/// the following minute and reports them in one summary. A node that flaps costs a few lines per
+/// minute, and no event is lost.
 class EventLog {
  public:
   static constexpr core::Duration period = std::chrono::minutes(1);
 
-  /// At most so many kinds, nodes and levels are counted apart, and all others together.
+  /// At most `most_entries` combinations of kind, node and level are counted separately, and all
+  /// others together.
   explicit EventLog(std::size_t most_entries = 256) noexcept : most_entries_(most_entries) {}
 
-  /// The event, if it is to be told at once.
+  /// Returns the event if it is to be reported at once.
   [[nodiscard]] std::optional<NodeEvent> add(NodeEvent event, core::Instant now);
 
-  /// The summaries that are due. All of a node come together, in the order in which their last
-  /// events happened: the last line of a node says what it is now.
+  /// The summaries that are due. All summaries of a node come together, in the order of their last
+  /// events: the last line about a node is its present state.
   [[nodiscard]] std::vector<NodeEvent> take_due(core::Instant now);
 
-  /// All summaries, due or not: nobody asks again.
+  /// All summaries, due or not, at the end of the log.
   [[nodiscard]] std::vector<NodeEvent> finish(core::Instant now);
 
   /// When the next summary is due; none: nothing was counted.
@@ -49,8 +50,8 @@ class EventLog {
   };
   struct Entry {
     core::Instant reported_at{};
-    NodeEvent last{};          ///< of those that were counted; `times`: how many
-    std::uint64_t number = 0;  ///< of the last event, in the order of all
+    NodeEvent last{};          ///< the last counted event; `times`: how many were counted
+    std::uint64_t number = 0;  ///< position of the last event in the order of all events
   };
 
   [[nodiscard]] Key key_of(const NodeEvent& event, core::Instant now);

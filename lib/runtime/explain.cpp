@@ -80,7 +80,7 @@ std::string short_token(const std::optional<Token>& token) {
   return token->name().empty() ? shortened(token->view()) : redis::visible(token->name());
 }
 
-/// Nobody's lease, but what keeps everybody out after an operator broke it.
+/// Whether the token is nobody's lease, but keeps everybody out after an operator broke one.
 bool is_delay(const std::optional<Token>& token) { return token && token->is_delay(); }
 
 std::string who_is_in_the_way(const std::optional<Holder>& holder, std::uint32_t permits) {
@@ -183,7 +183,7 @@ std::string about_failures(const RoundReport& report) {
   return text;
 }
 
-/// The longest on any node that stores the same as most of them.
+/// The longest time left on any node that stores the same as most of them.
 std::string time_left(const Inspection& inspection) {
   std::optional<std::chrono::nanoseconds> left;
   for (const NodeInspection& node : inspection.nodes) {
@@ -235,8 +235,8 @@ std::string who_has(const Inspection& inspection) {
   return "broken by " + short_token(inspection.holder) + time_left(inspection);
 }
 
-/// Whether `bootstrap` takes the node for a new one; none: its vote does not say, because it was
-/// not asked, or not reached yet.
+/// Whether `bootstrap` takes the node for a new one; none: not known, because the node was not
+/// asked or not reached.
 std::optional<bool> may_be_unused(const NodeReport& node) {
   const bool unknown = node.vote == Vote::pending || node.message == core::not_connected_yet ||
                        node.message == core::nobody_met_it;
@@ -267,7 +267,7 @@ std::string about_quarantine(const RoundReport& report) {
     return closed ? "; if that lasts, `quorum-lock doctor` says what to do" : "";
   }
   std::string wait = "; wait " + core::format_duration(*left);
-  // Where a node remembers a deployment, `bootstrap` quarantines it, too, and shortens nothing.
+  // If a node remembers a deployment, `bootstrap` quarantines that node too, and shortens nothing.
   if (!none_remembers) return wait;
   if (!all_known)
     return wait + "; `quorum-lock doctor` says whether `quorum-lock bootstrap` can shorten that";
@@ -351,7 +351,7 @@ NodeReport report_node(const core::NodeVote& vote, const std::string& url) {
 
 namespace {
 
-/// Where none refused or failed.
+/// The reports of a round in which no node refused or failed.
 NodeReports plain_reports(const core::Round& round, const Urls& urls) {
   NodeReports::Plain plain{urls, round.nodes(), round.granted()};
   plain.granted.each(
@@ -387,7 +387,7 @@ Error explain(Errc code, std::string_view resource, RoundReport report, std::uin
 
 Error explain_loss(std::string_view resource, RoundReport report) {
   std::string message = "lost the lease on" + quoted(resource) + ": its deadline passed";
-  // Otherwise nothing failed: the process was paused, or nobody renewed it.
+  // Otherwise nothing failed: the process was paused, or nobody renewed the lease.
   if (!report.nodes.empty() && count(report).granted < report.quorum) {
     message += ", and the last renewal failed: " + counted(report) + ", " +
                std::to_string(report.quorum) + " needed" + about_failures(report);

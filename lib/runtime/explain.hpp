@@ -18,40 +18,40 @@
 /// The core's decisions, as messages and in public types.
 namespace redlock::runtime {
 
-/// The holder that a node named when it refused, from the core's text. None: it named nobody.
+/// The holder that a node named in its refusal, from the core's text. None: it named nobody.
 [[nodiscard]] std::optional<Holder> holder_from(std::string_view said);
 
 [[nodiscard]] NodeReport report_node(const core::NodeVote& vote, const std::string& url);
 
-/// Of all nodes. Shared by the reports, which may live longer than the client.
+/// The URLs of all nodes. Shared by the reports, which may live longer than the client.
 using Urls = std::shared_ptr<const std::vector<std::string>>;
 
 [[nodiscard]] RoundReport report_round(const core::Round& round, const Urls& urls,
                                        core::Duration elapsed, core::Duration validity);
 
 /// One line with the numbers in it: "held on 'invoice/42': granted 1, refused 3, failed 1 of 5;
-/// holder a91f…, 4.2 s left". `report` has no nodes where nothing was sent. `permits` of the
-/// semaphore that was asked for one.
+/// holder a91f…, 4.2 s left". `report` has no nodes if nothing was sent. `permits`: the number of
+/// permits of the semaphore, if the call was for one.
 [[nodiscard]] Error explain(Errc code, std::string_view resource, RoundReport report,
                             std::uint32_t permits = 0);
-/// Adds to an error about a holder who that is, by an inspection a moment later.
+/// Adds the holder's name to an error about a holder, from an inspection a moment later.
 void name_holder(Error& error, const Inspection& inspection);
-/// What a client leaves on a node when it ends.
+/// Explains what a client leaves on a node when it ends.
 [[nodiscard]] std::string explain_undelivered(const core::Undelivered& report);
-/// Of a lease whose deadline has passed; `report` is of the last round, its renewal if there was
-/// one.
+/// Explains why a lease passed its deadline; `report` is about its last round: a renewal, if there
+/// was one.
 [[nodiscard]] Error explain_loss(std::string_view resource, RoundReport report);
-/// An extend by hand that the lease's limits do not allow.
+/// Explains an extend by hand that the lease's limits do not allow.
 [[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 
-/// Fills in the state from what the nodes store, and which kind and holder lead.
+/// Fills in the state, and the leading kind and holder, from what the nodes store.
 void judge(Inspection& inspection);
 
 [[nodiscard]] Inspection report_inspection(const core::Round& round,
                                            const std::vector<std::string>& urls);
 
 /// Whether the token, which the nodes were asked about, holds the resource. Unavailable if the
-/// nodes that did not answer decide it.
+/// answer depends on nodes that did not answer.
 [[nodiscard]] Result<Ownership> judge_ownership(const core::Round& round, std::string_view token);
 
 }  // namespace redlock::runtime

@@ -16,7 +16,7 @@
 namespace redlock::runtime {
 namespace {
 
-/// A lease's own name is in its token.
+/// The name of the token's holder: a lease's own name is in its token.
 std::string name_of(const Token& token, std::string_view name_of_client) {
   return std::string(token.name().empty() ? name_of_client : token.name());
 }
@@ -31,7 +31,7 @@ void describe_holds(const core::NodeVote& vote, std::string_view names, NodeInsp
   while (const auto held = core::take_text(texts)) {
     const auto name = core::take_text(names);
     const auto token = Token::parse(*held);
-    // Not one of ours: other software wrote it.
+    // Not one of our tokens: other software wrote it.
     if (!token) continue;
     node.tokens.push_back(*token);
     if (name) node.names.push_back(name_of(*token, *name));
@@ -83,13 +83,13 @@ NodeInspection inspect_node(const core::NodeVote& vote, const std::string& url) 
   return node;
 }
 
-/// Two nodes that store the same.
+/// Whether two nodes store the same.
 bool agree(const NodeInspection& a, const NodeInspection& b) {
   return a.kind == b.kind && a.holder == b.holder && a.owner == b.owner &&
          (a.kind != LockKind::reserved || a.next == b.next);
 }
 
-/// The node whose content is on most nodes, and on how many.
+/// A node whose content most nodes have, and their number.
 struct Leader {
   const NodeInspection* node = nullptr;
   std::size_t nodes = 0;
@@ -125,7 +125,8 @@ Inspection::State state_of(const Inspection& inspection, const Leader& leader) {
   return is_blocked && !may_be_held ? Inspection::State::split : Inspection::State::indeterminate;
 }
 
-/// The client that is next on most nodes; a reservation counts for more than a place in the queue.
+/// Finds the client that is the successor on most nodes; a reservation counts for more than a queue
+/// position.
 void find_next(Inspection& inspection) {
   std::size_t most = 0;
   for (const NodeInspection& node : inspection.nodes) {
@@ -143,7 +144,8 @@ void find_next(Inspection& inspection) {
   }
 }
 
-/// Nodes notice the same within moments of each other.
+/// Merges the nodes' records of broken locks: nodes record the same one within moments of each
+/// other.
 void gather_broken(Inspection& inspection) {
   constexpr auto moment = std::chrono::seconds(10);
   std::vector<BrokenLock>& all = inspection.broken;
@@ -172,7 +174,7 @@ void judge(Inspection& inspection) {
   inspection.holder = leader.node->holder;
   inspection.owner = leader.node->owner;
   for (const NodeInspection& node : inspection.nodes) {
-    // A node that was asked late may not have the name yet.
+    // A node that was asked later than others may not have the name.
     if (inspection.holder_name.empty() && agree(node, *leader.node)) {
       inspection.holder_name = node.holder_name;
     }

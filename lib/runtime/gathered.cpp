@@ -92,7 +92,7 @@ void Gathered::close_fenced_sets() {
 void Gathered::hand_over(std::string_view yes) {
   if (requests_.empty()) return;
   for_.each([&](NodeIndex node) {
-    // It may have gone since.
+    // The node may have gone down since.
     if (nodes_[node]->ready()) nodes_[node]->connection().send(bytes_, requests_, yes);
   });
   bytes_.clear();

@@ -16,24 +16,25 @@
 
 namespace redlock::runtime {
 
-/// Requests for the same nodes, in their order: encoded once, and handed to the connections
-/// together. Releases that follow one another are one call (see redis::SharedCall), and so are
+/// Gathers successive requests for the same nodes: encodes them once, and hands them to the
+/// connections together. Successive releases become one call (see redis::SharedCall), and so do
 /// renewals, and fenced SETs in their short form.
 class Gathered {
  public:
   using Nodes = std::vector<std::unique_ptr<Node>>;
-  /// `nodes` outlive it.
+  /// `nodes` must outlive this object.
   explicit Gathered(const Nodes& nodes) : nodes_(nodes) {}
 
-  /// What is added from now on is for these. Sends first what was for others.
+  /// Requests added from now on are for `nodes`. First sends those for other nodes.
   void begin(core::NodeSet nodes);
   void add(std::string_view encoded, const core::Stamp& stamp);
-  /// Of a verb that has a form for that.
+  /// Adds a request of a verb that has a shared form.
   void add_to_call(const core::Request& request);
-  /// `set`: its SET, encoded. The nodes have a dialect in common, `dialect`.
+  /// `set`: the request's SET, encoded. `dialect`: the dialect that all the nodes share.
   void add_fenced_set(std::string_view set, const core::Request& request, redis::Dialect dialect);
 
-  /// Hands all of it to the connections. Before anything else is sent, so that the order stays.
+  /// Hands everything to the connections. Must be called before anything else is sent, to keep the
+  /// order.
   void send();
 
  private:
@@ -45,12 +46,12 @@ class Gathered {
   const Nodes& nodes_;
   core::NodeSet for_;
   std::string bytes_;
-  std::vector<redis::Sent> requests_;  // in bytes_
-  // Behind them, one of the two:
+  std::vector<redis::Sent> requests_;  // the requests in bytes_
+  // After bytes_, requests wait in one of these two:
   redis::SharedCall shared_;
   redis::FencedSets fenced_sets_;
   std::vector<redis::Sent> in_call_;
-  redis::Dialect dialect_ = redis::Dialect::classic;  // of fenced_sets_
+  redis::Dialect dialect_ = redis::Dialect::classic;  // the dialect of fenced_sets_
   std::string yes_;
 };
 

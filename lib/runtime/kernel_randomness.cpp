@@ -12,7 +12,7 @@ namespace redlock::runtime {
 
 namespace {
 
-/// The two digits of each byte.
+/// The two hexadecimal digits of each byte.
 constexpr auto digits_of_bytes = [] {
   constexpr std::string_view digits = "0123456789abcdef";
   std::array<std::array<char, 2>, 256> all{};
@@ -26,7 +26,8 @@ constexpr auto digits_of_bytes = [] {
 
 Token KernelRandomness::token() {
   std::array<std::uint8_t, 20> bytes{};
-  // From the kernel each time: what a copy of this virtual machine keeps in memory, both would use.
+  // From the kernel each time: bytes kept in memory would be used twice by a copied virtual
+  // machine.
   support::fill_random(bytes);
   std::array<char, 2 * bytes.size()> text{};
   for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -28,8 +28,7 @@ using redis::Value;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// A script holds up the node for as long as it takes to go through so many keys: half a
-/// millisecond.
+/// Keys that one call of a script goes through: it holds up the node for half a millisecond.
 constexpr std::size_t keys_per_page = 250;
 constexpr std::size_t locks_per_question = limits::resources;
 
@@ -46,8 +45,8 @@ bool is_count(const OwnedValue& value) {
   return value.type == Value::Type::integer && value.integer >= 0;
 }
 
-/// Takes the number that is the next text, within these bounds: anybody can write an expiry that
-/// would end nanoseconds of 64 bits. None: malformed.
+/// Takes the next text as a number of at most `most`: anybody can write an expiry that overflows
+/// 64-bit nanoseconds. None: malformed.
 std::optional<std::int64_t> take_number(std::string_view& texts, std::int64_t most) {
   const auto text = core::take_text(texts);
   std::int64_t number = 0;
@@ -57,7 +56,7 @@ std::optional<std::int64_t> take_number(std::string_view& texts, std::int64_t mo
   return std::clamp<std::int64_t>(number, 0, most);
 }
 
-/// What list_locks.lua answers for one resource; none: malformed.
+/// Takes list_locks.lua's answer for one resource; none: malformed.
 std::optional<StoredLock> take_lock(std::string_view& texts) {
   constexpr milliseconds longest = 2 * limits::longest_max_ttl;
   const auto waiters = take_number(texts, UINT32_MAX);
@@ -76,8 +75,8 @@ std::optional<std::string_view> take_resource(std::string_view& texts) {
   return name && name->size() <= limits::resource_bytes ? name : std::nullopt;
 }
 
-/// Whether a semaphore of which the name matches has permits of which the name does not. Behind a
-/// class or an escape that is not finished, what follows would be a part of that.
+/// Whether a semaphore whose name matches has permits whose names do not match. After an unfinished
+/// class or escape, appended text would be a part of it.
 bool needs_permits(std::string_view pattern) {
   bool in_class = false;
   bool matches_all_behind = false;
@@ -101,7 +100,7 @@ struct Listing::Walk {
 };
 
 /// A pattern for resources matches neither the queues of their waiters nor the permits of a
-/// semaphore: these are walks of their own, with the same number of keys.
+/// semaphore: these get their own walks, with the same number of keys.
 std::vector<Listing::Walk> Listing::walks_for(const std::string& pattern) {
   if (pattern.empty() || pattern == "*") return {{"*", "both"}};
   const std::string queue(redis::keys::queue_prefix);
@@ -114,7 +113,7 @@ std::vector<Listing::Walk> Listing::walks_for(const std::string& pattern) {
   return walks;
 }
 
-/// One node, from connecting to the last answer.
+/// The listing of one node, from connecting to the last answer.
 class Listing::Visit final : private redis::AdminConnectionOwner {
  public:
   Visit(uv_loop_t* loop, const std::string& url, redis::ConnectionTarget target,
@@ -133,7 +132,7 @@ class Listing::Visit final : private redis::AdminConnectionOwner {
   [[nodiscard]] NodeLocks take_node() noexcept { return std::move(node_); }
 
   void find_resources();
-  /// `resources` lives on until this is not busy.
+  /// `resources` must live until the visit is no longer busy.
   void read_locks(const std::vector<std::string>& resources);
 
  private:
@@ -160,7 +159,7 @@ class Listing::Visit final : private redis::AdminConnectionOwner {
   const nanoseconds limit_;
   NodeLocks node_;
   std::vector<Walk> walks_;
-  std::vector<Walk*> asked_;  // those of the pages that are under way
+  std::vector<Walk*> asked_;  // the walks whose pages are under way
   std::size_t keys_seen_ = 0;
   std::set<std::string> resources_;
   const std::vector<std::string>* to_read_ = nullptr;

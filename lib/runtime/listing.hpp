@@ -13,21 +13,21 @@
 
 namespace redlock::runtime {
 
-/// Which locks are asked for.
+/// Selects the locks of a listing.
 struct LockQuery {
-  std::string pattern{};                ///< a glob as Redis has it; empty: all
-  std::size_t keys_per_node = 0;        ///< to go through, at least 1
-  std::chrono::milliseconds longest{};  ///< expiry of a lock that is not ours
+  std::string pattern{};                ///< a glob pattern as in Redis; empty: all
+  std::size_t keys_per_node = 0;        ///< number of keys to go through, at least 1
+  std::chrono::milliseconds longest{};  ///< longest expiry of a lock that is not ours
 };
 
-/// What one node stores for one resource.
+/// One node's record for one resource.
 struct StoredLock {
   enum class Form : std::uint8_t {
     none,        ///< nothing that is a lock
-    token,       ///< `text`; what is left of an interval too
-    holds,       ///< of the group that is `text`
+    token,       ///< `text` is the token; also the rest of an interval
+    holds,       ///< `text` is their group
     reserved,    ///< for clients that were queued; nobody holds it
-    unreadable,  ///< the user has no right to it
+    unreadable,  ///< the user has no right to the key
   };
   Form form = Form::none;
   std::string text{};
@@ -36,18 +36,18 @@ struct StoredLock {
   std::uint32_t waiters = 0;
 };
 
-/// The locks of one node, not compared with the others yet.
+/// The locks of one node, before they are compared with other nodes.
 struct NodeLocks {
   std::string url{};
-  std::string problem{};       ///< why it did not answer; empty if it did
-  bool stopped_early = false;  ///< it has more keys than the query allows
-  std::size_t unread = 0;      ///< keys without a right to them, or too long for one answer
+  std::string problem{};       ///< why the node did not answer; empty: it did
+  bool stopped_early = false;  ///< whether the node has more keys than the query allows
+  std::size_t unread = 0;      ///< number of keys that we may not read, or that fit in no answer
   std::map<std::string, StoredLock> locks{};
 };
 
-/// Asks all nodes at once, on a loop and connections of its own: first for the names of what can be
-/// a lock, in pages, then every node for all these names, so that a lock that one node was asked
-/// about early is not missed there. Changes nothing.
+/// Asks all nodes at once, on a loop and connections of its own: first for the names of keys that
+/// can be locks, in pages, then every node for all these names, so that a lock that came after a
+/// node's page is not missed there. Changes nothing.
 class Listing {
  public:
   /// Throws std::system_error when the process has no file descriptor left.
@@ -56,7 +56,7 @@ class Listing {
   Listing(const Listing&) = delete;
   Listing& operator=(const Listing&) = delete;
 
-  /// Once. Blocks until all nodes have answered or used up their time.
+  /// Called once. Blocks until all nodes have answered or used up their time.
   [[nodiscard]] std::vector<NodeLocks> run();
 
  private:
@@ -69,7 +69,7 @@ class Listing {
 
   const LockQuery query_;
   uv::Loop loop_;
-  std::vector<std::unique_ptr<Visit>> visits_;  // after the loop they live on
+  std::vector<std::unique_ptr<Visit>> visits_;  // they live on loop_: declared after it
 };
 
 }  // namespace redlock::runtime

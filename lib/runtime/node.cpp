@@ -40,7 +40,7 @@ void Node::on_ready(const redis::ServerIdentity& identity) noexcept {
 }
 
 void Node::on_answer(const core::Stamp& stamp, const core::Answer& what) noexcept {
-  // Made where it is going to be read: this is what the driver does most.
+  // Built in place, because the driver does nothing more often than this.
   core::Event event(std::in_place_type<core::Answer>, what);
   auto& answer = *std::get_if<core::Answer>(&event);
   answer.node = index_;

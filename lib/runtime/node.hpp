@@ -34,8 +34,8 @@ class NodeOwner {
   ~NodeOwner() = default;
 };
 
-/// One configured node and the connection to it at the time, one after the other; and another one
-/// for notifications, once a caller has waited for a lock there.
+/// One configured node. Owns its current connection, at most one at a time, and another one for
+/// notifications after a caller has waited for a lock there.
 class Node final : private redis::ConnectionOwner, private redis::SubscriberOwner {
  public:
   Node(uv_loop_t* loop, core::NodeIndex index, redis::ConnectionTarget target, NodeOwner& owner);
@@ -43,7 +43,7 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   Node& operator=(const Node&) = delete;
   ~Node() = default;
 
-  /// `incarnation` names what the handshake may have to write, if it `marks`.
+  /// `incarnation` is for the marker that the handshake may write, if it `marks`.
   void connect(std::string incarnation, bool marks);
   void disconnect(uv::CloseMode mode);
   [[nodiscard]] redis::Connection& connection() noexcept { return *connection_; }
@@ -54,13 +54,13 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   [[nodiscard]] std::string_view missing() const noexcept {
     return connection_ && !connection_->ready() ? connection_->missing() : std::string_view();
   }
-  /// What is wrong, while the connection is made all the same; once. Empty: nothing new.
+  /// A problem in spite of which the connection is made; each is returned once. Empty: nothing new.
   [[nodiscard]] std::string take_warning() {
     return target_.tls_files ? target_.tls_files->take_warning() : std::string();
   }
   [[nodiscard]] bool ready() const noexcept { return connection_ && connection_->ready(); }
 
-  /// How its outage was reported; none: it is up, or nothing was reported of it yet.
+  /// The level at which the node's outage was reported; none: it is up, or no outage was reported.
   std::optional<NodeEvent::Level> reported_down{};
 
  private:
@@ -79,8 +79,8 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
 
   uv_loop_t* loop_;
   core::NodeIndex index_;
-  uv::Resolver resolver_;                    // outlives the connections
-  redis::CredentialsCall credentials_call_;  // too
+  uv::Resolver resolver_;                    // must outlive the connections
+  redis::CredentialsCall credentials_call_;  // must outlive the connections
   redis::ConnectionTarget target_;
   NodeOwner& owner_;
   std::string subscriber_name_;

@@ -19,8 +19,8 @@ std::string quoted_prefix(std::string_view prefix) {
   return "'" + redis::visible(prefix, shown_prefix_bytes) + "'";
 }
 
-/// What patterns of LIST and of an ACL, URLs and shells all take as it is. So no prefix is ever
-/// escaped.
+/// Whether patterns of LIST and of an ACL, URLs and shells all take the character literally, so
+/// that no prefix is ever escaped.
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view("-_./:").find(c) != std::string_view::npos;

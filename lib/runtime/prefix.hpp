@@ -8,7 +8,7 @@
 
 namespace redlock::runtime {
 
-/// The prefix of a client's keys: that of its options, or else that of its nodes' URLs, which must
+/// The prefix of a client's keys: from its options, or otherwise from its nodes' URLs, which must
 /// agree. Errors: invalid_argument.
 [[nodiscard]] Result<std::string> choose_prefix(const std::string& of_options,
                                                 const std::vector<redis::NodeUrl>& urls);

@@ -23,12 +23,13 @@ using redis::Value;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// The quickest of so many exchanges says most about a clock, as its answer was under way least.
+/// Number of exchanges that measure a clock. The quickest one is the most exact, as its answer
+/// spent the least time on the way.
 constexpr std::size_t clock_samples = 5;
 
 }  // namespace
 
-/// One node, from connecting to the last step.
+/// The survey of one node, from connecting to the last step.
 class Survey::Visit final : private redis::AdminConnectionOwner {
  public:
   Visit(uv_loop_t* loop, const std::string& url, redis::ConnectionTarget target,
@@ -146,8 +147,8 @@ void Survey::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
   switch (step_) {
     case Step::facts:
       take_facts(answers, node_);
-      // Keys in another database do not belong to this deployment. A sentinel has none, and a
-      // cluster has one: there it is no problem of its own.
+      // Keys in another database do not belong to this deployment. A sentinel has no databases, and
+      // a cluster has one: there a refused SELECT is not a separate problem.
       if (!selection_.empty() && node_.denied.empty() &&
           node_.seen.role != admin::NodeCheck::Role::sentinel && !node_.seen.cluster) {
         node_.marker.reset();
@@ -191,8 +192,8 @@ void Survey::Visit::take_time(const OwnedValue& answer) {
   }
   if (samples_ == 0 || round_trip < node_.seen.round_trip) {
     node_.seen.round_trip = round_trip;
-    // Against the clock that nobody sets: a step of this machine's clock in between would seem to
-    // be one of theirs.
+    // Compared with the clock that nobody sets: a step of this machine's clock in between would
+    // look like a step of the server's.
     const auto time = server_time(answer);
     if (time) node_.clock = *time - (asked_at_ + round_trip / 2);
     if (time && node_.fencing_floor) node_.fencing_ahead = *node_.fencing_floor - *time;
@@ -231,8 +232,7 @@ void Survey::Visit::take_page(const OwnedValue& answer) {
     return;
   }
   const auto& found = answer.elements;
-  // A lock that lasts longer than any interval was not asked for, and may be no number of
-  // nanoseconds.
+  // An expiry longer than any interval is not a lock of ours, and may overflow nanoseconds.
   constexpr auto longest = std::chrono::duration_cast<milliseconds>(limits::longest_max_ttl);
   const bool has_lock = found.size() == 3 && found[1].type == Value::Type::bulk &&
                         found[2].type == Value::Type::integer && found[2].integer > 0 &&

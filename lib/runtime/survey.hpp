@@ -15,26 +15,26 @@
 
 namespace redlock::runtime {
 
-/// The answers of one node, not judged and not compared with the others yet.
+/// The answers of one node, before they are judged and compared with other nodes.
 struct SurveyedNode {
-  admin::NodeCheck seen{};               ///< but for clock_offset, which takes all nodes
-  std::string denied{};                  ///< what it keeps from us, in its own words
-  std::string marker_text{};             ///< as it is kept; empty: none
-  std::optional<core::Marker> marker{};  ///< none: nothing that is one of ours
-  std::string quarantine_why{};          ///< what began it, as it is kept
+  admin::NodeCheck seen{};               ///< everything but clock_offset, which needs all nodes
+  std::string denied{};                  ///< what the node denies us, in its own words
+  std::string marker_text{};             ///< the stored marker; empty: none
+  std::optional<core::Marker> marker{};  ///< none: there is no marker of ours
+  std::string quarantine_why{};          ///< the stored reason for the quarantine
   std::string replid{};                  ///< the server's replication id
-  bool runs_scripts = true;              ///< knows EVAL, and our user may
-  bool can_compare = false;              ///< DELIFEQ or DELEX: locks without scripts
-  std::uint64_t tracked = 0;             ///< entries of its table of tracked keys
-  std::string forgetting{};        ///< commands that can make it forget, and how often they ran
-  std::uint64_t clients = 0;       ///< that are connected
-  std::uint64_t most_clients = 0;  ///< that it admits; 0: not known
+  bool runs_scripts = true;              ///< whether the server knows EVAL and our user may call it
+  bool can_compare = false;   ///< whether it knows DELIFEQ or DELEX: locks without scripts
+  std::uint64_t tracked = 0;  ///< number of entries in its table of tracked keys
+  std::string forgetting{};   ///< commands that can make the node forget, and how often they ran
+  std::uint64_t clients = 0;  ///< number of connected clients
+  std::uint64_t most_clients = 0;  ///< number of clients that it admits; 0: not known
   std::optional<std::chrono::microseconds> time{};  ///< its own clock, since 1970
   /// The node's clock relative to this machine's; only the differences between nodes matter.
   std::optional<std::chrono::nanoseconds> clock{};
-  /// Below which it acknowledges no fencing token: a time since 1970.
+  /// The floor below which the node acknowledges no fencing token: a time since 1970.
   std::optional<std::chrono::nanoseconds> fencing_floor{};
-  /// How far that is ahead of its own clock.
+  /// How far the floor is ahead of the node's own clock.
   std::optional<std::chrono::nanoseconds> fencing_ahead{};
 };
 
@@ -42,7 +42,7 @@ struct SurveyedNode {
 struct Search {
   std::string problem{};
   struct Lock {
-    std::string key{};  ///< fit to be shown
+    std::string key{};  ///< printable
     std::chrono::milliseconds left{0};
   };
   std::optional<Lock> lock{};
@@ -50,15 +50,16 @@ struct Search {
 
 /// The result of a compare-and-set of a marker.
 struct Marked {
-  std::string problem{};  ///< no answer: nobody knows whether it was written
+  std::string problem{};  ///< why there is no answer, so that it is not known whether the marker
+                          ///< was written
   std::string refused{};  ///< the server's error
   bool written = false;
   std::string text{};  ///< the marker that is there now
 };
 
 /// Asks all nodes at once, on a loop and connections of its own, and blocks until all have answered
-/// or used up their time. Every step goes down the connections of the first, so that it reaches the
-/// very server process that was checked.
+/// or used up their time. Every step uses the connections of the first, so that it reaches the very
+/// server process that was checked.
 class Survey {
  public:
   /// Throws std::system_error when the process has no file descriptor left.
@@ -67,10 +68,10 @@ class Survey {
   Survey(const Survey&) = delete;
   Survey& operator=(const Survey&) = delete;
 
-  /// The first step. Changes nothing.
+  /// The first step: reads the facts about each node. Changes nothing.
   [[nodiscard]] std::vector<SurveyedNode> check();
 
-  /// Strings that expire within `longest`, and are none of ours.
+  /// Searches for strings that expire within `longest` and are not keys of ours.
   [[nodiscard]] std::vector<Search> find_locks(std::chrono::milliseconds longest);
 
   /// Compares and sets the marker of one node.
@@ -82,7 +83,7 @@ class Survey {
   void run_until_idle();
 
   uv::Loop loop_;
-  std::vector<std::unique_ptr<Visit>> visits_;  // after the loop they live on
+  std::vector<std::unique_ptr<Visit>> visits_;  // they live on loop_: declared after it
 };
 
 }  // namespace redlock::runtime

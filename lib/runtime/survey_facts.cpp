@@ -21,7 +21,7 @@ using redis::Value;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// In the order in which fact_questions() asks.
+/// The facts, in the order in which fact_questions() asks for them.
 enum Fact : std::size_t {
   info,
   appendfsync,
@@ -58,7 +58,7 @@ std::optional<std::string> setting_in(const OwnedValue& answer) {
   return redis::visible(answer.elements[1].text, longest_field);
 }
 
-/// Anybody can write a number that would end nanoseconds of 64 bits.
+/// The number, cut to what 64-bit nanoseconds can hold: anybody can write a larger one.
 milliseconds countable(std::int64_t number) {
   return std::min(milliseconds(number), milliseconds(2 * limits::longest_max_ttl));
 }
@@ -89,7 +89,7 @@ void take_info(const std::string& text, admin::NodeCheck& seen) {
   seen.version = field_of(text, "redis_version");
   seen.server_version = redis::visible(product.version, longest_field);
   if (!seen.server_version.empty()) seen.server = product.name;
-  // A sentinel of any version says so in its mode; in its role only some do.
+  // Sentinels of all versions say so in their mode, and only some in their role.
   seen.role = role_in(mode == "sentinel" ? mode : redis::info_field(text, "role"));
   seen.run_id = field_of(text, "run_id");
   if (const auto uptime = number_in<std::int32_t>(field_of(text, "uptime_in_seconds"))) {
@@ -126,8 +126,7 @@ void take_errors(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   }
 }
 
-/// Calls that were carried out, of a line of INFO commandstats:
-/// "calls=3,usec=9,…,failed_calls=1".
+/// The number of executed calls in a line of INFO commandstats: "calls=3,usec=9,…,failed_calls=1".
 std::uint64_t calls_in(std::string_view line) {
   const auto count = [line](std::string_view name) -> std::uint64_t {
     const std::size_t at = line.find(name);
@@ -158,7 +157,7 @@ std::string forgetting_in(std::string_view statistics) {
   return ran;
 }
 
-/// Whether the server told the keys of a call of the command.
+/// Whether the server answered the keys of a call, and so knows the command.
 bool knows_command(const OwnedValue& answer) {
   return answer.type == Value::Type::array && !answer.elements.empty();
 }
@@ -184,7 +183,7 @@ redis::Questions fact_questions() {
   questions.add({"GET", redis::keys::quarantine});
   questions.add({"ZSCORE", redis::keys::fencing_numbers, ""});
   questions.add({"EVAL", "return 1", "0"});
-  // What clients can do without scripts, asked as the handshake asks.
+  // What clients can do without scripts, in the same way as the handshake asks.
   questions.add({"COMMAND", "GETKEYS", "DELIFEQ", "key", "value"});
   questions.add({"COMMAND", "GETKEYS", "DELEX", "key"});
   questions.add({"INFO", "commandstats"});

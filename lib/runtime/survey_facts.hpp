@@ -13,7 +13,7 @@ namespace redlock::runtime {
 /// sentinel knows few commands, a server that is loading answers few, a user may be allowed few.
 [[nodiscard]] redis::Questions fact_questions();
 
-/// Reads the answers to them.
+/// Reads the answers to fact_questions() into `node`.
 void take_facts(const std::vector<redis::OwnedValue>& answers, SurveyedNode& node);
 
 /// Whether the error is about the user, not about the command.

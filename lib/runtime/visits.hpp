@@ -10,7 +10,7 @@
 
 namespace redlock::runtime {
 
-/// Turns the loop until no visit to a node waits for anything.
+/// Turns the loop until no visit to a node is waiting.
 template <typename Visit>
 void run_while_busy(uv::Loop& loop, const std::vector<std::unique_ptr<Visit>>& visits) {
   const auto busy = [](const std::unique_ptr<Visit>& visit) { return visit->busy(); };

@@ -11,6 +11,6 @@ namespace redlock::support {
 }  // namespace redlock::support
 
 /// A broken invariant is a bug of ours. It ends the program in every build: a lock library that
-/// goes on in a state nobody has thought about hands one lock to two holders.
+/// continues in an unforeseen state can give one lock to two holders.
 #define REDLOCK_ASSERT(rule) \
   ((rule) ? static_cast<void>(0) : ::redlock::support::assertion_failed(#rule, __FILE__, __LINE__))

@@ -4,8 +4,8 @@
 
 namespace redlock::support {
 
-/// A number that is another one in the child after every `fork()`. Read without a system call, so
-/// that it can be compared at each call of the library (`getpid()` is one).
+/// A number that changes in the child after every `fork()`. Reading it needs no system call, unlike
+/// `getpid()`, so each call of the library can compare it.
 [[nodiscard]] std::uint64_t fork_generation() noexcept;
 
 }  // namespace redlock::support

@@ -7,7 +7,7 @@
 
 namespace redlock::support {
 
-/// A value that one thread waits for and another one gives, once.
+/// A value that one thread waits for and another thread gives, once.
 template <typename T>
 class Handover {
  public:

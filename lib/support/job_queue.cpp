@@ -43,7 +43,8 @@ void JobQueue::stop() noexcept {
 
 void JobQueue::close() noexcept {
   if (is_childs_copy()) return;
-  std::vector<std::unique_ptr<Job>> dropped;  // outside the lock: what a job owns ends here
+  // Destroyed outside the lock, with everything that the jobs own.
+  std::vector<std::unique_ptr<Job>> dropped;
   const std::lock_guard lock(mutex_);
   closed_ = true;
   dropped.swap(jobs_);

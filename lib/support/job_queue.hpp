@@ -12,8 +12,8 @@
 
 namespace redlock::support {
 
-/// Jobs that any thread hands over, and that one thread runs in their order. Handing over waits for
-/// nothing that a job does.
+/// Owns jobs that any thread hands over, and that one thread runs in their order. Handing over
+/// never waits for a job.
 ///
 /// A child of fork() has no thread that runs the jobs, and its copy may be locked for ever: there
 /// the queue runs each job at once, and is not destroyed.
@@ -25,7 +25,7 @@ class JobQueue {
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
 
-  /// Without memory the job runs now, on the calling thread.
+  /// If memory is short, the job runs now, on the calling thread.
   template <typename Call>
   void add(Call call) noexcept {
     static_assert(std::is_nothrow_invocable_v<Call&>);
@@ -59,7 +59,7 @@ class JobQueue {
   template <typename Call>
   class JobOf final : public Job {
    public:
-    /// By reference: memory that is missing must not cost the call.
+    /// Taken by reference, so that the call survives a failed allocation.
     explicit JobOf(Call& call) noexcept : call_(std::move(call)) {}
     void run() noexcept override { call_(); }
 

@@ -11,7 +11,7 @@ namespace redlock::support {
 void Label::assign(std::string_view resource, std::string_view token) {
   const std::size_t size = resource.size() + token.size();
   REDLOCK_ASSERT(size <= UINT16_MAX && token.size() <= UINT8_MAX);
-  // Acquired: whoever shared it has read what is overwritten.
+  // Acquire: former sharers have finished reading what is overwritten.
   const bool ours = block_ != nullptr && block_->owners.load(std::memory_order_acquire) == 1;
   if (!ours || block_->capacity < size) {
     drop();

@@ -8,8 +8,8 @@
 
 namespace redlock::support {
 
-/// The resource and the token of a claim. The Lease that came of it has the same ones: they are
-/// written once, before they are shared, and live as long as anybody has them, on whatever thread.
+/// The resource and the token of a claim, shared with its Lease. Both are written once, before they
+/// are shared, and live as long as any owner on any thread.
 class Label {
  public:
   Label() noexcept = default;
@@ -23,7 +23,7 @@ class Label {
   }
   ~Label() { drop(); }
 
-  /// Makes it another one. What nobody shares and is large enough is used again.
+  /// Replaces the label. Memory that nobody shares and that is large enough is reused.
   void assign(std::string_view resource, std::string_view token);
 
   [[nodiscard]] std::string_view resource() const noexcept {
@@ -37,7 +37,7 @@ class Label {
   }
 
  private:
-  /// The letters are behind it.
+  /// The letters follow the block in memory.
   struct Block {
     std::atomic<std::uint32_t> owners{1};
     std::uint16_t capacity = 0;

@@ -6,8 +6,8 @@
 
 namespace redlock::support {
 
-/// As `text.assign(with)`, and quicker where `with` is as long as what is there: the names in a
-/// slot that is used again mostly are. They must not overlap.
+/// Does what `text.assign(with)` does, but quicker if both are equally long, as the names in a
+/// reused slot mostly are. They must not overlap.
 inline void overwrite(std::string& text, std::string_view with) {
   if (text.size() != with.size()) {
     text.assign(with);

@@ -8,8 +8,8 @@
 
 #include "support/assert.hpp"
 
-/// What differs between systems, as far as it needs no event loop: platform_linux.cpp has it for
-/// Linux, platform_posix.cpp for all others (REDLOCK_PORTABLE=ON compiles that one on Linux too).
+/// Differences between systems that need no event loop: platform_linux.cpp is for Linux,
+/// platform_posix.cpp for all others (REDLOCK_PORTABLE=ON compiles the latter on Linux too).
 namespace redlock::support {
 
 /// The clock of every deadline: monotonic, the same in all processes, and it counts suspend.
@@ -23,18 +23,17 @@ extern const clockid_t boot_clock;
 }
 
 /// From the kernel, blocking until it has been seeded. Ends the program if that fails: weaker
-/// randomness is no alternative, as a token that can repeat deletes somebody else's lock.
+/// randomness is not an alternative, as a token that repeats can delete somebody else's lock.
 void fill_random(std::span<std::uint8_t> out) noexcept;
 
-/// No SIGPIPE for writes to a socket whose peer is gone: the flag for every send(), and what a
-/// system that has no such flag wants once for each socket.
+/// No SIGPIPE for writes to a socket whose peer is gone: the flag for every send(), and a setting
+/// for each socket on systems without such a flag.
 extern const int send_without_sigpipe;
 void prevent_sigpipe(int socket) noexcept;
 
-/// A TCP connection on which nothing is said is not forgotten by what lies in between, and one
-/// whose peer is gone ends by itself: after a minute without a word the kernel asks, and gives up
-/// when three questions, or what was sent, went unanswered for `silence_allowed`. Systems that know
-/// less do what they can.
+/// Keeps an idle TCP connection alive in the devices on its way, and ends one whose peer is gone:
+/// after a minute of silence the kernel sends probes, and gives up when three probes, or sent data,
+/// went unanswered for `silence_allowed`. Systems that support less do what they can.
 inline constexpr std::chrono::seconds silence_allowed{90};
 void keep_alive(int socket) noexcept;
 

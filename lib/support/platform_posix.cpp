@@ -15,7 +15,7 @@
 
 namespace redlock::support {
 
-// CLOCK_MONOTONIC counts suspend on macOS, OpenBSD and FreeBSD. Linux is the one where it does not.
+// CLOCK_MONOTONIC counts suspend on macOS, OpenBSD and FreeBSD. On Linux it does not.
 #ifdef __linux__
 const clockid_t boot_clock = CLOCK_BOOTTIME;
 #else

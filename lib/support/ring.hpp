@@ -20,7 +20,7 @@ class Ring {
     REDLOCK_ASSERT(count_ > 0);
     return slots_[first_];
   }
-  /// From the front.
+  /// The element at `position`, counted from the front.
   [[nodiscard]] const T& operator[](std::size_t position) const noexcept {
     REDLOCK_ASSERT(position < count_);
     return slots_[(first_ + position) & (capacity_ - 1)];

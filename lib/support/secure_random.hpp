@@ -6,8 +6,8 @@
 
 namespace redlock::support {
 
-/// Random numbers from the kernel, fetched a block at a time: for pauses, not for what must be
-/// drawn once in the world. A copy of the process, by fork() or of a whole virtual machine, repeats
+/// Random numbers from the kernel, fetched a block at a time: for pauses, not for values that must
+/// be unique in the world. A copy of the process, by fork() or of a whole virtual machine, repeats
 /// the block. Thread safety: one thread at a time.
 class SecureRandom {
  public:

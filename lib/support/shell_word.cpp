@@ -3,7 +3,7 @@
 namespace redlock::support {
 
 std::string shell_word(std::string_view text) {
-  // In every place of a word, in every shell.
+  // Characters that are literal at every position of a word, in every shell.
   constexpr std::string_view plain =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_@+:,./-";
   if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) {

@@ -5,8 +5,8 @@
 
 namespace redlock::support {
 
-/// A text as one word of a command that somebody is told to type: what a shell would take for
-/// something else is quoted. Every command in a message is built with it.
+/// A text as one word of a command for a user to type, quoted if a shell would read it differently.
+/// Every command in a message is built with it.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
 }  // namespace redlock::support

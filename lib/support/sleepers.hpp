@@ -7,7 +7,7 @@
 namespace redlock::support {
 
 /// Threads that sleep, each until a flag of its own is set. A thread sleeps under one bit, which
-/// others may have too; one call wakes the threads of any number of bits.
+/// other threads can share; one call wakes the threads of any number of bits.
 ///
 /// sleepers_linux.cpp: they sleep on one futex. sleepers_posix.cpp: on a condition variable for
 /// each bit.
@@ -20,7 +20,7 @@ class Sleepers {
   Sleepers(const Sleepers&) = delete;
   Sleepers& operator=(const Sleepers&) = delete;
 
-  /// A thread that sets `over` then calls `wake()`.
+  /// The thread that sets `over` must call `wake()` afterwards.
   void sleep_until(const std::atomic<bool>& over, std::uint32_t bit) noexcept;
   void wake(std::uint32_t of_bits) noexcept;
 

@@ -10,12 +10,12 @@ namespace redlock::support {
 
 struct Sleepers::State {
   void futex(int operation, std::uint32_t value, std::uint32_t of_bits) noexcept {
-    // All that can go wrong, a signal or a wake-up in between, is seen by looking again.
+    // The caller checks again, which covers every failure: a signal, or a wake-up in between.
     static_cast<void>(::syscall(SYS_futex, &wakeups, operation | FUTEX_PRIVATE_FLAG, value, nullptr,
                                 nullptr, of_bits));
   }
 
-  /// Counted, so that no thread falls asleep behind a wake-up that was for it.
+  /// Counts wake-ups, so that no thread falls asleep after a wake-up that was meant for it.
   std::atomic<std::uint32_t> wakeups{0};
   static_assert(sizeof wakeups == sizeof(std::uint32_t));
 };

@@ -25,7 +25,7 @@ void BlockedThreads::end(Wait& wait) noexcept {
   wait.over_.store(true, std::memory_order_release);
   // The thread that waits may have destroyed `wait` by now.
   group.ended.fetch_or(bit, std::memory_order_release);
-  // Last: whoever sees the count sees the bit.
+  // The count comes last: a thread that sees the count also sees the bit.
   ended_.fetch_add(1, std::memory_order_release);
 }
 

@@ -9,13 +9,13 @@
 
 namespace redlock::uv {
 
-/// Threads that wait for the loop's thread, each for an answer of its own. Those that were answered
-/// in one turn are woken together, with one system call: a thread that is woken by itself often
-/// takes the processor from the thread that has others to wake, and each change of threads costs as
-/// much as what the thread then does.
+/// Threads that wait for the loop's thread, each for an answer of its own. Threads that were
+/// answered in one turn are woken together, with one system call: a thread that is woken alone
+/// often takes the processor from the thread that has others to wake, and each switch costs as much
+/// as the woken thread's work.
 class BlockedThreads {
  public:
-  /// The wait of one thread for one answer. Made by the thread that is going to wait.
+  /// The wait of one thread for one answer. Created by the thread that is going to wait.
   class Wait {
    public:
     Wait() noexcept;
@@ -37,17 +37,17 @@ class BlockedThreads {
   /// of many threads that wait for the network, each would keep the others from running.
   void block(const Wait& wait) noexcept;
 
-  /// Any thread. What it wrote before is visible to the thread that waits. That thread sleeps until
-  /// the next `wake()` at the latest, and may destroy `wait` before.
+  /// Called by any thread, whose earlier writes become visible to the waiting thread. The waiting
+  /// thread sleeps until the next `wake()` at the latest, and may destroy `wait` before that.
   void end(Wait& wait) noexcept;
 
-  /// Any thread. Wakes the threads whose wait is over. How many waits have ended since the last
-  /// call.
+  /// Called by any thread. Wakes the threads whose wait is over. Returns how many waits have ended
+  /// since the last call.
   std::size_t wake() noexcept;
 
  private:
-  /// Threads are woken by bits, and there are as many in a group. Where there are more threads than
-  /// bits in all groups, some are woken for nothing.
+  /// Threads that are woken by the bits of one word. If there are more threads than bits in all
+  /// groups, some threads share a bit and are woken needlessly.
   struct Group {
     support::Sleepers sleepers;
     std::atomic<std::uint32_t> ended{0};  // bits

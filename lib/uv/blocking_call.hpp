@@ -21,7 +21,7 @@
 namespace redlock::uv {
 
 /// How many blocking calls of one kind may run at once in this process. A call that hangs outlives
-/// its owner, so that without a bound every client of a process would leave threads behind.
+/// its owner, so without a bound every client of a process could leave threads behind.
 ///
 /// A forked child has none of its parent's threads, and begins at zero: the count is kept together
 /// with the generation that it belongs to.
@@ -37,15 +37,15 @@ class CallLimit {
   std::atomic<std::uint64_t> count_{0};
 };
 
-/// The answer of a function that may block, asked for without blocking the loop: one call at a
-/// time, on a thread of its own. All listeners that ask meanwhile get its answer, and if all have
-/// given up, the next one that asks gets it.
+/// Calls a function that may block without blocking the loop: one call at a time, on a thread of
+/// its own. All listeners that ask meanwhile get the call's answer. If all have given up, the next
+/// listener that asks gets it.
 ///
-/// An `Answer` is made of a constant text, its `problem`, if no call can begin.
+/// If no call can begin, the `Answer` is constructed from a constant text, its `problem`.
 ///
 /// Not uv_queue_work: its thread pool is joined when the process exits, also in a forked child,
-/// which has no such threads and crashes (seen with libuv 1.44); it is shared with whatever else
-/// the process does, and a call that hangs would hold up the end of the loop.
+/// which has no such threads and crashes (seen with libuv 1.44); the pool is shared with everything
+/// else in the process, and a call that hangs would hold up the end of the loop.
 ///
 /// Belongs to the loop's thread.
 template <class Answer>
@@ -86,7 +86,7 @@ class BlockingCall {
     listeners_.push_back(&listener);
   }
 
-  /// `listener` is not called any more.
+  /// `listener` is no longer called.
   void forget(const Listener& listener) noexcept { std::erase(listeners_, &listener); }
 
   /// Whether a call is running.
@@ -98,12 +98,12 @@ class BlockingCall {
     Function function;
     CallLimit* limit = nullptr;
     std::mutex mutex;              // guards what follows
-    std::optional<Wakeup> wakeup;  // none once nobody wants the answer any more
+    std::optional<Wakeup> wakeup;  // none after everybody has given up the answer
     Answer answer{};
 
     void run() noexcept {
       Answer found = function();
-      // Before anybody can know that it is over.
+      // Given back before anybody can know that the call is over.
       limit->give_back();
       const std::lock_guard lock(mutex);
       answer = std::move(found);
@@ -144,9 +144,9 @@ class BlockingCall {
 
   uv_loop_t* loop_;
   CallLimit* limit_;
-  std::shared_ptr<Call> call_;        // the one that is running
-  std::vector<Listener*> listeners_;  // wait for it
-  std::optional<Answer> unclaimed_;   // arrived when nobody waited any more
+  std::shared_ptr<Call> call_;        // the running call
+  std::vector<Listener*> listeners_;  // listeners that wait for call_
+  std::optional<Answer> unclaimed_;   // an answer that arrived when nobody waited
 };
 
 }  // namespace redlock::uv

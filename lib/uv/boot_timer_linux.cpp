@@ -28,7 +28,7 @@ struct BootTimer::State {
       if (fd_ < 0) check(-errno, "creating a deadline timer");
     }
     ~TimerFd() {
-      // Linux frees the descriptor whatever close() answers.
+      // Linux frees the descriptor whatever close() returns.
       static_cast<void>(::close(fd_));
     }
     TimerFd(const TimerFd&) = delete;

@@ -12,7 +12,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// libuv's clock may stop in suspend: how long it is trusted.
+/// How long libuv's clock is trusted, because it may stop in suspend.
 constexpr milliseconds longest_nap(1000);
 
 }  // namespace
@@ -27,7 +27,7 @@ struct BootTimer::State {
   void nap() const noexcept {
     const nanoseconds left = std::max(instant - support::boot_time(), nanoseconds(0));
     const auto rounded = std::chrono::ceil<milliseconds>(std::min<nanoseconds>(left, longest_nap));
-    // libuv counts from the beginning of its turn, which may be long ago.
+    // libuv counts from the beginning of its turn, which may have been long ago.
     uv_update_time(timer->loop);
     REDLOCK_ASSERT(
         uv_timer_start(timer.get(), on_timer, static_cast<std::uint64_t>(rounded.count()), 0) == 0);
@@ -35,7 +35,7 @@ struct BootTimer::State {
 
   static void on_timer(uv_timer_t* timer) noexcept {
     const auto* state = static_cast<const State*>(timer->data);
-    // libuv's time is cut off to milliseconds, so that it may be early by a part of one.
+    // libuv's time is cut to milliseconds, so the timer may be early by less than one.
     if (support::boot_time() < state->instant) {
       state->nap();
       return;

@@ -13,7 +13,7 @@ namespace redlock::uv {
 /// Calls back once when the boot clock (support::boot_time) reaches an instant, and never before.
 ///
 /// Lazy: moving the instant later, and disarming, cost no system call; the system's timer then
-/// expires once for nothing and is set anew. Keeps the loop alive only while armed. Loop thread
+/// expires once needlessly and is set anew. Keeps the loop alive only while armed. Loop thread
 /// only. May be destroyed by its callback.
 class DeadlineTimer {
  public:

@@ -7,8 +7,8 @@
 
 namespace redlock::uv {
 
-/// For what the world can make fail (no descriptor left): throws std::system_error. Calls that only
-/// a broken invariant makes fail are asserted instead.
+/// Throws std::system_error for calls that can fail for outside reasons (no descriptor left). Calls
+/// that fail only after a broken invariant are asserted instead.
 inline void check(int status, const char* doing) {
   if (status < 0) throw std::system_error(-status, std::generic_category(), doing);
 }

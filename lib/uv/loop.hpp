@@ -4,8 +4,8 @@
 
 namespace redlock::uv {
 
-/// Owns a libuv loop. Whatever uses the loop is destroyed before it; the destructor runs the loop
-/// until the last close callback came back.
+/// Owns a libuv loop. All users of the loop must be destroyed before it; the destructor runs the
+/// loop until the last close callback has run.
 class Loop {
  public:
   /// Throws std::system_error when the process has no file descriptor left.
@@ -16,7 +16,7 @@ class Loop {
 
   [[nodiscard]] uv_loop_t* get() noexcept { return &loop_; }
 
-  /// Returns when nothing keeps the loop alive any more.
+  /// Returns when nothing keeps the loop alive.
   void run() noexcept;
 
  private:

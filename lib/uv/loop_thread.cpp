@@ -49,7 +49,8 @@ void LoopThread::run_and_lend() noexcept {
       sleeping_ = turning_ && loans_ == seen;
       seen = loans_;
       if (sleeping_) {
-        // A loan may last for minutes, and there may be a thousand such clients on the machine.
+        // Sleeps without a limit: a loan can last for minutes, and the machine may have a thousand
+        // such clients.
         changed_.wait(lock, [this] { return !turning_; });
         sleeping_ = false;
       } else {
@@ -84,7 +85,8 @@ void LoopThread::run_and_lend() noexcept {
 
 bool LoopThread::try_borrow() noexcept {
   if (!lends()) return false;
-  // Mostly the loop is in use, which is seen without mutex_: the thread itself needs that.
+  // The loop is mostly in use, which needs no mutex_ to see: the loop's thread needs the mutex
+  // itself.
   if (waiting_ != 0 || turned_by_.load(std::memory_order_relaxed) != std::thread::id()) {
     return false;
   }
@@ -155,7 +157,8 @@ void LoopThread::stop() noexcept {
 }
 
 void LoopThread::on_woken() noexcept {
-  // A borrower gives the loop back: everything that ends with the loop ends on its own thread.
+  // A borrower gives the loop back first: everything that ends with the loop ends on the loop's own
+  // thread.
   if (!stopping_ || borrowed_ || !wakeup_) return;
   on_stop_();
   const std::lock_guard lock(mutex_);

@@ -29,9 +29,9 @@ class LoopThread {
   enum class Lending : std::uint8_t { never, when_idle };
 
   /// `on_stop` runs once, on the loop's thread (or in stop() if the thread was never started), and
-  /// destroys everything that keeps the loop alive. A notify() not served yet may be lost with its
-  /// Wakeup, so `on_stop` checks itself for what a notify() would announce. The destructor may call
-  /// it, so everything it uses is declared before this object.
+  /// destroys everything that keeps the loop alive. A notify() that was not served may be lost with
+  /// its Wakeup, so `on_stop` itself checks for what a notify() would announce. The destructor may
+  /// call it, so everything it uses is declared before this object.
   explicit LoopThread(Callback on_stop, Lending lending = Lending::never);
   /// Calls stop().
   ~LoopThread();
@@ -40,42 +40,43 @@ class LoopThread {
 
   [[nodiscard]] uv_loop_t* loop() noexcept { return loop_.get(); }
 
-  /// Once. Throws std::system_error when no thread can be created.
+  /// Called once. Throws std::system_error when no thread can be created.
   void start();
 
-  /// Waits until every handle is closed and the thread is gone; harmless when repeated. Not from
-  /// the loop's thread, which cannot wait for itself.
+  /// Waits until every handle is closed and the thread is gone; harmless when repeated. Must not be
+  /// called from the loop's thread, which cannot wait for itself.
   void stop() noexcept;
 
   [[nodiscard]] bool is_loop_thread() const noexcept {
     return std::this_thread::get_id() == turned_by_.load(std::memory_order_acquire);
   }
-  /// Whether the loop's thread is, at this moment, one that borrowed it.
+  /// Whether the thread that turns the loop at this moment has borrowed it.
   [[nodiscard]] bool is_borrowed() const noexcept { return borrowed_; }
 
   [[nodiscard]] bool lends() const noexcept { return lending_ == Lending::when_idle; }
 
   // --- lending; any thread ---
 
-  /// Whether the loop is now this thread's: nobody turns it, and nobody waits for somebody else to.
+  /// Borrows the loop for this thread if nobody turns it and nobody waits for another thread to
+  /// turn it. Returns whether it did.
   [[nodiscard]] bool try_borrow() noexcept;
-  /// The borrower's: one turn, which waits until something happened.
+  /// For the borrower: one turn, which waits until something happens.
   void turn() noexcept { uv_run(loop_.get(), UV_RUN_ONCE); }
-  /// The borrower's: whether it is to give the loop back now.
+  /// For the borrower: whether to give the loop back now.
   [[nodiscard]] bool is_wanted_back() const noexcept { return stopping_; }
   /// Ends the loan. The thread takes the loop up again at once when `at_once`, when something is
   /// due or somebody waits, and otherwise when no other loan followed for a millisecond or two:
   /// waking it after every loan would cost what borrowing saves.
   void give_back(bool at_once) noexcept;
-  /// The thread takes the loop up as soon as it is free: called for what a Wakeup was notified of.
+  /// The thread takes the loop up as soon as it is free: called when a Wakeup was notified.
   void want() noexcept;
 
   /// The loop is not lent while a thread waits for it without turning it. The waiting thread ends
   /// this, or the callback of the loop that answers it.
   void begin_waiting() noexcept;
   void end_waiting() noexcept { --waiting_; }
-  /// Follows `end_waiting()`, once for any number of them: where nobody waits any more, the thread
-  /// leaves the loop to borrowers.
+  /// Called after `end_waiting()`, once for any number of calls: if nobody waits, the thread leaves
+  /// the loop to borrowers.
   void leave_to_borrowers() noexcept;
 
  private:
@@ -87,11 +88,12 @@ class LoopThread {
   Callback on_stop_;
   const Lending lending_;
   Loop loop_;
-  std::optional<Wakeup> wakeup_;  // reset, once stopped, under mutex_
+  std::optional<Wakeup> wakeup_;  // reset under mutex_ after the stop
   std::atomic<bool> stopping_{false};
   std::atomic<std::thread::id> turned_by_{};
   bool borrowed_ = false;  // belongs to the loop's thread
-  /// The first that waits has the thread take the loop up, under mutex_. For all others it has it.
+  /// Number of waiting threads. The first one makes the thread take the loop up, under mutex_; for
+  /// all others the thread already has the loop.
   std::atomic<std::uint64_t> waiting_{0};
 
   std::mutex mutex_;  // guards what follows

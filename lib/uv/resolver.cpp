@@ -39,7 +39,7 @@ ResolvedHost look_up_host(const std::string& host, std::uint16_t port) {
   addrinfo* found = nullptr;
   const int status = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   const std::unique_ptr<addrinfo, FreeAddrinfo> list(found);
-  // The words for a status are constants.
+  // The texts for a status are constants.
   if (status != 0) return {::gai_strerror(status), {}};
   return {nullptr, copy_addresses(found)};
 }
@@ -64,7 +64,7 @@ Addresses Resolver::in_order(Addresses addresses) const {
 
 void Resolver::trying(const Address& address) noexcept {
   last_ = address;
-  last_works_ = false;  // until it has answered once more
+  last_works_ = false;  // until the server has answered once more
 }
 
 void Resolver::works(const Address& address) noexcept {

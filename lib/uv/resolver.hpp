@@ -21,22 +21,23 @@ struct ResolvedHost {
   [[nodiscard]] bool failed() const noexcept { return problem != nullptr; }
 };
 
-/// Gets what a lookup found; Resolver::in_order says in which order to try it.
+/// Gets the addresses that a lookup found; Resolver::in_order says in which order to try them.
 using ResolverListener = BlockingCall<ResolvedHost>::Listener;
 
-/// Blocks; called on a thread of its own. May be the operating system's or a test's.
+/// Blocks; called on a thread of its own. The operating system's lookup, or a test's.
 using HostLookup = std::function<ResolvedHost(const std::string& host, std::uint16_t port)>;
 
 [[nodiscard]] ResolvedHost look_up_host(const std::string& host, std::uint16_t port);
 
-/// Lookups that may be running at once in one process.
+/// The most lookups that may run at once in one process.
 inline constexpr std::size_t most_lookups = 32;
 
 /// The addresses of one host name, looked up without blocking the loop, for the streams to one
 /// server, at once or one after another.
 ///
-/// It remembers which address was tried last and whether it worked: the next stream starts there,
-/// or at the address behind it. A host with an address that hangs is reached by the others.
+/// Remembers which address was tried last and whether it worked: the next stream starts at that
+/// address, or at the one after it. A host with an address that hangs is reached by its other
+/// addresses.
 ///
 /// Belongs to the loop's thread.
 class Resolver {
@@ -46,17 +47,17 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  /// `listener` is called once, perhaps inside this call. Always for the same host and port.
+  /// `listener` is called once, perhaps inside this call. Host and port must always be the same.
   void resolve(const std::string& host, std::uint16_t port, ResolverListener& listener);
-  /// `listener` is not called any more.
+  /// `listener` is no longer called.
   void forget(const ResolverListener& listener) noexcept;
 
   /// The addresses of a host in the order in which to try them now.
   [[nodiscard]] Addresses in_order(Addresses addresses) const;
 
-  /// A stream begins to connect to it.
+  /// A stream begins to connect to `address`.
   void trying(const Address& address) noexcept;
-  /// The server behind it answers as one should.
+  /// The server at `address` answers as it should.
   void works(const Address& address) noexcept;
 
  private:

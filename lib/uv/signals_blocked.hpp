@@ -7,8 +7,8 @@
 
 namespace redlock::uv {
 
-/// Around the creation of a thread. Signals are the application's; a new thread inherits the mask
-/// of its creator, so that there is no moment in which it could be chosen to receive one.
+/// Blocks all signals while a thread is created. Signals are the application's; a new thread
+/// inherits its creator's mask, so there is no moment in which it could receive one.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

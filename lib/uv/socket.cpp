@@ -14,7 +14,7 @@ namespace redlock::uv {
 namespace {
 
 constexpr std::size_t read_buffer_size = 65536;
-// A backlog larger than this was an accident whose memory is not kept for the next one.
+// A backlog larger than this is an exception, whose memory is not kept.
 constexpr std::size_t kept_backlog_capacity = 262144;
 
 }  // namespace
@@ -43,7 +43,7 @@ Socket::Socket(uv_loop_t* loop, Kind kind, SocketListener& listener)
   switch (kind) {
     case Kind::tcp:
       REDLOCK_ASSERT(uv_tcp_init(loop, &state_->tcp) == 0);
-      // Only sets a flag here, which libuv applies to the descriptor that connect() creates.
+      // Only sets a flag, which libuv applies to the descriptor that connect() creates.
       REDLOCK_ASSERT(uv_tcp_nodelay(&state_->tcp, 1) == 0);
       break;
     case Kind::unix_socket:
@@ -103,7 +103,7 @@ void Socket::close(CloseMode mode) noexcept {
   State* state = state_.release();
   state->listener = nullptr;
   if (mode == CloseMode::reset && state->kind == Kind::tcp) {
-    // Fails only where no descriptor exists yet, so that there is nothing to throw away.
+    // Fails only before a descriptor exists, when there is nothing to discard.
     if (uv_tcp_close_reset(&state->tcp, on_closed) == 0) return;
   }
   uv_close(&state->handle, on_closed);

@@ -13,13 +13,13 @@ namespace redlock::uv {
 
 /// How a connection ends.
 enum class CloseMode {
-  graceful,  ///< what the kernel already took is still delivered
+  graceful,  ///< bytes that the kernel has taken are still delivered
   reset,     ///< TCP: SO_LINGER {1,0}, our kernel drops the bytes that it has not delivered. Bytes
           ///< in the server's receive buffer are out of reach: Linux 6.18 lets a server read (and
           ///< execute) them after the reset; on a Unix socket all sent bytes are there
 };
 
-/// Statuses are libuv's.
+/// Receives the events of one socket. Statuses are libuv's.
 class SocketListener {
  public:
   virtual void on_connected(int status) noexcept = 0;
@@ -32,8 +32,8 @@ class SocketListener {
   ~SocketListener() = default;
 };
 
-/// One connected socket, TCP or Unix, for one attempt to connect. The listener is not called any
-/// more after close() or the destructor, and may cause either from inside any callback.
+/// One connected socket, TCP or Unix, for one attempt to connect. The listener is never called
+/// after close() or the destructor, and may cause either from inside any callback.
 class Socket {
  public:
   enum class Kind { tcp, unix_socket };
@@ -44,18 +44,19 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  /// Once, and only the one of the socket's kind. on_connected follows if the answer is zero.
+  /// Called once, and only the overload for the socket's kind. on_connected follows if the result
+  /// is zero.
   [[nodiscard]] int connect(const Address& address);
   [[nodiscard]] int connect(const std::string& path);
 
   [[nodiscard]] int start_reading();
 
-  /// One system call. How many bytes the kernel took, possibly none, or an error.
+  /// Makes one system call. Returns how many bytes the kernel took, possibly none, or an error.
   [[nodiscard]] std::ptrdiff_t try_send(std::string_view bytes) noexcept;
 
   /// Sends `bytes` from `offset` on whenever the kernel takes them; on_sent_later follows if the
-  /// answer is zero. `bytes` is swapped for an empty string with some capacity. Not while
-  /// is_sending_later().
+  /// result is zero. `bytes` is swapped for an empty string with some capacity. Must not be called
+  /// while is_sending_later().
   [[nodiscard]] int send_later(std::string& bytes, std::size_t offset);
   [[nodiscard]] bool is_sending_later() const noexcept;
   [[nodiscard]] std::size_t unsent() const noexcept;

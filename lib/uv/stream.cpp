@@ -70,7 +70,7 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
   Phase phase_ = Phase::fresh;
   Endpoint endpoint_;
   std::optional<Resolver> own_resolver_;
-  Resolver* resolver_ = nullptr;  // null where there is nothing to resolve
+  Resolver* resolver_ = nullptr;  // null: there is nothing to resolve
   Addresses addresses_;
   std::size_t next_address_ = 0;
   std::optional<Socket> socket_;
@@ -206,7 +206,7 @@ void Stream::Connection::shake_hands() {
 void Stream::Connection::read_plaintext() {
   while (phase_ == Phase::open) {
     const auto [status, bytes] = tls_->read();
-    // The protocol itself answers now and then (key updates).
+    // TLS itself sometimes answers (key updates).
     send_ciphertext();
     if (phase_ != Phase::open) return;
     switch (status) {
@@ -307,8 +307,8 @@ std::size_t Stream::Connection::unsent() const noexcept {
 }
 
 void Stream::Connection::on_send_error(int status) {
-  // The server hung up. Its last words (answers, "max number of clients reached", a TLS alert) may
-  // still lie in the receive buffer; the read side delivers them and then reports the end.
+  // The server hung up. Its last bytes (answers, "max number of clients reached", a TLS alert) may
+  // still be in the receive buffer; the read side delivers them and then reports the end.
   if (status == UV_EPIPE || status == UV_ECONNRESET) return;
   fail(connection_failure(status));
 }
@@ -341,7 +341,7 @@ void Stream::Connection::close(CloseMode mode) {
   if (phase_ == Phase::closed) return;
   if (mode == CloseMode::graceful && phase_ == Phase::open) {
     flush();
-    // A failure just now has closed the socket, and leaves nobody to say good-bye to.
+    // If flush() failed, the socket is closed, and there is nobody to send close_notify to.
     if (phase_ == Phase::open && tls_) {
       tls_->say_close();
       send_ciphertext();

@@ -15,7 +15,7 @@ namespace redlock::uv {
 
 class Resolver;
 
-/// Where a server listens.
+/// The address at which a server listens, and how to connect to it.
 struct Endpoint {
   using Kind = Socket::Kind;
 
@@ -27,7 +27,7 @@ struct Endpoint {
   /// tcp: shared by the streams to this server, and outlives them. Null: every stream has its own,
   /// and begins at the first address.
   Resolver* resolver = nullptr;
-  std::string refused{};  ///< why it must not be connected to; empty: it may
+  std::string refused{};  ///< why nobody may connect to it; empty: connecting is allowed
   /// With TLS: the name, or IP literal, that the server's certificate must have; empty: the host.
   std::string server_name{};
 };
@@ -47,8 +47,8 @@ struct Failure {
 
 class StreamListener {
  public:
-  /// Connected, and hands shaken under TLS. A server that refuses our client certificate may say so
-  /// only afterwards (TLS 1.3).
+  /// Connected, and under TLS the handshake is complete. A server that refuses our client
+  /// certificate may say so only afterwards (TLS 1.3).
   virtual void on_open() noexcept = 0;
   /// Plain text; the bytes stay where they are until the call returns.
   virtual void on_bytes(std::string_view bytes) noexcept = 0;
@@ -60,7 +60,7 @@ class StreamListener {
 };
 
 /// A byte stream to one server over TCP or a Unix socket, with TLS if the endpoint says so. Opened
-/// once, closed once, never reused: whatever belonged to a connection dies with it.
+/// once, closed once, never reused: everything that belongs to a connection ends with it.
 ///
 /// Belongs to the loop's thread. The listener is called on the loop only, never from inside a call
 /// to the stream, and never after close() or destruction; it may close or destroy the stream from
@@ -73,12 +73,12 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Once. Resolves the name unless it is a literal, and tries its addresses in turn. Without a
+  /// Called once. Resolves the name unless it is a literal, and tries its addresses in turn. Has no
   /// time limit: the owner gives up by close().
   void open(const Endpoint& endpoint);
 
-  /// After on_open: the server answers as one should. The next stream of the endpoint's resolver
-  /// starts at this address; without this, at the one behind it.
+  /// Called after on_open if the server answers as it should. The next stream of the endpoint's
+  /// resolver then starts at this address; without this call, at the address after it.
   void server_works() noexcept;
 
   /// Bytes to send are appended here, plain also under TLS. Bytes appended before on_open wait for
@@ -93,10 +93,10 @@ class Stream {
   /// Connected, and the server has not completed the handshake of TLS.
   [[nodiscard]] bool shaking_hands() const noexcept;
 
-  /// Bytes that the kernel has not taken yet (under TLS those already encrypted count as such).
+  /// Number of bytes that the kernel has not taken (under TLS encrypted bytes are counted as such).
   [[nodiscard]] std::size_t unsent() const noexcept;
 
-  /// graceful: flushes what the kernel takes at once, then closes; waits for nobody.
+  /// graceful: flushes what the kernel takes at once, then closes without waiting.
   void close(CloseMode mode);
 
  private:

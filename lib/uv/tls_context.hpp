@@ -11,7 +11,7 @@ namespace redlock::uv {
 
 /// PEM files; an empty name means "none".
 struct TlsFiles {
-  std::string ca_file;    ///< whom to trust; none: the system's certificate store
+  std::string ca_file;    ///< trusted authorities; none: the system's certificate store
   std::string cert_file;  ///< the client's certificate chain; needs key_file
   std::string key_file;   ///< its private key, not encrypted
 };
@@ -33,10 +33,10 @@ class TlsContext {
   TlsContext(Key, std::unique_ptr<SSL_CTX, Free> context, TlsFiles files) noexcept
       : context_(std::move(context)), files_(std::move(files)) {}
 
-  /// For SSL_new() alone, which counts a reference and is thread-safe.
+  /// Only for SSL_new(), which counts a reference and is thread-safe.
   [[nodiscard]] SSL_CTX* get() const noexcept { return context_.get(); }
 
-  /// What it was made of.
+  /// The files that the context was made from.
   [[nodiscard]] const TlsFiles& files() const noexcept { return files_; }
 
  private:

@@ -51,7 +51,7 @@ struct FreeMemory {
   return text.data();
 }
 
-/// To whom it was issued: "'a.example', '10.0.0.1' and 3 more".
+/// The names to which the certificate was issued: "'a.example', '10.0.0.1' and 3 more".
 [[nodiscard]] std::string names_in(X509* certificate) {
   const std::unique_ptr<GENERAL_NAMES, FreeNames> names(static_cast<GENERAL_NAMES*>(
       X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));

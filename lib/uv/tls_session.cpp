@@ -21,7 +21,7 @@ struct FreeBio {
 };
 using BioPtr = std::unique_ptr<BIO, FreeBio>;
 
-/// OpenSSL checks the chain by itself, but to whom the certificate was issued only on request.
+/// OpenSSL always checks the chain, but checks the name in the certificate only on request.
 bool demand_identity(SSL* ssl, const std::string& host) {
   X509_VERIFY_PARAM* param = SSL_get0_param(ssl);
   if (parse_literal(host, 0)) {
@@ -91,7 +91,7 @@ TlsSession::Status TlsSession::write(std::string_view plaintext) {
 
 void TlsSession::say_close() {
   ERR_clear_error();
-  // Fails when the handshake never ended or TLS broke: there is nobody to take leave of then.
+  // Fails if the handshake never ended or TLS broke: no farewell is due then.
   if (SSL_shutdown(ssl_.get()) < 0) ERR_clear_error();
 }
 
@@ -122,7 +122,7 @@ int TlsSession::on_verified(int accepted, X509_STORE_CTX* verified) noexcept {
   return 0;
 }
 
-/// Of the error that OpenSSL noticed first.
+/// Explains the error that OpenSSL noticed first.
 std::string TlsSession::explain_error(const char* doing) const {
   const unsigned long error = ERR_peek_error();
   const char* const words = ERR_reason_error_string(error);

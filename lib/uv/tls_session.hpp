@@ -20,24 +20,24 @@ class TlsSession {
  public:
   enum class Status {
     ok,
-    needs_input,  ///< nothing more to do until receive() brought more
+    needs_input,  ///< nothing more to do until receive() brings more
     closed,       ///< the peer said that it will send no more
     failed,       ///< see error()
   };
 
-  /// Ready to shake hands with `host`, a name or an IP literal, which the peer's certificate must
-  /// be made out to; or why that is impossible.
+  /// A session ready for the handshake with `host`, the name or IP literal to which the peer's
+  /// certificate must be issued; or why there can be none.
   using Result = std::variant<std::unique_ptr<TlsSession>, std::string>;
   [[nodiscard]] static Result create(const TlsContext& context, const std::string& host);
 
   /// Ciphertext from the peer. False: out of memory.
   [[nodiscard]] bool receive(std::string_view ciphertext);
 
-  /// `ok` once hands are shaken. Under TLS 1.3 the peer may still refuse our certificate later:
-  /// read() reports it.
+  /// `ok` after the handshake is complete. Under TLS 1.3 the peer may still refuse our certificate
+  /// later: read() reports it.
   [[nodiscard]] Status shake_hands();
 
-  /// At most one record. The view is good until the next call.
+  /// At most one record. The view is valid until the next call.
   struct Plaintext {
     Status status;
     std::string_view bytes;
@@ -46,21 +46,21 @@ class TlsSession {
 
   [[nodiscard]] Status write(std::string_view plaintext);
 
-  /// Says good-bye to the peer.
+  /// Tells the peer that no more data follows (close_notify).
   void say_close();
 
-  /// Ciphertext for the peer, good until the next call.
+  /// Ciphertext for the peer, valid until the next call.
   [[nodiscard]] std::string_view outgoing() const;
   void outgoing_sent();
 
   /// One line, after `failed`.
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
-  /// The peer wants to see a client certificate and the context has none: servers that insist just
-  /// hang up, and the alert that says so may be lost with the connection.
+  /// Whether the peer demands a client certificate and the context has none: such servers just hang
+  /// up, and the alert that says so may be lost with the connection.
   [[nodiscard]] bool owes_certificate() const noexcept { return owes_certificate_; }
 
-  /// The peer saw a client certificate, and may hang up because of it. Empty: it saw none.
+  /// The client certificate that the peer saw, and may hang up because of. Empty: it saw none.
   [[nodiscard]] const std::string& shown_certificate() const noexcept { return shown_certificate_; }
 
   TlsSession(Key, SSL* ssl, BIO* incoming, BIO* outgoing, TlsFiles files, std::string expected);
@@ -83,8 +83,8 @@ class TlsSession {
   std::unique_ptr<char[]> record_;
   std::string error_ = "TLS failed";
   TlsFiles files_;
-  std::string expected_;  // to whom the peer's certificate must be issued
-  std::string refusal_;   // why its certificate was refused
+  std::string expected_;  // the name or address that the peer's certificate must have
+  std::string refusal_;   // why the peer's certificate was refused
   std::string shown_certificate_;
   bool owes_certificate_ = false;
 };

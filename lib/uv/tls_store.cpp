@@ -26,7 +26,7 @@ namespace {
 }  // namespace
 
 TlsStore::Result TlsStore::create(const TlsFiles& files) {
-  // Before the files are read: a change meanwhile is seen next time.
+  // Taken before the files are read, so that a change meanwhile is seen next time.
   const Stamps stamps = stamps_of(files);
   auto context = TlsContext::create(files);
   if (auto* why = std::get_if<std::string>(&context)) return std::move(*why);

@@ -13,7 +13,7 @@ namespace redlock::uv {
 
 /// The TLS context for the next connection. Certificates are renewed under programs that run for
 /// months: the files are read again when they have changed. While they cannot be read, or do not
-/// belong to each other, the former context stays.
+/// match each other, the former context stays in use.
 ///
 /// Belongs to one thread at a time, that of the loop.
 class TlsStore {
@@ -27,10 +27,10 @@ class TlsStore {
   /// Looks at the files, which takes no longer than a few system calls unless they have changed.
   [[nodiscard]] std::shared_ptr<const TlsContext> current();
 
-  /// Why the changed files cannot be used, once; empty: nothing new.
+  /// Why the changed files cannot be used; each problem is returned once. Empty: nothing new.
   [[nodiscard]] std::string take_warning() { return std::exchange(warning_, {}); }
 
-  /// What is compared of a file; zeros if it cannot be read.
+  /// The properties of a file that are compared; zeros if it cannot be read.
   struct Stamp {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
@@ -48,7 +48,7 @@ class TlsStore {
   TlsFiles files_;
   Stamps stamps_;  // of the files that the context was made of
   std::shared_ptr<const TlsContext> context_;
-  std::string problem_;  // the last one that was told
+  std::string problem_;  // the last problem that was reported
   std::string warning_;
 };
 

@@ -7,8 +7,8 @@
 
 namespace redlock::uv {
 
-/// Calls back once before the loop polls again, if that was requested. This is where everything
-/// that one turn of the loop produced leaves in one write per connection.
+/// Calls back once before the loop polls again, if that was requested. Everything that one turn of
+/// the loop produced is sent here, in one write per connection.
 ///
 /// A request keeps the loop alive until it is served; an idle hook does not. Loop thread only.
 /// May be destroyed by its callback.
@@ -19,8 +19,8 @@ class TurnHook {
   TurnHook(const TurnHook&) = delete;
   TurnHook& operator=(const TurnHook&) = delete;
 
-  /// No system call. Also right inside the callback itself: the next turn then follows without
-  /// waiting for I/O.
+  /// Makes no system call. Also allowed inside the callback itself: the next turn then follows
+  /// without waiting for I/O.
   void request() noexcept;
 
   /// Calls back now if that was requested, outside every callback of the loop: for a caller that

@@ -11,9 +11,9 @@
 /// How the handshake finds a server's capabilities. A new capability needs a row here.
 namespace redlock::redis {
 
-/// A version of Redis. A fork tells which one it is compatible with.
+/// A version of Redis. A fork says which version it is compatible with.
 struct VersionRow {
-  int since = 0;  ///< the major version; 0: any, also one that is no number
+  int since = 0;  ///< the major version; 0: any version, also one that is not a number
   core::Capabilities gives;
 };
 
@@ -32,7 +32,8 @@ inline constexpr std::array version_rows{
 struct CommandRow {
   std::array<std::string_view, 6> words;  ///< empty ones at the end
   core::Capabilities gives;
-  std::optional<core::Capability> unless{};  ///< given by a row before this one, which is preferred
+  /// A capability that an earlier row gives, and that is preferred to this row.
+  std::optional<core::Capability> unless{};
 
   [[nodiscard]] constexpr std::span<const std::string_view> question() const noexcept {
     const auto end = std::find(words.begin(), words.end(), std::string_view());

@@ -21,8 +21,8 @@
 namespace redlock::redis {
 namespace {
 
-/// Why a server cannot be one of N independent masters that keep what they are given; empty where
-/// it can. A field that INFO lacks counts as healthy.
+/// Why a server cannot be one of N independent masters that keep what they are given; empty: it
+/// can. A field that INFO lacks counts as healthy.
 [[nodiscard]] std::string why_ineligible(std::string_view info) {
   constexpr std::size_t longest_word = 64;
   const std::string_view mode = server_mode(info);
@@ -47,7 +47,7 @@ namespace {
 }
 
 [[nodiscard]] core::Capabilities given_by_version(std::string_view version) noexcept {
-  int major = 0;  // and it stays so if there is no number
+  int major = 0;  // stays 0 if there is no number
   std::from_chars(version.data(), version.data() + version.size(), major);
   core::Capabilities given;
   for (const VersionRow& row : version_rows) {
@@ -72,7 +72,7 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
   if (guard_) {
     append_command(out, {"HELLO", "3"});
     expect(Step::ignored);
-    // OPTIN: not what votes read. NOLOOP: not what we write ourselves.
+    // OPTIN leaves out what votes read, NOLOOP what we write ourselves.
     append_command(out, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
     expect(Step::tracking);
   }
@@ -271,8 +271,8 @@ Handshake::Progress Handshake::take(const Value& answer) {
 Handshake::Progress Handshake::take_guard_step(Step step, const Value& answer) {
   const bool is_error = answer.type == Value::Type::error;
   if (is_error && step == Step::guard) {
-    // A server whose EVAL was renamed runs none either. Without what could take the place of
-    // scripts, no lock could be released there.
+    // A server whose EVAL was renamed runs none either. Without a substitute for scripts, no lock
+    // could be released there.
     const bool renamed = answer.text.starts_with("ERR unknown command");
     if (answer.text.starts_with("NOPERM") || (renamed && can(core::Capability::compare))) {
       withdraw(core::Capability::run_scripts);
@@ -347,14 +347,14 @@ Handshake::Progress Handshake::take_reading(Step step, const Value& answer) {
 
 Handshake::Progress Handshake::take_written(const Value& answer) {
   if (answer.type == Value::Type::array) {
-    // A transaction goes on behind a command that failed.
+    // A transaction goes on after a command that failed.
     const auto failed =
         std::find_if(answer.elements.begin(), answer.elements.end(),
                      [](const Value* done) { return done->type == Value::Type::error; });
     return failed == answer.elements.end() ? advance() : refuse(Step::written, **failed);
   }
   if (answer.type != Value::Type::nil) return malformed(Step::written);
-  // Another client was faster: what it wrote is read.
+  // Another client was faster: reads what that client wrote.
   constexpr int most_transactions = 8;
   if (++transactions_ == most_transactions) {
     why_ = "its membership record changed while it was read";
@@ -365,7 +365,7 @@ Handshake::Progress Handshake::take_written(const Value& answer) {
 }
 
 Handshake::Progress Handshake::take_marker(const Value& answer) {
-  // A server that does not let us read it is taken to have none, as if it were new.
+  // A server that does not let us read its marker counts as new, without a marker.
   if (answer.type == Value::Type::bulk && answer.text.size() <= core::marker_bytes) {
     identity_.marker = answer.text;
   }
@@ -396,8 +396,8 @@ void Handshake::take_marker_text(const std::string& text) {
 }
 
 void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
-  // No quarantine that we asked for is longer, and a forged one must not overflow. One without an
-  // end is as long as any.
+  // No quarantine of ours is longer, and a forged one must not overflow. A quarantine without an
+  // end counts as the longest.
   constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
   identity_.quarantine = std::chrono::milliseconds(left < 0 ? longest : std::min(left, longest));
   if (left == 0) return;
@@ -432,8 +432,9 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
   identity_.capabilities = given_by_version(identity_.version);
   identity_.ineligible = why_ineligible(text);
   if (!tracks_ || !identity_.ineligible.empty()) withdraw(core::Capability::track);
-  // While it reads an append-only file it says aof_enabled:0. The guard asks a moment later, when
-  // all may be read, and would take a durable node for one that may have forgotten something.
+  // While a server reads its append-only file, it says aof_enabled:0. The guard asks a moment
+  // later, when the file may be read, and would take a durable node for one that may have forgotten
+  // something.
   if (identity_.ineligible.empty() && info_field(text, "loading") == "1") {
     why_ = "INFO: LOADING, it is still reading its data";
     return Progress::refused;
@@ -442,7 +443,7 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
   append_only_ = info_field(text, "aof_enabled") == "1";
   identity_.evicted = evicted_keys(text);
   replid_ = visible(memory_id(text), longest_field);
-  // Before Redis 4.0 there is none, and a change of role is not noticed.
+  // Before Redis 4.0 there is no replication id, and a change of role is not noticed.
   if (replid_.empty()) replid_ = identity_.run_id;
   return advance();
 }

@@ -15,36 +15,36 @@ namespace redlock::redis {
 
 /// The identity of the server.
 struct ServerIdentity {
-  std::string run_id;              ///< another one after every start of the server's process
+  std::string run_id;              ///< changes at every start of the server's process
   std::int64_t connection_id = 0;  ///< what CLIENT ID answered
-  std::string version;             ///< e.g. "7.0.15"; of a fork that of Redis it is compatible with
-  std::string product{};           ///< what it calls itself, e.g. "Valkey 9.1.2"
+  std::string version;    ///< e.g. "7.0.15"; for a fork: the Redis version it is compatible with
+  std::string product{};  ///< product and version by its own name, e.g. "Valkey 9.1.2"
   core::Capabilities capabilities{};
   std::uint64_t evicted = 0;    ///< keys that it has evicted
-  std::string ineligible{};     ///< why it can have no vote at all; empty where it can
-  bool replica = false;         ///< and that is because it is a replica now
-  std::string marker{};         ///< word for word, see core::Marker; empty where there is none
-  bool unmarked = false;        ///< and that is not of this process: see RestartGuard::marks
+  std::string ineligible{};     ///< why it can have no vote at all; empty: it can
+  bool replica = false;         ///< ineligible because it is a replica now
+  std::string marker{};         ///< the marker word for word, see core::Marker; empty: none
+  bool unmarked = false;        ///< the marker is not of this process: see RestartGuard::marks
   core::Duration quarantine{};  ///< how long it has no vote for new leases
   std::string quarantine_why{};
 };
 
 /// The first commands on a new connection, pipelined in one write: AUTH, SELECT, CLIENT ID, INFO,
 /// COMMAND GETKEYS of the commands that not every server knows, CLIENT SETNAME, SCRIPT LOAD of each
-/// of `loaded_scripts`; without the restart guard also GET of the marker. Then, if the server is
-/// eligible, the restart guard's script in a second write: it needs the run_id. Where that cannot
-/// be executed the connection is refused, and tried again; so is that of an eligible server that is
-/// LOADING: what it says of itself is not true yet.
+/// of `loaded_scripts`; without the restart guard also GET of the marker. If the server is
+/// eligible, the restart guard's script follows in a second write, because it needs the run_id. If
+/// the script cannot be executed, the connection is refused, and tried again. The same happens with
+/// an eligible server that is LOADING: what it says about itself is not true until it has loaded.
 ///
-/// With the restart guard, HELLO 3 and CLIENT TRACKING come ahead of INFO: from then on a server
-/// that knows them says so when it is flushed or loads the data of a master, and what INFO said is
-/// not out of date. A server that refuses them is used without. No key is tracked: the server would
-/// remember that for longer than the connection lasts.
+/// With the restart guard, HELLO 3 and CLIENT TRACKING come before INFO: from then on, a server
+/// that knows them notifies us when it is flushed or loads the data of a master, so INFO's answer
+/// cannot be out of date unnoticed. A server that refuses them is used without them. No key is
+/// tracked: the server would remember it for longer than the connection lasts.
 class Handshake {
  public:
   enum class Progress : std::uint8_t {
     more,       ///< answers are still to come
-    ask,        ///< call ask(): there is more to be said
+    ask,        ///< call ask(): a second part has to be sent
     done,       ///< identity() is complete
     refused,    ///< see why(); the remaining answers mean nothing
     malformed,  ///< see why(); no Redis server answers like this
@@ -112,13 +112,13 @@ class Handshake {
   std::array<Step, 32> steps_{};
   std::size_t expected_ = 0;
   std::size_t taken_ = 0;
-  std::size_t commands_taken_ = 0;  // of command_rows
+  std::size_t commands_taken_ = 0;  // answers taken for rows of command_rows
   std::string password_;            // removed from refusals
-  /// What the guard still has to do.
+  /// The restart guard's remaining work.
   enum class Guard : std::uint8_t {
     none,
     decide,  ///< by guard.lua
-    read,    ///< or, where our user runs no scripts, by a transaction: see core::guard_node()
+    read,    ///< if our user runs no scripts, by a transaction: see core::guard_node()
     write,
   };
   Guard next_ = Guard::none;
@@ -127,7 +127,7 @@ class Handshake {
   std::string read_marker_;
   std::string read_why_;
   int transactions_ = 0;
-  bool joined_ = false;  // its quarantine began with a change of members
+  bool joined_ = false;  // the node's quarantine began with a change of members
   bool tracks_ = false;
   bool append_only_ = false;
   bool always_synced_ = false;

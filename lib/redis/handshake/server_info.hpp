@@ -13,23 +13,25 @@ namespace redlock::redis {
 /// How many keys the server has evicted; 0 if INFO does not say.
 [[nodiscard]] std::uint64_t evicted_keys(std::string_view info) noexcept;
 
-/// Changes whenever the server process may have forgotten keys, and else only with its role: its
-/// replication id, and how many keys it has evicted. Empty if INFO names no replication id.
+/// The server's replication id, and how many keys it has evicted. Changes whenever the server
+/// process may have forgotten keys, and otherwise only with its role. Empty if INFO names no
+/// replication id.
 [[nodiscard]] std::string memory_id(std::string_view info);
 
 /// "standalone", "sentinel" or "cluster"; empty if INFO does not say. Forks of Redis have renamed
 /// the field.
 [[nodiscard]] std::string_view server_mode(std::string_view info) noexcept;
 
-/// What a server calls itself.
+/// The product name and version that a server gives itself.
 struct Product {
   std::string_view name;     ///< "Redis", "Valkey", "Redict"
-  std::string_view version;  ///< its own; `redis_version` is what a fork is compatible with
+  std::string_view version;  ///< the product's own; a fork's `redis_version` is the Redis version
+                             ///< that it is compatible with
 };
 
 [[nodiscard]] Product product_in(std::string_view info) noexcept;
 
-/// "Valkey 9.1.2"; "Redis" alone where INFO names no version.
+/// "Valkey 9.1.2"; "Redis" alone if INFO names no version.
 [[nodiscard]] std::string product_text(std::string_view info);
 
 }  // namespace redlock::redis

@@ -22,7 +22,7 @@ std::optional<core::Answer> classify_extend(bool may_repair, const Value& value)
     case 0:
       return core::Answer{.reply = Reply::gone};
     case 2:
-      // A write that was not asked for.
+      // An unwanted write.
       if (!may_repair) return std::nullopt;
       return core::Answer{.reply = Reply::repaired};
     case -1:
@@ -32,7 +32,7 @@ std::optional<core::Answer> classify_extend(bool may_repair, const Value& value)
   }
 }
 
-/// SET … IFEQ … GET: whose key it was. The core compares that with the token.
+/// SET … IFEQ … GET answers whose key it was. The core compares the answer with the token.
 std::optional<core::Answer> classify_plain_extend(const Value& value) noexcept {
   if (value.type == Type::nil) return core::Answer{.reply = Reply::gone};
   if (value.type == Type::bulk) {
@@ -50,8 +50,8 @@ std::optional<core::Answer> classify_plain_repair(Dialect dialect, const Value& 
   const auto second = classify_set(dialect, set);
   if (!first || !second || first->reply != Reply::gone) return second ? first : second;
   if (second->reply == Reply::granted) return core::Answer{.reply = Reply::repaired};
-  // Whose it became in between is not named: were it our own token, the key would have the TTL of
-  // an earlier request.
+  // The holder in between is not named: if it were our own token, the key would have the TTL of an
+  // earlier request.
   return second->reply == Reply::taken ? core::Answer{.reply = Reply::taken} : second;
 }
 
@@ -59,7 +59,8 @@ void append_extend_if_ours(Writer& out) {
   out.command({"SET", out.resource(), out.token(), "IFEQ", out.token(), "GET", "PX", out.ttl()});
 }
 
-/// None: a key of the token stays what it is.
+/// How long readers have the reservation after a downgrade; none: a key of the token stays as it
+/// is.
 std::optional<std::string_view> reservation_of(Writer& out, const core::Terms& terms) {
   return terms.downgraded ? std::optional(out.reserved_for()) : std::nullopt;
 }
@@ -116,7 +117,7 @@ constexpr std::array all_extends{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
-              // Nothing is extended, and nothing given back.
+              // Extends nothing and restores nothing.
               out.script(scripts::Extend{.resources = out.resources(),
                                          .token = out.token(),
                                          .ttl_ms = "0",

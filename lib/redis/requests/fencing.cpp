@@ -29,14 +29,15 @@ std::optional<core::Answer> classify_exceeding(Dialect dialect, Values values) n
 
 namespace {
 
-/// The number that there is, or the floor; ours if it is higher; and whose key it is then.
+/// Reads the number that there is, or the floor; writes our number if it is higher; then reads
+/// whose key it is.
 void append_raise(Writer& out) {
   out.command({"ZMSCORE", keys::fencing_numbers, out.resource(), ""});
   out.command({"ZADD", keys::fencing_numbers, "GT", out.number(), out.resource()});
   out.command({"GET", out.resource()});
 }
 
-/// Answers 1 where it made the number higher, or there was none.
+/// Answers 1 if it made the number higher, or there was none.
 void append_short_raise(Writer& out) {
   out.command({"ZADD", keys::fencing_numbers, "GT", "CH", out.number(), out.resource()});
   out.command({"GET", out.resource()});
@@ -48,7 +49,7 @@ std::optional<core::Answer> classify_raise(Values values) noexcept {
   const Value& raised = *values[1];
   const Value& holder = *values[2];
   std::optional<core::Answer> result = core::Answer{};
-  // With a score missing, only the script can decide whether our number is the highest.
+  // If a score is missing, only the script can decide whether our number is the highest.
   result->reply = Reply::behind;
   if (scores.type == Type::error) return result;
   if (scores.type != Type::array || scores.elements.size() != 2) return std::nullopt;

@@ -7,7 +7,7 @@
 #include "redis/requests/row.hpp"
 #include "redis/wire/classify.hpp"
 
-/// A node's marker: read behind votes, or to confirm it, and replaced.
+/// Requests that read a node's marker, after votes or to confirm it, and that replace it.
 namespace redlock::redis {
 
 using core::Reply;
@@ -16,8 +16,7 @@ using Type = Value::Type;
 
 namespace {
 
-/// Where the marker is not the expected one, the node gets the quarantine all the same: a
-/// transaction cannot decide.
+/// Sets the quarantine even if the marker is not the expected one: a transaction cannot decide.
 void append_marker_transaction(Writer& out, const core::Terms& terms) {
   const core::MarkerWrite& write = *terms.marker;
   using std::chrono::microseconds;
@@ -75,7 +74,7 @@ std::optional<core::Answer> classify_marker(const Value& value) noexcept {
 std::optional<core::Answer> classify_floor_and_marker(const Value& scores,
                                                       const Value& marker) noexcept {
   std::optional<core::Answer> result = classify_marker(marker);
-  // An error to either: then none is known.
+  // If either answer is an error, neither floor nor marker is known.
   if (!result || scores.type == Type::error) return result;
   if (scores.type != Type::array || scores.elements.size() != 1) return std::nullopt;
   const Value& floor = *scores.elements[0];
@@ -86,7 +85,7 @@ std::optional<core::Answer> classify_floor_and_marker(const Value& scores,
   return result;
 }
 
-/// {written, the marker, quarantine left}: who wrote it does not matter.
+/// {written, the marker, quarantine left}. It does not matter which client wrote the marker.
 std::optional<core::Answer> classify_marker_written(const Value& value) noexcept {
   if (value.type == Type::error) return error_of(value);
   if (value.type != Type::array || value.elements.size() != 3) return std::nullopt;
@@ -100,7 +99,7 @@ std::optional<core::Answer> classify_marker_written(const Value& value) noexcept
 std::optional<core::Answer> classify_marker_transaction(const Value& value) noexcept {
   if (value.type == Type::error) return error_of(value);
   if (value.type != Type::array || value.elements.size() != 6) return std::nullopt;
-  // A transaction goes on behind a command that failed.
+  // A transaction goes on after a command that failed.
   for (const Value* done : value.elements) {
     if (done->type == Type::error) return error_of(*done);
   }

@@ -3,7 +3,7 @@
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
 
-/// The queue of those who wait, and keys whose changes somebody wants to know of.
+/// Requests for the queue of waiters, and for keys whose changes are tracked.
 namespace redlock::redis {
 
 using core::Reply;
@@ -12,7 +12,7 @@ using Type = Value::Type;
 
 namespace {
 
-/// {1 if the resource is taken, where the client is queued}
+/// {1 if the resource is taken, the client's queue position}
 std::optional<core::Answer> classify_queued(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::array || value.elements.size() != 3) return std::nullopt;
@@ -26,17 +26,17 @@ std::optional<core::Answer> classify_queued(const Value& value) noexcept {
 std::optional<core::Answer> classify_track(const Value& caching, const Value& state) noexcept {
   if (caching.type != Type::error && caching.type != Type::status) return std::nullopt;
   const bool exists = state.type == Type::integer;  // EXISTS
-  const bool first = state.type == Type::array;     // who is first in the queue
+  const bool first = state.type == Type::array;     // the first client in the queue
   if (state.type != Type::error && !exists && !first) return std::nullopt;
   if (caching.type == Type::error) return error_of(caching);
   if (state.type == Type::error) return error_of(state);
-  // The last member of a queue is '', which is no client.
+  // The last member of a queue is '', which is not a client.
   const bool none =
       exists ? state.integer == 0 : state.elements.empty() || state.elements[0]->text.empty();
   return core::Answer{.reply = none ? Reply::gone : Reply::taken};
 }
 
-/// A server tracks what is read behind CLIENT CACHING YES.
+/// A server tracks the keys that are read after CLIENT CACHING YES.
 void append_track(Writer& out, const core::Terms& terms) {
   out.command({"CLIENT", "CACHING", "YES"});
   switch (terms.tracked) {

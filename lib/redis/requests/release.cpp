@@ -4,7 +4,7 @@
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
 
-/// How a key leaves a node, and who is told of it.
+/// Requests that delete a key from a node, and notify waiters of it.
 namespace redlock::redis {
 
 using core::Reply;
@@ -41,7 +41,8 @@ namespace {
 /// For how long a node remembers which locks an operator broke.
 constexpr core::Duration audit_kept_for = std::chrono::hours(24);
 
-/// At which place the release of a lost attempt queues its client, if the client waits on.
+/// The queue position at which the release of a lost attempt queues its client, if the client keeps
+/// waiting.
 enum class PositionAtRelease : std::uint8_t { none, as_before, for_any_permit, of_several };
 
 PositionAtRelease position_at_release(const core::Terms& terms) noexcept {
@@ -79,8 +80,8 @@ void append_release(Writer& out, const core::Terms& terms) {
   out.script(release);
 }
 
-/// DELIFEQ or DELEX, and whether the resource is there and anybody is queued. What EXISTS is given
-/// twice is counted twice: 1 for the resource, 2 for its queue.
+/// DELIFEQ or DELEX, and whether the resource is there and anybody is queued. EXISTS counts a key
+/// twice if it is named twice: 1 for the resource, 2 for its queue.
 void append_plain_release(Writer& out, const core::Terms&) {
   if (out.dialect() == Dialect::with_delex) {
     out.command({"DELEX", out.resource(), "IFEQ", out.token()});
@@ -99,7 +100,7 @@ void append_plain_release(Writer& out, const core::Terms&) {
 /// DELIFEQ or DELEX; EXISTS of the resource, and of its queue twice.
 std::optional<core::Answer> classify_plain_release(const Value& deleted,
                                                    const Value& left) noexcept {
-  // A user who may not ask for the queue may not notify it either.
+  // A user who may not read the queue may not notify it either.
   const bool counted = left.type == Type::integer && left.integer >= 0 && left.integer <= 5;
   if (!counted && left.type != Type::error) return std::nullopt;
   if (deleted.type == Type::error) return error_of_plain(deleted);
@@ -117,7 +118,7 @@ constexpr SharedForm releases_in_one_call{
     .common = &core::Terms::reserved_for,
     .unsaid = core::shortest_reservation,
     .all = Reply::released,
-    // Some had expired meanwhile. None of them is there any more.
+    // Some had expired before the call. None of the keys is left.
     .fewer = Reply::gone,
     .each = classify_release,
 };

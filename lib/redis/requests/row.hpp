@@ -15,30 +15,30 @@
 
 namespace redlock::redis {
 
-/// What one request's commands answer, in their order.
+/// The answers to one request's commands, in their order.
 using Values = std::span<const Value* const>;
 
-/// Everything that there is to know about one request. To add a request is to add a row to its
-/// family's file: encoder, connection, fuzzers and tests read the rows, and name few.
+/// Everything about one request on the wire. To add a request is to add a row to its family's file:
+/// encoder, connection, fuzzers and tests read the rows, and name few.
 struct Row {
   core::Verb verb{};
-  char letter = 0;          ///< by which the corpora of the fuzzers name it
-  core::Replies replies{};  ///< what its answers may mean
-  std::uint8_t values{};    ///< so many answer it: one for each command
+  char letter = 0;          ///< the request's name in the corpora of the fuzzers
+  core::Replies replies{};  ///< the possible meanings of its answers
+  std::uint8_t values{};    ///< number of values that answer it: one for each command
   void (*encode)(Writer& out, const core::Terms& terms) = nullptr;
-  /// What the values mean. Total: nothing, if no Redis server answers the request like this, so
-  /// that it is not known whose answer it is, and the connection has to be closed.
+  /// The meaning of the values. Total: nothing if no Redis server answers the request like this. It
+  /// is then not known which request the answer belongs to, and the connection has to be closed.
   std::optional<core::Answer> (*meaning)(Dialect dialect, Values values) noexcept = nullptr;
-  /// In which letters a node says yes and nothing else, and what that means: almost every answer is
-  /// compared, and not parsed. None: it cannot.
+  /// The letters of a plain yes: almost every answer is compared with them, and not parsed. None:
+  /// the request has no plain yes.
   std::string_view (*yes)(Dialect dialect, Protocol protocol) noexcept = nullptr;
   core::Reply yes_means = core::Reply::granted;
-  bool always_same = false;  ///< its bytes depend on nothing
-  /// How several that follow one another are one call. None: each is a request of its own.
+  bool always_same = false;  ///< its bytes never change
+  /// The form in which several successive requests share one call. None: each is a call of its own.
   const SharedForm* shared = nullptr;
 };
 
-/// Of all requests, in the order of the families.
+/// The rows of all requests, in the order of the families.
 [[nodiscard]] std::span<const Row* const> rows() noexcept;
 [[nodiscard]] const Row& row_of(core::Verb verb) noexcept;
 

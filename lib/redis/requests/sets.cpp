@@ -3,7 +3,7 @@
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
 
-/// SET … NX, the form that other Redlock clients use, and PTTL behind it for a caller that waits.
+/// SET … NX, the form that other Redlock clients use, followed by PTTL for a caller that waits.
 namespace redlock::redis {
 
 using core::Reply;

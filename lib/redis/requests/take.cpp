@@ -4,17 +4,18 @@
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
 
-/// Scripts that ask for the lock, and MSETEX in the place of one.
+/// Scripts that take a lock, and MSETEX instead of one of them.
 namespace redlock::redis {
 
 using core::Reply;
 using core::Verb;
 using Type = Value::Type;
 
-/// {-1, holder, PTTL, which of the resources}; of a client that was queued also where.
+/// {-1, holder, PTTL, which of the resources}; for a client that was queued also its queue
+/// position.
 std::optional<core::Answer> classify_refused_take(const Value& value) noexcept {
   const std::size_t size = value.elements.size();
-  if (size != 4 && size != 6) return classify_refusal(value);  // of a fencing number
+  if (size != 4 && size != 6) return classify_refusal(value);  // refusal of a fencing number
   const Value& which = *value.elements[3];
   if (which.type != Type::integer || which.integer < 1) return std::nullopt;
   if (static_cast<std::size_t>(which.integer) > limits::resources) return std::nullopt;
@@ -50,7 +51,7 @@ namespace {
 }
 [[nodiscard]] Decimal remembered() noexcept { return milliseconds_of(core::queued_for); }
 
-/// Several resources by one command, and by another whose they are.
+/// Sets several resources with one command, and reads their holders with another.
 void append_set_all(Writer& out, const core::Terms& terms) {
   const Decimal count(static_cast<std::int64_t>(terms.more_resources.size() + 1));
   std::vector<std::string_view> words{"MSETEX", count.view(), out.resource(), out.token()};
@@ -64,7 +65,7 @@ void append_set_all(Writer& out, const core::Terms& terms) {
   out.command(names);
 }
 
-/// MSETEX: 1 or 0; MGET: whose they are.
+/// MSETEX answers 1 or 0; MGET answers the holders.
 std::optional<core::Answer> classify_set_all(const Value& set, const Value& holders) noexcept {
   if (holders.type != Type::array && holders.type != Type::error) return std::nullopt;
   if (set.type == Type::error) return error_of_plain(set);
@@ -81,7 +82,7 @@ std::optional<core::Answer> classify_set_all(const Value& set, const Value& hold
   return refused;
 }
 
-/// {1, holds}, or {-1, whose, how long}.
+/// {1, holds}, or {-1, holder, milliseconds until its lease ends}.
 std::optional<core::Answer> classify_enter(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::array || value.elements.empty()) return std::nullopt;
@@ -90,7 +91,7 @@ std::optional<core::Answer> classify_enter(const Value& value) noexcept {
   return classify_hold(Reply::granted, value);
 }
 
-/// {1, ''}, or {-1, which permits are free, how long until the next is}.
+/// {1, ''}, or {-1, which permits are free, milliseconds until the next can be free}.
 std::optional<core::Answer> classify_place(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::array || value.elements.size() < 2) return std::nullopt;

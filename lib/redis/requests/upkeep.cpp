@@ -7,7 +7,7 @@
 #include "redis/requests/row.hpp"
 #include "redis/wire/classify.hpp"
 
-/// What is asked beside the locks.
+/// Requests that are not about taking or releasing locks.
 namespace redlock::redis {
 
 using core::Reply;
@@ -16,7 +16,7 @@ using Type = Value::Type;
 
 namespace {
 
-/// A group and tokens, none longer than holder_of() would leave it.
+/// Whether the texts are a group and tokens, none longer than holder_of() leaves it.
 [[nodiscard]] bool are_texts_of_holds(std::string_view texts) noexcept {
   std::size_t count = 0;
   while (const auto text = core::take_text(texts)) {
@@ -40,7 +40,7 @@ std::optional<core::Answer> classify_inspect(const Value& value) noexcept {
   if (number.type != Type::integer || number.integer < 0) return std::nullopt;
   if (!is_duration(quarantine)) return std::nullopt;
   const Value& for_people = *value.elements[5];
-  // Names are short there, and lists too.
+  // Names and lists for people are short.
   constexpr std::size_t most_for_people = 8192;
   const bool good = for_people.type == Type::bulk && for_people.text.size() <= most_for_people &&
                     core::parse_for_people(for_people.text);
@@ -54,7 +54,7 @@ std::optional<core::Answer> classify_inspect(const Value& value) noexcept {
     result.reply = Reply::gone;
     return result;
   }
-  // Another type of key blocks the resource, and nobody's token is in it.
+  // A key of another type blocks the resource, and contains no token.
   if (holder.type != Type::bulk && holder.type != Type::nil) return std::nullopt;
   if (holder.type == Type::bulk) result.text = holder_of(holder);
   result.reply = Reply::found;
@@ -87,7 +87,7 @@ std::optional<core::Answer> classify_evictions(const Value& value) noexcept {
 
 std::optional<core::Answer> classify_kill(const Value& value) noexcept {
   if (value.type == Type::error) return error_of(value);
-  // The number of connections killed: none, if it was dead already.
+  // The number of connections killed: 0 if the connection was dead already.
   if (value.type != Type::integer || value.integer < 0) return std::nullopt;
   return core::Answer{.reply = Reply::done};
 }

@@ -16,7 +16,7 @@ namespace {
 using core::Reply;
 using Type = Value::Type;
 
-constexpr std::int64_t no_expiry = -1;  ///< what PTTL answers for a key without one
+constexpr std::int64_t no_expiry = -1;  ///< PTTL's answer for a key without an expiry
 
 }  // namespace
 
@@ -57,7 +57,7 @@ std::optional<core::Holds> holds_of(const Value& count) noexcept {
 }
 
 core::Answer marker_and_quarantine(const Value& marker, const Value& left) noexcept {
-  // A quarantine without an end, which no client begins, is as long as any.
+  // A quarantine without an end, which no client begins, counts as the longest.
   constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
   std::int64_t milliseconds = left.integer < 0 ? longest : std::min(left.integer, longest);
   if (left.integer == no_key) milliseconds = 0;

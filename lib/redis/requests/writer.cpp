@@ -54,7 +54,7 @@ void append_command(std::string& out, std::span<const std::string_view> words) {
   const auto size =
       redisFormatCommandArgv(&formatted, static_cast<int>(count), starts.data(), sizes.data());
   const std::unique_ptr<char, FreeCommand> owner(formatted);
-  if (size < 0) throw std::bad_alloc();  // the only way in which it fails
+  if (size < 0) throw std::bad_alloc();  // it fails in no other way
   out.append(formatted, static_cast<std::size_t>(size));
 }
 

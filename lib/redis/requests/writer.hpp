@@ -38,18 +38,19 @@ class Decimal {
 };
 
 [[nodiscard]] Decimal milliseconds_of(core::Duration duration) noexcept;
-/// For so long nobody may have it: not a fraction less.
+/// A time for which nobody may have a resource, rounded up: not a fraction less.
 [[nodiscard]] Decimal milliseconds_rounded_up(core::Duration duration) noexcept;
 
-/// The bytes of a request, and where in them the resource, the token and the fencing number stand:
-/// over them those of the next request can be written.
+/// The bytes of a request, and the positions of resource, token and fencing number in them: the
+/// next request can overwrite these.
 struct Frame {
   std::string bytes{};
-  bool reusable = false;  ///< nothing else in it may differ in the next request
+  bool reusable = false;  ///< whether only these words differ in the next request
   core::ScriptForm script_form{};
   Dialect dialect{};
   core::Duration ttl{};
-  std::optional<core::Duration> reserved_for{};  ///< none: it does not say
+  /// How long a resource is to be reserved; none: the request does not say.
+  std::optional<core::Duration> reserved_for{};
   std::size_t resource_size = 0;
   std::size_t token_size = 0;
   std::size_t number_size = 0;
@@ -81,7 +82,7 @@ class Writer {
 
   [[nodiscard]] Dialect dialect() const noexcept { return frame_.dialect; }
   [[nodiscard]] std::string_view resource() const noexcept { return terms_.resource; }
-  /// The resource, and those that are taken with it.
+  /// The resource, and those that are taken together with it.
   [[nodiscard]] scripts::Several resources() const noexcept {
     return {terms_.resource, terms_.more_resources};
   }
@@ -102,7 +103,8 @@ class Writer {
   /// A call of a script: one of the structs in scripts_embedded.hpp.
   void script(scripts::Call call);
 
-  /// It names something else that follows from the resource: the next one is written anew.
+  /// The request names something else that follows from the resource, so the next request is
+  /// written anew.
   void not_again() noexcept { frame_.reusable = false; }
 
  private:

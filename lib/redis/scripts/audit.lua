@@ -1,7 +1,8 @@
 -- keys: resource
 -- args: token, name, remember_ms
--- Remembers that an operator deleted the token of the resource, and what the operator's client is called. The last
--- eight are kept: members "TOKEN NAME", each text after its length, scored with the millisecond by this node's clock.
+-- Remembers for `remember_ms` that an operator deleted the token of the resource, with the name of the operator's
+-- client. Keeps the last eight entries: members "TOKEN NAME", each text after its length, scored with the millisecond
+-- by this node's clock.
 -- Returns 1.
 local audit = 'redlock:node:audit:' .. keys.resource
 local time = redis.call('time')

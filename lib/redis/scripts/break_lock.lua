@@ -1,15 +1,14 @@
 -- keys: resource
 -- args: token, delay_ms, keeper
 -- An operator breaks the lock of the token: compare and set. `keeper`, a token of the operator's client, keeps
--- everybody out for the delay, as a lease that nobody renews would.
--- Returns 1: replaced; 0: there is nothing, and nobody is kept out; -1: not that token. If there are or were holds,
--- the same with their number: {1, holds that are left}. Then new holds are refused for the delay, until the last hold
--- is broken as well.
+-- everybody out for `delay_ms`, as a lease that nobody renews would.
+-- Returns 1: replaced; 0: nothing is there, and nobody is kept out; -1: not that token. If there are or were holds:
+-- {the same number, holds that are left}; new holds are then refused for `delay_ms`, until the last hold is broken too.
 local call, key = redis.call, keys.resource
 -- with: waiters
 local function keep_everybody_out()
   call('set', key, args.keeper, 'PX', args.delay_ms)
-  -- Waiters read from the key how long it takes. It is not passed on.
+  -- Waiters read the delay from the key, which is not passed on.
   if is_awaited() then
     notify(key)
   end

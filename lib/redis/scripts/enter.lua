@@ -1,7 +1,7 @@
 -- keys: resource
 -- args: token, ttl_ms, group, client, writer_reservation_ms, reservation_ms
--- Takes a hold of the group. `client` is the id of a client that waits, or ''; what is reserved for the client is
--- free for it. If another group has holds, new ones of that group are refused for `writer_reservation_ms`. A free
+-- Takes a hold of the group. `client` is the id of a waiting client, or ''; a resource that is reserved for the client
+-- is free for it. If another group has holds, new holds of that group are refused for `writer_reservation_ms`. A free
 -- resource is reserved for the first client in its queue for `reservation_ms`.
 -- Returns {1, holds of the group, ours included}; {-1, holder, milliseconds until its lease ends}.
 -- with: holds
@@ -16,7 +16,7 @@ if kind == 'string' then
   kind = 'none'
 end
 
--- An owner that has a hold which is older than the wait of somebody else.
+-- Whether the owner has a hold that is older than the other client's wait.
 local function has_older_hold()
   for _, member in ipairs(redis.call('zrange', 'redlock:node:before:' .. key, 0, -1)) do
     if redis.call('zscore', key, member) then
@@ -42,7 +42,7 @@ if kind ~= 'none' then
     return {-1, whose, held_for(key, now)}
   end
   local admitted = reserved and args.client ~= '' and admit(key, args.client)
-  -- New holds would make somebody else wait for ever.
+  -- New holds could make the waiting client wait for ever.
   local kept_out = writer and not admitted and (group == 'shared' or whose ~= group or not has_older_hold())
   local first = admitted and redis.call('zrange', 'redlock:node:queue:' .. key, 0, 0)[1]
   if kept_out or (first and string.sub(first, 1, 1) == '~') then

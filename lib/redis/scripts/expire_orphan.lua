@@ -1,8 +1,8 @@
 -- keys: resource
 -- args: ttl_ms, token_bytes
--- Gives an expiry to a lock that has none. Only a string of at most `token_bytes`, which can be a token, is
--- somebody's lock: everything else is data.
--- Returns 1: the key had no expiry and has this one now; 0: nothing was changed.
+-- Gives an expiry to a lock that has none. Only a string of at most `token_bytes` can be a token, and so a lock:
+-- everything else is data.
+-- Returns 1: the key had no expiry and now has `ttl_ms`; 0: nothing was changed.
 local key = keys.resource
 if redis.call('type', key).ok ~= 'string' or redis.call('pttl', key) ~= -1 then
   return 0

@@ -1,15 +1,15 @@
 -- keys: resources...
 -- args: token, ttl_ms, repair, reservation_ms?
--- Extends the locks of the token. `repair` says how a node that lost them gets them back: '' not at all, 'key' as
--- keys of their own, else as a hold of the group of that name. `reservation_ms` is given for a writer's lease that
--- was downgraded: a key of the token becomes a reader's hold, in one step, and readers that are first in the queue are
--- let in, for whom the resource is reserved for so long.
--- Returns 1: ours, and they now live at least that long; {1, holds}: the same of a hold; 2: something was gone and is
--- ours again; 0: gone; -1: not ours.
+-- Extends the locks of the token. `repair` says how a node restores locks that it lost: '' not at all, 'key' as keys of
+-- their own, else as a hold of the group of that name. `reservation_ms` is given only for a writer's lease that was
+-- downgraded: a key of the token becomes a reader's hold in one step, and the readers at the front of the queue are let
+-- in. The resource is reserved for these readers for `reservation_ms`.
+-- Returns 1: ours, and the locks now live at least `ttl_ms`; {1, holds}: the same for a hold; 2: something was gone and
+-- is ours again; 0: gone; -1: not ours.
 local call = redis.call
 
 -- with: expiry
--- The usual case, ahead of functions that cost the node time to define.
+-- The usual case comes before the functions, which cost the node time to define.
 if #keys.resources == 1 and redis.pcall('get', keys.resources[1]) == args.token then
   local key = keys.resources[1]
   if not args.reservation_ms then
@@ -18,14 +18,14 @@ if #keys.resources == 1 and redis.pcall('get', keys.resources[1]) == args.token 
   end
   -- with: holds
   -- with: waiters
-  -- No expiry is longer than any; and no lock is longer than a year.
+  -- A key without an expiry counts as a year: no lock lives longer.
   local left = call('pttl', key)
   left = math.max(left == -1 and 31536000000 or left, tonumber(args.ttl_ms))
   local ends = string.format('%.0f', milliseconds() + left)
   call('del', key, 'redlock:node:next:' .. key)
   local shared = redis.pcall('zadd', key, 0, 'group:shared', ends, 'hold:' .. args.token)
   if type(shared) == 'table' then
-    -- A user who may not have holds keeps the key that it was.
+    -- The Redis user may not write holds: restores the key.
     call('set', key, args.token, 'PX', left)
     return shared
   end

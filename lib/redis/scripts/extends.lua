@@ -1,15 +1,15 @@
 -- keys: resources...
 -- args: tokens..., ttl_ms
--- Does what extend.lua does with `repair` 'key', for many locks in one call, which costs the node half of as many
--- calls: locks of one resource that nobody shares.
--- Returns how many there are, if all are ours and now live at least that long; else, for each, 1: ours, and it now
--- lives at least that long; 2: it was gone and is ours again; -1: not ours.
+-- Does what extend.lua does with `repair` 'key', for many locks: each has one resource, and nobody shares it. One call
+-- costs the node half of what as many calls would.
+-- Returns the number of locks, if all are ours and now live at least `ttl_ms`; else, for each, 1: ours, and it now
+-- lives at least `ttl_ms`; 2: it was gone and is ours again; -1: not ours.
 
 -- pcall, because every error (NOPERM, READONLY, ...) must reach the caller word for word.
 local pcall = redis.pcall
 
 -- with: expiry
--- One alone, as most often if few locks are in use: without a table of answers.
+-- One lock alone, the usual case if few are in use, needs no table of answers.
 if #keys.resources == 1 and pcall('get', keys.resources[1]) == args.tokens[1] then
   raise(keys.resources[1], args.ttl_ms)
   return 1
@@ -29,7 +29,7 @@ end
 
 -- with: holds
 -- with: possession
--- What is ours first: that may end with an error, after which nothing was written.
+-- Extends the locks that are ours first: if an error ends the script here, no missing key was set.
 local results = {}
 for i, key in ipairs(keys.resources) do
   local what, other = look(key, args.tokens[i], 'key', false)

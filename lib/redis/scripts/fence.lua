@@ -1,11 +1,12 @@
 -- keys: numbers, resources...
 -- args: token, number
--- Raises the fencing numbers of locks that are the token's.
--- Returns {1, number}: their numbers were lower and are this one now; {2, highest}: the highest of their numbers is
--- not lower; {-1, holder, PTTL}: one of the resources is not ours.
+-- Raises the fencing numbers of the token's locks to `number`.
+-- Returns {1, number}: all numbers were lower and are `number` now; {2, highest}: the highest of the numbers is not
+-- lower; {-1, holder, PTTL}: one of the resources is not ours.
 local call = redis.call
 local f = tonumber(args.number)
--- No number that this node has forgotten is above its floor, which no resource's name is.
+-- The floor is the score of the member '', which is not the name of any resource. No number that this node has
+-- forgotten is above the floor.
 local floor = tonumber(call('zscore', keys.numbers, ''))
 if not floor then
   local time = call('time')
@@ -21,9 +22,9 @@ for i = keys.resources.first, #KEYS do
   end
   last = math.max(last, tonumber(call('zscore', keys.numbers, KEYS[i])) or 0)
 end
--- Strict: an answer of 1 is then proof that the number was lower.
+-- Strict, so that an answer of 1 proves that all numbers were lower.
 if last >= f then
-  -- 'inf' is no integer: a number close to 2^53 has the same effect.
+  -- 'inf' is not an integer: a number close to 2^53 has the same effect.
   return {2, math.min(last, 9007199254740991)}
 end
 for i = keys.resources.first, #KEYS do

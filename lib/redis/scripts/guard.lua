@@ -2,10 +2,9 @@
 -- args: run_id, history, longest_ms, quarantine_ms, durability, name, incarnation, mode
 -- Begins a quarantine if the node may have forgotten locks, and writes its marker: see lib/core/membership/marker.hpp
 -- for the format. `history` is the replication id and the number of evictions, in one text. `longest_ms` and
--- `quarantine_ms` are the client's longest TTL and quarantine. `durability` is 'durable' if the node says that it
--- loses nothing, else 'volatile'. `name` is how the client reaches the node. With the mode 'look', nothing is
--- written.
--- Returns {the marker that is there now, quarantine left in milliseconds, why}.
+-- `quarantine_ms` are the client's longest TTL and quarantine. `durability` is 'durable' if the node says that it loses
+-- nothing, else 'volatile'. `name` is how the client reaches the node. The mode 'look' writes nothing.
+-- Returns {the marker that is there now, quarantine left in milliseconds, the reason for the quarantine}.
 local marker = redis.call('get', keys.marker)
 local state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at
 if marker then
@@ -19,8 +18,8 @@ end
 if args.mode ~= 'look' and not (longest and run_id == args.run_id and replid == args.history) then
   local time = redis.call('time')
   local now = time[1] * 1000000 + time[2]
-  -- By its name, because the marker of another node may have come with that node's data. Of this process, it came back
-  -- with the data of a master that this node was a replica of.
+  -- The name must match, because another node's marker may have come with that node's data. A marker of this very
+  -- process came back with the data of a master that this node was a replica of.
   local keeps = longest and run_id ~= args.run_id and args.durability == 'durable' and durable == 'durable'
     and self ~= '-' and self == args.name
   if not keeps then
@@ -33,13 +32,14 @@ if args.mode ~= 'look' and not (longest and run_id == args.run_id and replid == 
     if why == 'role' and string.match(replid, '^[^+]*') == string.match(args.history, '^[^+]*') then
       why = 'evicted'
     end
-    -- First, so that a failure in between leaves no marker without it. A quarantine is never made shorter.
+    -- The quarantine comes first, so that a failure in between leaves no marker without a quarantine. A quarantine is
+    -- never made shorter.
     local left = redis.call('pttl', keys.quarantine)
     if left < quarantine and left ~= -1 then
       redis.call('set', keys.quarantine, why, 'PX', string.format('%.0f', quarantine))
     end
-    -- Numbers may have been forgotten too: their floor is this node's clock at the quarantine's end (see fence.lua). A
-    -- floor only rises.
+    -- Fencing numbers may have been forgotten too: their floor is this node's clock at the quarantine's end (see
+    -- fence.lua). A floor only rises.
     local floor = now + quarantine * 1000
     if floor > (tonumber(redis.call('zscore', keys.numbers, '')) or 0) then
       redis.call('zadd', keys.numbers, string.format('%.0f', floor), '',

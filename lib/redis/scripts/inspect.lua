@@ -1,13 +1,14 @@
 -- keys: resource, numbers, quarantine
 -- args: token
--- Reads all about a resource at one instant, which commands of their own would not. `token` is '' or may have a hold.
--- Returns {value, or false if it is no string, PTTL, type, number, PTTL of the quarantine, for people}; for holds
--- also {..., texts, how many, 1 if the token has one of them}. The texts are the group and, if no token was asked
--- about, the tokens of the 256 holds that end first, each after its length; a text longer than a token is cut to a
--- length that no token has.
--- For people, each after its length: how many clients are queued, the client that is next, its name, the holder's
--- name, the last locks that operators broke (each: milliseconds, token, name), and the names of the first 8 holds. A
--- name that cannot be read is ''.
+-- Reads everything about a resource at one instant, which separate commands could not. `token` is '', or a token that
+-- may have a hold.
+-- Returns {value, or false if it is not a string, PTTL, type, number, PTTL of the quarantine, for people}; for holds
+-- also {..., texts, number of holds, 1 if the token has one of them}. The texts are the group and, if `token` is '',
+-- the tokens of the 256 holds that end first, each after its length; a text longer than a token is cut to a length that
+-- no token has.
+-- For people, each after its length: how many clients are queued, the successor, its name, the holder's name, the last
+-- locks that operators broke (each: milliseconds, token, name), and the names of the first 8 holds. A name that cannot
+-- be read is ''.
 local key = keys.resource
 local kind = redis.call('type', key).ok
 local number = redis.pcall('zscore', keys.numbers, key)
@@ -25,7 +26,7 @@ local function name_of(client)
   local name = client ~= '' and redis.pcall('get', 'redlock:node:client:' .. client)
   return with_length(type(name) == 'string' and string.sub(name, 1, 128) or '')
 end
--- A token of a client of ours begins with its id.
+-- A token of one of our clients begins with the client's id.
 local function client_of(token)
   local digits = string.match(token, '^[0-9a-f]+')
   local is_ours = digits and #digits == 40 and (#token == 40 or string.sub(token, 41, 41) == ':')
@@ -38,13 +39,13 @@ local function first_of(set)
 end
 local function for_people(holder, next, names)
   local queue, audit = 'redlock:node:queue:' .. key, {}
-  -- Who waits for a permit waits for any of its semaphore.
+  -- A client that waits for a permit waits for any permit of its semaphore.
   local any = string.match(key, '^(.*#)%d+$')
   if any and redis.pcall('exists', queue) == 0 then
     queue = 'redlock:node:queue:' .. any
   end
   local waiters = redis.pcall('zcard', queue)
-  -- Its member '' is no client.
+  -- The member '' is not a client.
   waiters = type(waiters) == 'number' and math.max(waiters - 1, 0) or 0
   next = next or first_of(queue)
   local entries = redis.pcall('zrevrange', 'redlock:node:audit:' .. key, 0, 7, 'withscores')
@@ -55,7 +56,7 @@ local function for_people(holder, next, names)
     .. list(audit) .. list(names)
 end
 
--- GET is asked only of a string, so that it cannot raise.
+-- GET reads only strings, so that it cannot raise an error.
 if kind == 'string' then
   local value = redis.call('get', key)
   local reserved_for = string.match(string.sub(value, 1, 141), '^redlock:next:(.*)')

@@ -1,8 +1,8 @@
 -- keys: resource
 -- args: client, mode, reservation_ms, permits?
--- The client no longer waits for the resource. What was reserved for the client is reserved for the next one, for
+-- The client no longer waits for the resource. Its reservation passes to the first client in the queue, for
 -- `reservation_ms`. The mode is '1' if others can share the resource, '2' if the client had new holds refused, else
--- '0'. `permits` is the number of permits of a semaphore: `resource` is then what their names begin with.
+-- '0'. `permits` is the number of permits of a semaphore: `resource` is then the beginning of their names.
 -- Returns 0.
 local key, queue = keys.resource, 'redlock:node:queue:' .. keys.resource
 local was_first = redis.call('zrange', queue, 0, 0)[1] == args.client
@@ -22,7 +22,7 @@ if args.permits then
   end
   return 0
 end
--- The usual case, ahead of functions that cost the node time to define: its holder will pass it on.
+-- The usual case comes before the functions, which cost the node time to define: the holder will pass the resource on.
 local value = args.mode ~= '1' and redis.pcall('get', key)
 if type(value) == 'string' and value ~= 'redlock:next:' .. args.client and value ~= 'redlock:cooldown' then
   if string.sub(value, 1, 13) == 'redlock:next:' then
@@ -32,7 +32,8 @@ if type(value) == 'string' and value ~= 'redlock:next:' .. args.client and value
 end
 -- with: holds
 -- with: holder
--- For who is first and does not read, the node had new readers refused when it let in those ahead of it.
+-- When the node let in the readers before this client, it began to refuse new readers for the first writer in the
+-- queue.
 local lets_in = args.mode == '2' or (was_first and is_for_readers(key))
 forget_among_holds(key, args.client, lets_in)
 if redis.call('type', key).ok == 'string' and redis.call('get', key) == 'redlock:next:' .. args.client then
@@ -41,7 +42,7 @@ end
 if not is_awaited() then
   return 0
 elseif find_holder(key) then
-  -- Readers that were queued behind the writer come in with those that hold the resource, as new ones do now. So do those
+  -- Readers that were queued after the writer join those that hold the resource, as new readers do now. So do readers
   -- that were too many to be let in together with this one.
   local reads = is_reader(redis.call('zrange', queue, 0, 0)[1])
   if is_for_readers(key) and (lets_in or (reads and not redis.call('zscore', key, 'writer'))) then

@@ -1,9 +1,9 @@
 -- keys: resources...
 -- args: longest_ms, token_bytes
 -- Describes resources. No lock lives longer than `longest_ms`, and no token is longer than `token_bytes`.
--- Returns one text, with five parts for each resource, each after its length: how many clients are queued, what it
--- is, a text, milliseconds that are left, holds. What it is: 'none', a 'token' (the text), 'holds' of the group that
--- is the text, 'reserved' for clients that were queued, or 'unreadable'.
+-- Returns one text, with five parts for each resource, each after its length: how many clients are queued, the kind, a
+-- text, milliseconds that are left, how many holds. The kind is 'none', 'token' (the text is the token), 'holds' (the
+-- text is their group), 'reserved' for clients that were queued, or 'unreadable'.
 -- with: shapes
 local function count_queued(key)
   local queue = 'redlock:node:queue:' .. key
@@ -27,7 +27,7 @@ local function read_holds(key, left, queued)
   if holds == 0 then
     return {queued, reserved > 0 and 'reserved' or 'none', '', reserved, 0}
   end
-  -- The last one may end before the key: "writer" and "next" are members too.
+  -- The last hold may end before the key: "writer" and "next" are members too.
   for place = 0, 2 do
     local last = redis.call('zrevrange', key, place, place, 'withscores')
     if last[1] and string.sub(last[1], 1, 5) == 'hold:' then
@@ -51,7 +51,7 @@ local function read_lock(key)
   if redis.call('type', key).ok == 'zset' then
     return read_holds(key, left, queued)
   end
-  -- What is longer than a token, or empty, is somebody's data.
+  -- A string that is empty, or longer than a token, is somebody's data.
   local size = redis.call('strlen', key)
   if size == 0 or size > tonumber(args.token_bytes) then
     return {queued, 'none', '', 0, 0}

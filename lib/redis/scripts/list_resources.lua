@@ -1,16 +1,17 @@
 -- keys: none
 -- args: cursor, count, pattern, longest_ms, own_prefix, queue_prefix, wanted
--- Lists resources among the next `count` keys: those of keys that can be locks, and those for which clients are
--- queued. No lock lives longer than `longest_ms`. `own_prefix` is how our own keys begin, `queue_prefix` how those of
--- queues begin. `wanted` is 'locks', 'queues' or 'both'.
--- Returns {next cursor, how many keys could not be read, how many did not fit, resources, each after its length}.
+-- Lists resources among the next `count` keys: keys that can be locks, and resources for which clients are queued. No
+-- lock lives longer than `longest_ms`. `own_prefix` is the beginning of our own keys, `queue_prefix` that of the keys
+-- of queues. `wanted` is 'locks', 'queues' or 'both'.
+-- Returns {next cursor, how many keys could not be read, how many resources did not fit, the resources, each after its
+-- length}.
 -- with: shapes
 local ours, queue, wanted = args.own_prefix, args.queue_prefix, args.wanted
 local page = redis.call('scan', args.cursor, 'COUNT', args.count, 'MATCH', args.pattern)
 local unread, omitted, room, resources = 0, 0, 786432, {}
 
 local function add(resource)
-  -- No resource is longer.
+  -- No resource's name is longer.
   if #resource > 8192 then
     return
   end

@@ -1,9 +1,9 @@
 -- keys: marker, quarantine, numbers
 -- args: expected, text, quarantine_ms, why
--- Writes the marker: compare and set. `expected` must be there, word for word ('': none). `text` is the new marker
+-- Writes the marker: compare and set. The marker must be `expected`, word for word ('': none). `text` is the new marker
 -- without its time. `quarantine_ms` begins now; 0 ends the quarantine, -1 leaves it as it is. `why` is the reason for
--- the quarantine; '' is the reason it has, or that a client takes the node back. 'opened' counts only if the node has
--- been in quarantine since it was met without a marker.
+-- the quarantine; '' keeps the reason it has, or stands for 'enrolled': a client takes the node back. 'opened' counts
+-- only if the node has been in quarantine since it was met without a marker.
 -- Returns {1 if the marker was written, the marker that is there now, quarantine left in milliseconds}.
 local marker = redis.call('get', keys.marker) or ''
 local written = 0
@@ -11,7 +11,8 @@ if marker == args.expected then
   local time = redis.call('time')
   local now = time[1] * 1000000 + time[2]
   local quarantine = tonumber(args.quarantine_ms)
-  -- First, so that a failure in between leaves no marker without it. A quarantine is never made shorter.
+  -- The quarantine comes first, so that a failure in between leaves no marker without a quarantine. A quarantine is
+  -- never made shorter.
   if quarantine > 0 then
     local left = redis.call('pttl', keys.quarantine)
     local began = redis.call('get', keys.quarantine)
@@ -32,7 +33,7 @@ if marker == args.expected then
   end
   marker = args.text .. ' ' .. string.format('%.0f', now)
   redis.call('set', keys.marker, marker)
-  -- Last, so that a failure in between leaves the node without a vote.
+  -- The quarantine ends last, so that a failure in between leaves the node without a vote.
   if quarantine == 0 then
     redis.call('del', keys.quarantine)
   end

@@ -1,7 +1,7 @@
 -- keys: resource
 -- args: reservation_ms
--- What is left to do after a release by a plain command: a free resource is reserved for the first client in its
--- queue, for `reservation_ms`. Else the first two clients are notified.
+-- Does what is left after a release by a plain command: reserves a free resource for the first client in its queue, for
+-- `reservation_ms`. If the resource is not free, notifies the first two clients in the queue.
 -- Returns 0.
 -- with: waiters
 if redis.call('exists', keys.resource) == 0 then

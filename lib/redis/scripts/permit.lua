@@ -1,12 +1,12 @@
 -- keys: permit
 -- args: token, ttl_ms, prefix, permits, client, ticket, remember_ms, reservation_ms
--- Takes a permit of a semaphore of so many `permits`, whose names begin with `prefix`. `client` is the id of a client
--- that waits, or ''; `ticket` is its ticket ('0': a new one; '': it is not to be queued), remembered for
--- `remember_ms`. A permit that is reserved for the client stands for any that nobody has: nodes may have reserved
--- different ones for it. A free permit is reserved for the first client in the semaphore's queue, for
--- `reservation_ms`.
+-- Takes a permit of a semaphore that has `permits` permits, whose names begin with `prefix`. `client` is the id of a
+-- waiting client, or ''; `ticket` is its ticket ('0': a new one; '': the client is not queued), remembered for
+-- `remember_ms`. A permit that is reserved for the client can be exchanged for any that nobody has: nodes may have
+-- reserved different permits for the client. A free permit is reserved for the first client in the semaphore's queue,
+-- for `reservation_ms`.
 -- Returns {1, ''}: ours; {-1, a digit per permit: 1 if the client can have it, milliseconds until the next can be
--- free}, for a client that was queued {..., ticket, 1 if it is first}.
+-- free}; for a client that was queued also {..., ticket, 1 if it is first}.
 local call, permit, prefix, client = redis.call, keys.permit, args.prefix, args.client
 local queue, reservation = 'redlock:node:queue:' .. prefix, 'redlock:next:' .. client
 local waits = client ~= '' and call('exists', 'redlock:node:awaited') == 1
@@ -19,7 +19,7 @@ local function take()
   return {1, ''}
 end
 
--- The usual cases, ahead of functions that cost the node time to define.
+-- The usual cases come before the functions, which cost the node time to define.
 if waits then
   if redis.pcall('get', permit) == reservation then
     return take()
@@ -35,7 +35,7 @@ for i = 1, tonumber(args.permits) do
   local value = left ~= -2 and client ~= '' and redis.pcall('get', name)
   local for_it = value == reservation
   if for_it and mine then
-    -- One is enough.
+    -- One reserved permit is enough.
     call('del', name)
     left = -2
   end

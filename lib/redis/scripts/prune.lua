@@ -6,7 +6,7 @@
 local time = redis.call('time')
 local horizon = time[1] * 1000000 + time[2] - 172800000000
 local floor = tonumber(redis.call('zscore', keys.numbers, ''))
--- Without a floor this memory is new, and fence.lua gives it one.
+-- Without a floor, the memory of numbers is new, and fence.lua gives it one.
 if not floor then
   return 0
 end

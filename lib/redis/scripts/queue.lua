@@ -1,10 +1,10 @@
 -- keys: resource
 -- args: client, remember_ms, mode, ticket, reservation_ms
--- Queues a client that waits, and remembers it for `remember_ms`. A free resource is reserved for the first client in
--- its queue, for `reservation_ms`. The ticket '0' is a new one.
--- The mode is '0' by its ticket, or as it is queued already; '1' after all others; '2' and '3' the same, for a client
--- that needs several resources; '4' and '5' the same, for a reader; '6' as '0', for any permit of a semaphore:
--- `resource` is what the names of its permits begin with, which is no key.
+-- Queues a waiting client, and remembers it for `remember_ms`. A free resource is reserved for the first client in its
+-- queue, for `reservation_ms`. The ticket '0' is a new one.
+-- The mode is '0': by its ticket, or as it is queued already; '1': after all others; '2' and '3': as '0' and '1', for a
+-- client that needs several resources; '4' and '5': as '0' and '1', for a reader; '6': as '0', for any permit of a
+-- semaphore: `resource` is then the beginning of the permits' names, not a key.
 -- Returns {1, ticket, 1 if it is first}: wait for a notification; {0, ...}: try again, the resource has no holder
 -- whose release would notify.
 local call = redis.call
@@ -19,16 +19,16 @@ call('zrem', queue, behind and client or forms[1], unpack(forms))
 local is_new = any and not call('zscore', queue, client)
 local ticket = enqueue(key, client, behind and '0' or args.ticket, args.remember_ms)
 if any then
-  -- A permit may have become free before it was queued: it asks once more.
+  -- A permit may have become free before the client was queued: the client tries once more.
   return {is_new and 0 or 1, ticket, first_in_queue(key) == client and 1 or 0}
 end
--- The usual case, ahead of functions that cost the node time to define.
+-- The usual case comes before the functions, which cost the node time to define.
 local holder = redis.pcall('get', key)
 if type(holder) == 'string' and holder ~= 'redlock:cooldown' then
   local next = (where == 2 or where == 3) and string.match(holder, '^redlock:next:(.*)')
   if next and call('zscore', queue, next) and first_in_queue(key) ~= next then
-    -- Reserved for a client that needs other resources as well, and was queued again. Where nodes differ in whom they
-    -- reserved it for, all pass it on to the one that has waited longest.
+    -- Reserved for a client that needs other resources too, and was queued again. If nodes reserved it for different
+    -- clients, all nodes pass it on to the client that has waited longest.
     -- with: waiters
     call('del', key)
     pass_on(key, args.reservation_ms)
@@ -40,14 +40,14 @@ end
 -- with: holds
 -- with: holder
 if was_first and is_for_readers(key) then
-  -- It did not read then, and for it the node had new readers refused (see leave.lua).
+  -- The client was queued as a writer, and the node refused new readers for it (see leave.lua).
   call('zrem', key, 'writer')
 end
 local has_holder, reserved = find_holder(key)
 if not has_holder and call('type', key).ok ~= 'string' and pass_on(key, args.reservation_ms) then
   has_holder, reserved = find_holder(key)
 elseif has_holder and where >= 4 and not reserved and is_for_readers(key) then
-  -- Readers were let in since this one was refused, and would not notify it before they release.
+  -- Readers were let in after this one was refused; they would notify it only when they release.
   let_in_readers(key, args.reservation_ms)
 end
 return {(has_holder or (reserved and where >= 4)) and 1 or 0, ticket, first_in_queue(key) == client and 1 or 0}

@@ -3,22 +3,22 @@
 -- Releases the locks of the token: compare and delete. Nobody may have the resources for `cooldown_ms`, even those
 -- that are missing. A free resource is reserved for the first client in its queue, for `reservation_ms`; else waiters
 -- are notified.
--- An attempt that was lost, and waits on, names its client and ticket, remembered for `remember_ms`. `quiet` is '1'
--- if another client is known to have the lock: that client passes the resource on. `prefix` is how the names of the
--- permits of a semaphore begin.
--- A lost attempt at several resources names the one that is in its way, `blocked`. Those before that one are reserved
--- for its client, for `keep_ms`.
--- Returns 1: deleted; 0: there is nothing; -1: not ours. If there are or were holds, the same with their number: {1,
--- holds that are left}.
+-- A lost attempt that keeps waiting names its client and ticket, remembered for `remember_ms`. `quiet` is '1' if
+-- another client is known to have the lock: that client passes the resource on. `prefix` is the beginning of the names
+-- of a semaphore's permits.
+-- A lost attempt at several resources names the resource that is in its way, `blocked`. The resources before `blocked`
+-- are reserved for its client, for `keep_ms`.
+-- Returns 1: deleted; 0: nothing is there; -1: not ours. If there are or were holds: {the same number, holds that are
+-- left}.
 
 -- pcall, because a key of another type is somebody else's and not an error of this call; every other error (NOPERM,
 -- READONLY, ...) must reach the caller word for word.
 local call = redis.call
 
--- The usual cases, ahead of functions that cost the node time to define.
+-- The usual cases come before the functions, which cost the node time to define.
 local found = {}
 if #keys.resources == 1 and args.cooldown_ms == '0' and not args.client then
-  -- One command, and nil for a key of another type.
+  -- One command reads both keys, and answers nil for a key of another type.
   found = redis.pcall('mget', keys.resources[1], 'redlock:node:awaited')
   if found[1] == args.token and not found[2] then
     return redis.pcall('del', keys.resources[1])
@@ -28,7 +28,7 @@ if #keys.resources == 1 and args.cooldown_ms == '0' and not args.client then
 elseif args.client and #keys.resources == 1 then
   -- with: tickets
   local value = redis.pcall('get', keys.resources[1])
-  -- It may be the next by now, on the strength of an earlier entry.
+  -- An earlier queue entry may have made the client the successor by now.
   if value ~= 'redlock:next:' .. args.client then
     enqueue(args.prefix or keys.resources[1], args.client, args.ticket, args.remember_ms)
   end
@@ -75,7 +75,7 @@ for i = 1, #keys.resources do
       whose, holds, writer, reserved = read_holds(key, milliseconds())
     end
     if holds == 0 and args.cooldown_ms ~= '0' then
-      -- Only a writer that waits for readers, and has to wait for the interval as well.
+      -- No hold is left, only a writer that waits for readers; the writer has to wait for the interval too.
       call('set', key, 'redlock:cooldown', 'PX', args.cooldown_ms)
     elseif whose and #keys.resources == 1 then
       if call('zrem', key, 'hold:' .. args.token) == 0 then
@@ -83,7 +83,8 @@ for i = 1, #keys.resources do
       end
       if holds > 1 or reserved then
         expire_with_last(key)
-        -- Who has new holds refused will have it reserved, unless readers that were let in do not come.
+        -- A waiting writer needs no notification: it will have the resource reserved. But readers that were let in may
+        -- not come.
         if (holds == 1 or not writer) and is_awaited() then
           notify(key)
         end
@@ -99,7 +100,7 @@ for i = 1, #keys.resources do
       result = -1
     end
   elseif args.cooldown_ms ~= '0' and (not value or value == 'redlock:cooldown') then
-    -- This node missed the lease: its interval counts here all the same, also behind an older one.
+    -- This node missed the lease. The lease's interval still counts here, and can prolong an older one.
     if call('pttl', key) < tonumber(args.cooldown_ms) then
       call('set', key, 'redlock:cooldown', 'PX', args.cooldown_ms)
     end

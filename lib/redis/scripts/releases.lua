@@ -1,7 +1,7 @@
 -- keys: resources...
 -- args: tokens..., reservation_ms?
--- Does what release.lua does, for many locks in one call, which costs the node a fraction of as many calls: locks of
--- one resource that nobody shares, without an interval. `reservation_ms` is 20 if it is left out: each word costs the
+-- Does what release.lua does, for many locks: each has one resource, nobody shares it, and it has no interval. One call
+-- costs the node a fraction of what as many calls would. `reservation_ms` is 20 if it is left out: each word costs the
 -- node time.
 -- Returns how many were deleted, if none of the resources is left; else, for each, 1: deleted; 0: there is nothing;
 -- -1: not ours.
@@ -9,7 +9,7 @@
 -- pcall, because every error (NOPERM, READONLY, ...) must reach the caller word for word.
 local pcall = redis.pcall
 
--- One alone, as most often where few locks are in use: its commands cost the node less without a table of answers.
+-- One lock alone, the usual case if few are in use, costs the node less without a table of answers.
 if
   #keys.resources == 1
   and pcall('get', keys.resources[1]) == args.tokens[1]
@@ -20,7 +20,7 @@ end
 
 local found = pcall('mget', 'redlock:node:awaited', unpack(keys.resources))
 if found.err then
-  -- MGET is forbidden: each by itself, as release.lua does.
+  -- MGET is forbidden: reads each key by itself, as release.lua does.
   found = { pcall('exists', 'redlock:node:awaited') == 1 }
   for i, key in ipairs(keys.resources) do
     found[i + 1] = pcall('get', key)

@@ -13,8 +13,8 @@
 #include "redlock/limits.hpp"
 #include "support/assert.hpp"
 
-/// What the generated header scripts_embedded.hpp is made of. Each script has a struct there, whose
-/// fields are the keys and arguments that the script's head names.
+/// The types that the generated header scripts_embedded.hpp uses. Each script has a struct in that
+/// header, whose fields are the keys and arguments that the script's head names.
 namespace redlock::redis::scripts {
 
 struct Script {
@@ -34,7 +34,7 @@ class Word {
   std::string_view text_;
 };
 
-/// One key or argument or more, as many as the call has.
+/// One or more keys or arguments: as many as the call has.
 class Several {
  public:
   constexpr Several(std::string_view first, std::span<const std::string> more = {}) noexcept
@@ -48,7 +48,7 @@ class Several {
   std::span<const std::string> more_;
 };
 
-/// An argument that a call can leave out, with all that follow it.
+/// An argument that a call can leave out, together with all arguments that follow it.
 using Optional = std::optional<std::string_view>;
 
 /// The words of a call, without an allocation. It borrows the texts.
@@ -66,10 +66,10 @@ class Call {
       ended_ = true;
       return;
     }
-    REDLOCK_ASSERT(!ended_);  // it would stand in the place of the one that was left out
+    REDLOCK_ASSERT(!ended_);  // it would take the place of the argument that was left out
     add_text(*argument);
   }
-  /// Two meanings of one argument.
+  /// One argument with two meanings: a call gives at most one of them.
   void add(const Optional& one, const Optional& other) {
     REDLOCK_ASSERT(!one || !other);
     add(one ? one : other);

@@ -1,20 +1,21 @@
 -- keys: numbers, resources...
 -- args: token, ttl_ms, number, writer_reservation_ms, client, ticket, remember_ms, reservation_ms
--- Takes all resources or none, with a fencing number, or with '0'. If holds are in the way, new ones are refused for
--- `writer_reservation_ms`. `client` is the id of a client that waits, or ''; `ticket` is its ticket ('0': a new one;
--- '': it is not to be queued), remembered for `remember_ms`. A resource that is reserved for the client is free for
--- it; a free one is reserved for the first client in its queue, for `reservation_ms`.
+-- Takes all resources or none, with the fencing number `number` ('0': without one). If holds are in the way, new ones
+-- are refused for `writer_reservation_ms`. `client` is the id of a waiting client, or ''; `ticket` is its ticket ('0':
+-- a new one; '': the client is not queued), remembered for `remember_ms`. A resource that is reserved for the client is
+-- free for it; a free one is reserved for the first client in its queue, for `reservation_ms`.
 -- If one of several resources is in the way, those before it are reserved for the client for `writer_reservation_ms`.
--- All clients ask for them in the order of their names, so that two clients do not each keep one from the other.
--- Returns {1, number}: ours, and their numbers were lower and are this one now; {2, highest}: ours, and the highest
--- of their numbers is not lower; {-1, holder, ms, which}: the resource of that index, from 1 on, is not ours, for so
--- many ms; for a client that was queued {..., ticket, 1 if it is first}.
+-- All clients ask for them in the order of their names, so that no two clients each keep a resource that the other
+-- needs.
+-- Returns {1, number}: ours, and their numbers were lower and are `number` now; {2, highest}: ours, and the highest of
+-- their numbers is not lower; {-1, holder, ms, which}: the resource of index `which`, from 1 on, is not ours for `ms`
+-- milliseconds; for a client that was queued also {..., ticket, 1 if it is first}.
 local call = redis.call
 local client, reservation = args.client, 'redlock:next:' .. args.client
--- If there is one resource only, the first one is the last key.
+-- With a single resource, the first resource is the last key.
 local queues = client ~= '' and args.ticket ~= '' and #KEYS == keys.resources.first
 local several = client ~= '' and #KEYS > keys.resources.first
--- Microseconds, so that all stay integers below 2^53.
+-- Numbers are microseconds, so that all stay integers below 2^53.
 local f, floor = tonumber(args.number), nil
 if f > 0 then
   local time = call('time')
@@ -23,7 +24,8 @@ if f > 0 then
     return redis.error_reply('FENCE the number asked for is more than a day ahead of this node: '
       .. "the client's clock or this node's is wrong")
   end
-  -- No number that this node has forgotten is above its floor, which no resource's name is.
+  -- The floor is the score of the member '', which is not the name of any resource. No number that this node has
+  -- forgotten is above the floor.
   floor = tonumber(call('zscore', keys.numbers, ''))
   if not floor then
     floor = now
@@ -32,7 +34,7 @@ if f > 0 then
   end
 end
 
--- Functions cost the node time to define: each where it is needed.
+-- Functions cost the node time to define, so each path defines only those that it needs.
 local holder, left, which
 local order = {}
 for i = keys.resources.first, #KEYS do
@@ -53,7 +55,7 @@ for place, i in ipairs(order) do
       local now, whose, holds, writer, reserved = milliseconds(), nil, nil, nil, nil
       if call('type', key).ok == 'zset' then
         whose, holds, writer, reserved = read_holds(key, now)
-        -- It was to be let in with other readers, and is none any more.
+        -- The client was to be let in with other readers, and is no longer one of them.
         if reserved and client ~= '' and admit(key, client) then
           reserved = call('zscore', key, 'next')
         end
@@ -112,9 +114,9 @@ local last = floor
 for i = keys.resources.first, #KEYS do
   last = math.max(last, tonumber(call('zscore', keys.numbers, KEYS[i])) or 0)
 end
--- Strict: an answer of 1 is then proof that the number was lower.
+-- Strict, so that an answer of 1 proves that all numbers were lower.
 if last >= f then
-  -- 'inf' is no integer: a number close to 2^53 has the same effect.
+  -- 'inf' is not an integer: a number close to 2^53 has the same effect.
   return {2, math.min(last, 9007199254740991)}
 end
 for i = keys.resources.first, #KEYS do

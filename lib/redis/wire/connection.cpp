@@ -17,7 +17,7 @@ namespace {
 bool are_fenced_sets(const Sent& request) noexcept {
   return request.together != 0 && core::is_short(request.stamp.verb);
 }
-/// None: it is a request of its own, or one of FencedSets.
+/// The request's shared form; none: it is a call of its own, or one of FencedSets.
 const SharedForm* shared_form_of(const Sent& request) noexcept {
   return request.together != 0 ? row_of(request.stamp.verb).shared : nullptr;
 }
@@ -48,7 +48,7 @@ void Connection::send(std::string_view encoded, std::span<const Sent> requests,
   REDLOCK_ASSERT(state_ == State::ready && !requests.empty());
   unanswered_.push(requests);
   stream_.outbox().append(encoded);
-  // In full once, which makes the script known.
+  // The script is sent in full once, which makes it known to the server.
   if (shared_form_of(requests.back()) != nullptr) {
     calls_in_full_.reset(static_cast<std::size_t>(requests.back().stamp.verb));
   }
@@ -93,8 +93,8 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
   }
 }
 
-/// In which letters it says yes to the oldest request and nothing else; empty: it cannot, or says
-/// the time.
+/// The letters of the server's plain yes to the oldest request; empty: there is none, or the answer
+/// is a time.
 std::string_view Connection::yes_to_oldest() const noexcept {
   const Sent& request = unanswered_.front();
   if (are_fenced_sets(request)) return yes_to_fenced_sets_.front();
@@ -102,9 +102,9 @@ std::string_view Connection::yes_to_oldest() const noexcept {
   return plain_yes_forms_[static_cast<std::size_t>(request.stamp.verb)].bytes;
 }
 
-/// All that come next, up to an answer that says more.
+/// Takes the plain answers that come next, up to an answer with details.
 bool Connection::take_plain_yeses() {
-  // Another value of the same answer is none of its own.
+  // A further value of a started answer is not an answer of its own.
   if (state_ != State::ready || !values_.empty()) return true;
   std::size_t count = 0;
   bool incomplete = false;
@@ -118,7 +118,7 @@ bool Connection::take_plain_yeses() {
       continue;
     }
     if (!reader_.skip(yes)) {
-      // Of a long one, the rest has not arrived: so far it says yes.
+      // A long answer is a yes so far; its rest has not arrived.
       incomplete = are_fenced_sets(oldest) && reader_.has_beginning_of(yes);
       break;
     }

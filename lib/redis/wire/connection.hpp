@@ -23,10 +23,10 @@
 
 namespace redlock::redis {
 
-/// A request that was sent, and is to be answered.
+/// A request that was sent and is not answered yet.
 struct Sent {
   core::Stamp stamp{};
-  /// One of so many that are one call, a SharedCall or FencedSets; 0: a call of its own.
+  /// Number of requests in its call, a SharedCall or FencedSets; 0: a call of its own.
   std::uint8_t together = 0;
 };
 
@@ -42,14 +42,15 @@ class ConnectionOwner {
   /// The answer to the oldest unanswered request. Its text is valid until the call returns or the
   /// connection is destroyed.
   virtual void on_answer(const core::Stamp& stamp, const core::Answer& answer) noexcept = 0;
-  /// The answers to the oldest unanswered requests, in their order, all with the same bytes that
-  /// arrived; `marker` is the text of those that are a marker. Valid until the call returns or the
-  /// connection is destroyed.
+  /// The answers to the oldest unanswered requests, in their order, which arrived in the same
+  /// bytes; `marker` is the text of those answers that are a marker. Valid until the call returns
+  /// or the connection is destroyed.
   virtual void on_plain_yeses(std::span<const core::PlainYes> plain_yeses,
                               std::string_view marker) noexcept = 0;
-  /// A key that was asked to be tracked has changed. `key` is valid until the call returns.
+  /// A tracked key has changed. `key` is valid until the call returns.
   virtual void on_changed(core::Tracked kind, std::string_view key) noexcept = 0;
-  /// The last call: the connection is closed, what was unanswered remains so. `why` is one line.
+  /// The last call: the connection is closed; unanswered requests stay unanswered. `why` is one
+  /// line.
   virtual void on_down(core::NodeDown::Cause cause, std::string_view why,
                        ProtocolError protocol_error) noexcept = 0;
 
@@ -75,31 +76,31 @@ class Connection final : private uv::StreamListener {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Once; on_ready or on_down follows.
+  /// Called once; on_ready or on_down follows.
   void open();
 
   /// Puts requests, encoded in this connection's dialect(), into the outbox; only while ready(). A
-  /// SharedCall is one request of the server's, and several here: one answer to all of them.
-  /// `yes`: where the requests are one call of FencedSets, its encode_yes().
+  /// SharedCall is one request to the server, and several requests here, all with one answer.
+  /// `yes`: encode_yes() if the requests are one call of FencedSets.
   void send(std::string_view encoded, std::span<const Sent> requests, std::string_view yes = {});
   void send(std::string_view encoded, const core::Stamp& stamp) {
     const Sent request{stamp};
     send(encoded, {&request, 1});
   }
-  /// How a SharedCall of the verb is to be made: in full, once, if the server said that it does not
-  /// know the script.
+  /// The form for the verb's next SharedCall: the full text, once, if the server said that it does
+  /// not know the script.
   [[nodiscard]] core::ScriptForm form_of_call(core::Verb verb) const noexcept {
     return calls_in_full_[static_cast<std::size_t>(verb)] ? core::ScriptForm::text
                                                           : core::ScriptForm::digest;
   }
 
-  /// Hands the outbox to the kernel, with one system call for all that was sent since the last.
+  /// Hands the outbox to the kernel, with one system call for everything sent since the last flush.
   void flush();
 
-  /// Nothing is called any more. After a reset, what the server has not read yet is not executed.
+  /// The owner is no longer called. After a reset, what the server has not read is not executed.
   void close(uv::CloseMode mode);
 
-  /// Before it is ready: what it waits for, see missing_to_connect().
+  /// Before the connection is ready: what it waits for, see missing_to_connect().
   [[nodiscard]] std::string_view missing() const noexcept {
     return missing_to_connect(login_, stream_);
   }
@@ -110,7 +111,7 @@ class Connection final : private uv::StreamListener {
   [[nodiscard]] bool ready() const noexcept { return state_ == State::ready; }
   [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
   [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_.size(); }
-  /// Bytes that the kernel has not taken yet.
+  /// Number of bytes that the kernel has not taken.
   [[nodiscard]] std::size_t unsent() const noexcept { return stream_.unsent(); }
 
  private:
@@ -119,9 +120,9 @@ class Connection final : private uv::StreamListener {
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
 
-  /// Whether bytes may be left that are to be parsed.
+  /// Returns whether bytes may be left to parse.
   [[nodiscard]] bool take_plain_yeses();
-  /// Whether the oldest request was for the time, and all of the answer is there.
+  /// Returns whether the oldest request asked for the time and its whole answer has arrived.
   [[nodiscard]] bool take_time(core::PlainYes& plain_yes);
   [[nodiscard]] std::string_view yes_to_oldest() const noexcept;
   void take(const Value& value);
@@ -129,7 +130,7 @@ class Connection final : private uv::StreamListener {
   void take_answer(const Value& value);
   void take_answer_to_call(const SharedForm& form, const Value& value);
   void take_answer_to_fenced_sets(const Value& value);
-  /// The answer to the oldest request. Whether more can be answered.
+  /// Answers the oldest request. Returns whether more can be answered.
   [[nodiscard]] bool answer(const core::Answer& what);
   void remember_marker(std::string_view text);
   void take_push(const Value& value);
@@ -147,12 +148,12 @@ class Connection final : private uv::StreamListener {
   support::Ring<Sent> unanswered_;
   std::bitset<core::verbs> calls_in_full_;
   PlainYesForms plain_yes_forms_{};
-  /// The last answer to read_marker, letter by letter: the next one is the same, as a rule.
+  /// The bytes of the last answer to read_marker: the next answer is usually the same.
   std::string marker_answer_;
-  std::string_view marker_;                  // in it
-  std::vector<core::PlainYes> plain_yeses_;  // kept, so that nothing is allocated
+  std::string_view marker_;                  // the marker in marker_answer_
+  std::vector<core::PlainYes> plain_yeses_;  // kept between calls, so that nothing is allocated
   ExpectedAnswers yes_to_fenced_sets_;
-  std::vector<const Value*> values_;  // in reader_, of the request being answered
+  std::vector<const Value*> values_;  // values of the request being answered, owned by reader_
   ReplyReader reader_;
   bool* destroyed_ = nullptr;  // on the stack of on_bytes, for owners that destroy us in a call
   uv::Stream stream_;

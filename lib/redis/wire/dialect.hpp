@@ -7,12 +7,12 @@
 
 namespace redlock::redis {
 
-/// How a server is asked, and therefore what its answers mean: those of its capabilities that
-/// change the bytes. Servers with a dialect in common are sent the same bytes, encoded once.
+/// The form in which a server gets requests, and so the meaning of its answers: the capabilities
+/// that change the bytes. Servers of one dialect get the same bytes, encoded once.
 enum class Dialect : std::uint8_t {
   classic,     ///< SET … NX; OK: granted, nil: refused, and the holder is not named
   with_get,    ///< Redis ≥ 7.0: SET … NX GET; nil: granted, a value: refused, by that holder
-  with_delex,  ///< with_get, and DELEX … IFEQ compares and deletes, in the place of DELIFEQ
+  with_delex,  ///< with_get, and DELEX … IFEQ instead of DELIFEQ compares and deletes
 };
 
 inline constexpr std::size_t dialects = 3;

@@ -9,7 +9,7 @@ namespace {
   return Decimal(static_cast<std::int64_t>(number)).view().size();
 }
 
-/// Whether nothing but the letters of resource, token and number differs from what is in it.
+/// Whether the request differs from the frame's only in the letters of resource, token and number.
 [[nodiscard]] bool fits(const Frame& frame, core::ScriptForm script_form, Dialect dialect,
                         const core::Terms& terms) noexcept {
   return frame.reusable && terms.none() && !frame.bytes.empty() &&

@@ -22,7 +22,7 @@ class ExpectedAnswers {
     sizes_.push(answer.size());
   }
 
-  /// Of the oldest request.
+  /// The bytes for the oldest request.
   [[nodiscard]] std::string_view front() const noexcept {
     return std::string_view(bytes_).substr(answered_, sizes_.front());
   }
@@ -34,7 +34,7 @@ class ExpectedAnswers {
 
  private:
   std::string bytes_;
-  std::size_t answered_ = 0;  // so much of it
+  std::size_t answered_ = 0;  // number of bytes_ that belong to answered requests
   support::Ring<std::size_t> sizes_;
 };
 

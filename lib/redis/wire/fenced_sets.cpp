@@ -13,8 +13,8 @@
 namespace redlock::redis {
 namespace {
 
-constexpr std::size_t words_of_zadd = 4;  // and two for each number
-constexpr std::size_t words_of_mget = 1;  // and one for each key
+constexpr std::size_t words_of_zadd = 4;  // plus two for each number
+constexpr std::size_t words_of_mget = 1;  // plus one for each key
 
 std::string beginning_of_zadd() {
   std::string words;

@@ -8,16 +8,16 @@
 namespace redlock::redis {
 
 /// Fenced SETs in their short form (core::Verb::set_fenced_short) that follow one another to the
-/// same nodes: a SET for each, then one ZADD of all numbers and one MGET of all keys. Both cost a
-/// node most for the command, and little for each further name.
+/// same nodes: a SET for each, then one ZADD of all numbers and one MGET of all keys. The main cost
+/// of ZADD and MGET for a node is the command; a further name costs little.
 ///
-/// ZADD answers how many numbers it has raised. Fewer than all: it does not say which, so none of
-/// them is acknowledged.
+/// ZADD answers how many numbers it has raised. If it raised fewer than all, it does not say which,
+/// so none of them is acknowledged.
 class FencedSets {
  public:
-  /// So many in one call: a node answers nobody else while it executes the ZADD.
+  /// The most requests in one call: a node answers nobody else while it executes the ZADD.
   static constexpr std::size_t most = 64;
-  /// The answers behind those to the SETs.
+  /// Number of answers after those to the SETs.
   static constexpr std::size_t further_values = 2;
 
   /// `set` is the SET, encoded.
@@ -30,8 +30,8 @@ class FencedSets {
   /// Appends all commands to `out`.
   void encode(std::string& out) const;
 
-  /// Appends to `out` how a node answers where each key was set and each number raised, and the
-  /// keys are ours at the end. `granted`: how it answers a SET that was granted.
+  /// Appends to `out` a node's answer if it set each key, raised each number, and the keys are ours
+  /// at the end. `granted`: the node's answer to a granted SET.
   void encode_yes(std::string& out, std::string_view granted) const;
 
   /// Makes it empty, keeping its memory.
@@ -39,8 +39,8 @@ class FencedSets {
 
  private:
   std::size_t count_ = 0;
-  std::string sets_;     // as they are sent, and all below
-  std::string numbers_;  // each with its resource
+  std::string sets_;     // as sent; the same for all fields below
+  std::string numbers_;  // each number with its resource
   std::string resources_;
   std::string tokens_;
 };

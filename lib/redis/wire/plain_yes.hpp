@@ -10,21 +10,21 @@
 
 namespace redlock::redis {
 
-/// In which letters a node says yes to a request and nothing else, and what that means.
+/// The letters of a node's plain yes to a request, and their meaning.
 struct PlainYesForm {
-  std::string_view bytes{};  ///< empty: it cannot
+  std::string_view bytes{};  ///< empty: the request has no plain yes
   core::Reply reply = core::Reply::granted;
 };
 
-/// By verb, as one connection needs them: what almost every request is answered with is compared,
-/// and not parsed. classify() says the same of these answers.
+/// The plain yes of each verb on one connection: almost every answer is compared with it, and not
+/// parsed. classify() gives these answers the same meaning.
 using PlainYesForms = std::array<PlainYesForm, core::verbs>;
 [[nodiscard]] PlainYesForms plain_yes_forms(Dialect dialect, Protocol protocol) noexcept;
 
-/// In which letters a node says that it granted a SET.
+/// The letters with which a node grants a SET.
 [[nodiscard]] std::string_view yes_to_set(Dialect dialect, Protocol protocol) noexcept;
 
-/// In which letters a node says yes to all of so many, which are one call (see SharedCall).
+/// The letters of a plain yes to all `count` requests of one call (see SharedCall).
 [[nodiscard]] std::string_view yes_to_all(std::size_t count) noexcept;
 
 }  // namespace redlock::redis

@@ -14,14 +14,14 @@
 namespace redlock::redis {
 namespace {
 
-// Every limit is far above what the commands we send are answered with.
+// Every limit is far above the answers to the commands that we send.
 constexpr std::size_t elements_per_array = 64;
 constexpr std::size_t values_per_reply = 256;
 constexpr std::size_t array_depth = 4;
 // Status, error, number and length lines. hiredis searches an unfinished line from its start
 // whenever bytes arrive, so a long line costs the square of its length.
 constexpr std::size_t line_bytes = 16 * 1024;
-// A value that once held an INFO may keep its memory, one that held somebody's megabyte may not.
+// A value that once held an INFO keeps its memory; a value that held a megabyte does not.
 constexpr std::size_t kept_capacity = 8 * 1024;
 // libuv reads 64 KiB at most at a time and hiredis reserves twice as much: below that, its buffer
 // would be freed and allocated again with every large read.
@@ -39,7 +39,8 @@ using ElementCount = CountOf<decltype(redisReplyObjectFunctions::createArray)>::
 
 }  // namespace
 
-/// Each function answers null with `refusal_` set for what is not accepted; hiredis then stops.
+/// The functions that hiredis calls. Each returns null and sets `refusal_` if it does not accept a
+/// value; hiredis then stops.
 struct ReplyReader::Builder {
   static ReplyReader& reader_of(const redisReadTask* task) noexcept {
     return *static_cast<ReplyReader*>(task->privdata);
@@ -62,7 +63,7 @@ struct ReplyReader::Builder {
 
   static void* create_string(const redisReadTask* task, char* start, std::size_t size) noexcept {
     ReplyReader& reader = reader_of(task);
-    // hiredis has the two bytes behind every line and bulk in its buffer, but skips them unseen.
+    // hiredis has the two bytes after every line and bulk in its buffer, but skips them unseen.
     if (std::string_view(start + size, line_end.size()) != line_end) {
       return refuse(reader, "a bulk whose length is wrong");
     }
@@ -118,7 +119,7 @@ struct ReplyReader::Builder {
     return refuse(reader_of(task), "a RESP3 type, which was not asked for");
   }
 
-#ifdef REDIS_REPLY_DOUBLE  // hiredis 1.x; without a function it would invent a pointer
+#ifdef REDIS_REPLY_DOUBLE  // hiredis 1.x, which makes up a pointer if there is no function
   static void* create_double(const redisReadTask* task, double /*number*/, char* /*text*/,
                              std::size_t /*size*/) noexcept {
     return refuse_resp3(task);
@@ -185,7 +186,7 @@ Value& ReplyReader::take(Value::Type type) {
   return value;
 }
 
-/// Nothing is taken where the next value is not short, or not complete.
+/// Takes nothing if the next value is not short, or not complete.
 const Value* ReplyReader::next_short() {
   const std::string_view rest = unread();
   const std::size_t used = used_;
@@ -244,7 +245,7 @@ const Value* ReplyReader::next_translated() {
   leave_to_hiredis(translated_);
   if (translated_.capacity() > kept_buffer) translated_ = std::string();
   if (!malformed_.empty()) return nullptr;
-  // The first that is taken for a reply is what the others are in.
+  // The first value that a reply takes from the pool contains the others.
   const std::size_t outermost = used_;
   const Value* const value = next_of_hiredis();
   if (value == nullptr) {
@@ -302,7 +303,7 @@ void ReplyReader::refuse_what_can_not_end() {
     return;
   }
   // A complete line that hiredis did not consume is the length of a bulk that has not arrived yet.
-  // Refused now, rather than after a megabyte of it.
+  // An oversized bulk is refused now, not after a megabyte of it.
   std::uint64_t size = 0;
   const auto [stop, error] = std::from_chars(rest.data(), rest.data() + end, size);
   const bool is_length = error == std::errc{} && stop == rest.data() + end;

@@ -26,21 +26,21 @@ struct Value {
     bulk,
     nil,
     array,
-    push,  ///< an array that nobody asked for
+    push,  ///< an unsolicited array
   };
   Type type = Type::nil;
   std::int64_t integer = 0;
-  std::string text{};  ///< status, bulk: as sent; error: made fit to be shown, see append_visible()
+  std::string text{};  ///< status, bulk: as sent; error: made printable by append_visible()
   std::vector<const Value*> elements{};
 };
 
-/// Cuts a server's bytes into values: hiredis' parser with a pool of values that are used again, so
-/// that nothing is allocated per answer, and with bounds on everything a broken or hostile server
-/// could make grow. Bytes that it does not accept are a protocol violation: the replies after them
-/// cannot be separated, so the connection has to be closed.
+/// Cuts a server's bytes into values: hiredis' parser with a pool of reused values, so that no
+/// answer allocates, and with bounds on everything that a broken or hostile server could make grow.
+/// Bytes that it does not accept are a protocol violation: the replies after them cannot be
+/// separated, so the connection has to be closed.
 ///
-/// The short answers that a lock cycle consists of are read without hiredis, where they lie
-/// complete; everything else, and what is malformed, is left to it.
+/// The short answers of a lock cycle are read without hiredis if they are complete. Everything
+/// else, malformed bytes included, is left to hiredis.
 class ReplyReader {
  public:
   /// RESP2 replies are read in either protocol.
@@ -49,13 +49,13 @@ class ReplyReader {
   ReplyReader(const ReplyReader&) = delete;
   ReplyReader& operator=(const ReplyReader&) = delete;
 
-  /// next() is to be called until it has nothing more before more is fed.
+  /// Call next() until it returns null before feeding more.
   void feed(std::string_view bytes);
 
-  /// Whether the next value is written in exactly these letters: then it is read, and no value is
-  /// made of it.
+  /// Returns whether the next value consists of exactly these letters, and if so skips it without
+  /// making a value.
   [[nodiscard]] bool skip(std::string_view value) noexcept {
-    // In place, which starts_with() is not: this is asked for every answer.
+    // Compares in place, unlike starts_with(): every answer comes through here.
     const std::string_view next = unread();
     const bool is_next =
         next.size() >= value.size() && std::memcmp(next.data(), value.data(), value.size()) == 0;
@@ -64,7 +64,8 @@ class ReplyReader {
     return true;
   }
 
-  /// Whether the next value is an answer to TIME as read_time() reads it: likewise.
+  /// Returns whether the next value is an answer to TIME that read_time() accepts, and if so skips
+  /// it.
   [[nodiscard]] bool skip_time(std::chrono::microseconds& time) noexcept;
 
   /// Whether what has arrived of the next values is the beginning of `value`, and no more.
@@ -76,20 +77,21 @@ class ReplyReader {
     return begins;
   }
 
-  /// The next complete value, valid until recycle(). Null: there is none (yet), or see malformed().
+  /// The next complete value, valid until recycle(). Null: no complete value has arrived, or see
+  /// malformed().
   [[nodiscard]] const Value* next();
 
-  /// Why nothing more can be read; empty as long as all is well.
+  /// Why nothing more can be read; empty: no error.
   [[nodiscard]] std::string_view malformed() const noexcept { return malformed_; }
 
-  /// Whether bytes of an incomplete answer are waiting for the rest; a push is none.
+  /// Whether an incomplete answer has begun to arrive; a push is not an answer.
   [[nodiscard]] bool in_the_middle() const noexcept;
 
   /// Takes all values back; every `Value` is invalid from here on.
   void recycle() noexcept;
 
  private:
-  struct Builder;  // what hiredis calls back
+  struct Builder;  // the functions that hiredis calls
   struct FreeReader {
     void operator()(redisReader* reader) const noexcept;
   };
@@ -98,7 +100,7 @@ class ReplyReader {
   [[nodiscard]] const Value* next_translated();
   [[nodiscard]] const Value* next_of_hiredis();
   void leave_to_hiredis(std::string_view bytes);
-  /// Of `input_`.
+  /// The unread part of `input_`.
   [[nodiscard]] std::string_view unread() const noexcept {
     return std::string_view(input_).substr(read_);
   }
@@ -115,13 +117,12 @@ class ReplyReader {
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::vector<std::unique_ptr<Value>> pool_;  // the first used_ are in use; pointers stay valid
   std::size_t used_ = 0;
-  std::string input_;     // what hiredis has not been given
-  std::size_t read_ = 0;  // so much of it is done with
+  std::string input_;     // bytes that hiredis has not been given
+  std::size_t read_ = 0;  // number of bytes of input_ that were read
   std::string translated_;
   std::size_t values_in_reply_ = 0;
   std::size_t bytes_in_reply_ = 0;
-  bool partial_ =
-      false;  // hiredis keeps a type byte to itself: what waits in its buffer is not all
+  bool partial_ = false;  // hiredis has consumed a type byte that is no longer in its buffer
   const char* refusal_ = nullptr;  // why Builder refused the value at hand
   std::string malformed_;
 };

@@ -8,7 +8,7 @@
 namespace redlock::redis {
 namespace {
 
-// Every limit is far above what the commands we send are answered with.
+// Every limit is far above the answers to the commands that we send.
 constexpr std::size_t longest_line = 16 * 1024;
 constexpr std::int64_t most_elements = 4096;
 constexpr std::size_t most_values = 4096;
@@ -16,7 +16,7 @@ constexpr std::size_t deepest = 8;
 constexpr std::string_view line_ending = "\r\n";
 constexpr std::string_view types = "+-:_#,($=!|>*~%";
 
-/// Reads one value twice: once to know that all of it is there, once to write it.
+/// Reads one value twice: once to check that it is complete, once to write it.
 class Translation {
  public:
   Translation(std::string_view bytes, std::string* out) noexcept : bytes_(bytes), out_(out) {}
@@ -144,7 +144,7 @@ class Translation {
     return true;
   }
 
-  /// The rest of the line behind the type.
+  /// The rest of the line after the type.
   std::optional<std::string_view> take_line() {
     const std::string_view rest = bytes_.substr(at_ + 1);
     const std::size_t end = rest.substr(0, longest_line).find(line_ending);
@@ -175,7 +175,7 @@ class Translation {
   void write_bulk(std::string_view text) {
     write("$", std::to_string(text.size()), line_ending, text, line_ending);
   }
-  /// Of one line, which no longer than it may be.
+  /// Writes an error of one line, cut to the longest line.
   void write_error(std::string_view text) {
     if (out_ == nullptr) return;
     out_->append("-");

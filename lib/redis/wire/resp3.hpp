@@ -12,21 +12,21 @@ struct Resp3 {
   enum class Kind : std::uint8_t {
     incomplete,
     reply,
-    push,       ///< said unasked
+    push,       ///< unsolicited
     malformed,  ///< see why
   };
   Kind kind = Kind::incomplete;
-  std::size_t size = 0;  ///< reply, push: of how many bytes
+  std::size_t size = 0;  ///< for a reply or push: its bytes
   const char* why = nullptr;
 };
 
-/// Puts the one value that `bytes` begin with, of RESP2 or RESP3, into RESP2 behind `out`: hiredis
-/// before 1.0 knows nothing else. Nothing is appended where there is no complete value.
+/// Translates the first value in `bytes`, RESP2 or RESP3, into RESP2 and appends it to `out`:
+/// hiredis before 1.0 knows only RESP2. Appends nothing if the value is not complete.
 ///
-/// A null is the null bulk; a truth 1 or 0; a double, a big number and a verbatim text are bulks,
-/// letter by letter; a set, a push and a map are arrays, the map's of twice as many elements, of
-/// which arrays are left empty: the modules that HELLO lists are unbounded, and not used here.
-/// Attributes are left out.
+/// A null becomes the null bulk; a boolean 1 or 0; a double, a big number and a verbatim text
+/// bulks, letter by letter; a set, a push and a map arrays. A map's array has twice as many
+/// elements, and arrays among these are left empty: the modules that HELLO lists are unbounded, and
+/// not used here. Attributes are left out.
 [[nodiscard]] Resp3 translate_resp3(std::string_view bytes, std::string& out);
 
 }  // namespace redlock::redis

@@ -13,29 +13,31 @@
 
 namespace redlock::redis {
 
-/// How many requests of a verb are one call: a script whose keys are their resources, and whose
-/// arguments are their tokens and what `common` says. It answers how many there are if each is
-/// answered with yes, and else with an array.
+/// The form in which several requests of a verb share one call: a script whose keys are their
+/// resources, and whose arguments are their tokens and `common`. The script answers the number of
+/// requests if all succeeded, else an array.
 struct SharedForm {
   const scripts::Script* script = nullptr;
-  core::Duration core::Terms::*common = nullptr;  ///< the same in all of a call; in milliseconds
-  std::optional<core::Duration> unsaid{};         ///< of `common`: what the script takes for it
-  core::Reply all = core::Reply::done;            ///< what each is answered if all are
-  /// The same if the script counts fewer, and does not say which; nothing: it does not do that.
+  core::Duration core::Terms::*common = nullptr;  ///< the same in all requests; in milliseconds
+  std::optional<core::Duration> unsaid{};         ///< the script's default for `common`, not sent
+  core::Reply all = core::Reply::done;            ///< the answer to each request if all succeeded
+  /// The answer to each request if the script counts fewer without saying which; none: it never
+  /// does.
   std::optional<core::Reply> fewer{};
-  std::optional<core::Answer> (*each)(const Value&) noexcept = nullptr;  ///< one of the array
+  /// The meaning of one element of the array.
+  std::optional<core::Answer> (*each)(const Value&) noexcept = nullptr;
 };
 
-/// Requests of one verb that follow one another to the same nodes, each of one resource that nobody
-/// shares: one call for all of them. Most of what such a request costs a node is the call. A caller
-/// with many locks asks for many in the same turn of its loop.
+/// One call for successive requests of one verb to the same nodes, each for one resource that
+/// nobody shares. The call is most of what such a request costs a node, and a caller with many
+/// locks makes many requests in one turn of its loop.
 class SharedCall {
  public:
-  /// So many in one call: a node answers nobody else while it runs a script.
+  /// The most requests in one call: a node answers nobody else while it runs a script.
   static constexpr std::size_t most = 64;
 
-  /// Whether it has room for this request, and all that is in it is of this form and has the same
-  /// in common.
+  /// Whether the call has room for this request, and all its requests have this form and the same
+  /// common term.
   [[nodiscard]] bool fits(const SharedForm& form, const core::Terms& terms) const noexcept;
   void add(const SharedForm& form, const core::Terms& terms);
 
@@ -52,13 +54,13 @@ class SharedCall {
   const SharedForm* form_ = nullptr;
   core::Duration common_{};
   std::size_t count_ = 0;
-  std::string resources_;  // as they are sent
-  std::string tokens_;     // likewise
+  std::string resources_;  // as sent
+  std::string tokens_;     // as sent
   std::string call_;
 };
 
-/// What one answer to a call of `count` requests says of each. Nothing: no Redis server answers
-/// like this.
+/// The meaning of one answer to a call of `count` requests, for each of them. Nothing: no Redis
+/// server answers like this.
 [[nodiscard]] std::optional<std::vector<core::Answer>> classify_shared(const SharedForm& form,
                                                                        const Value& value,
                                                                        std::size_t count);

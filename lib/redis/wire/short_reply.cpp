@@ -15,7 +15,7 @@ bool ends_at(std::string_view bytes, std::size_t at) noexcept {
   return bytes.size() >= at + line_end_size && bytes[at] == '\r' && bytes[at + 1] == '\n';
 }
 
-/// Few enough to fit. -1: not all of them are digits.
+/// The number in a text short enough not to overflow. -1: not all letters are digits.
 std::int64_t read_digits(std::string_view text) noexcept {
   std::int64_t number = 0;
   for (const char letter : text) {
@@ -27,7 +27,7 @@ std::int64_t read_digits(std::string_view text) noexcept {
 
 struct Number {
   std::int64_t value = 0;
-  std::size_t end = 0;  // behind its line; 0: none, or not in the form in which Redis writes it
+  std::size_t end = 0;  // the position after its line; 0: not a number as Redis writes it
 };
 
 Number read_number(std::string_view bytes) noexcept {
@@ -85,7 +85,7 @@ std::size_t read_null(std::string_view bytes, Value& value) noexcept {
   return 1 + line_end_size;
 }
 
-/// Letter by letter, as the bulk that RESP2 makes of it.
+/// Reads a double letter by letter, as the bulk that RESP2 has for it.
 std::size_t read_double(std::string_view bytes, Value& value) {
   constexpr std::size_t longest = 32;
   const std::size_t end = bytes.substr(0, longest).find('\r');

@@ -43,7 +43,7 @@ void Subscriber::close() {
 }
 
 void Subscriber::on_open() noexcept {
-  // Whether the server is a good one is for the other connection to find out.
+  // The other connection finds out whether the server is suitable.
   stream_.server_works();
   stream_.flush();
 }

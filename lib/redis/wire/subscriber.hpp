@@ -17,7 +17,7 @@ class SubscriberOwner {
  public:
   /// Notifications arrive from now on, or still do.
   virtual void on_subscribed() noexcept = 0;
-  /// `resource` was released; `before` others were notified before us.
+  /// `resource` was released; `before` is the number of clients that were notified before us.
   virtual void on_notified(std::string_view resource, std::uint32_t before) noexcept = 0;
   /// The last call: the connection is gone. `why` is one line.
   virtual void on_unsubscribed(std::string_view why) noexcept = 0;
@@ -26,8 +26,8 @@ class SubscriberOwner {
   ~SubscriberOwner() = default;
 };
 
-/// One connection for the notifications of waiters: a server takes nothing else on it.
-/// Knows no time; opened once, closed once. Belongs to the loop's thread.
+/// One connection for the notifications of waiters: a server accepts nothing else on it. Has no
+/// time limits; opened once, closed once. Belongs to the loop's thread.
 class Subscriber final : private uv::StreamListener {
  public:
   /// `name` is the client's id, which names its channel.
@@ -38,11 +38,11 @@ class Subscriber final : private uv::StreamListener {
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
 
-  /// Once; on_subscribed follows, or on_unsubscribed.
+  /// Called once; on_subscribed or on_unsubscribed follows.
   void open();
 
-  /// Once it is open: on_subscribed follows if the server still hears us. PING would do, and would
-  /// be one more right that a user needs.
+  /// Only after the connection is open: on_subscribed follows if the server still hears us. PING
+  /// would do the same, but the user would need one more right.
   void probe();
 
   void close();

@@ -11,7 +11,7 @@ constexpr std::size_t longest_size = 24;
 
 char* write(char* to, std::string_view text) { return std::copy(text.begin(), text.end(), to); }
 
-/// At most `longest_size` bytes.
+/// Writes at most `longest_size` bytes.
 char* write_size(char* to, char kind, std::size_t size) {
   *to = kind;
   return write(std::to_chars(to + 1, to + longest_size - end_of_line.size(), size).ptr,
@@ -33,7 +33,7 @@ void append_word(std::string& out, std::string_view word) {
     out.append(word).append(end_of_line);
     return;
   }
-  // Nearly all of them. Each append to the string costs more than its letters.
+  // Nearly all words are short. One append for all: each append costs more than the letters.
   std::array<char, longest_size + short_word + end_of_line.size()> whole;
   char* const end = write(write(write_size(whole.data(), '$', word.size()), word), end_of_line);
   out.append(whole.data(), static_cast<std::size_t>(end - whole.data()));

@@ -1,4 +1,5 @@
--- Only ever raised: a late short extend must not undo a longer one, and -1 (no expiry) is longer than any.
+-- Raises an expiry and never lowers it: a late short extend must not undo a longer one. -1 (no expiry) is longer than
+-- any.
 local function raise(key, ttl_ms)
   if type(redis.pcall('pexpire', key, ttl_ms, 'gt')) == 'number' then
     return

@@ -1,5 +1,5 @@
--- Whether the resource has a holder, whose release will notify. It has none while its interval is not over, or
--- while only a waiting writer's reservation is left of it, which is the second answer.
+-- Returns whether the resource has a holder, whose release will notify, and whether it has a writer reservation. It has
+-- no holder during its interval, or while only a writer reservation is left.
 local function find_holder(key)
   local kind = redis.call('type', key).ok
   if kind == 'string' then
@@ -11,12 +11,12 @@ local function find_holder(key)
   return kind ~= 'none', false
 end
 
--- Whether readers hold the resource, or are let in, or only a writer's mark is left of that.
+-- Whether readers hold the resource, or are let in, or only a writer reservation is left of that.
 local function is_for_readers(key)
   return redis.call('type', key).ok == 'zset' and redis.call('zscore', key, 'group:shared')
 end
 
--- The client waits no more: nothing is reserved for it, and with `lets_in` it does not have new holds refused.
+-- The client no longer waits: drops its reservation and, with `lets_in`, the writer reservation.
 local function forget_among_holds(key, client, lets_in)
   if redis.call('type', key).ok ~= 'zset' then
     return

@@ -22,8 +22,8 @@ local function read_holds(key, now)
   return string.sub(first[1], 7), redis.call('zcard', key) - others, writer, reserved
 end
 
--- Whether the client is one of the readers that are let in together. It is none any more then: it comes, or it does not
--- want to.
+-- Whether the client is one of the readers that are let in together. If so, removes it from them: the client enters
+-- now, or no longer wants to.
 local function admit(key, client)
   local admitted = 'redlock:node:next:' .. key
   if redis.call('zrem', admitted, client) == 0 then
@@ -39,7 +39,7 @@ local function expire_with_last(key)
   redis.call('pexpireat', key, string.format('%.0f', last[2]))
 end
 
--- When the last hold ends, or what is reserved for readers, in milliseconds from now.
+-- Milliseconds until the last hold, or the reservation for readers, ends.
 local function held_for(key, now)
   for _, last in ipairs({0, 1}) do
     local member = redis.call('zrevrange', key, last, last, 'withscores')
@@ -50,8 +50,8 @@ local function held_for(key, now)
   return 0
 end
 
--- Somebody else waits: new holds are refused for so long. An owner may need another hold before it gives up the first:
--- it is let in again while one is there that is older than the wait.
+-- Refuses new holds for `wait` milliseconds, because another client waits. An owner may need another hold before it
+-- gives up the first: the owner still gets holds while it has one that is older than the wait.
 local function refuse_new_holds(key, group, now, wait)
   local before = 'redlock:node:before:' .. key
   if group ~= 'shared' then
@@ -69,7 +69,7 @@ local function refuse_new_holds(key, group, now, wait)
   expire_with_last(key)
 end
 
--- Only where no other group has holds.
+-- Adds a hold. Must be called only if no other group has holds.
 local function share(key, group, token, ends)
   if redis.call('type', key).ok == 'zset' and not redis.call('zscore', key, 'group:' .. group) then
     redis.call('del', key)

@@ -1,6 +1,7 @@
--- What a node has of a lock: 'ours'; 'gone'; 'hold', with how many hold it and their group; else nothing, with what the
--- script is to answer. `repair` is as extend.lua takes it. Only a resource that is alone is looked for among holds, and
--- not for a caller that holds it alone ('key'): somebody else has downgraded its lock by the token.
+-- What a node has of a lock: 'ours'; 'gone'; 'hold', with the number of holds and their group; else nil, with the
+-- script's answer. `repair` is an argument of extend.lua. Holds are searched only for the single resource of a call
+-- (`alone`), and not for an exclusive lock ('key'): if its token has a hold, somebody else has downgraded the lock by
+-- the token.
 local function look(key, token, repair, alone)
   local value = redis.pcall('get', key)
   if not value then
@@ -23,7 +24,7 @@ local function look(key, token, repair, alone)
   elseif whose ~= repair and (holds > 0 or reserved) then
     return nil, -1
   elseif writer and repair == 'shared' then
-    -- The hold may return once the writer has had the resource.
+    -- The hold may return after the writer has had the resource.
     return nil, 0
   end
   return 'gone'

@@ -1,5 +1,5 @@
--- Whether a key with an expiry can be a lock: a string that expires within `longest` milliseconds, or later with one of
--- our tokens or as what is left of an interval, or holds.
+-- Whether a key with an expiry can be a lock: holds; a string that expires within `longest` milliseconds; or a string
+-- that expires later and is one of our tokens or the rest of an interval.
 local function can_be_a_lock(key, left, longest)
   local kind = redis.call('type', key).ok
   if kind == 'zset' then

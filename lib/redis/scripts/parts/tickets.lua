@@ -1,7 +1,8 @@
--- The queue of a resource is a sorted set of clients, by ticket. Its member '' has the next new ticket, which is above
--- all others. '~' is before the id of a client that can share the resource with others of the kind.
--- Queues the client, unless it is queued already, and as a reader no more. A ticket is raised, and never lowered; '0' is
--- a new one. Answers the ticket.
+-- The queue of a resource is a sorted set of clients, by ticket. The score of its member '' is the next new ticket,
+-- which is above all others. A '~' precedes the id of a reader: a client that can share the resource with other
+-- readers.
+-- Queues the client unless it is queued already, and removes its entry as a reader. A ticket is raised, never lowered;
+-- '0' is a new one. Returns the ticket.
 local function enqueue(key, client, ticket, remember)
   local queue = 'redlock:node:queue:' .. key
   local mine = tonumber(redis.call('zscore', queue, client))
@@ -20,8 +21,8 @@ local function enqueue(key, client, ticket, remember)
       redis.call('zrem', queue, '~' .. client)
     end
   end
-  -- Both are renewed together, now and then, and not by everybody who asks. The mark outlives each queue, also one that
-  -- was renewed before the node's clock was set back.
+  -- The queue and the waiting flag are renewed together, now and then, not by every call. The flag outlives each queue,
+  -- also one that was renewed before the node's clock was set back.
   if redis.call('pttl', queue) < 0.85 * remember then
     redis.call('pexpire', queue, remember)
     if redis.call('pttl', 'redlock:node:awaited') < tonumber(remember) then
@@ -31,7 +32,7 @@ local function enqueue(key, client, ticket, remember)
   return wanted
 end
 
--- '' where nobody is queued.
+-- The first client in the queue; '' if nobody is queued.
 local function first_in_queue(key)
   return redis.call('zrange', 'redlock:node:queue:' .. key, 0, 0)[1] or ''
 end

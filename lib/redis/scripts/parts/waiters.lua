@@ -1,7 +1,7 @@
--- A client that waits for a resource is queued, and subscribed to a channel of its own. A mark says that clients wait. No
--- error of this may reach the caller: the resource is released already, or about to be.
+-- A client that waits for a resource is queued, and subscribed to a channel of its own. The waiting flag says that
+-- clients wait. No error of these functions may reach the caller: the resource is released already, or about to be.
 
--- '~' is before the id of a reader.
+-- In a queue, a '~' precedes the id of a reader.
 local function id_of(member)
   return (string.gsub(member, '^~', ''))
 end
@@ -10,7 +10,7 @@ local function is_reader(member)
   return member ~= nil and string.sub(member, 1, 1) == '~'
 end
 
--- 0: it is not subscribed any more.
+-- Returns 0 if the client is no longer subscribed.
 local function publish(member, before, key)
   return redis.pcall('publish', 'redlock:wake:' .. id_of(member), before .. key)
 end
@@ -21,9 +21,9 @@ local function any_permit_of(key)
   return string.match(key, '^(.*#)%d+$')
 end
 
--- Publishes to who has that position in the queue, counted from the front ('zrange') or from the back ('zrevrange'), and
--- answers who that is; nil: nobody. Clients that have gone are taken out, however many: each was queued by a message of
--- its own, and the node had more to do when their connections ended.
+-- Notifies the client at that queue position, counted from the front ('zrange') or from the back ('zrevrange'), and
+-- returns it; nil: nobody. Removes clients that have gone, however many: each was queued by a message of its own, and
+-- the node had more to do when their connections ended.
 local function tell(queue, command, position, before, key)
   while true do
     local member = redis.pcall(command, queue, position, position)[1]
@@ -37,8 +37,9 @@ local function tell(queue, command, position, before, key)
   end
 end
 
--- The key of a resource that others may have soon, or share, is not free: who is first in the queue is notified and, in
--- case that one has gone, the second. If nobody is queued for this permit, those are who wait for any of the semaphore.
+-- Others may soon have the resource, or can share it, but its key is not free: notifies the first client in the queue
+-- and, in case that client has gone, the second. If nobody is queued for this permit, notifies those that wait for any
+-- permit of the semaphore.
 local function notify(key)
   local queue = 'redlock:node:queue:' .. key
   if tell(queue, 'zrange', 0, 0, key) then
@@ -51,8 +52,7 @@ local function notify(key)
   end
 end
 
--- The client that was notified to watch whether the next one hangs. Another one has to, if that is the next itself, or
--- leaves.
+-- The client is no longer the standby, who notices a successor that hangs: it is the successor itself, or leaves.
 local function stop_watching(key, client)
   local watch = 'redlock:node:watch:' .. key
   local watching = redis.pcall('get', watch)
@@ -61,9 +61,9 @@ local function stop_watching(key, client)
   end
 end
 
--- Readers that are first in the queue are let in together, up to the first client that is none, and beside those that
--- hold the resource. That next client has new readers refused, for longer than it sleeps; it may hang. After so many, the
--- next of those that were let in goes on as it comes: see enter.lua.
+-- Lets in the readers at the front of the queue together, up to the first writer, next to those that hold the resource.
+-- That writer has new readers refused, for longer than it sleeps; it may hang. After 64 readers, the next one that
+-- enters lets in more: see enter.lua.
 local function let_in_readers(key, milliseconds)
   local queue, admitted = 'redlock:node:queue:' .. key, 'redlock:node:next:' .. key
   local time = redis.pcall('time')
@@ -92,7 +92,7 @@ local function let_in_readers(key, milliseconds)
   end
 end
 
--- The resource is for readers now. `reader` was taken out of the queue and notified.
+-- Passes the resource on to readers. `reader` was notified, and removed from the queue.
 local function pass_on_to_readers(key, reader, milliseconds)
   local admitted = 'redlock:node:next:' .. key
   redis.pcall('del', key, admitted)
@@ -100,15 +100,15 @@ local function pass_on_to_readers(key, reader, milliseconds)
   let_in_readers(key, milliseconds)
 end
 
--- Somebody has to notice if the next one hangs: who is last in the queue, and for a while that one; unless it waits no
--- more.
+-- Chooses the standby, who notices a successor that hangs: the last client in the queue. It remains the standby for
+-- `milliseconds`, unless it stops waiting.
 local function keep_watch(key, milliseconds)
   local queue, watch = 'redlock:node:queue:' .. key, 'redlock:node:watch:' .. key
   local watching = redis.pcall('get', watch)
   if watching and redis.pcall('zscore', queue, watching) then
     return
   end
-  -- Behind it there is only the next ticket.
+  -- Only the member '', the next ticket, comes after the last client.
   local last = tell(queue, 'zrevrange', 1, 1, key)
   if last then
     redis.pcall('set', watch, last, 'PX', milliseconds)
@@ -117,10 +117,10 @@ local function keep_watch(key, milliseconds)
   end
 end
 
--- A free resource is passed on: it is reserved for a moment for who is first in the queue, and is taken out of it. A
--- reservation is no vote: the client has to ask like everybody else. A permit is passed on to who is first for any of its
--- semaphore.
--- For whom it is reserved, or false: the key is that then, whatever it was.
+-- Passes a free resource on: reserves it for `milliseconds` for the first client in the queue, and removes that client
+-- from the queue. A reservation is not a vote: the client still has to ask. A permit passes to the first client that
+-- waits for any permit of its semaphore.
+-- Returns the client, whose reservation has replaced the key whatever it was, or false.
 local function pass_on(key, milliseconds)
   local name = key
   local successor = tell('redlock:node:queue:' .. key, 'zrange', 0, 0, key)
