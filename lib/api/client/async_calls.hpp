@@ -15,12 +15,13 @@
 #include "redlock/async_client.hpp"
 #include "runtime/explain.hpp"
 
-/// What the asynchronous classes share.
+/// Functions that the asynchronous classes share.
 namespace redlock::api {
 
 using Core = std::shared_ptr<ClientCore>;
 
-/// Whether a call has a client to go to. One that was moved from has no core, and answers here.
+/// Whether the client has a core. A client that was moved from has none: the call is answered here,
+/// with `closed`.
 template <typename Done>
 [[nodiscard]] bool is_open(const Core& core, std::string_view resource, Done& done) {
   if (core) return true;
@@ -34,7 +35,7 @@ template <typename Done>
   return core->acquire(std::move(target), std::move(options), wait, std::move(done));
 }
 
-/// A lease knows its client; without one, `core` answers that there is none.
+/// The lease's own client releases it; without a lease, `core` answers.
 inline void release(const Core& core, const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   const Core& its_own = cell ? cell->shared_core() : core;
   if (is_open(its_own, {}, done)) its_own->release(cell, std::move(done));
@@ -54,7 +55,7 @@ inline void cancel(const Core& core, RequestId request) {
   if (core) core->cancel(request);
 }
 
-/// `begin` takes what is called with the result, and names the call for `cancel`.
+/// `begin` starts the call with the callback for its result, and returns the id for `cancel`.
 template <typename Value, typename Begin, typename Cancel>
 [[nodiscard]] Awaitable<Value> to_await(Begin begin, Cancel cancel, std::stop_token stop) {
   auto call = std::make_shared<typename Awaitable<Value>::Call>();
@@ -64,14 +65,14 @@ template <typename Value, typename Begin, typename Cancel>
   return Awaitable<Value>(std::move(call));
 }
 
-/// A call of the client's.
+/// An awaitable call that the client can cancel.
 template <typename Value, typename Begin>
 [[nodiscard]] Awaitable<Value> to_await(const Core& core, Begin begin, std::stop_token stop) {
   return to_await<Value>(
       std::move(begin), [core](RequestId request) { api::cancel(core, request); }, std::move(stop));
 }
 
-/// A call that cannot be cancelled.
+/// An awaitable call that cannot be cancelled.
 template <typename Value, typename Begin>
 [[nodiscard]] Awaitable<Value> to_await(Begin begin) {
   auto call = std::make_shared<typename Awaitable<Value>::Call>();
@@ -82,7 +83,8 @@ template <typename Value, typename Begin>
   return Awaitable<Value>(std::move(call));
 }
 
-/// A watch until `stop` is requested, with the number of times that `see` said it told its user.
+/// A watch until `stop` is requested. Its result is the number of times that `see` returned true,
+/// which is how often it called the user's function.
 [[nodiscard]] Awaitable<std::uint64_t> to_await_watch(const Core& core, std::string resource,
                                                       WatchOptions options,
                                                       std::function<bool(const Inspection&)> see,

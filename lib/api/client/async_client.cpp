@@ -17,7 +17,7 @@ Awaitable<std::uint64_t> api::to_await_watch(const Core& core, std::string resou
       core,
       [core, resource = std::move(resource), options, see = std::move(see)](Done done) mutable {
         if (!see) {
-          // Refused where all mistakes are, by a watch of nothing.
+          // A watch without a callback is refused by the code that refuses all mistakes.
           return api::watch(core, {}, options,
                             [done = std::move(done)](const Result<Inspection>& refused) mutable {
                               Error error = refused.error();
@@ -50,7 +50,7 @@ using api::is_open;
 using api::RoundDone;
 using api::to_await;
 
-/// A lease knows its client; without one, `core` answers that there is none.
+/// The lease's own client makes the call; without a lease, `core` answers.
 void extend(const Core& core, const std::shared_ptr<api::LeaseCell>& cell,
             std::chrono::nanoseconds ttl, RoundDone done) {
   const Core& its_own = cell ? cell->shared_core() : core;

@@ -35,15 +35,14 @@ Awaitable<Value>&& Awaitable<Value>::via(Post post) && {
 
 template <typename Value>
 void Awaitable<Value>::await_suspend(std::coroutine_handle<> coroutine) {
-  // From the answer on, the coroutine may be gone, and this object with it: what is still to be
-  // done here is done with copies.
+  // After the answer, the coroutine may be gone, and this object with it: the rest works on copies.
   const std::shared_ptr<Call> call = call_;
   const std::stop_token stop = std::move(call->stop);
   auto cancel = std::move(call->cancel);
   const auto start = std::move(call->start);
   const RequestId request = start([call, coroutine](Result<Value> result) {
     call->result.emplace(std::move(result));
-    // Moved out: nothing of the call may be touched once the coroutine goes on.
+    // Moved out, because nothing of the call may be touched once the coroutine goes on.
     if (const Post post = std::move(call->post)) return post(coroutine);
     coroutine.resume();
   });

@@ -44,7 +44,7 @@ struct Inbox {
   std::optional<Result<Inspection>> latest;
 };
 
-/// Ends a watch, also where the caller's function throws.
+/// Ends a watch, also if the caller's function throws.
 class WatchEnd {
  public:
   WatchEnd(std::shared_ptr<ClientCore> core, RequestId watch) noexcept
@@ -71,7 +71,7 @@ Result<std::uint64_t> watch(const std::shared_ptr<ClientCore>& core, std::string
     inbox->latest.emplace(std::move(seen));
     inbox->filled.notify_one();
   }));
-  Sighting sighting;  // what was changed back before this thread saw it is no news
+  Sighting sighting;  // a change that was undone before this thread saw it is not reported
   std::uint64_t calls = 0;
   for (;;) {
     std::optional<Result<Inspection>> seen;

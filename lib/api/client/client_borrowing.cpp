@@ -21,7 +21,7 @@ bool ClientCore::try_borrow_loop() noexcept {
     thread_->give_back(true);
     return false;
   }
-  run_jobs();  // what this thread asked for before comes first
+  run_jobs();  // runs the earlier calls of this thread first
   return true;
 }
 
@@ -74,7 +74,7 @@ void ClientCore::yield_to_callers(std::size_t answered) {
     const std::lock_guard lock(jobs_mutex_);
     return jobs_.size() + acquires_.size();
   };
-  // As long as it helps: on other processors they run by themselves.
+  // Yields only as long as that helps: callers on other processors run by themselves.
   std::size_t before = asked();
   for (std::size_t i = 0; i < answered; ++i) {
     std::this_thread::yield();

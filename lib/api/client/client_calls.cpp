@@ -13,7 +13,7 @@
 namespace redlock::api {
 namespace {
 
-/// Each once, in one order for all contenders.
+/// The keys of the other resources, each once, in an order that is the same for all contenders.
 std::vector<std::string> more_keys_of(const Target& target, const Keyspace& keyspace) {
   if (target.more_resources().empty()) return {};
   std::vector<std::string> more = target.more_resources();
@@ -25,7 +25,8 @@ std::vector<std::string> more_keys_of(const Target& target, const Keyspace& keys
 }
 
 Error forked_error() { return runtime::explain(Errc::forked, {}, {}); }
-/// Too few nodes answered a downgrade: that is no reason to go on as a writer.
+/// Adds to `unavailable` what the lease is now: after a downgrade that too few nodes answered, the
+/// caller must not go on as a writer.
 RoundDone says_what_it_is_now(const char* what, RoundDone done) {
   if (!done) return done;
   return [what, done = std::move(done)](Result<RoundReport> outcome) mutable {
@@ -98,7 +99,7 @@ void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done)
     if (done) done(forked_error());
     return;
   }
-  // From here on it is no loss any more, if it was none before.
+  // From here on, the lease can no longer be lost, unless it was lost before.
   if (cell) static_cast<void>(cell->end());
   if (directly()) return begin_release(cell, std::move(done));
   enqueue([this, cell, done = std::move(done)]() mutable { begin_release(cell, std::move(done)); },
@@ -269,7 +270,7 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   if (refused(core::refuse_acquire(configuration_.settings, target, options), resource, done)) {
     return;
   }
-  // Made where it is going to be read: it is large.
+  // Made in the place where it is read, because it is large.
   core::Event event(std::in_place_type<core::Acquire>);
   auto& wanted = *std::get_if<core::Acquire>(&event);
   wanted.request = remember(resource, std::move(done));
@@ -352,7 +353,7 @@ void ClientCore::begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDo
 void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcept {
   auto* const held = find_held(cell.claim());
   if (held == nullptr) return;
-  // To the engine, this is no loss: a release comes before its timers.
+  // The engine does not count this loss: to the engine, the release comes before its timers.
   if (cell.was_lost()) ++found_lost_;
   end_hold(*held, why, &driver_->engine().claim(cell.claim())->round);
 }

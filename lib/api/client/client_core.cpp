@@ -153,7 +153,7 @@ void ClientCore::begin_close(CloseDone done) {
   }
   if (done) closers_.push_back(std::move(done));
   if (closing_) return;
-  driver_->step(core::TimePassed{});  // what was lost before is told
+  driver_->step(core::TimePassed{});  // reports leases that were lost before
   closing_ = true;
   end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
@@ -165,8 +165,8 @@ void ClientCore::end_all_leases() noexcept {
     if (!held) continue;
     const auto cell = std::exchange(held, nullptr);
     if (configuration_.observer) observe_end(*cell, HoldObservation::End::closed);
-    // Whoever waits for the loss is to stop. on_lost is not called: closing is deliberate, and what
-    // it captured may be gone.
+    // Signals lost(), so that the holder stops. on_lost is not called: closing is deliberate, and
+    // its captures may be gone.
     spend(cell->take_callbacks());
     cell->lose();
     if (cell->was_lost()) completions_.emplace_back(Loss{cell, {}});
@@ -185,7 +185,7 @@ void ClientCore::tear_down() noexcept {
     append_acquires();
     late.swap(jobs_);
   }
-  for (Job& job : late) job();  // they find no driver, and answer that the client is closed
+  for (Job& job : late) job();  // the jobs find no driver, and answer that the client is closed
   pending_.each([this](Pending& call) {
     const core::CallId request{(std::uint64_t{call.generation} << 32U) | call.index};
     on_outcome({}, core::Failed{request, Errc::closed});
@@ -197,7 +197,7 @@ void ClientCore::answer_the_rest() noexcept {
   // A callback has destroyed its client: the turn that called it goes on from there.
   if (running_) return;
   while (!completions_.empty()) run_completions();
-  wake_answered_callers();  // those of the last jobs, too
+  wake_answered_callers();  // includes the callers of the last jobs
   std::vector<CloseDone> closers;
   closers.swap(closers_);
   for (CloseDone& done : closers) {

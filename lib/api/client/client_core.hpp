@@ -41,18 +41,20 @@ using InspectDone = Callback<void(Result<Inspection>)>;
 using OwnershipDone = Callback<void(Result<Ownership>)>;
 using MetricsDone = Callback<void(Result<Metrics>)>;
 
-/// What both public clients share. Calls from other threads become jobs for the loop's thread;
-/// there, they become events for the driver, and its outcomes become completions, which are called
-/// at the end of the turn: never inside a call, never inside a step, with no lock held.
+/// The part that both public clients share. Calls from other threads become jobs for the loop's
+/// thread. There, the jobs become events for the driver, and the driver's outcomes become
+/// completions. Completions run at the end of the turn: never inside a call, never inside a step,
+/// and with no lock held.
 ///
-/// Threads: `jobs_mutex_` guards what is named below; everything else belongs to the loop's thread.
+/// Threads: `jobs_mutex_` guards the members that say so; everything else belongs to the loop's
+/// thread.
 class ClientCore final : public std::enable_shared_from_this<ClientCore>,
                          private runtime::DriverListener {
   struct Key {};
 
  public:
   /// `loop` null: a loop and a thread of its own. With `lending`, blocked callers turn that loop
-  /// themselves where nobody else does.
+  /// themselves if nobody else does.
   [[nodiscard]] static Result<std::shared_ptr<ClientCore>> create(
       ClientOptions options, uv_loop_t* loop,
       uv::LoopThread::Lending lending = uv::LoopThread::Lending::never);
@@ -71,12 +73,12 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// Without `done`, the outcome is dropped.
   void release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
   void detach(const std::shared_ptr<LeaseCell>& cell);
-  /// Somebody wants to know, for the rest of the lease, whether other clients wait for its
-  /// resource: `LeaseCell::set_others`. At most once for a lease.
+  /// Reports to the cell (`LeaseCell::set_others`), for the rest of the lease, whether other
+  /// clients wait for its resource. Call it at most once for a lease.
   void watch_others(const std::shared_ptr<LeaseCell>& cell);
   void extend(Target&& target, const Token& token, std::chrono::nanoseconds ttl, RoundDone done);
   void downgrade(std::string_view resource, const Token& token, RoundDone done);
-  /// An operator's has terms, and is remembered by the nodes.
+  /// With `by_operator`, an operator breaks the lock on these terms, and the nodes remember it.
   void release(Target&& target, const Token& token, RoundDone done,
                std::optional<BreakOptions> by_operator = std::nullopt);
   void inspect(std::string_view resource, InspectDone done);
@@ -86,50 +88,52 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void metrics(MetricsDone done);
   void close(CloseDone done);
 
-  // --- for the asynchronous classes beside the client: any thread, not in a forked child ---
+  // --- for the other asynchronous classes: any thread, not in a forked child ---
   using Job = Callback<void()>;
-  /// No call has had it.
+  /// A fresh id, which no call has had.
   [[nodiscard]] RequestId next_request() noexcept {
     return RequestId{next_request_.fetch_add(1, std::memory_order_relaxed)};
   }
-  /// Runs the job on the loop's thread, at once where this is it; once closed, here.
+  /// Runs the job on the loop's thread: at once if this is that thread; on this thread if the
+  /// client is closed.
   void dispatch(Job job);
   /// Runs the job where calls are answered: on the loop's thread, at the end of a turn, never
-  /// inside this call; once closed, here and at once.
+  /// inside this call. If the client is closed, the job runs here and at once.
   void post(Job job);
-  /// Of a dispatched job: `over` is called as posted jobs are, unless `end_local_wait` comes first.
-  /// None if the client closes.
+  /// For dispatched jobs: at `until`, calls `over` as a posted job, unless `end_local_wait` comes
+  /// first. None if the client closes.
   [[nodiscard]] std::optional<LocalWaits::Id> wait_locally(core::Instant until,
                                                            LocalWaits::Over over);
   void end_local_wait(const LocalWaits::Id& wait) noexcept { local_waits_.remove(wait); }
 
-  /// The end of a public client object: closes and waits where there is a thread to wait for, drops
-  /// everything where there is none. In a forked child it touches nothing.
+  /// Ends a public client object: closes and waits if the client has a thread to wait for,
+  /// otherwise drops everything. In a forked child it touches nothing.
   void shut_down() noexcept;
 
   // --- blocked callers (api/client/waiter.hpp) ---
   /// Whether this thread now turns the loop. No code of the user's runs on it.
   [[nodiscard]] bool try_borrow_loop() noexcept;
-  /// Of the borrower: what the calls so far produced is sent and answered.
+  /// For the borrower: sends the requests and calls the completions that the calls so far have
+  /// produced.
   void end_turn() noexcept;
-  /// Of the borrower: whether it may wait for more itself.
+  /// For the borrower: whether it may wait for more events itself.
   [[nodiscard]] bool may_keep_loop() const noexcept;
-  /// Of the borrower: waits for the next event, and handles it.
+  /// For the borrower: waits for the next event, and handles it.
   void turn() noexcept;
   void give_back_loop() noexcept;
   /// From here until a callback on the loop ends it, a caller waits for an answer without the loop.
   void begin_waiting() noexcept;
-  /// The caller is woken together with all that are answered in this turn.
+  /// Wakes the caller together with all callers that are answered in this turn.
   void end_waiting(uv::BlockedThreads::Wait& wait) noexcept;
   void wait(const uv::BlockedThreads::Wait& wait) noexcept { blocked_callers_.block(wait); }
 
   /// Why a call cannot even be made from here, before anything is waited for.
   [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
   [[nodiscard]] bool forked() const noexcept;
-  /// Of all nodes that are known by now. On the loop only; what it refers to stays as it is, and
-  /// lives as long as this.
+  /// The URLs of all nodes that are known now. On the loop's thread only; the list does not change,
+  /// and lives as long as this object.
   [[nodiscard]] const runtime::Urls& urls() const noexcept { return urls_.front(); }
-  /// What its methods that are const say, any thread may ask.
+  /// Any thread may call its const methods.
   [[nodiscard]] const Keyspace& keyspace() const noexcept { return keyspace_; }
 
  private:
@@ -149,17 +153,16 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
 
   template <typename Done, typename Value>
   struct Call {
-    /// A value that is made in place: g++ 14 takes the inspection of a moved error for
-    /// uninitialized.
+    /// Makes the value in place: g++ 14 takes the inspection of a moved error for uninitialized.
     template <typename From>
     Call(Done answered, From&& from) : done(std::move(answered)), value(std::forward<From>(from)) {}
 
     Done done;
     Value value;
   };
-  /// A call that failed because of a holder, whose name its error is to say.
+  /// A call that failed because of a holder, and whose error is to name the holder.
   struct Unnamed {
-    AnyDone done;  ///< of an acquire, an extend or a release
+    AnyDone done;  ///< the callback of an acquire, an extend or a release
     std::string resource;
     std::unique_ptr<Error> error;
   };
@@ -167,7 +170,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     std::shared_ptr<Watching> watching;
     Result<Inspection> what;
   };
-  /// Apart: metrics are larger than all others, of which there are many.
+  /// On the heap: metrics are larger than all other completions, of which there are many.
   struct Measured {
     MetricsDone done;
     std::unique_ptr<Metrics> metrics;
@@ -182,16 +185,16 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   struct Posted {
     Job job;
   };
-  /// Of a call or a lease that is over. What they captured ends with them, which is the user's
-  /// code.
+  /// The callbacks of a call or a lease that is over. Destroying them destroys their captures,
+  /// which runs the user's code.
   struct Spent {
     LeaseCallbacks callbacks;
   };
-  /// For the log.
+  /// An event for the log.
   struct Logged {
     NodeEvent event;
   };
-  /// For the observer.
+  /// An acquire call's event for the observer.
   struct Told {
     void (Observer::*what)(const AcquireObservation&) noexcept;
     AcquireObservation call;
@@ -212,9 +215,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] bool directly() const noexcept;
   [[nodiscard]] bool loop_is_borrowed() const noexcept { return thread_ && thread_->is_borrowed(); }
   [[nodiscard]] bool lends_loop() const noexcept { return thread_ && thread_->lends(); }
-  /// Its place among what other threads ask for. A release goes ahead of what is to be acquired:
-  /// releases that follow one another are one request (see redis::SharedCall), and none is meant to
-  /// wait for an acquire.
+  /// A job's place among the jobs of other threads. Releases go before acquires: successive
+  /// releases are one request (see redis::SharedCall), and no release should wait for an acquire.
   enum class Place : std::uint8_t { last, acquire, release };
   void enqueue(Job job, Place place = Place::last);
   void put(Job job, Place place);
@@ -240,7 +242,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_downgrade_token(std::string_view resource, const Token& token, RoundDone done);
   void begin_release_token(const Target& target, const Token& token,
                            std::optional<BreakOptions> by_operator, RoundDone done);
-  /// `token`: is it among those that hold?
+  /// `token`: asks whether this token holds the resource.
   template <typename Done>
   void begin_inspect(std::string_view resource, const std::optional<Token>& token, Done done);
   void begin_watch(RequestId request, std::string_view resource, WatchOptions options,
@@ -270,9 +272,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void on_turn_end() noexcept override;
   [[nodiscard]] Pending* find(core::CallId request) noexcept;
   [[nodiscard]] static core::CallId id_of(const Pending& call) noexcept;
-  /// Null: that lease is over.
+  /// Null if that lease is over.
   [[nodiscard]] std::shared_ptr<LeaseCell>* find_held(core::ClaimId claim) noexcept;
-  /// Takes the lease from the list. If it was lost, whoever noticed, its holder is told.
+  /// Takes the lease from the list, and notifies its holder if the lease was lost, whoever noticed
+  /// the loss.
   void end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
                 const core::Round* round);
   void give_back(Pending& call);
@@ -280,9 +283,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void log(std::vector<NodeEvent> events);
   void run_completions();
   void wake_answered_callers() noexcept;
-  /// Callers that were answered in one turn mostly ask again at once, and together: what they ask
-  /// then leaves in one write to each node. So those that are about to run get to, before this turn
-  /// ends.
+  /// Callers that were answered in one turn mostly make their next calls at once, and the requests
+  /// of one turn leave in one write to each node. So this lets the callers that are about to run
+  /// make their calls before the turn ends.
   void let_callers_ask();
   void yield_to_callers(std::size_t answered);
   void run(Completion& completion) noexcept;
@@ -308,19 +311,20 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
 
   std::mutex jobs_mutex_;
   std::vector<Job> jobs_;             // guarded by jobs_mutex_
-  std::vector<Job> acquires_;         // likewise; they come behind jobs_
+  std::vector<Job> acquires_;         // guarded by jobs_mutex_; they run after jobs_
   std::optional<uv::Wakeup> wakeup_;  // guarded by jobs_mutex_; none once closed
   std::vector<Job> running_jobs_;
 
   std::optional<runtime::Driver> driver_;  // none once closed
   core::Pool<Pending> pending_;
-  /// Those that can be cancelled, by their names outside.
+  /// The calls that can be cancelled, by their RequestId.
   core::PoolIndex<Pending, &Pending::by_request> by_request_{pending_};
   std::vector<std::shared_ptr<LeaseCell>> held_;  // by the index of the claim
   std::vector<Completion> completions_;
   std::vector<Completion> running_completions_;
-  std::vector<Completion> for_the_thread_;  // the user's code, which no borrowed turn runs
-  std::uint64_t found_lost_ = 0;            // by their holders, who came to end them
+  // Completions that run the user's code, which no borrowed turn does.
+  std::vector<Completion> for_the_thread_;
+  std::uint64_t found_lost_ = 0;  // leases whose holders noticed the loss
   LocalWaits local_waits_;
   runtime::EventLog event_log_;
   std::size_t answered_callers_ = 0;  // that block, since the end of the last turn

@@ -14,7 +14,7 @@ ClientCore::Pending* ClientCore::find(core::CallId request) noexcept {
 
 std::shared_ptr<LeaseCell>* ClientCore::find_held(core::ClaimId claim) noexcept {
   if (claim.index >= held_.size()) return nullptr;
-  // The slot may be another lease's by now.
+  // The slot may now be another lease's.
   auto& held = held_[claim.index];
   return held && held->claim() == claim ? &held : nullptr;
 }
@@ -26,7 +26,7 @@ void ClientCore::give_back(Pending& call) {
 }
 
 void ClientCore::spend(LeaseCallbacks callbacks) {
-  // Not here, in the middle of a step: what they captured may be a lease.
+  // Not destroyed here, in the middle of a step: a callback may have captured a lease.
   if (!callbacks.none()) completions_.emplace_back(Spent{std::move(callbacks)});
 }
 
@@ -134,7 +134,7 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::QueueWatched& out
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) noexcept {
   auto* const held = find_held(outcome.claim);
   if (held == nullptr) return;
-  // Otherwise released, by a call that has not come here yet.
+  // If lose() changes nothing, the lease was released by a call that has not reached this thread.
   (*held)->lose();
   end_hold(*held, HoldObservation::End::released, outcome.round);
 }
@@ -157,7 +157,7 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::AtRisk& outcome) 
 
 void ClientCore::on_node_event(NodeEvent event) noexcept {
   if (event.kind == NodeEvent::Kind::learned) {
-    // Reports refer to the names of their own time.
+    // A new list: reports refer to the list of the time when they were made.
     std::vector<std::string> known = *urls();
     known.push_back(event.url);
     urls_.push_front(std::make_shared<const std::vector<std::string>>(std::move(known)));
@@ -193,11 +193,11 @@ void ClientCore::on_turn_end() noexcept {
   run_completions();
   if (!driver_) return answer_the_rest();
   let_callers_ask();
-  // What the callbacks asked for may be answered already; the loop gets its turn first, so that
-  // somebody who tries again in every callback cannot starve it.
+  // Calls made in the callbacks may already be answered. The loop gets its turn first, so that a
+  // caller who tries again in every callback cannot starve it.
   if (!completions_.empty()) driver_->request_turn_end();
   driver_->wake_at(core::earlier(local_waits_.next(), event_log_.next()));
-  // A leader leaves the end to the thread, as it does the user's code.
+  // A borrower leaves tearing down to the loop's thread, as it leaves the user's code.
   if (drained_ && completions_.empty() && !loop_is_borrowed()) tear_down();
 }
 
@@ -219,8 +219,8 @@ void ClientCore::run_completions() {
       for_the_thread_.push_back(std::move(completion));
       continue;
     }
-    // Nobody who has been answered waits for code of the user's, which all calls of an asynchronous
-    // client run.
+    // Answered callers are woken before the user's code runs, so they do not wait for it. Every
+    // completion of an asynchronous client runs the user's code.
     if (users || !lends_loop()) wake_answered_callers();
     run(completion);
   }
@@ -240,7 +240,7 @@ bool ClientCore::is_to_name_holder(const Pending& call, const core::Failed& outc
 void ClientCore::name_holder(Unnamed&& unnamed) {
   const std::string resource = std::move(unnamed.resource);
   inspect(resource, [call = std::move(unnamed)](const Result<Inspection>& inspection) mutable {
-    // Else the client closes, and the error stays as it is.
+    // If the inspection fails, the client is closing, and the error stays as it is.
     if (inspection) runtime::name_holder(*call.error, *inspection);
     if (auto* done = std::get_if<AcquireDone>(&call.done)) {
       if (*done) (*done)(std::move(*call.error));

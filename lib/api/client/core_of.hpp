@@ -7,7 +7,8 @@
 
 namespace redlock::api {
 
-/// Gets the core of a client object, for those who keep it. Null if the object was moved from.
+/// Gets the core of a client object, for classes that keep the core. Null if the object was moved
+/// from.
 struct CoreOf {
   [[nodiscard]] static const std::shared_ptr<ClientCore>& client(const Client& client) noexcept {
     return client.core_;

@@ -10,8 +10,8 @@
 
 namespace redlock::api {
 
-/// Calls that wait for another call of their process, and for no node: until when. The loop's
-/// thread only.
+/// The time limits of calls that wait for another call of their process, and for no node. For the
+/// loop's thread only.
 class LocalWaits {
  public:
   enum class End : std::uint8_t { time, closed };
@@ -23,15 +23,15 @@ class LocalWaits {
     waits_.emplace(id, std::move(over));
     return id;
   }
-  /// Of a wait that may be over.
+  /// Does nothing if the wait is over.
   void remove(const Id& id) noexcept { waits_.erase(id); }
 
-  /// When the next one is over. None: never.
+  /// When the next wait is over. None: never.
   [[nodiscard]] std::optional<core::Instant> next() const noexcept {
     if (waits_.empty() || waits_.begin()->first.first == core::Instant::max()) return std::nullopt;
     return waits_.begin()->first.first;
   }
-  /// Removes the first, if it is over by then.
+  /// Removes and returns the first wait, if it is over at `by`.
   [[nodiscard]] std::optional<Over> take(core::Instant by) {
     if (waits_.empty() || waits_.begin()->first.first > by) return std::nullopt;
     auto over = std::move(waits_.begin()->second);

@@ -1,7 +1,7 @@
 #include "api/client/client_core.hpp"
 #include "redlock/clock.hpp"
 
-/// What the observer is told, when its turn to run comes: see ClientCore::run_completions().
+/// The calls to the observer, made as completions: see ClientCore::run_completions().
 namespace redlock::api {
 
 void ClientCore::observe_began(core::CallId call, const std::string& resource) {

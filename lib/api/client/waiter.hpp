@@ -15,8 +15,8 @@ namespace redlock::api {
 /// the loop's thread may still be inside `release()` when the other thread has already returned.
 template <typename Value>
 struct Waiter {
-  std::optional<Result<Value>> result;  // the loop's thread's until `answered`
-  bool waiting = false;                 // the loop's thread's: without turning the loop
+  std::optional<Result<Value>> result;  // belongs to the loop's thread until `answered`
+  bool waiting = false;  // belongs to the loop's thread: the caller waits without turning the loop
   uv::BlockedThreads::Wait answered;
 };
 

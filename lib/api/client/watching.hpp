@@ -11,11 +11,11 @@
 
 namespace redlock::api {
 
-/// What a watcher is to know of a resource: decides which inspections are news.
+/// The last state of a resource that a watcher has seen. It decides which inspections are news.
 class Sighting {
  public:
-  /// Whether it differs from the last that was news. Corrects what would mislead: a resource that
-  /// is reserved for the next client for a moment is free.
+  /// Whether the inspection differs from the last one that was news. It corrects a misleading
+  /// state: a resource that is reserved for the next client for a moment is free.
   [[nodiscard]] bool is_news(Inspection& inspection);
 
  private:
@@ -29,7 +29,7 @@ class Sighting {
   std::optional<Seen> last_;
 };
 
-/// A watch that goes on. The loop's thread only.
+/// A watch that has not ended. For the loop's thread only.
 struct Watching {
   explicit Watching(Callback<void(Result<Inspection>)> callback) : changed(std::move(callback)) {}
   Callback<void(Result<Inspection>)> changed;

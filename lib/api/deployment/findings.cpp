@@ -158,7 +158,7 @@ void Findings::judge_kind(const SurveyedNode& node) {
 }
 
 void Findings::judge_scripts(const SurveyedNode& node) {
-  // A user who may not run them is denied something: see judge_access().
+  // A user who may not run scripts is denied something: see judge_access().
   if (node.runs_scripts || node.can_compare || !node.denied.empty()) return;
   add(node, admin::Finding::Kind::no_scripts,
       "The server does not know EVAL (its configuration renames it), and has neither DELIFEQ nor "
@@ -222,7 +222,7 @@ void Findings::judge_commands(const SurveyedNode& node) {
 }
 
 void Findings::judge_clients(const SurveyedNode& node) {
-  // Nine of ten: those who connect again after an outage come all at once.
+  // Nine tenths, because clients that connect again after an outage come all at once.
   if (node.most_clients == 0 || node.clients < node.most_clients / 10 * 9) return;
   add(node, admin::Finding::Kind::client_limit,
       "It has " + std::to_string(node.clients) + " clients, and admits " +
@@ -238,7 +238,7 @@ void Findings::judge_clock(const SurveyedNode& node) {
   if (!node.seen.clock_offset) return;
   const nanoseconds offset = *node.seen.clock_offset;
   const nanoseconds distance = offset < nanoseconds::zero() ? -offset : offset;
-  // By half of the round trip the offset itself may be wrong.
+  // The offset itself may be wrong by half of the round trip.
   if (distance - node.seen.round_trip / 2 <= options_.guards.clock_bound) return;
   add(node, admin::Finding::Kind::clock,
       "Its clock is " + core::format_duration(distance) +

@@ -17,12 +17,13 @@ namespace {
 
 Error invalid(std::string message) { return {Errc::invalid_argument, std::move(message), {}}; }
 
-/// No character of a prefix has a meaning in a pattern.
+/// The prefix needs no escapes: none of its characters has a meaning in a pattern.
 std::string pattern_of_keys(const std::string& prefix, const std::string& pattern) {
   return pattern.empty() && !prefix.empty() ? prefix + '*' : prefix + pattern;
 }
 
-/// A node that answers with other keys than it was asked for is not believed.
+/// Removes the prefix from the names. Keys without the prefix, which a node should not have sent,
+/// are dropped.
 LockList with_names(LockList list, const std::string& prefix) {
   std::erase_if(list.locks,
                 [&](const ListedLock& lock) { return !lock.resource.starts_with(prefix); });

@@ -23,7 +23,7 @@ using runtime::StoredLock;
 using std::chrono::milliseconds;
 using LockState = admin::ListedLock::State;
 
-/// What nodes are compared by.
+/// The part of a stored lock by which nodes are compared.
 struct Content {
   LockKind kind = LockKind::none;
   std::string_view text;  ///< exclusive: the token; owned: the owner
@@ -47,8 +47,8 @@ Content content_of(const StoredLock& stored) {
 /// The votes of all nodes on one resource.
 struct Votes {
   std::map<Content, std::vector<const StoredLock*>> contents;
-  std::size_t taken = 0;    ///< nodes on which somebody has it
-  std::size_t unknown = 0;  ///< nodes that did not say
+  std::size_t taken = 0;    ///< nodes on which somebody holds the resource
+  std::size_t unknown = 0;  ///< nodes that did not answer, or whose key could not be read
   std::vector<milliseconds> reserved;
   std::size_t waiters = 0;
 };
@@ -80,7 +80,8 @@ Votes count_votes(const std::vector<NodeLocks>& nodes, const std::string& resour
   return votes;
 }
 
-/// What at least `count` of them reach; of fewer, what one reaches.
+/// The largest number that at least `count` of `numbers` reach. With fewer than `count` numbers:
+/// their largest.
 template <typename Number>
 Number reached_by(std::vector<Number> numbers, std::size_t count) {
   std::sort(numbers.begin(), numbers.end(), std::greater<>());
@@ -103,7 +104,7 @@ void describe(const Content& content, const std::vector<const StoredLock*>& stor
   lock.holds = reached_by(std::move(holds), quorum);
 }
 
-/// None: nothing is left of it, and nobody is queued.
+/// None: nothing is left of the lock, and nobody is queued.
 std::optional<admin::ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
                                             const std::string& resource, std::size_t quorum) {
   const Votes votes = count_votes(nodes, resource);
@@ -135,7 +136,7 @@ std::optional<admin::ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
   return lock;
 }
 
-/// The name of the semaphore to which a permit belongs. None: no permit.
+/// The name of the semaphore to which a permit belongs. None: not a permit.
 std::optional<std::string_view> semaphore_of(std::string_view resource) {
   const auto prefix = core::any_permit_of(resource);
   if (!prefix || prefix->size() == 1) return std::nullopt;
@@ -203,7 +204,7 @@ admin::LockList judge_locks(const std::vector<NodeLocks>& nodes, std::size_t quo
     auto lock = judge_lock(nodes, resource, quorum);
     if (!lock) continue;
     const auto name = semaphore_of(resource);
-    // Only tokens are permits: readers or an owner may well have such a name.
+    // Only tokens are permits: a resource of readers or of an owner can have such a name.
     if (!name || (lock->kind != LockKind::exclusive && lock->kind != LockKind::none)) {
       list.locks.push_back(*std::move(lock));
       continue;

@@ -81,7 +81,7 @@ admin::Finding unfinished(const std::vector<ObservedNode>& nodes, const core::Me
           "Finish it: quorum-lock " + core::command_of(wish) + "." + unless_without_scripts(nodes)};
 }
 
-/// One that was taken back under another admission since.
+/// A member that has since been taken back under another admission.
 admin::Finding replaced(const std::string& name) {
   return {
       name, admin::Finding::Kind::other_deployment,

@@ -17,7 +17,8 @@ namespace redlock::api {
 [[nodiscard]] std::vector<admin::Finding> judge_members(
     const std::vector<core::ObservedNode>& nodes, const ClientOptions& options);
 
-/// From when on locks are granted: see DeploymentCheck::granted_in. `nodes`: as for judge_members.
+/// How long until locks are granted: see DeploymentCheck::granted_in. `nodes`: as for
+/// judge_members.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> when_granted(
     const std::vector<core::ObservedNode>& nodes, const ClientOptions& options);
 

@@ -19,9 +19,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// How often a node is asked again while nobody knows for how long it is not there.
+/// How often a node is asked again while nobody knows how long it will be away.
 constexpr milliseconds retry_interval{200};
-/// The longest that a wait goes on without asking the nodes: the reason may go earlier.
+/// The longest wait before the nodes are asked again: its reason may end early.
 constexpr milliseconds longest_slice{1000};
 
 /// Sleeps, unless it is stopped.

@@ -52,7 +52,7 @@ class MemberRun {
   MemberRun(const ClientOptions& options, const admin::ChangeOptions& change, core::MemberWish wish,
             NodeUrls urls);
 
-  /// None: done.
+  /// None: the change is done.
   [[nodiscard]] std::optional<Error> run();
 
  private:
@@ -74,7 +74,7 @@ class MemberRun {
   std::set<std::string> names_;
   core::MemberChange change_;
   std::unique_ptr<runtime::Survey> survey_;
-  std::vector<core::ObservedNode> observed_;  // by the last survey
+  std::vector<core::ObservedNode> observed_;  // the nodes as the last survey saw them
   std::string waiting_for_;
   std::chrono::nanoseconds patience_left_;
   bool done_ = false;

@@ -9,18 +9,18 @@
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
 
-/// What the blocking and the asynchronous election share.
+/// The functions that the blocking and the asynchronous election share.
 namespace redlock::api {
 
-/// Of the lease that a leader holds.
+/// The options of the lease that a leader holds.
 [[nodiscard]] AcquireOptions terms_of(const ElectionOptions& options);
 [[nodiscard]] Result<Leadership> lead_with(Result<Lease> lease);
 
-/// Unavailable where the nodes that did not answer decide who leads.
+/// Error `unavailable` if the nodes that did not answer decide who leads.
 [[nodiscard]] Result<std::optional<Leader>> judge_leader(std::string_view election,
                                                          const Result<Inspection>& inspection);
 
-/// What an observer has seen: decides which inspections are another leader.
+/// The leader that an observer has seen last. It decides which inspections show another leader.
 class LeaderSighting {
  public:
   [[nodiscard]] bool is_news(const Inspection& inspection);

@@ -44,7 +44,7 @@ std::optional<std::string> unescaped(std::string_view text) {
   return bytes;
 }
 
-/// What came from a file or a pipe mostly ends with a newline.
+/// Removes blanks and newlines at both ends: text from a file or a pipe mostly ends with a newline.
 std::string_view without_blanks_around(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(blanks);
@@ -65,7 +65,7 @@ std::optional<Target::Kind> kind_from(std::string_view text) {
   return std::nullopt;
 }
 
-/// Zero: none.
+/// The fencing number; zero if the lease has none.
 std::optional<std::uint64_t> number_from(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.begin(), text.end(), number);

@@ -14,7 +14,7 @@ namespace redlock::api {
 
 namespace {
 
-/// Makes what is not there yet. Of two threads that do, one is first.
+/// Stores `what` unless another thread has stored one first. Returns the stored one.
 template <typename T>
 T& make_once(std::atomic<T*>& where, std::unique_ptr<T> what) {
   T* first = nullptr;
@@ -166,7 +166,7 @@ void LeaseCell::lose() noexcept {
 }
 
 void LeaseCell::tell_risk() const noexcept {
-  // It may have been renewed, released or lost since.
+  // The lease may have been renewed, released or lost since.
   const auto left = valid_until() - BootClock::now();
   if (live() && left > std::chrono::nanoseconds::zero()) extra().callbacks.on_at_risk(left);
 }
@@ -178,7 +178,7 @@ void LeaseCell::tell_loss(const Error& error) noexcept {
     const std::lock_guard lock(extra().lost_mutex);
     source = extra().lost_source;
   }
-  if (source) source->request_stop();  // runs the holder's callbacks: not under the lock
+  if (source) source->request_stop();  // runs the holder's callbacks, so not under the lock
   LeaseCallbacks callbacks = take_callbacks();
   if (callbacks.on_lost) callbacks.on_lost(error);
 }

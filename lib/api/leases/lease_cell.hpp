@@ -26,7 +26,7 @@ namespace redlock::api {
 
 class ClientCore;
 
-/// What the holder wants to be called for.
+/// The holder's callbacks.
 struct LeaseCallbacks {
   SharedCallback<void(const Error&)> on_lost;
   std::function<void(std::chrono::nanoseconds)> on_at_risk;
@@ -34,8 +34,8 @@ struct LeaseCallbacks {
   [[nodiscard]] bool none() const noexcept { return !on_lost && !on_at_risk; }
 };
 
-/// What a Lease points to: written on the loop's thread, read from any. There may be a million of
-/// them, so what few holders ask for is made when one does.
+/// The state of a lease, to which a Lease object points. Written on the loop's thread, read from
+/// any thread. There may be a million cells, so parts that few holders need are made on demand.
 class LeaseCell {
  public:
   LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& granted,
@@ -59,21 +59,21 @@ class LeaseCell {
   [[nodiscard]] ClientCore& core() noexcept { return *core_; }
   [[nodiscard]] const std::shared_ptr<ClientCore>& shared_core() noexcept { return core_; }
   [[nodiscard]] core::ClaimId claim() const noexcept { return claim_; }
-  /// That acquired it, where it is observed.
+  /// The call that acquired the lease; none without an observer.
   [[nodiscard]] core::CallId call() const noexcept;
   [[nodiscard]] const support::Label& label() const noexcept { return label_; }
-  /// The resource, as its holder has it: the label has its key.
+  /// The resource by its name, without the prefix: the label has its key.
   [[nodiscard]] std::string_view name() const noexcept;
   [[nodiscard]] const std::string& resource() const noexcept { return words().resource; }
   [[nodiscard]] std::vector<std::string> more_resources() const;
   [[nodiscard]] const Token& token() const noexcept { return words().token; }
-  /// Which of the kinds it is that detached leases have.
+  /// The kind that a detached lease of it has.
   [[nodiscard]] Target::Kind kind() const noexcept;
   [[nodiscard]] std::string owner() const;
   [[nodiscard]] bool is_downgraded() const noexcept {
     return downgraded_.load(std::memory_order_acquire);
   }
-  /// It is a reader's from now on.
+  /// Makes the lease a reader's.
   void downgrade() noexcept { downgraded_.store(true, std::memory_order_release); }
   [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept {
     return fencing_ != FencingToken() ? std::optional(fencing_) : std::nullopt;
@@ -87,8 +87,8 @@ class LeaseCell {
     valid_until_.store(instant.time_since_epoch().count(), std::memory_order_release);
   }
 
-  /// What is known of other clients that wait for the resource. Set on the loop's thread, as often
-  /// as it changes; see `ClientCore::watch_others`.
+  /// Whether other clients wait for the resource, as far as known. Set on the loop's thread at
+  /// every change; see `ClientCore::watch_others`.
   [[nodiscard]] core::OtherClients others() const noexcept {
     return others_.load(std::memory_order_acquire);
   }
@@ -103,15 +103,15 @@ class LeaseCell {
     return state_.load(std::memory_order_acquire) == State::lost;
   }
   /// The holder gives the lease up. If the deadline has passed, that comes too late, and the lease
-  /// was lost. Whether it was live, which is true for one caller only.
+  /// was lost. Returns whether the lease was live, which is true for one caller only.
   [[nodiscard]] bool end() noexcept;
-  /// It ends without its holder.
+  /// The lease ends without its holder's doing.
   void lose() noexcept;
-  /// Runs the holder's code: owed, once, by whoever takes a lease that was lost from the client.
+  /// Runs the holder's code. Whoever takes a lost lease from the client must call it once.
   void tell_loss(const Error& error) noexcept;
   [[nodiscard]] bool wants_warnings() const noexcept;
-  /// The loop's thread's, when the lease is over: what they captured must not live as long as the
-  /// Lease object does.
+  /// For the loop's thread, when the lease is over: the captures of the callbacks must not live as
+  /// long as the Lease object.
   [[nodiscard]] LeaseCallbacks take_callbacks() noexcept;
   void tell_risk() const noexcept;
   [[nodiscard]] std::stop_token lost() const;
@@ -119,23 +119,23 @@ class LeaseCell {
  private:
   enum class State : std::uint8_t { live, ended, lost };
 
-  /// The label in public types, for those who look at it.
+  /// The label in public types, made for callers that ask for it.
   struct Words {
     std::string resource;
     Token token;
   };
-  /// Most leases have none of it.
+  /// The parts that most leases do not have.
   struct Extra {
     LeaseCallbacks callbacks;
     std::vector<std::string> more_resources;
     std::string group;  ///< see core::Acquire
     std::mutex lost_mutex;
     std::optional<std::stop_source> lost_source;  ///< guarded by lost_mutex
-    std::optional<RoundReport> granting_round;    ///< where the cell has no room for it
+    std::optional<RoundReport> granting_round;    ///< set if the cell has no room for it
   };
   struct OnDemand {
     ~OnDemand();
-    core::CallId call = core::CallId::none;    ///< for the observer
+    core::CallId call = core::CallId::none;    ///< names the call for the observer
     std::atomic<const Words*> words{nullptr};  ///< both owned; made once, and kept
     std::atomic<Extra*> extra{nullptr};
   };
@@ -144,7 +144,7 @@ class LeaseCell {
   [[nodiscard]] std::unique_ptr<const Words> make_words() const;
   [[nodiscard]] OnDemand& on_demand() const;
   [[nodiscard]] Extra& extra() const;
-  /// Null: nobody has asked for any.
+  /// Null: the lease has no Extra.
   [[nodiscard]] Extra* find_extra() const noexcept;
 
   std::shared_ptr<ClientCore> core_;
@@ -154,7 +154,7 @@ class LeaseCell {
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
   mutable std::atomic<OnDemand*> on_demand_{nullptr};  // owned; made once, and kept
 
-  // The granting round of a few nodes, of which none refused.
+  // The granting round, if it had few nodes and none refused.
   static constexpr std::size_t most_nodes = 7;
   const runtime::Urls* urls_ = nullptr;  // none: the round is in Extra
   core::Duration ttl_{};

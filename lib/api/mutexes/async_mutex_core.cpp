@@ -80,7 +80,7 @@ void AsyncMutexCore::acquire(Lock& lock, Caller& caller) {
   const RequestId request = caller.request;
   const auto wait = wait_detail::time_left(runtime::to_public(caller.until));
   lock.unlock();
-  // A closed client answers inside.
+  // A closed client answers inside this call, so the lock must be free.
   const RequestId acquire =
       client_->acquire(Target(target_), AcquireOptions(options_), wait,
                        [self = shared_from_this(), request](Result<Lease> result) {
@@ -110,7 +110,7 @@ void AsyncMutexCore::acquired(RequestId request, Result<Lease> result) {
 }
 
 void AsyncMutexCore::unlock() noexcept {
-  // The parent's.
+  // In a forked child, the lock belongs to the parent.
   if (client_->forked()) return;
   client_->dispatch([self = shared_from_this()] {
     Lock lock(self->mutex_);
@@ -119,7 +119,7 @@ void AsyncMutexCore::unlock() noexcept {
 }
 
 void AsyncMutexCore::leave(Lock& lock) noexcept {
-  // Before anybody else of this process may ask: the nodes then see the release first.
+  // Before another call of this process can ask: the nodes then see the release first.
   if (!cohort_.passes(look_at(lease_), runtime::boot_now())) lease_ = Lease();
   const auto* const next = static_cast<Caller*>(cohort_.leave(runtime::boot_now()));
   const RequestId request = next != nullptr ? next->request : RequestId{};
@@ -131,7 +131,7 @@ void AsyncMutexCore::leave(Lock& lock) noexcept {
 void AsyncMutexCore::woken(RequestId request) {
   Lock lock(mutex_);
   Caller* const caller = find(request);
-  // It may have given up meanwhile.
+  // The caller may have given up meanwhile.
   if (caller == nullptr || !caller->queued) return;
   if (!cohort_.enter(*caller, runtime::boot_now())) return;
   leave_queue(*caller);
@@ -143,7 +143,7 @@ void AsyncMutexCore::over(RequestId request, LocalWaits::End end) {
   Caller* const caller = find(request);
   if (caller == nullptr || !caller->queued) return;
   if (end == LocalWaits::End::closed) return give_up(lock, *caller, Errc::closed, Inside::no);
-  // No wake-up and no lease is lost with this call.
+  // Tries to enter once more, so that this call loses no wake-up and no lease.
   if (!cohort_.enter(*caller, runtime::boot_now())) {
     return give_up(lock, *caller, Errc::held, Inside::no);
   }
@@ -151,7 +151,7 @@ void AsyncMutexCore::over(RequestId request, LocalWaits::End end) {
   enter(lock, *caller, Inside::no);
 }
 
-/// Of a queued call.
+/// Ends a queued call.
 void AsyncMutexCore::give_up(Lock& lock, Caller& caller, Errc why, Inside where) {
   const bool has_local_lock = cohort_.enter(caller, runtime::boot_now());
   if (!has_local_lock) cohort_.cancel(caller);

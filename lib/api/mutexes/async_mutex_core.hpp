@@ -17,7 +17,8 @@ namespace redlock::api {
 
 using GuardDone = Callback<void(Result<AsyncMutexGuard>)>;
 
-/// What an AsyncMutex, its calls and its guards share: the Cohort, and the lease that it passes on.
+/// The state that an AsyncMutex, its calls and its guards share: the Cohort, and the lease that it
+/// passes on.
 ///
 /// Calls, and guards that unlock, are jobs of the loop's thread, so that the nodes see a release
 /// before the next acquire. Once the client is closed, jobs run on any thread: hence the mutex.
@@ -28,10 +29,10 @@ class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore>
 
   RequestId lock(std::chrono::nanoseconds wait, GuardDone done);
   void cancel(RequestId request);
-  /// The AsyncMutex is gone: nobody can wait any more.
+  /// The AsyncMutex is gone: ends all calls that wait.
   void end();
 
-  // --- of the guard ---
+  // --- for the guard ---
   void unlock() noexcept;
   [[nodiscard]] const Lease& lease() const noexcept { return lease_; }
 
@@ -48,10 +49,10 @@ class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore>
     LocalWaits::Id local{};  ///< while it is queued
     RequestId acquire{};     ///< zero while it is queued
   };
-  /// Whether a call is answered inside itself, where it must not be.
+  /// Whether the code runs inside the call, where the call must not be answered.
   enum class Inside : std::uint8_t { no, call };
 
-  // All of these are given the lock and return without it.
+  // All of these take the lock and return without it.
   void begin(Lock& lock, Caller& caller);
   void enter(Lock& lock, Caller& caller, Inside where);
   void take_passed_lease(Lock& lock, Caller& caller, Inside where);
@@ -61,7 +62,7 @@ class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore>
   void cancel(Lock& lock, Caller& caller);
   void answer(Lock& lock, Caller& caller, Result<AsyncMutexGuard> result, Inside where);
 
-  // As jobs of the client.
+  // Run as jobs of the client.
   void woken(RequestId request);
   void over(RequestId request, LocalWaits::End end);
   void acquired(RequestId request, Result<Lease> result);
@@ -75,7 +76,7 @@ class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore>
   const Target target_;
   const AcquireOptions options_;
 
-  std::mutex mutex_;  // guards what follows; the lease where it changes
+  std::mutex mutex_;  // guards the members below; for the lease: its changes
   core::Cohort cohort_;
   std::map<RequestId, std::unique_ptr<Caller>> callers_;
   bool ended_ = false;

@@ -73,8 +73,9 @@ struct Mutex::State {
   const std::shared_ptr<api::ClientCore> client;
   const Target target;
   const AcquireOptions options;
-  bool others_are_hidden = false;  // of other threads of this process, which wait at the nodes
-  mutable std::mutex local_mutex;  // guards what follows, lease where it changes
+  // Other threads of this process wait at the nodes, not in this queue.
+  bool others_are_hidden = false;
+  mutable std::mutex local_mutex;  // guards the members below; for the lease: its changes
   core::Cohort cohort;
   std::uint64_t fork_generation;
   Lease lease;
@@ -179,14 +180,14 @@ void Mutex::State::release(std::unique_lock<std::mutex>& lock) noexcept {
 void Mutex::State::leave() noexcept {
   std::unique_lock lock(local_mutex);
   if (fork_generation != support::fork_generation()) {
-    // The threads that wait are the parent's.
+    // In a forked child: the threads that wait are the parent's.
     fork_generation = support::fork_generation();
     cohort = core::Cohort(api::cohort_terms(target, options));
     return release(lock);
   }
   auto now = runtime::boot_now();
   if (api::LeaseCell::of(lease) && !cohort.passes(look_at_lease(), now)) {
-    // Before anybody else of this process may ask: the nodes then see the release first.
+    // Before another thread of this process can ask: the nodes then see the release first.
     release(lock);
     lock.lock();
     now = runtime::boot_now();

@@ -17,7 +17,7 @@ core::Cohort::Terms cohort_terms(const Target& target, const AcquireOptions& opt
 
 core::Cohort::LeaseState look_at(const Lease& lease) noexcept {
   const auto& cell = LeaseCell::of(lease);
-  // The next thread would take a reader's lease for the one that it asked for.
+  // A reader's lease is not passed on: the next thread would take it for a writer's.
   if (!cell || cell->core().forked() || cell->is_downgraded()) return {};
   return {cell->live(), runtime::to_core(cell->valid_until()), cell->others()};
 }

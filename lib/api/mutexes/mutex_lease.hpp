@@ -5,14 +5,15 @@
 #include "redlock/options.hpp"
 #include "redlock/target.hpp"
 
-/// What the blocking and the asynchronous mutex share beside the Cohort.
+/// The functions that the blocking and the asynchronous mutex share, in addition to the Cohort.
 namespace redlock::api {
 
-/// Whether each lease must keep to its one holder: if it is not renewed without limits, which are a
-/// promise about one hold, and if the resource is held on after the release.
+/// The terms on which leases are passed on. A lease stays with its one holder if its renewal is off
+/// or limited, because a limit is a promise about one hold, and if the resource stays taken after
+/// the release (an interval).
 [[nodiscard]] core::Cohort::Terms cohort_terms(const Target& target, const AcquireOptions& options);
 
-/// In a forked child, no lease is its own.
+/// The state of the lease. In a forked child, every lease is the parent's: it looks empty.
 [[nodiscard]] core::Cohort::LeaseState look_at(const Lease& lease) noexcept;
 
 }  // namespace redlock::api

@@ -17,8 +17,8 @@ struct RecursiveMutex::State {
   }
 
   Mutex mutex;
-  std::atomic<std::thread::id> owner{};  // only its own thread ever finds itself there
-  std::size_t count = 0;                 // the owner's
+  std::atomic<std::thread::id> owner{};  // a thread finds its own id here only if it holds the lock
+  std::size_t count = 0;                 // used by the owner only
 };
 
 RecursiveMutex::RecursiveMutex(Client& client, Target target, AcquireOptions options)
@@ -59,7 +59,7 @@ Result<std::unique_lock<RecursiveMutex>> RecursiveMutex::try_acquire_within(
   if (!re_enter()) {
     auto locked = mutex().try_acquire_for(wait, stop);
     if (!locked) return std::move(locked).error();
-    static_cast<void>(locked->release());  // unlock() does it
+    static_cast<void>(locked->release());  // unlock() unlocks it
     static_cast<void>(entered(true));
   }
   return std::unique_lock(*this, std::adopt_lock);

@@ -34,7 +34,8 @@ struct SharedMutex::State {
   const Target readers_target;
   AcquireOptions readers_options;
   Mutex writer;
-  std::atomic<std::thread::id> writing{};  // only its own thread ever finds itself there
+  // A thread finds its own id here only if it is the writer.
+  std::atomic<std::thread::id> writing{};
   mutable std::mutex mutex;
   std::map<std::thread::id, Lease> readers;  // guarded by mutex
 };
@@ -61,7 +62,7 @@ bool SharedMutex::try_lock_within(std::chrono::nanoseconds wait) {
 }
 
 void SharedMutex::unlock() noexcept {
-  // First: another thread may be the writer as soon as the mutex is free.
+  // Cleared first: another thread may be the writer as soon as the mutex is free.
   state_->writing.store({}, std::memory_order_relaxed);
   state_->writer.unlock();
 }

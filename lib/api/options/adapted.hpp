@@ -60,8 +60,8 @@ inline constexpr std::tuple members_of<admin::ChangeOptions>{
     &admin::ChangeOptions::on_progress, &admin::ChangeOptions::stop,
     &admin::ChangeOptions::patience, &admin::ChangeOptions::after_loss};
 
-/// The options of this version: what the program's do not have is the default. Every function of
-/// the library does this first.
+/// The options of this version: members that the program's options do not have get their defaults.
+/// Every function of the library does this first.
 template <typename Options>
 [[nodiscard]] Options adapted(const Options& given) {
   if (given.struct_size == sizeof(Options)) return given;
@@ -76,7 +76,7 @@ template <typename Options>
 }
 template <typename Options>
 [[nodiscard]] Options adapted(Options&& given) requires(!std::is_reference_v<Options>) {
-  // Those of programs of another version are copied: that is rare.
+  // Options of programs of another version are copied, which is rare.
   if (given.struct_size == sizeof(Options)) return std::forward<Options>(given);
   return adapted(std::as_const(given));
 }

@@ -9,13 +9,13 @@
 
 namespace redlock::api {
 
-/// Between the names of resources, as callers have them, and the keys on the nodes, which
-/// `ClientOptions::prefix` stands before. Everything below the API knows keys only.
+/// Converts between the names of resources, as callers have them, and the keys on the nodes, which
+/// begin with `ClientOptions::prefix`. Everything below lib/api knows keys only.
 class Keyspace {
  public:
   explicit Keyspace(std::string prefix) : prefix_(std::move(prefix)) {}
 
-  /// Valid until the next call, or for as long as the name is.
+  /// The key, which is valid until the next call, and only as long as the name is.
   [[nodiscard]] std::string_view key_of(std::string_view name) {
     if (prefix_.empty()) return name;
     key_.assign(prefix_).append(name);
@@ -29,7 +29,7 @@ class Keyspace {
     if (prefix_.empty()) return;
     for (std::string& key : keys) key.erase(0, prefix_.size());
   }
-  /// Of a key that came from here, or of a permit of it.
+  /// The name for a key that came from here, or for a permit of such a key.
   [[nodiscard]] std::string_view name_of(std::string_view key) const noexcept {
     if (prefix_.empty()) return key;
     REDLOCK_ASSERT(key.starts_with(prefix_));

@@ -17,8 +17,8 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// Buckets below and above are of no interest: they are counted in the first and in the last. What
-/// is left out here must be the same for every text, or sums of series would not add up.
+/// The range of buckets that is shown: durations below and above it are counted in the first and in
+/// the last. The range must be the same in every text, or sums of series would not add up.
 struct Buckets {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -35,14 +35,14 @@ class Text {
   }
   [[nodiscard]] std::string take() && { return std::move(text_); }
 
-  /// Of the samples that follow.
+  /// Begins a metric: the samples that follow belong to it.
   void describe(std::string_view name, std::string_view type, std::string_view help) {
     name_ = name;
     text_.append("# HELP ").append(name).append(" ").append(help);
     text_.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
   }
 
-  /// `labels`: as label() makes them, with commas in between.
+  /// `labels`: made by label(), with commas in between.
   template <std::integral Number>
   void sample(std::string_view labels, Number value) {
     begin_sample({}, labels);
