@@ -97,9 +97,9 @@ struct REDLOCK_EXPORT Metrics {
   std::uint64_t attempts = 0;   ///< rounds of acquire calls: one or more for each call
   std::uint64_t handovers = 0;  ///< leases granted to an attempt that a notification began
 
-  /// Of granted leases: from the beginning of the call until the grant.
+  /// For granted leases: the time from the beginning of the call until the grant.
   DurationHistogram waits{};
-  /// Of leases that are over: from the grant until they were released, detached or lost.
+  /// For leases that are over: the time from the grant until they were released, detached or lost.
   DurationHistogram holds{};
 
   /// Rounds that extended a lease of this client, in the background or by a call.
