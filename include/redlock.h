@@ -27,8 +27,8 @@
 /// Durations are nanoseconds, in names that end with `_ns`.
 ///
 /// Threads: every function may be called from any thread, and any number of threads may use one
-/// client, stop or election at once. Of a lease or a leadership they may use the functions that
-/// take it as `const`; the others need it for themselves, as does every `_free`.
+/// client, stop or election at once. For a lease or a leadership, this holds for the functions that
+/// take it as `const`; its other functions and every `_free` need exclusive use of the object.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ REDLOCK_C_EXPORT const char* redlock_status_name(redlock_status status);
 /// The answer of one node in one round.
 typedef int32_t redlock_vote;
 enum {
-  REDLOCK_VOTE_PENDING = 0,      ///< no answer yet when the round was decided
+  REDLOCK_VOTE_PENDING = 0,      ///< had not answered when the round was decided
   REDLOCK_VOTE_GRANTED = 1,      ///< our key was set, extended or deleted
   REDLOCK_VOTE_REFUSED = 2,      ///< the resource has another holder there, or is no longer ours
   REDLOCK_VOTE_TIMEOUT = 3,      ///< no answer within the node's time limit
@@ -147,23 +147,25 @@ REDLOCK_C_EXPORT int64_t redlock_now_ns(void);
 
 // --- Cancellation ---
 
-/// Ends calls that wait. One may serve any number of calls. A call keeps what it needs of it, so it
-/// may be freed while calls go on.
+/// Ends calls that wait. A stop may serve any number of calls, and may be freed while they go on,
+/// because a call keeps what it needs of it.
 typedef struct redlock_stop redlock_stop;
 
 /// NULL: no memory.
 REDLOCK_C_EXPORT redlock_stop* redlock_stop_new(void);
-/// Ends the calls that have it, now and later. From any thread, not from a signal handler.
+/// Ends the calls that were given the stop, now and later. From any thread, not from a signal
+/// handler.
 REDLOCK_C_EXPORT void redlock_stop_request(redlock_stop* stop);
-/// Whether it was requested.
+/// Whether the stop was requested.
 REDLOCK_C_EXPORT bool redlock_stop_requested(const redlock_stop* stop);
 REDLOCK_C_EXPORT void redlock_stop_free(redlock_stop* stop);
 
 // --- Callbacks on a thread of the caller's ---
 
-/// Where the callbacks of clients wait for a thread of the program's. For languages whose callbacks
-/// need a lock of their interpreter: the client's loop thread, on which leases are renewed, must
-/// never wait for that. Any number of clients may share one; they keep what they need of it.
+/// A queue in which the callbacks of clients wait for a thread of the program's. For languages
+/// whose callbacks need a lock of their interpreter: the client's loop thread, on which leases are
+/// renewed, must never wait for such a lock. Any number of clients may share a dispatcher; they
+/// keep what they need of it.
 typedef struct redlock_dispatcher redlock_dispatcher;
 
 /// NULL: no memory.
@@ -201,7 +203,7 @@ typedef struct redlock_target {
   int64_t hold_at_least_ns;  ///< exclusive, permit, all of: once per interval; 0: none
 } redlock_target;
 
-/// The exclusive lock on no resource yet.
+/// An exclusive target that has no resource: fill it in.
 REDLOCK_C_EXPORT void redlock_target_init(redlock_target* target, size_t size);
 
 /// The targets by kind, for programs in C. Others fill in the struct. The strings must live until
@@ -302,8 +304,8 @@ typedef struct redlock_observation {
 
 /// A request for the credentials of a node. Answer it once, which ends it, by
 /// redlock_credentials_provide or redlock_credentials_fail, within the callback or later, on any
-/// thread. The time until then is part of the time to connect. What is never answered keeps a
-/// thread.
+/// thread. The time until then is part of the time to connect. A request that is never answered
+/// keeps a thread.
 typedef struct redlock_credentials redlock_credentials;
 
 /// The URL of the node, without user and password.
@@ -311,15 +313,16 @@ REDLOCK_C_EXPORT const char* redlock_credentials_url(const redlock_credentials* 
 /// `user` NULL or empty: that of the URL, or else of the options. NULL for `password` is a failure.
 REDLOCK_C_EXPORT void redlock_credentials_provide(redlock_credentials* request, const char* user,
                                                   const char* password);
-/// There are none. `message` is one line without secrets, which the node's vote then shows.
+/// Answers that there are no credentials. `message` is one line without secrets, which the node's
+/// vote then shows.
 REDLOCK_C_EXPORT void redlock_credentials_fail(redlock_credentials* request, const char* message);
 
 /// The configuration of a client. Everything but `nodes` has a default. See ClientOptions and
 /// GuardOptions.
 ///
-/// `free_context`, if there is one, is called once for each call that was given the options, when
-/// nothing of the library will use `context` any more: for languages whose callbacks must be kept
-/// alive. Any thread.
+/// `free_context`, if there is one, is called once for each call that was given the options, after
+/// the library's last use of `context`: for languages whose callbacks must be kept alive. It is
+/// called on any thread.
 typedef struct redlock_client_options {
   size_t size;
   const char* const* nodes;  ///< redis://[user[:password]@]host[:port][/db], rediss://, unix://
@@ -348,8 +351,8 @@ typedef struct redlock_client_options {
   void (*on_observation)(void* context, const redlock_observation* observation);
   void* context;
   void (*free_context)(void* context);
-  /// Where the callbacks run, those of the client's calls and leases as well, that would otherwise
-  /// run on its loop thread. NULL: there.
+  /// The dispatcher that runs the callbacks of the client, of its calls and of its leases. NULL:
+  /// they run on the client's loop thread.
   redlock_dispatcher* dispatcher;
   int64_t connect_timeout_ns;  ///< of the first attempt; 0: longest_node_limit_ns
   const char* prefix;          ///< before each resource's name on the nodes, as "team:"; NULL: none
@@ -435,9 +438,9 @@ typedef struct redlock_acquire_options {
   /// renewals fail or have reached their limit. It must not block.
   void (*on_at_risk)(void* context, int64_t remaining_ns);
   /// Called once, on the client's loop thread, when the deadline passes without a renewal: from
-  /// then on the lock may have another holder. Also if the lease is released after its deadline,
-  /// never if it is released before. Not because the client is closed or freed: ask
-  /// redlock_lease_lost. It must not block. The error ends with the callback.
+  /// then on the lock may have another holder. It is called also if the lease is released after its
+  /// deadline, and never if it is released before. It is not called because the client is closed or
+  /// freed: ask redlock_lease_lost. It must not block. The error ends with the callback.
   void (*on_lost)(void* context, const redlock_error* error);
   void* context;
   void (*free_context)(void* context);
@@ -474,16 +477,16 @@ redlock_try_acquire_for(redlock_client* client, const redlock_target* target, in
 
 // --- Leases. A NULL lease is not valid, has no resource and an empty token. ---
 
-/// Of a permit, its name: "jobs#3".
+/// The resource; for a permit, the permit's name: "jobs#3".
 REDLOCK_C_EXPORT const char* redlock_lease_resource(const redlock_lease* lease);
 /// 1, unless the target was REDLOCK_TARGET_ALL_OF.
 REDLOCK_C_EXPORT size_t redlock_lease_resource_count(const redlock_lease* lease);
 /// All resources of REDLOCK_TARGET_ALL_OF, the first one first. NULL past the end.
 REDLOCK_C_EXPORT const char* redlock_lease_resource_at(const redlock_lease* lease, size_t i);
-/// What the nodes store under the resource.
+/// The value that the nodes store under the resource.
 REDLOCK_C_EXPORT const char* redlock_lease_token(const redlock_lease* lease);
-/// To send along with every write that the lock protects. 0: none was asked for, or the lease has
-/// been released or detached.
+/// The number to send along with every write that the lock protects. 0: the options did not request
+/// one, or the lease has been released or detached.
 REDLOCK_C_EXPORT uint64_t redlock_lease_fencing_token(const redlock_lease* lease);
 /// Compares the clock with the deadline at every call. False after release and loss, and in a
 /// forked child.
@@ -492,8 +495,8 @@ REDLOCK_C_EXPORT bool redlock_lease_valid(const redlock_lease* lease);
 REDLOCK_C_EXPORT int64_t redlock_lease_remaining_ns(const redlock_lease* lease);
 /// The deadline, by the clock of redlock_now_ns.
 REDLOCK_C_EXPORT int64_t redlock_lease_valid_until_ns(const redlock_lease* lease);
-/// Whether the lease ended and not by its holder: the deadline passed without a renewal, or the
-/// client was closed or freed. Not by a release.
+/// Whether the lease ended without its holder's doing: the deadline passed without a renewal, or
+/// the client was closed or freed. A release in time is not a loss.
 REDLOCK_C_EXPORT bool redlock_lease_lost(const redlock_lease* lease);
 /// The granting round, a copy for the caller. Errors: invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_lease_round(const redlock_lease* lease,
@@ -580,7 +583,7 @@ enum {
   REDLOCK_LOCK_OWNED = 3,     ///< the holds of one owner
   REDLOCK_LOCK_INTERVAL = 4,  ///< no holder, but taken until the interval is over
   REDLOCK_LOCK_RESERVED = 5,  ///< no holder, but reserved for the client that is next
-  REDLOCK_LOCK_OTHER = 6      ///< a key that is no lock of this library
+  REDLOCK_LOCK_OTHER = 6      ///< a key that is not a lock of this library
 };
 /// "exclusive"; "unknown" for a number that is no kind.
 REDLOCK_C_EXPORT const char* redlock_lock_kind_name(redlock_lock_kind kind);
@@ -600,7 +603,7 @@ REDLOCK_C_EXPORT const char* redlock_state_name(redlock_state state);
 typedef struct redlock_broken_lock {
   int64_t time_ns;    ///< since 1970, by the node's clock
   const char* token;  ///< the one that was deleted
-  const char* by;     ///< the name of the client that asked for it
+  const char* by;     ///< the name of the operator's client
 } redlock_broken_lock;
 
 /// The lock that one node stores for a resource. See NodeInspection.
@@ -673,7 +676,7 @@ typedef struct redlock_async redlock_async;
 /// Names a call in flight. 0 names none.
 typedef uint64_t redlock_request;
 
-/// The callbacks by what they are given.
+/// The callbacks, one type for each type of result.
 typedef void (*redlock_lease_done)(void* context, redlock_lease* lease, redlock_error* error);
 typedef void (*redlock_round_done)(void* context, redlock_round* round, redlock_error* error);
 typedef void (*redlock_inspection_done)(void* context, redlock_inspection* inspection,
@@ -716,8 +719,8 @@ REDLOCK_C_EXPORT void redlock_async_adopt(redlock_async* client, const char* det
                                           const redlock_acquire_options* options,
                                           redlock_lease_done done, void* context);
 
-/// Ends an acquire that has not answered yet: it answers `cancelled`. Ends a watch, too. Cancelling
-/// too late is harmless.
+/// Ends an acquire that has not answered: it answers `cancelled`. Ends a watch, too. Cancelling too
+/// late is harmless.
 REDLOCK_C_EXPORT void redlock_async_cancel(redlock_async* client, redlock_request request);
 
 /// As redlock_lease_extend. The lease may be freed before the answer.
@@ -728,7 +731,7 @@ REDLOCK_C_EXPORT void redlock_async_lease_extend(redlock_async* client, const re
 REDLOCK_C_EXPORT void redlock_async_lease_downgrade(redlock_async* client,
                                                     const redlock_lease* lease,
                                                     redlock_round_done done, void* context);
-/// As redlock_lease_release. The call frees the lease in any case: do not use it any more.
+/// As redlock_lease_release. The call frees the lease in any case: do not use the lease after it.
 REDLOCK_C_EXPORT void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
                                                   redlock_round_done done, void* context);
 

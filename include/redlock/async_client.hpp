@@ -186,7 +186,7 @@ class REDLOCK_EXPORT AsyncClient {
   /// Never an error.
   [[nodiscard]] Awaitable<CloseReport> close();
 
-  /// Ends an acquire that has not answered yet: it answers `cancelled`, and everything that its
+  /// Ends an acquire that has not answered: it answers `cancelled`, and everything that its
   /// attempts left on the nodes is released. Ends a watch, too. Cancelling too late is harmless.
   void cancel(RequestId request);
 
@@ -202,7 +202,8 @@ class REDLOCK_EXPORT AsyncClient {
 
  private:
   friend struct api::CoreOf;
-  /// How long a call waits, asked when it begins, which is when it is awaited.
+  /// Returns how long a call waits. It is called when the call begins, which is when the call is
+  /// awaited.
   using Wait = std::function<std::chrono::nanoseconds()>;
   template <typename Rep, typename Period>
   [[nodiscard]] static Wait until(const std::chrono::duration<Rep, Period>& wait) {

@@ -100,12 +100,12 @@ class REDLOCK_EXPORT AsyncElection {
   [[nodiscard]] Awaitable<std::uint64_t> observe(
       std::function<void(const std::optional<Leader>&)> changed, std::stop_token stop);
 
-  /// Ends a campaign that has not answered yet, or an observation. Cancelling too late is harmless.
+  /// Ends a campaign that has not answered, or an observation. Cancelling too late is harmless.
   void cancel(RequestId request);
 
  private:
   RequestId campaign_within(std::chrono::nanoseconds wait, Callback<void(Result<Leadership>)> done);
-  /// `wait` is asked when the call begins, which is when it is awaited.
+  /// `wait` is called when the call begins, which is when the call is awaited.
   [[nodiscard]] Awaitable<Leadership> campaign_within(
       std::function<std::chrono::nanoseconds()> wait, std::stop_token stop);
   struct REDLOCK_HIDDEN State;

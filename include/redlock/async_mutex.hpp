@@ -28,7 +28,7 @@ inline namespace REDLOCK_ABI {
 /// Being the holder of an AsyncMutex. Move-only: the owner of the object holds the lock.
 ///
 /// The destructor unlocks. It never blocks, and no function throws. It may outlive the mutex, and
-/// the client, whose end is the end of the lease. Thread safety: as Lease.
+/// also the client, whose end also ends the lease. Thread safety: as Lease.
 class [[nodiscard]] REDLOCK_EXPORT AsyncMutexGuard {
  public:
   /// Holds nothing.
@@ -65,7 +65,7 @@ extern template class Awaitable<AsyncMutexGuard>;
 /// Mutex with the asynchronous client: the calls of one process queue in the process first, and
 /// only one of them contends at the nodes. A guard that unlocks passes its lease on to the next
 /// call, on the terms of Mutex, with the same fairness to other processes and the same rule for
-/// fencing tokens. Calls take the place of threads.
+/// fencing tokens. The rules of Mutex for threads apply to calls here.
 ///
 ///     Result<AsyncMutexGuard> guard = co_await mutex.lock(stop);
 ///
@@ -119,14 +119,14 @@ class REDLOCK_EXPORT AsyncMutex {
     return lock_within([deadline] { return wait_detail::time_left(deadline); }, std::move(stop));
   }
 
-  /// Ends a call that has not answered yet. Cancelling too late is harmless. `AsyncClient::cancel`
-  /// does not know these calls.
+  /// Ends a call that has not answered. Cancelling too late is harmless. `AsyncClient::cancel` does
+  /// not know these calls.
   void cancel(RequestId request);
 
  private:
   RequestId lock_within(std::chrono::nanoseconds wait,
                         Callback<void(Result<AsyncMutexGuard>)> done);
-  /// `wait` is asked when the call begins, which is when it is awaited.
+  /// `wait` is called when the call begins, which is when the call is awaited.
   [[nodiscard]] Awaitable<AsyncMutexGuard> lock_within(
       std::function<std::chrono::nanoseconds()> wait, std::stop_token stop);
   std::shared_ptr<api::AsyncMutexCore> core_;

@@ -28,8 +28,8 @@ struct CoreOf;
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-/// The blocking interface, a facade of the asynchronous one: same core, same connections. No
-/// function throws.
+/// The blocking interface, a facade of the asynchronous one, with the same core and the same
+/// connections. No function throws.
 ///
 /// Thread safety: all members may be called from any number of threads at once. The callbacks of
 /// the options run on the client's loop thread, a thread of its own. On that thread every blocking
@@ -96,12 +96,12 @@ class REDLOCK_EXPORT Client {
   /// unavailable, expired, closed, forked, would_block, invalid_argument, limit_reached.
   [[nodiscard]] Result<Lease> adopt(DetachedLease detached, AcquireOptions options = {});
 
-  /// Extends by a token that was detached or came from another process: the lock on the resource of
-  /// the target, of whatever kind it is, or on all resources of `all_of`, all or none. A permit is
+  /// Extends the lock of a token that was detached or came from another process: a lock of any kind
+  /// on the target's resource, or the lock on all resources of `all_of`, all or none. A permit is
   /// named by `Lease::resource()`; a `permit` target is refused. For locks that nobody renews: a
   /// lease of that token that is still held does not notice, and stays valid until its deadline.
-  /// Nodes that lost the key get it back only once a quorum has shown to have it. Errors: as
-  /// `Lease::extend`, and expired: a quorum extended it, too late to be of use.
+  /// Nodes that lost the key get it back only after a quorum has shown that it has the key. Errors:
+  /// as `Lease::extend`, and expired: a quorum extended it, too late to be of use.
   [[nodiscard]] Result<RoundReport> extend(Target target, const Token& token,
                                            std::chrono::nanoseconds ttl);
 
@@ -110,8 +110,8 @@ class REDLOCK_EXPORT Client {
   [[nodiscard]] Result<RoundReport> downgrade(std::string_view resource, const Token& token);
 
   /// Releases by a token that was detached or came from another process; the target as in `extend`.
-  /// Of `all_of`, those resources that the token still holds. Ends an `interval`, too. Errors: as
-  /// `Lease::release`.
+  /// For `all_of`, it releases those resources that the token still holds. Ends an `interval`, too.
+  /// Errors: as `Lease::release`.
   [[nodiscard]] Result<RoundReport> release(Target target, const Token& token);
 
   /// Releases somebody else's lock, for operators: every node that deletes the token remembers for
@@ -119,10 +119,10 @@ class REDLOCK_EXPORT Client {
   ///
   /// With a `BreakOptions::delay`, each of these nodes keeps everybody out for that time: the
   /// resource looks held, for clients of all versions and other libraries too, and the holder
-  /// cannot take it back. Success means that a quorum of nodes does so. If several clients hold the
-  /// lock, the delay begins when the last hold is broken; until then new holds are refused. A node
-  /// where the token was already gone has no delay. To end the delay early, break the token that
-  /// `inspect` shows then (`Token::is_delay`).
+  /// cannot take it back. Success means that a quorum of nodes keeps everybody out. If several
+  /// clients hold the lock, the delay begins when the last hold is broken; until then new holds are
+  /// refused. A node on which the token was already gone gets no delay. To end the delay early,
+  /// break the token that `inspect` shows then (`Token::is_delay`).
   ///
   /// Errors: as `release`.
   [[nodiscard]] Result<RoundReport> break_lock(std::string_view resource, const Token& token,

@@ -49,7 +49,7 @@ class [[nodiscard]] REDLOCK_EXPORT Awaitable {
   [[nodiscard]] Result<Value> await_resume();
 
   struct REDLOCK_HIDDEN Call;
-  /// The library makes them.
+  /// For the library only.
   REDLOCK_HIDDEN explicit Awaitable(std::shared_ptr<Call> call) noexcept;
 
  private:

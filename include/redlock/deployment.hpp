@@ -233,11 +233,11 @@ struct REDLOCK_EXPORT ChangeOptions {
 /// New nodes vote at once, also if clients have met and opened them before. If a node belonged to a
 /// deployment before, or `ChangeOptions::after_loss` is set, no node votes until every lease that
 /// may have been granted before has ended: `DeploymentCheck::granted_in` says when. Nodes that have
-/// all lost their data cannot be distinguished from new ones: set `after_loss` for them. A
-/// deployment whose nodes vote already is left as it is, and so is a quarantine if a lock is found.
-/// Blocks while it scans all keys. May be repeated after a crash. Errors: invalid_argument;
-/// unavailable, naming the nodes and why; held, naming the key; cancelled; limit_reached without a
-/// file descriptor.
+/// all lost their data cannot be distinguished from new ones: set `after_loss` for them. If the
+/// nodes vote already, the call leaves the deployment as it is. If it finds a lock, it leaves the
+/// quarantine as it is. Blocks while it scans all keys. May be repeated after a crash. Errors:
+/// invalid_argument; unavailable, naming the nodes and why; held, naming the key; cancelled;
+/// limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<DeploymentCheck> bootstrap(const ClientOptions& options,
                                                                const ChangeOptions& change = {});
 

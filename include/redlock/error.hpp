@@ -47,13 +47,14 @@ enum class REDLOCK_EXPORT Errc {
   return {static_cast<int>(code), error_category()};
 }
 
-/// Carries why. The message is one line with the numbers in it, for people. Code and round are for
-/// programs. It converts to the `std::error_code` of its code. Thread safety: a value.
+/// An error of the library, with its reason. The message is one line with the numbers in it, for
+/// people. Code and round are for programs. It converts to the `std::error_code` of its code.
+/// Thread safety: a value.
 struct REDLOCK_EXPORT Error {
   Errc code = Errc::invalid_argument;
   std::string message;
   RoundReport round{};  ///< the last round, with every node's vote; empty if none was sent
-  /// held, split, not_holder: what people call the client that has the resource, as
+  /// held, split, not_holder: the name for people of the client that has the resource, as
   /// `Inspection::holder_name`. Only with `ClientOptions::name_holders`; empty: not known.
   std::string holder_name{};
 

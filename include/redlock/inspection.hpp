@@ -35,8 +35,8 @@ inline constexpr std::string_view interval_token = "redlock:cooldown";
 /// A lock that an operator broke (`Client::break_lock`).
 struct REDLOCK_EXPORT BrokenLock {
   std::chrono::system_clock::time_point time;  ///< by the node's clock, in whole milliseconds
-  Token token;                                 ///< the one that was deleted
-  std::string by;                              ///< the name of the client that asked for it
+  Token token;                                 ///< the token that was deleted
+  std::string by;                              ///< the name of the operator's client
   friend bool operator==(const BrokenLock&, const BrokenLock&) = default;
 };
 
@@ -52,12 +52,13 @@ struct REDLOCK_EXPORT NodeInspection {
   std::uint32_t holds = 0;  ///< shared, owned: the number of holds
   /// Shared, owned: the tokens of the `limits::holds_listed` holds that expire first.
   std::vector<Token> tokens;
-  /// The names of the first 8 of them, in the same order; empty where not known.
+  /// The holders' names of the first 8 of `tokens`, in the same order; empty: not known.
   std::vector<std::string> names;
-  std::uint32_t waiters = 0;       ///< clients that are queued for it
-  std::string next;                ///< the id of the client that is next, see `Token::client_id`
-  std::string next_name;           ///< and its name; empty: not known
-  std::vector<BrokenLock> broken;  ///< of the last day, the last 8, the newest first
+  std::uint32_t waiters = 0;  ///< clients that are queued for the resource
+  std::string next;           ///< the id of the client that is next, see `Token::client_id`
+  std::string next_name;      ///< and its name; empty: not known
+  /// The last 8 locks that operators broke within the last day, the newest first.
+  std::vector<BrokenLock> broken;
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
   /// The last fencing token that the node acknowledged. None: never one, or long ago.
   std::optional<FencingToken> fencing;

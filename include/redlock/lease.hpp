@@ -52,7 +52,7 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
 
   /// The number to send along with every write that the lock protects: see FencingToken. Larger
   /// than that of every lease on the resource granted before, and the same for the whole life of
-  /// the lease. None unless `AcquireOptions::fencing` asked for it.
+  /// the lease. None unless `AcquireOptions::fencing` is set.
   [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept;
 
   /// The deadline: (instant before the first byte of the granting round was sent) + TTL − drift.
@@ -66,9 +66,10 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   [[nodiscard]] bool valid() const noexcept;
 
   /// Signalled when the lease ends without its holder's doing: when the deadline passes without a
-  /// renewal, or when the client is closed or destroyed. Not by a release in time. A lease that is
-  /// released, detached or destroyed after its deadline was lost. Signalled on the client's loop
-  /// thread; if an open client on a caller's loop is destroyed, on the thread that destroys it.
+  /// renewal, or when the client is closed or destroyed. A release in time does not signal it. A
+  /// lease that is released, detached or destroyed after its deadline was lost. Signalled on the
+  /// client's loop thread; if an open client on a caller's loop is destroyed, on the thread that
+  /// destroys it.
   [[nodiscard]] std::stop_token lost() const;
 
   /// The granting round, node by node.
@@ -81,24 +82,25 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// invalid_argument.
   [[nodiscard]] Result<RoundReport> extend(std::chrono::nanoseconds ttl) const;
 
-  /// Makes a writer's lease (of a resource's name) a reader's (of `shared`), without a gap: no
-  /// other writer can come in between, readers that wait come in at once, and the deadline and the
-  /// fencing token stay. Blocks until a quorum has done so. From the call on, the lease is a
-  /// reader's whatever the answer: after `unavailable`, fewer nodes than a quorum may let readers
-  /// in, and the next renewal, or another call, sees to the rest. A reader's lease stays what it
-  /// is. There is no way back: two readers that both want to write would wait for each other for
-  /// ever. Errors: not_holder, unavailable, closed, forked, would_block, invalid_argument (a lease
-  /// of several resources, of an owner, of a permit or with an interval has no readers).
+  /// Turns a writer's lease (a target that is a resource's name) into a reader's (`shared`) without
+  /// a gap: no other writer can get the lock in between. Waiting readers get in at once, and the
+  /// deadline and the fencing token stay. Blocks until a quorum has changed it. From the call on,
+  /// the lease is a reader's, whatever the answer: after `unavailable`, fewer nodes than a quorum
+  /// may let readers in, and the next renewal or another call changes the rest. A reader's lease
+  /// stays a reader's. There is no way back: two readers that both want to write would wait for
+  /// each other for ever. Errors: not_holder, unavailable, closed, forked, would_block,
+  /// invalid_argument (a lease of several resources, of an owner, of a permit or with an interval
+  /// has no readers).
   Result<RoundReport> downgrade() const;
 
-  /// Deletes the key on all nodes where it is still ours and blocks until a majority no longer has
-  /// it. The lease ends in any case. Errors: not_holder (it had expired), unavailable (the client
-  /// retries in the background until the TTL has passed), closed, forked, would_block.
+  /// Deletes the key on all nodes that still have this lease's token, and blocks until a majority
+  /// no longer has it. The lease ends in any case. Errors: not_holder (it had expired), unavailable
+  /// (the client retries in the background until the TTL has passed), closed, forked, would_block.
   Result<RoundReport> release();
 
-  /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: to hand
-  /// a lock to another owner, in any process. `Client::adopt` makes a lease of the result;
-  /// `Client::extend` and `release` take its token. Without a lease, the result is empty.
+  /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed, so that
+  /// the lock can be handed to another owner, in any process. `Client::adopt` makes a lease of the
+  /// result; `Client::extend` and `release` take its token. Without a lease, the result is empty.
   [[nodiscard]] DetachedLease detach();
 
  private:

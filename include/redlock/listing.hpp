@@ -29,8 +29,8 @@ struct REDLOCK_EXPORT ListOptions {
   /// Empty: all resources. A semaphore is listed if its name or that of a permit matches.
   std::string pattern{};
 
-  /// How many keys of each node are gone through, at least 1. The rest is left out, and
-  /// `LockList::complete` is false then.
+  /// How many keys of each node are read, at least 1. If a node has more, the rest is left out, and
+  /// `LockList::complete` is false.
   std::size_t keys_per_node = limits::keys_listed;
 };
 
@@ -52,14 +52,15 @@ struct REDLOCK_EXPORT ListedLock {
   std::optional<Token> holder{};  ///< exclusive, but no semaphore: the token on most nodes
   std::string owner{};            ///< owned: the name of the owner on most nodes
   std::uint32_t holds = 0;        ///< shared, owned: the number of holds
-  /// How many permits of a semaphore are held; its size is not stored. None: no semaphore.
+  /// How many permits of a semaphore are held; its size is not stored. None: not a semaphore.
   std::optional<std::size_t> permits{};
   /// How long the lock is held unless it is extended: until fewer than a quorum of the nodes have
-  /// it. Of a semaphore, until the next permit is free; without a quorum, until the last node has
-  /// forgotten it.
+  /// it. For a semaphore: until the next permit is free. If no quorum has the lock: until the last
+  /// node has forgotten it.
   std::chrono::nanoseconds remaining{0};
   std::size_t waiters = 0;  ///< clients that are queued, on the node with most of them
-  std::size_t nodes = 0;    ///< nodes that store it; of a semaphore, its permit on fewest nodes
+  /// Nodes that store the lock; for a semaphore: nodes of its permit that is on the fewest.
+  std::size_t nodes = 0;
 };
 
 /// The enumerator's name: "held".
@@ -73,23 +74,24 @@ struct REDLOCK_EXPORT ListedNode {
   std::size_t unread = 0;      ///< keys that it did not show: no right to them, or too long
 };
 
-/// The locks of all nodes. No snapshot: locks change while nodes are asked.
+/// The locks of all nodes. Not a snapshot: locks change while nodes are asked.
 struct REDLOCK_EXPORT LockList {
   std::vector<ListedLock> locks{};  ///< sorted by resource
   std::vector<ListedNode> nodes{};  ///< in the order in which they were configured
   std::size_t quorum = 0;
-  std::size_t answered = 0;  ///< nodes; below the quorum, locks may be missing
+  std::size_t answered = 0;  ///< nodes that answered; below the quorum, locks may be missing
   /// A quorum of nodes answered, and these showed all of their keys.
   bool complete = false;
 };
 
 /// Lists the locks that the nodes store, and the resources for which clients are queued. With
-/// `ClientOptions::prefix`: those that have it, by their names, which the pattern is compared with.
+/// `ClientOptions::prefix`, it lists only resources that have the prefix, by their names without
+/// it, and compares the pattern with these names.
 ///
-/// A key is listed if it can be a lock: a string with an expiry within max TTL that is no
-/// longer than the longest token, or one of the library's own; or the holds of readers and of
-/// owners. Locks of other Redlock clients are such strings, and so is other data that expires as
-/// soon. A key without expiry is not listed.
+/// A key is listed if it can be a lock: the holds of readers or of an owner, one of the library's
+/// own strings, or a string that is no longer than the longest token and expires within max TTL.
+/// Locks of other Redlock clients are such strings, and so is other data that expires within max
+/// TTL. A key without expiry is not listed.
 ///
 /// Goes through the keys of each node with SCAN, in pages of 250, at most
 /// `ListOptions::keys_per_node`; changes nothing. Blocks for one round trip per page, to all nodes

@@ -21,10 +21,10 @@ inline namespace REDLOCK_ABI {
 struct REDLOCK_EXPORT DurationHistogram {
   static constexpr std::size_t bounds = 31;
 
-  /// How many were longer than the bound before, and not longer than `bound(i)`. The last: longer
-  /// than all bounds.
+  /// Element i: the number of durations above `bound(i - 1)` and at most `bound(i)`. The last
+  /// element: durations above all bounds.
   std::array<std::uint64_t, bounds + 1> counts{};
-  /// Of all durations; begins at zero again after 584 years.
+  /// The sum of all durations; it begins at zero again after 584 years.
   std::chrono::duration<std::uint64_t, std::nano> sum{0};
 
   /// The bound of bucket `i`, which is less than `bounds`.
@@ -32,7 +32,7 @@ struct REDLOCK_EXPORT DurationHistogram {
     return std::chrono::nanoseconds(std::int64_t{1024} << i);
   }
 
-  /// All that were recorded.
+  /// The number of all recorded durations.
   [[nodiscard]] std::uint64_t count() const noexcept {
     std::uint64_t all = 0;
     for (const std::uint64_t one : counts) all += one;
@@ -70,7 +70,7 @@ struct REDLOCK_EXPORT NodeMetrics {
   /// guard is off.
   std::optional<std::chrono::nanoseconds> clock_offset{};
 
-  /// Leases and attempts that are over and whose release the node has not received yet.
+  /// Leases and attempts that are over and whose release the node has not received.
   std::uint64_t owed_releases = 0;
 
   /// Requests to raise a fencing number after the acquire's first round trip: the slow path.
@@ -97,9 +97,9 @@ struct REDLOCK_EXPORT Metrics {
   std::uint64_t attempts = 0;   ///< rounds of acquire calls: one or more for each call
   std::uint64_t handovers = 0;  ///< leases granted to an attempt that a notification began
 
-  /// Of granted leases: from the beginning of the call until the grant.
+  /// For granted leases: the time from the beginning of the call until the grant.
   DurationHistogram waits{};
-  /// Of leases that are over: from the grant until they were released, detached or lost.
+  /// For leases that are over: the time from the grant until they were released, detached or lost.
   DurationHistogram holds{};
 
   /// Rounds that extended a lease of this client, in the background or by a call.

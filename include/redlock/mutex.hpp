@@ -22,21 +22,21 @@ inline namespace REDLOCK_ABI {
 
 /// A lock over the nodes with the shape of `std::timed_mutex` (Lockable and TimedLockable), so that
 /// `std::unique_lock`, `std::scoped_lock` and `std::lock` work with it. The options are those of
-/// the lease of each lock: it is renewed while it is held, and has a fencing token if they say so.
+/// the lease of each lock: the lease is renewed while it is held, and has a fencing token if the
+/// options say so.
 ///
 /// Unlike a std::mutex, it cannot promise that it is still held: the lease may have been lost. Ask
 /// `valid()` or watch `lost()` if that matters. Not recursive.
 ///
 /// The locking functions throw, because the standard's lock guards have no other way to learn of an
-/// error: std::system_error with the code of the error, for an error that no waiting resolves,
-/// which is one of closed, forked, would_block, invalid_argument, limit_reached. Nothing else
-/// throws.
+/// error. They throw std::system_error, with the code of the error, for errors that waiting cannot
+/// resolve: closed, forked, would_block, invalid_argument, limit_reached. Nothing else throws.
 ///
 /// Threads that share one Mutex object queue in the process first, and only one of them contends at
 /// the nodes. `unlock()` passes the lease on to the next of them without asking a node, as long as
 /// the lease is valid for at least half of its TTL. To stay fair, a lease is handed on for at most
 /// one TTL, and at most 16 times while other clients wait; then it is released. A thread that has
-/// waited for a millisecond goes before those that have just come. Each holder has a lease of its
+/// waited for a millisecond goes before threads that have just come. Each holder has a lease of its
 /// own if the options limit the renewal or switch it off, and for an `interval`.
 ///
 /// Threads that pass a lease on share its fencing token: among these threads, the mutex keeps the
@@ -109,7 +109,7 @@ class REDLOCK_EXPORT Mutex {
   [[nodiscard]] Result<std::unique_lock<Mutex>> try_acquire_within(std::chrono::nanoseconds wait,
                                                                    const std::stop_token& stop);
   [[nodiscard]] REDLOCK_HIDDEN const std::shared_ptr<api::ClientCore>& core() const noexcept;
-  /// Fills in `why` it is not held. Without, it throws.
+  /// Fills in `why` the lock is not held. Without `why`, it throws.
   [[nodiscard]] REDLOCK_HIDDEN bool obtain(std::chrono::nanoseconds wait,
                                            const std::stop_token& stop, Error* why = nullptr);
   /// There may always be others that wait: readers of this process wait at the nodes.

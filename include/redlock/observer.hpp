@@ -26,15 +26,15 @@ struct REDLOCK_EXPORT AcquireObservation {
 /// A lease whose hold began or ended.
 struct REDLOCK_EXPORT HoldObservation {
   enum class End {
-    open,      ///< it goes on
+    open,      ///< the hold has not ended
     released,  ///< by its holder
     detached,  ///< handed on: this client no longer extends or releases it
     lost,      ///< its deadline passed
     closed,    ///< the client was closed
   };
-  std::uint64_t call = 0;  ///< that acquired it
+  std::uint64_t call = 0;  ///< the call that acquired the lease
   BootClock::time_point at{};
-  std::string resource{};  ///< of a permit: its name
+  std::string resource{};  ///< the resource; for a permit, its name
   Token token{};
   std::optional<FencingToken> fencing_token{};
   End end = End::open;
@@ -48,9 +48,9 @@ struct REDLOCK_EXPORT HoldObservation {
 /// a Mutex object hands on among its threads, are not observed.
 ///
 /// Threads: all functions are called on the client's loop thread, one at a time, in the order of
-/// what happened; the answer to the caller may come before. They must not block and must not throw.
-/// An observer that several clients share is called on several threads. With an observer, a
-/// blocking call costs one extra context switch.
+/// the events; the caller may be answered before. They must not block and must not throw. An
+/// observer that several clients share is called on several threads. With an observer, a blocking
+/// call costs one extra context switch.
 class REDLOCK_EXPORT Observer {
  public:
   Observer() = default;

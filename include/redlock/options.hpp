@@ -27,8 +27,8 @@ class Observer;
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
 /// TLS for nodes whose URL says `rediss://`. The server's certificate and host name are always
-/// verified. Files are PEM. Those that have changed are read again at the next connection; while
-/// they cannot be used, the former ones stay in use: see NodeEvent::Kind::warning.
+/// verified. Files are PEM. Files that have changed are read again at the next connection; while
+/// the changed files cannot be used, the former ones stay in use: see NodeEvent::Kind::warning.
 struct REDLOCK_EXPORT TlsOptions {
   std::string ca_file{};           ///< empty: the system's certificate store
   std::string certificate_file{};  ///< the client's own, for servers that ask for one
@@ -46,9 +46,9 @@ struct REDLOCK_EXPORT NodeEvent {
     learned,      ///< a majority of the members named a member that ClientOptions::nodes does not:
                   ///< the list is out of date. The client connects to the member with the
                   ///< credentials of the options
-    paused,       ///< this client's machine stood still: the clocks of a quorum advanced alike, so
-                  ///< no node is at fault. Reported once, for the first of these nodes. Leases
-                  ///< become shorter by the pause, and those that ran out meanwhile are lost
+    paused,   ///< this client's machine stood still: the clocks of a quorum advanced equally, so
+              ///< no node is at fault. Reported once, for the first of these nodes. Leases
+              ///< become shorter by the pause, and those that ran out meanwhile are lost
     warning,  ///< something is to be mended, and the client goes on: TLS files that have changed
               ///< cannot be used. Reported once, for the first node that was to use them
   };
@@ -93,7 +93,7 @@ struct REDLOCK_EXPORT GuardOptions {
 
   /// A node whose clock stepped forward has let keys expire early: it has no vote for new leases
   /// for as long as a quarantine, and counts for less in leases that it granted before. If the
-  /// clocks of a quorum step alike, this client's machine stood still, and the nodes keep their
+  /// clocks of a quorum step equally, this client's machine stood still, and the nodes keep their
   /// votes: see NodeEvent::Kind::paused. See the documentation for jumps that this cannot notice.
   bool clock = true;
 
@@ -153,7 +153,7 @@ struct REDLOCK_EXPORT ClientOptions {
 
   GuardOptions guards{};
 
-  /// Use native compare-and-delete where the server has it (Valkey 9.0, Redis 8.4), which costs the
+  /// Use native compare-and-delete if the server has it (Valkey 9.0, Redis 8.4), which costs the
   /// node less. If the user may not run scripts, the client always uses it.
   bool plain_commands = true;
 
@@ -163,14 +163,15 @@ struct REDLOCK_EXPORT ClientOptions {
   /// Observes acquire calls and leases, for tracing: see Observer. None: nothing is observed.
   std::shared_ptr<Observer> observer{};
 
-  /// Stands before the name of each resource on the nodes, so that several teams or stages can
-  /// share nodes: clients meet only if one prefix begins with the other. Names in calls, results
-  /// and errors are without it. Letters, digits and `-_./:`, at most `limits::prefix_bytes`, and
-  /// ':' at the end: "billing:". Clients that share locks must have the same prefix. The URLs of
-  /// all nodes can name it instead: `redis://host:7001?prefix=billing:`. Empty: none.
+  /// A prefix of each resource's name on the nodes, so that several teams or stages can share
+  /// nodes: the locks of two clients can meet only if one client's prefix begins with the other's.
+  /// Names in calls, results and errors are without it. Letters, digits and `-_./:`, at most
+  /// `limits::prefix_bytes`, and ':' at the end: "billing:". Clients that share locks must have the
+  /// same prefix. The URLs of all nodes can name it instead: `redis://host:7001?prefix=billing:`.
+  /// Empty: none.
   std::string prefix{};
 
-  /// Asked for user and password at each new connection to a node, for URLs without a password. Not
+  /// Called for user and password at each new connection to a node whose URL has no password. Not
   /// together with `password`. See CredentialsProvider, and `password_file`. None: `user` and
   /// `password` are used.
   CredentialsProvider credentials{};
@@ -180,12 +181,12 @@ struct REDLOCK_EXPORT ClientOptions {
   /// named by addresses which are not in their certificates. Empty: the host of the URL.
   std::string tls_server_name{};
 
-  /// The node events for a log, which stays short whatever happens: an event is reported at once
-  /// unless the same kind of the same node and level was reported within the last minute. What was
-  /// held back is reported once a minute and at the end of the client, with
-  /// `NodeEvent::times`, as in "connection refused (17 times in the last minute)". Also reports
-  /// that a node cannot be connected to again whose idle connection has ended. Called on the
-  /// client's loop thread. It must not block.
+  /// Called with the node events for a log, which stays short whatever happens: an event is
+  /// reported at once unless the same kind of the same node and level was reported within the last
+  /// minute. Events that were held back are reported once a minute and at the end of the client,
+  /// with `NodeEvent::times`, as in "connection refused (17 times in the last minute)". It also
+  /// reports a node whose idle connection has ended if the client cannot connect to it again.
+  /// Called on the client's loop thread. It must not block.
   std::function<void(const NodeEvent&)> on_log{};
 };
 

@@ -8,8 +8,8 @@
 /// without run-time type information.
 ///
 /// Binary interface: classes with behaviour (Client, Lease, Target, Mutex, …) hold one pointer, so
-/// that the shared library can change behind it. Options and reports are plain structs, and Token,
-/// FencingToken, Result and Callback are values: their layout is part of the interface.
+/// that the shared library can change what it points to. Options and reports are plain structs, and
+/// Token, FencingToken, Result and Callback are values: their layout is part of the interface.
 ///
 /// Errors: functions return a Result, and every function's comment lists its errors. Only the
 /// mutex-like classes throw, because the standard's lock guards need it. Callbacks run on the

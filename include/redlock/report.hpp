@@ -22,7 +22,7 @@ inline namespace REDLOCK_ABI {
 
 /// The answer of one node in one round. One vote per node and attempt.
 enum class REDLOCK_EXPORT Vote {
-  pending,      ///< no answer yet when the round was decided
+  pending,      ///< had not answered when the round was decided
   granted,      ///< our key was set, extended or deleted
   refused,      ///< the resource has another holder there, or is no longer ours
   timeout,      ///< no answer within the node's time limit
@@ -40,7 +40,7 @@ enum class REDLOCK_EXPORT Vote {
 /// token of another library's lock equals such a word, the kind is the one that the word means. An
 /// inspection asks for the type of the key too, and shows the token.
 struct REDLOCK_EXPORT Holder {
-  /// As `LockKind`, and `writer`.
+  /// The kinds of `LockKind` without `none`, and `writer`.
   enum class Kind {
     exclusive,  ///< the holder of the token; nobody if it `is_delay`: see Token
     shared,     ///< readers
@@ -99,14 +99,14 @@ class REDLOCK_EXPORT NodeReports {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Whether nothing was sent.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  /// Below `size()`.
+  /// The part of the node with this index, which is below `size()`.
   [[nodiscard]] const NodeReport& operator[](std::size_t node) const { return parts()[node]; }
   /// As `operator[]`. Throws std::out_of_range.
   [[nodiscard]] const NodeReport& at(std::size_t node) const { return parts().at(node); }
   [[nodiscard]] const_iterator begin() const { return parts().data(); }
   [[nodiscard]] const_iterator end() const { return parts().data() + size_; }
 
-  /// The library's: of nodes that granted, and others that have not answered.
+  /// For the library: nodes that granted, and nodes that have not answered.
   struct REDLOCK_HIDDEN Plain;
   REDLOCK_HIDDEN explicit NodeReports(Plain&& plain) noexcept;
 
@@ -118,20 +118,22 @@ class REDLOCK_EXPORT NodeReports {
 
   mutable std::atomic<const Parts*> parts_{nullptr};  // owned; none as long as nobody looks
   std::shared_ptr<const std::vector<std::string>> urls_;
-  // Of more nodes, parts are made at once: the layout does not depend on limits::nodes.
+  // With more nodes, the parts are made at once: the layout does not depend on limits::nodes.
   static constexpr std::size_t most_plain = 15;
-  // In nanoseconds. Reports are kept with leases, and this has seven digits in half the room.
+  // In nanoseconds. Reports are kept with leases, and a float has seven digits in half the room.
   std::array<float, most_plain> round_trips_{};
-  std::uint16_t granted_ = 0;  // a bit each
+  std::uint16_t granted_ = 0;  // a bit for each node
   std::uint16_t size_ = 0;
 };
 
 /// The round that decided an operation.
 struct REDLOCK_EXPORT RoundReport {
   std::size_t quorum = 0;
-  std::chrono::nanoseconds ttl{0};       ///< the requested TTL
-  std::chrono::nanoseconds elapsed{0};   ///< first byte of the call's first round to the decision
-  std::chrono::nanoseconds validity{0};  ///< left of the lease at the decision; 0 without a lease
+  std::chrono::nanoseconds ttl{0};  ///< the requested TTL
+  /// From the first byte of the call's first round to the decision.
+  std::chrono::nanoseconds elapsed{0};
+  /// The time left of the lease at the decision; 0 without a lease.
+  std::chrono::nanoseconds validity{0};
   /// Release of a `shared` or `owned` hold: how many holds remain, as far as the nodes that
   /// answered know. Zero only if there is none.
   std::optional<std::uint32_t> holds_left{};

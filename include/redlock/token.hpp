@@ -30,8 +30,7 @@ inline namespace REDLOCK_ABI {
 /// life, and 24, which are 96 random bits, fresh for every attempt.
 /// Tokens of other Redlock clients are any 1 to 128 bytes and are taken as they are.
 ///
-/// A separate type, so that a token where a resource is expected does not compile.
-/// Thread safety: a value.
+/// A separate type, so that passing a token as a resource does not compile. Thread safety: a value.
 class REDLOCK_EXPORT Token {
  public:
   /// The digits of one of the library's own tokens, without a name.
@@ -51,7 +50,7 @@ class REDLOCK_EXPORT Token {
     return token;
   }
 
-  /// Its bytes.
+  /// The token's bytes.
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
   [[nodiscard]] std::string str() const { return std::string(view()); }
   /// The id of the client that made it: the first 16 digits of the library's own tokens. Empty for
@@ -69,9 +68,9 @@ class REDLOCK_EXPORT Token {
     const bool named = size_ > digits && bytes_[digits] == ':';
     return named ? view().substr(digits + 1) : std::string_view();
   }
-  /// Whether it is not a lease, but keeps everybody from a resource for a while after an operator
-  /// broke its lock (`BreakOptions::delay`). The digits after the client's id are all 0 then, and
-  /// `name()` is the name of that operator's client.
+  /// Whether the token is not a lease's, but keeps everybody from a resource for a while after an
+  /// operator broke its lock (`BreakOptions::delay`). The digits after the client's id are then all
+  /// 0, and `name()` is the name of that operator's client.
   [[nodiscard]] bool is_delay() const noexcept {
     const std::string_view random = view().substr(0, digits).substr(client_id().size());
     return !client_id().empty() && random.find_first_not_of('0') == std::string_view::npos;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/findings.hpp"
+#include "api/deployment/findings.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/handshake.hpp"
 #include "redis/admin_connection.hpp"

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/findings.hpp"
-#include "api/lock_verdicts.hpp"
+#include "api/deployment/findings.hpp"
+#include "api/deployment/lock_verdicts.hpp"
 #include "core/claim/admission.hpp"
 #include "fuzz/fake_stream.hpp"
 #include "fuzz/fuzz.hpp"

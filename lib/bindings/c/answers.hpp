@@ -5,7 +5,7 @@
 #include "bindings/c/boundary.hpp"
 #include "redlock/async_client.hpp"
 
-/// What the asynchronous functions of redlock.h share.
+/// The types and functions that the asynchronous functions of redlock.h share.
 
 struct redlock_async {
   redlock_async(redlock::AsyncClient made, redlock::bindings::Dispatcher callbacks)
@@ -63,8 +63,8 @@ template <typename Value, typename Answer, typename Make>
       [](RoundReport report) -> redlock_round* { return new_object<Round>(std::move(report)); });
 }
 
-/// Begins a call. What fails before the client has it is answered here: no function of the client
-/// throws, so nothing is answered twice.
+/// Begins a call. A call that fails before it reaches the client is answered here. No function of
+/// the client throws, so no call is answered twice.
 template <typename Fail, typename Call>
 void begin(Fail&& fail, Call&& call) noexcept {
   redlock_error* error = nullptr;

@@ -30,7 +30,7 @@
 /// Between C and C++: what every function of redlock.h needs.
 ///
 /// Inside, a failure is thrown as an Error, and `guarded` makes a status of it. That costs about a
-/// microsecond where a call to the nodes costs a hundred, and keeps each function to a few lines.
+/// microsecond, while a call to the nodes costs a hundred, and keeps each function to a few lines.
 namespace redlock::bindings {
 
 /// NULL: it is empty.
@@ -100,7 +100,7 @@ redlock_status guarded(redlock_error** error, Call&& call) noexcept {
   return Error{Errc::invalid_argument, std::move(message)};
 }
 
-/// What a pointer from outside points to.
+/// The object to which a pointer from outside points.
 template <typename T>
 [[nodiscard]] T& required(T* pointer, const char* name) {
   if (pointer == nullptr) throw refusal(std::string(name) + " is NULL");
@@ -171,7 +171,7 @@ template <typename Options>
   return read;
 }
 
-/// Writes as much of the defaults as the caller has room for, and zeros behind them.
+/// Writes as much of the defaults as the caller has room for, and zeros after them.
 template <typename Options>
 void write_sized(Options* out, std::size_t size, const Options& defaults) noexcept {
   if (out == nullptr) return;
@@ -180,7 +180,7 @@ void write_sized(Options* out, std::size_t size, const Options& defaults) noexce
   if (size >= sizeof(std::size_t)) std::memcpy(static_cast<void*>(out), &size, sizeof(size));
 }
 
-/// Where the callbacks of a client run; none: on its loop thread.
+/// The dispatcher that runs the callbacks of a client; none: they run on its loop thread.
 using Dispatcher = std::shared_ptr<support::JobQueue>;
 [[nodiscard]] Dispatcher dispatcher_of(const redlock_client_options* options);
 template <typename Handle>
@@ -188,7 +188,7 @@ template <typename Handle>
   return handle == nullptr ? nullptr : handle->dispatcher;
 }
 
-/// Calls a callback where it belongs.
+/// Calls a callback on the thread where it belongs.
 template <typename Call>
 void deliver(const Dispatcher& dispatcher, Call call) noexcept {
   if (dispatcher == nullptr) return call();
@@ -277,7 +277,7 @@ struct redlock_lease {
   explicit redlock_lease(redlock::Lease granted);
 
   redlock::Lease lease;
-  // Copies, because detaching and releasing leave nothing of it.
+  // Copies, because detaching and releasing empty the lease.
   std::string token;
   std::vector<std::string> resources;
   std::string detached{};

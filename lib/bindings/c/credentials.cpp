@@ -9,7 +9,8 @@ namespace redlock::bindings {
   return Error{Errc::unavailable, std::move(why), {}};
 }
 
-/// What the library's thread waits for, and whoever has the request gives.
+/// The answer to a request: the library's thread waits for it, and the owner of the request gives
+/// it.
 using PendingCredentials = support::Handover<Result<Credentials>>;
 
 }  // namespace redlock::bindings

@@ -6,7 +6,7 @@
 #include "bindings/c/boundary.hpp"
 #include "redlock/election.hpp"
 
-/// What the blocking and the asynchronous election of redlock.h share.
+/// The types and functions that the blocking and the asynchronous election of redlock.h share.
 
 struct redlock_leadership {
   explicit redlock_leadership(redlock::Leadership made) : leadership(std::move(made)) {}

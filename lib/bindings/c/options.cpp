@@ -69,7 +69,7 @@ static_assert(to_ns(forever) == REDLOCK_FOREVER);
   return options;
 }
 
-/// What the kind has no use for must be zero: it would be ignored otherwise.
+/// Fields that the kind has no use for must be zero: other values would be ignored silently.
 void check_unused(const redlock_target& target) {
   const auto complain = [](const char* member) {
     throw refusal(std::string("target.") + member + " has no meaning for this kind of target");
@@ -83,7 +83,7 @@ void check_unused(const redlock_target& target) {
   if (target.hold_at_least_ns != 0 && !may_last) complain("hold_at_least_ns");
 }
 
-/// Empty where nothing is to be called.
+/// Empty if there is no function to call.
 std::function<void(const NodeEvent&)> event_callback(std::shared_ptr<void> context,
                                                      void (*call)(void* context,
                                                                   const redlock_node_event* event),

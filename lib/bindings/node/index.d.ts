@@ -1,6 +1,6 @@
 // All times are milliseconds, and may be fractions of them: durations (Infinity: for ever), and
-// instants by the clock of `now`. What is negative or NaN is a RangeError, what is no number a
-// TypeError; the `code` of both is 'invalid_argument'.
+// instants by the clock of `now`. A negative time or NaN is a RangeError, a value that is not a
+// number is a TypeError; the `code` of both is 'invalid_argument'.
 
 // `await using` needs TypeScript 5.2 or later and "esnext.disposable" in the compiler's option
 // `lib`. Everything else needs neither: this is what that lib and @types/node declare as well.

@@ -1,7 +1,7 @@
 'use strict';
 
-// What npm runs where the package is installed: compiles the addon for the installed libredlock,
-// unless there is one that this Node.js can load. One line names all that is missing for that.
+// npm runs this when it installs the package: it compiles the addon for the installed libredlock,
+// unless there is an addon that this Node.js can load. One line names everything that is missing.
 //
 // No node-gyp: it would fetch headers from the network, although Node-API is the same in all of
 // them, and needs Python and make, while one command of the compiler is enough.
@@ -84,7 +84,7 @@ function findLibrary() {
     return undefined;
   }
   const flags = (...given) => words(ask(...given).output);
-  // The loader finds it where it is now, which may be no folder that it knows.
+  // The library's folder may be none that the loader searches, so the addon names it.
   const rpath = flags('--variable=libdir').map((folder) => `-Wl,-rpath,${folder}`);
   return { compile: flags('--cflags'), link: [...flags('--libs'), ...rpath] };
 }

@@ -13,7 +13,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "api/lease_cell.hpp"
+#include "api/leases/lease_cell.hpp"
 #include "integration/library.hpp"
 
 namespace redlock::test {

@@ -1,6 +1,6 @@
 // Options of a program that was compiled with an earlier header: what the library must not read.
 
-#include "api/adapted.hpp"
+#include "api/options/adapted.hpp"
 
 #include <gtest/gtest.h>
 

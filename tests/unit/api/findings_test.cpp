@@ -1,4 +1,4 @@
-#include "api/findings.hpp"
+#include "api/deployment/findings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

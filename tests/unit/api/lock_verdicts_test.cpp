@@ -1,6 +1,6 @@
 // The verdict on each resource from what the nodes store: by votes, with permits put together.
 
-#include "api/lock_verdicts.hpp"
+#include "api/deployment/lock_verdicts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -75,7 +75,7 @@ void answer_ownership(void* context, bool held, redlock_error* error) noexcept {
   });
 }
 
-/// What a lease reports by itself, under the id of the call that acquired it.
+/// The events that a lease reports by itself, under the id of the call that acquired it.
 void report_events(redlock_acquire_options& options, Client& client, double id) {
   options.on_at_risk = [](void* context, std::int64_t remaining_ns) noexcept {
     const auto& lease = *static_cast<Pledge*>(context);

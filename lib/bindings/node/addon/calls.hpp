@@ -2,9 +2,9 @@
 
 #include "js.hpp"
 
-/// What ../src/native.cjs can call. A `client` and a `lease` are the values that `open` and a
-/// granted acquire gave; a request is a BigInt. All calls that ask the nodes take the id under
-/// which the handler of the client learns the answer.
+/// The functions that ../src/native.cjs can call. A `client` and a `lease` are the values that
+/// `open` and a granted acquire gave; a request is a BigInt. All calls that ask the nodes take the
+/// id under which the handler of the client learns the answer.
 namespace redlock::node {
 
 /// (options, handler, events, observe, provide) → {error, client}

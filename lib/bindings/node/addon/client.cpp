@@ -164,7 +164,7 @@ void Client::finish() noexcept {
     static_cast<void>(napi_remove_env_cleanup_hook(env_, end_client, this));
     redlock_async_free(std::exchange(client_, nullptr));
   }
-  // What is still in the queue is delivered before it ends.
+  // Messages that are still in the queue are delivered before the queue ends.
   if (queue_ != nullptr) {
     static_cast<void>(
         napi_release_threadsafe_function(std::exchange(queue_, nullptr), napi_tsfn_release));

@@ -72,7 +72,7 @@ class Client : public std::enable_shared_from_this<Client> {
   [[nodiscard]] ErrorPtr open(redlock_client_options options, napi_value handler, double events,
                               bool observe, bool provide, bool log);
 
-  /// Has JavaScript asked for credentials, for a call with options of their own.
+  /// Makes the options ask JavaScript for credentials, for a call that has options of its own.
   void set_provider(redlock_client_options& options);
   /// From any thread.
   void send_request(std::unique_ptr<CredentialsRequest> request) noexcept;
@@ -100,7 +100,7 @@ class Client : public std::enable_shared_from_this<Client> {
   /// `what`: "node" or "log".
   void send_event(const char* what, const redlock_node_event& event) noexcept;
   void enqueue(std::unique_ptr<Message> message) noexcept;
-  /// After the answer to `close`: nothing blocks any more.
+  /// Call it after the answer to `close`: it does not block then.
   void finish() noexcept;
 
   napi_env env_;

@@ -25,7 +25,7 @@ class CredentialsGate {
   Client* client_ = nullptr;
 };
 
-/// What JavaScript has of such a request. Nobody waits for what it forgets.
+/// JavaScript's handle of such a request. Nobody waits for what it forgets.
 class CredentialsRequest {
  public:
   explicit CredentialsRequest(redlock_credentials* request) noexcept : request_(request) {}

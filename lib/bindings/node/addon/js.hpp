@@ -74,13 +74,13 @@ class Js {
 [[nodiscard]] std::uint64_t bigint_from(napi_env env, napi_value value);
 /// Refuses a text with a NUL, which would end it in C.
 [[nodiscard]] std::string text_from(napi_env env, napi_value value);
-/// Milliseconds, rounded to nanoseconds. What is too long for these lasts forever.
+/// Milliseconds, rounded to nanoseconds. A duration that is too long for nanoseconds lasts forever.
 [[nodiscard]] std::int64_t nanoseconds_from(napi_env env, napi_value value);
 /// Neither undefined nor null.
 [[nodiscard]] bool is_given(napi_env env, napi_value value);
 [[nodiscard]] napi_value member_of(napi_env env, napi_value object, const char* name);
 
-/// What a function was called with.
+/// The arguments of a call from JavaScript.
 class Arguments {
  public:
   static constexpr std::size_t most = 6;
@@ -93,7 +93,7 @@ class Arguments {
   [[nodiscard]] double number(std::size_t i) const { return number_from(env_, at(i)); }
   [[nodiscard]] std::string text(std::size_t i) const { return text_from(env_, at(i)); }
 
-  /// What `Js::external` made.
+  /// The object in a value that `Js::external` made.
   template <typename T>
   [[nodiscard]] T& external(std::size_t i) const {
     void* data = nullptr;

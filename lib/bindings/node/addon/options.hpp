@@ -20,7 +20,7 @@ class Texts {
   [[nodiscard]] const std::vector<const char*>& keep_all(napi_env env, napi_value array);
 
  private:
-  // A deque: texts that were kept stay where they are.
+  // A deque, because the texts that it has must not move.
   std::deque<std::string> texts_{};
   std::deque<std::vector<const char*>> lists_{};
 };

@@ -145,7 +145,7 @@ class Client {
       signal?.removeEventListener('abort', abort);
     }
     if (signal?.aborted) {
-      // It was granted at the moment that it was not wanted any more.
+      // The lock was granted at the moment when the caller gave up.
       lease.release().catch(() => {});
       throw signal.reason;
     }

@@ -16,7 +16,7 @@ function receive(id, event, error, result) {
   listeners.get(id)?.(event, error === null ? null : new RedlockError(error), result);
 }
 
-// The addon's clients that are not closed yet, by which the process closes them when it ends.
+// The addon's clients that are not closed: the process closes them when it ends.
 const open = new Set();
 const forgotten = new FinalizationRegistry((handle) => {
   if (open.has(handle)) closeHandle(handle).catch(() => {});

@@ -85,7 +85,7 @@ class Election {
   }
 
   observe(options) {
-    let last; // undefined: nothing has been seen yet
+    let last; // undefined: nothing has been seen
     return this.#watch({ pollInterval: this.#options.pollInterval, ...options }, (inspection) => {
       if (inspection.state === 'indeterminate') return undefined;
       const leader = leaderIn(inspection);

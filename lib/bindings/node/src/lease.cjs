@@ -15,7 +15,7 @@ class Lease {
   #onAtRisk;
   #releasing = null;
   #loss = null; // a RedlockError: why it ended without its holder
-  #lost = null; // the AbortController, if somebody asked for the signal
+  #lost = null; // the AbortController, made when the signal is first read
 
   /** For the client, inside of the answer: no event of the lease may be missed. */
   constructor(connection, id, granted, { ttl, onAtRisk }) {

@@ -90,7 +90,7 @@ class Dispatcher:
                 self._loop = importlib.import_module("gevent").get_hub().loop
                 self._bell = self._loop.async_()
                 self._bell.start(self._begin_to_drain)
-                self._bell.send()  # for what the client's creation has delivered already
+                self._bell.send()  # for events that were delivered while the client was created
             elif self._thread is None:
                 self._thread = RealThread(self._run, "quorum_redlock callbacks")
 
@@ -137,7 +137,7 @@ class Dispatcher:
             self._draining = False
 
     def stop(self, patience: float) -> None:
-        """Ends the thread behind what it was given, for the end of the process."""
+        """Ends the thread after the callbacks that it was given, for the end of the process."""
         with self._lock:
             thread, self._thread = self._thread, None
         if thread is not None and not thread.is_current():
@@ -175,7 +175,7 @@ class Arrivals:
         return self._thread is not None and self._thread.is_current()
 
     def stop(self, patience: float) -> None:
-        """Ends the thread behind what has arrived, for the end of the process."""
+        """Ends the thread after the calls that have arrived, for the end of the process."""
         with self._lock:
             thread = self._thread
         if thread is not None and not thread.is_current():
@@ -198,7 +198,7 @@ os.register_at_fork(after_in_child=arrivals._begin)
 
 
 class ClientSignals:
-    """Where the events of a client go."""
+    """Delivers the events of a client to its callbacks."""
 
     def __init__(self, deliver: Deliver, on_node_event: Callable[..., Any] | None,
                  on_observation: Callable[..., Any] | None, log: logging.Logger | None,
@@ -243,7 +243,7 @@ def provide(provider: CredentialsProvider | None, request: int) -> None:
 
 
 class LeaseSignals:
-    """Where the loss of a lease is reported."""
+    """Reports the loss of a lease to its callbacks."""
 
     def __init__(self, deliver: Deliver, set_lost: Callable[[], Any],
                  on_lost: Callable[..., Any] | None, on_at_risk: Callable[..., Any] | None) -> None:

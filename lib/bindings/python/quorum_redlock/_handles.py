@@ -26,7 +26,7 @@ _open: weakref.WeakSet[NativeClient] = weakref.WeakSet()
 
 
 class NativeClient:
-    """What both handles have in common. `with handle as pointer:` keeps it from being freed."""
+    """The common part of both handles. `with handle as pointer:` keeps it from being freed."""
 
     kind = ""  # for people
     free: Callable[..., Any]

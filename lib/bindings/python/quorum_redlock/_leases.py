@@ -22,7 +22,7 @@ def add(lease: LiveLease) -> None:
 
 
 def notice_losses() -> None:
-    """Of all clients: only the library knows which lease is whose."""
+    """Looks at the leases of all clients: only the library knows which client has which lease."""
     with _lock:
         leases = list(_all)
     for lease in leases:

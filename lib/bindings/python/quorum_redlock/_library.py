@@ -196,5 +196,5 @@ def from_ns(ns: int) -> float:
 
 
 def known(ns: int) -> float | None:
-    """Seconds, where C says -1 for what is not known."""
+    """The duration in seconds; None for -1, which C uses for a duration that is not known."""
     return None if ns < 0 else from_ns(ns)

@@ -1,4 +1,4 @@
-"""What an acquire call asks for."""
+"""The target and the terms of an acquire call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .targets import TargetLike, native_target
 
 
 class Request:
-    """A target and terms, checked; they may be asked for again and again."""
+    """A target and terms, checked; any number of acquire calls can use them."""
 
     def __init__(self, max_ttl_ns: int, target: TargetLike, ttl: Duration | None, renew: bool,
                  fencing: bool, more: AcquireOptions) -> None:
@@ -22,7 +22,7 @@ class Request:
         self.raise_on_release_error: bool = more.get("raise_on_release_error", True)
         self._terms: dict[str, Any] = {"ttl": ttl, "renew": renew, "fencing": fencing}
         self._more = more
-        # What is wrong is said before anything is asked for.
+        # Mistakes are reported before any node is asked.
         _admission.check(self.target, self.options(0), max_ttl_ns)
 
     def options(self, context: int) -> s.AcquireOptions:

@@ -19,7 +19,7 @@ def green() -> bool:
 
 
 def real(module: str, name: str) -> Any:
-    """What a module of Python had before gevent replaced it."""
+    """A member of a Python module as it was before gevent replaced it."""
     if green():
         return sys.modules["gevent.monkey"].get_original(module, name)
     return getattr(importlib.import_module(module), name)

@@ -120,7 +120,7 @@ class ListedLock:
 
 @dataclass(frozen=True)
 class ListedNode:
-    """What one node contributed to the list."""
+    """The part of one node in the list."""
 
     url: str  #: without the password
     error: str  #: why it did not answer; empty if it did

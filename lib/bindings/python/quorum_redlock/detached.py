@@ -18,8 +18,8 @@ class DetachedLease(str):
             raise InvalidArgumentError("detached: it is nothing that Lease.detach returned")
         self.token = fields[1]  #: for `Client.extend` and `release`
         number = int(fields[2])
-        self.fencing_token = number or None  #: None: no fencing was asked for
-        self.resources = tuple(fields[5:])  #: of a permit, its name: "jobs#3"
+        self.fencing_token = number or None  #: None: the lease had none
+        self.resources = tuple(fields[5:])  #: for a permit, its name: "jobs#3"
 
     @property
     def resource(self) -> str:

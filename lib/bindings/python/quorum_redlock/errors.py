@@ -1,4 +1,4 @@
-"""What can go wrong: one exception for each outcome."""
+"""The exceptions: one for each outcome that is a failure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RedlockError(Exception):
         self.message = message
         if code is not None:
             self.code = code
-        #: What people call the holder. Only of a client with `name_holders`.
+        #: The holder's name for people. Only with `name_holders`.
         self.holder_name = holder_name
         #: The last round, with the vote of every node. None: nothing was sent.
         self.round = round
@@ -170,7 +170,7 @@ _TIMED_OUT: dict[type[RedlockError], type[NotGrantedError]] = {
 
 
 def timed_out(failure: NotGrantedError) -> NotGrantedError:
-    """The same as the end of a bounded wait."""
+    """The same failure, as the error of a bounded wait that has ended."""
     return _TIMED_OUT[type(failure)](failure.message, code=failure.code,
                                      holder_name=failure.holder_name, round=failure.round)
 

@@ -1,4 +1,4 @@
-"""What a client reports about its nodes, its calls and its leases."""
+"""The events that a client reports about its nodes, its calls and its leases."""
 
 from __future__ import annotations
 

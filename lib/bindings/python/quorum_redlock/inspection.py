@@ -1,4 +1,4 @@
-"""What the nodes store for a resource."""
+"""The locks that the nodes store for a resource."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .literals import LockKind, State
 
 @dataclass(frozen=True)
 class NodeInspection:
-    """What one node stores for a resource."""
+    """The lock that one node stores for a resource."""
 
     url: str  #: without the password
     kind: LockKind  #: as Inspection.kind
     holder: str | None  #: exclusive: the stored token
     owner: str | None  #: owned: the name of the owner
-    holder_name: str  #: what people call the holder; empty: not known
+    holder_name: str  #: the holder's name for people; empty: not known
     holds: int  #: shared, owned: the number of holds
     waiters: int
-    tokens: tuple[str, ...]  #: shared, owned: of the holds that expire first
-    names: tuple[str, ...]  #: of the first of them
+    tokens: tuple[str, ...]  #: shared, owned: the tokens of the holds that expire first
+    names: tuple[str, ...]  #: the holders' names of the first of `tokens`
     next: str  #: the id of the client that is next
     next_name: str
     remaining: float | None  #: seconds; None: the key has no expiry, or there is none
@@ -35,8 +35,8 @@ class BrokenLock:
     """A lock that an operator broke."""
 
     time: float  #: seconds since 1970, by the node's clock
-    token: str  #: the one that was deleted
-    by: str  #: the name of the client that asked for it
+    token: str  #: the token that was deleted
+    by: str  #: the name of the operator's client
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Inspection:
     kind: LockKind  #: of the key on most nodes
     holder: str | None  #: exclusive: the token on most nodes
     owner: str | None  #: owned: the name of the owner on most nodes
-    holder_name: str  #: what people call the holder; empty: not known
+    holder_name: str  #: the holder's name for people; empty: not known
     waiters: int
     next: str  #: the id of the client that is next
     next_name: str

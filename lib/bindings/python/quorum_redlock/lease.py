@@ -38,13 +38,13 @@ class LeaseHandle:
 
 
 class LeaseState:
-    """What the leases of both clients have in common: the state, without a call to the nodes. Any
-    thread may ask for it."""
+    """The state of a lease, which the leases of both clients have in common. It makes no call to
+    the nodes. Any thread may read it."""
 
     def __init__(self, handle: LeaseHandle, raise_on_release_error: bool) -> None:
         self._handle: LeaseHandle | None = handle
         self._raise_on_release_error = raise_on_release_error
-        # Of the handle, whose end must not overlap with a look at it. Handlers of signals may look.
+        # Guards the handle: freeing it must not overlap with a read. Signal handlers can read it.
         self._lock = threading.RLock()
         pointer = handle.pointer
         #: All resources of a lease on several; one otherwise.

@@ -68,7 +68,7 @@ class Lock:
 
     @property
     def lease(self) -> Lease | None:
-        """What `release` would release: it may have been lost."""
+        """The lease that `release` would release; it may have been lost."""
         lease = self._holds.find(_this_thread())
         return None if lease is None or lease._ended else lease
 

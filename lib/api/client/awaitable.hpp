@@ -1,0 +1,58 @@
+#pragma once
+
+#include <coroutine>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "redlock/callback.hpp"
+#include "redlock/coroutine.hpp"
+
+namespace redlock {
+
+template <typename Value>
+struct Awaitable<Value>::Call {
+  using Done = Callback<void(Result<Value>)>;
+
+  std::function<RequestId(Done)> start;
+  std::function<void(RequestId)> cancel;
+  std::stop_token stop;
+  Post post;
+  std::optional<Result<Value>> result;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+};
+
+template <typename Value>
+Awaitable<Value>::Awaitable(std::shared_ptr<Call> call) noexcept : call_(std::move(call)) {}
+
+template <typename Value>
+Awaitable<Value>&& Awaitable<Value>::via(Post post) && {
+  call_->post.swap(post);
+  return std::move(*this);
+}
+
+template <typename Value>
+void Awaitable<Value>::await_suspend(std::coroutine_handle<> coroutine) {
+  // After the answer, the coroutine may be gone, and this object with it: the rest works on copies.
+  const std::shared_ptr<Call> call = call_;
+  const std::stop_token stop = std::move(call->stop);
+  auto cancel = std::move(call->cancel);
+  const auto start = std::move(call->start);
+  const RequestId request = start([call, coroutine](Result<Value> result) {
+    call->result.emplace(std::move(result));
+    // Moved out, because nothing of the call may be touched once the coroutine goes on.
+    if (const Post post = std::move(call->post)) return post(coroutine);
+    coroutine.resume();
+  });
+  if (!stop.stop_possible()) return;
+  call->on_stop.emplace(stop, [cancel = std::move(cancel), request] { cancel(request); });
+}
+
+template <typename Value>
+Result<Value> Awaitable<Value>::await_resume() {
+  return *std::move(call_->result);
+}
+
+}  // namespace redlock

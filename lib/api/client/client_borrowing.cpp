@@ -1,0 +1,88 @@
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "api/client/client_core.hpp"
+#include "runtime/boot_time.hpp"
+
+namespace redlock::api {
+namespace {
+
+// How long the thread may stay away from the loop after a loan. A deadline that is nearer wakes it.
+constexpr auto near = std::chrono::milliseconds(3);
+
+}  // namespace
+
+bool ClientCore::try_borrow_loop() noexcept {
+  if (!thread_ || !thread_->try_borrow()) return false;
+  // A backlog is written by libuv, and a write to a dead peer would raise SIGPIPE on this thread,
+  // which does not block it.
+  if (!driver_ || driver_->backlogged()) {
+    thread_->give_back(true);
+    return false;
+  }
+  run_jobs();  // runs the earlier calls of this thread first
+  return true;
+}
+
+void ClientCore::end_turn() noexcept {
+  if (driver_) driver_->end_turn();
+}
+
+bool ClientCore::may_keep_loop() const noexcept {
+  return driver_ && !drained_ && for_the_thread_.empty() && !thread_->is_wanted_back() &&
+         !driver_->backlogged();
+}
+
+void ClientCore::turn() noexcept {
+  thread_->turn();
+  end_turn();
+}
+
+void ClientCore::give_back_loop() noexcept {
+  const bool work_left = drained_ || !for_the_thread_.empty();
+  if (work_left && driver_) driver_->request_turn_end();
+  thread_->give_back(work_left || deadline_near());
+}
+
+bool ClientCore::deadline_near() const noexcept {
+  if (!driver_) return false;
+  const auto next = driver_->engine().next_deadline();
+  return next && *next < runtime::boot_now() + near;
+}
+
+void ClientCore::begin_waiting() noexcept {
+  if (thread_) thread_->begin_waiting();
+}
+
+void ClientCore::end_waiting(uv::BlockedThreads::Wait& wait) noexcept {
+  if (thread_) thread_->end_waiting();
+  blocked_callers_.end(wait);
+}
+
+void ClientCore::wake_answered_callers() noexcept { answered_callers_ += blocked_callers_.wake(); }
+
+void ClientCore::let_callers_ask() {
+  const std::size_t answered = std::exchange(answered_callers_, 0);
+  if (answered == 0 || loop_is_borrowed()) return;
+  if (answered > 1) yield_to_callers(answered);
+  if (thread_) thread_->leave_to_borrowers();
+}
+
+void ClientCore::yield_to_callers(std::size_t answered) {
+  const auto asked = [this] {
+    const std::lock_guard lock(jobs_mutex_);
+    return jobs_.size() + acquires_.size();
+  };
+  // Yields only as long as that helps: callers on other processors run by themselves.
+  std::size_t before = asked();
+  for (std::size_t i = 0; i < answered; ++i) {
+    std::this_thread::yield();
+    const std::size_t now = asked();
+    if (now == before) break;
+    before = now;
+  }
+  run_jobs();
+}
+
+}  // namespace redlock::api

@@ -1,0 +1,458 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/client/client_core.hpp"
+#include "api/options/groups.hpp"
+#include "core/claim/admission.hpp"
+#include "runtime/boot_time.hpp"
+#include "runtime/explain.hpp"
+#include "support/overwrite.hpp"
+
+namespace redlock::api {
+namespace {
+
+/// The keys of the other resources, each once, in an order that is the same for all contenders.
+std::vector<std::string> more_keys_of(const Target& target, const Keyspace& keyspace) {
+  if (target.more_resources().empty()) return {};
+  std::vector<std::string> more = target.more_resources();
+  std::erase(more, target.resource());
+  std::sort(more.begin(), more.end());
+  more.erase(std::unique(more.begin(), more.end()), more.end());
+  keyspace.make_keys(more);
+  return more;
+}
+
+Error forked_error() { return runtime::explain(Errc::forked, {}, {}); }
+/// Adds to `unavailable` what the lease is now: after a downgrade that too few nodes answered, the
+/// caller must not go on as a writer.
+RoundDone says_what_it_is_now(const char* what, RoundDone done) {
+  if (!done) return done;
+  return [what, done = std::move(done)](Result<RoundReport> outcome) mutable {
+    if (outcome || outcome.error().code != Errc::unavailable) return done(std::move(outcome));
+    Error error = std::move(outcome).error();
+    error.message += what;
+    done(std::move(error));
+  };
+}
+
+Error no_lease_error() { return Error{Errc::not_holder, "there is no lease", {}}; }
+
+}  // namespace
+
+// --- any thread -------------------------------------------------------------------------------
+
+RequestId ClientCore::acquire(Target&& target, AcquireOptions&& options,
+                              std::chrono::nanoseconds wait, AcquireDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return RequestId{};
+  }
+  const RequestId request{next_request_.fetch_add(1, std::memory_order_relaxed)};
+  if (directly()) {
+    begin_acquire(request, target, options, wait, std::move(done));
+  } else {
+    Job job = [this, request, target = std::move(target), options = std::move(options), wait,
+               done = std::move(done)]() mutable {
+      begin_acquire(request, target, options, wait, std::move(done));
+    };
+    enqueue(std::move(job), Lane::acquire);
+  }
+  return request;
+}
+
+void ClientCore::adopt(DetachedLease&& detached, AcquireOptions&& options, AcquireDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_adopt(detached, options, std::move(done));
+  enqueue([this, detached = std::move(detached), options = std::move(options),
+           done = std::move(done)]() mutable { begin_adopt(detached, options, std::move(done)); });
+}
+
+void ClientCore::extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
+                        RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_extend(cell, ttl, std::move(done));
+  enqueue([this, cell, ttl, done = std::move(done)]() mutable {
+    begin_extend(cell, ttl, std::move(done));
+  });
+}
+
+void ClientCore::downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_downgrade(cell, std::move(done));
+  enqueue(
+      [this, cell, done = std::move(done)]() mutable { begin_downgrade(cell, std::move(done)); });
+}
+
+void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  // From here on, the lease can no longer be lost, unless it was lost before.
+  if (cell) static_cast<void>(cell->end());
+  if (directly()) return begin_release(cell, std::move(done));
+  enqueue([this, cell, done = std::move(done)]() mutable { begin_release(cell, std::move(done)); },
+          Lane::release);
+}
+
+void ClientCore::detach(const std::shared_ptr<LeaseCell>& cell) {
+  if (forked()) return;
+  Job job = [this, cell] {
+    if (!driver_) return;
+    forget(*cell, HoldObservation::End::detached);
+    driver_->step(core::Detach{cell->claim()});
+  };
+  if (directly()) return job();
+  enqueue(std::move(job));
+}
+
+void ClientCore::watch_others(const std::shared_ptr<LeaseCell>& cell) {
+  if (forked()) return;
+  Job job = [this, cell] {
+    if (driver_) driver_->step(core::WatchQueue{cell->claim()});
+  };
+  if (directly()) return job();
+  enqueue(std::move(job));
+}
+
+void ClientCore::extend(Target&& target, const Token& token, std::chrono::nanoseconds ttl,
+                        RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_extend_token(target, token, ttl, std::move(done));
+  enqueue([this, target = std::move(target), token, ttl, done = std::move(done)]() mutable {
+    begin_extend_token(target, token, ttl, std::move(done));
+  });
+}
+
+void ClientCore::downgrade(std::string_view resource, const Token& token, RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_downgrade_token(resource, token, std::move(done));
+  enqueue([this, resource = std::string(resource), token, done = std::move(done)]() mutable {
+    begin_downgrade_token(resource, token, std::move(done));
+  });
+}
+
+void ClientCore::release(Target&& target, const Token& token, RoundDone done,
+                         std::optional<BreakOptions> by_operator) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_release_token(target, token, by_operator, std::move(done));
+  enqueue([this, target = std::move(target), token, by_operator, done = std::move(done)]() mutable {
+    begin_release_token(target, token, by_operator, std::move(done));
+  });
+}
+
+void ClientCore::inspect(std::string_view resource, InspectDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_inspect(resource, std::nullopt, std::move(done));
+  enqueue([this, resource = std::string(resource), done = std::move(done)]() mutable {
+    begin_inspect(resource, std::nullopt, std::move(done));
+  });
+}
+
+void ClientCore::ownership(std::string_view resource, const Token& token, OwnershipDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_inspect(resource, token, std::move(done));
+  enqueue([this, resource = std::string(resource), token, done = std::move(done)]() mutable {
+    begin_inspect(resource, token, std::move(done));
+  });
+}
+
+RequestId ClientCore::watch(std::string_view resource, WatchOptions options, InspectDone changed) {
+  if (forked()) {
+    if (changed) changed(forked_error());
+    return RequestId{};
+  }
+  const RequestId request{next_request_.fetch_add(1, std::memory_order_relaxed)};
+  if (directly()) {
+    begin_watch(request, resource, options, std::move(changed));
+  } else {
+    enqueue([this, request, resource = std::string(resource), options,
+             changed = std::move(changed)]() mutable {
+      begin_watch(request, resource, options, std::move(changed));
+    });
+  }
+  return request;
+}
+
+void ClientCore::cancel(RequestId request) {
+  if (forked()) return;
+  Job job = [this, request] {
+    if (!driver_) return;
+    std::optional<core::CallId> named;
+    by_request_.each(static_cast<std::uint64_t>(request),
+                     [&](const Pending& call) { named = id_of(call); });
+    if (named) driver_->step(core::Cancel{*named});
+  };
+  if (directly()) return job();
+  enqueue(std::move(job));
+}
+
+void ClientCore::metrics(MetricsDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_metrics(std::move(done));
+  enqueue([this, done = std::move(done)]() mutable { begin_metrics(std::move(done)); });
+}
+
+// --- the loop's thread ------------------------------------------------------------------------
+
+core::CallId ClientCore::id_of(const Pending& call) noexcept {
+  return core::CallId{(std::uint64_t{call.generation} << 32U) | call.index};
+}
+
+template <typename Done>
+core::CallId ClientCore::remember(std::string_view resource, Done done) {
+  Pending& call = pending_.take();
+  support::overwrite(call.resource, resource);
+  call.done = std::move(done);
+  return id_of(call);
+}
+
+template <typename Value, typename Done>
+void ClientCore::complete(Done done, Value value) {
+  if (!done) return;
+  // Closed: there is no turn left to wait for, and any thread may be here.
+  if (!driver_) return done(std::move(value));
+  completions_.emplace_back(Call<Done, Value>{std::move(done), std::move(value)});
+  driver_->request_turn_end();
+}
+
+template <typename Done>
+bool ClientCore::refused(const std::optional<std::string>& why, std::string_view resource,
+                         Done& done) {
+  using Value = std::conditional_t<
+      std::is_same_v<Done, AcquireDone>, Result<Lease>,
+      std::conditional_t<std::is_same_v<Done, RoundDone>, Result<RoundReport>,
+                         std::conditional_t<std::is_same_v<Done, OwnershipDone>, Result<Ownership>,
+                                            Result<Inspection>>>>;
+  if (why) {
+    complete<Value>(std::move(done), Error{Errc::invalid_argument, *why, {}});
+    return true;
+  }
+  if (!driver_ || closing_) {
+    complete<Value>(std::move(done), runtime::explain(Errc::closed, resource, {}));
+    return true;
+  }
+  return false;
+}
+
+void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
+                               std::chrono::nanoseconds wait, AcquireDone done) {
+  const std::string& resource = target.resource();
+  if (refused(core::refuse_acquire(configuration_.settings, target, options), resource, done)) {
+    return;
+  }
+  // Made in the place where it is read, because it is large.
+  core::Event event(std::in_place_type<core::Acquire>);
+  auto& wanted = *std::get_if<core::Acquire>(&event);
+  wanted.request = remember(resource, std::move(done));
+  Pending& call = *find(wanted.request);
+  if (request != RequestId{}) by_request_.add(call, static_cast<std::uint64_t>(request));
+  call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
+  if (configuration_.observer) observe_began(wanted.request, resource);
+  wanted.resource = keyspace_.key_of(resource);
+  wanted.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
+  wanted.wait = std::max(wait, std::chrono::nanoseconds::zero());
+  wanted.tell_remaining = configuration_.name_holders;
+  wanted.renewal = core::RenewalLimits{options.max_renewals, options.max_hold, options.renew};
+  if (options.orphan_ttl) {
+    wanted.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);
+  }
+  const std::vector<std::string> more_keys = more_keys_of(target, keyspace_);
+  wanted.more_resources = more_keys;
+  const std::string group = group_of(target.kind(), target.owner());
+  wanted.group = group;
+  wanted.name = options.name;
+  wanted.hold_at_least = target.hold_at_least();
+  wanted.permits = static_cast<std::uint32_t>(target.permits());
+  if (options.fencing) {
+    const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
+    wanted.fencing = wall_clock - runtime::boot_now().time_since_epoch();
+  }
+  driver_->step(event);
+}
+
+void ClientCore::begin_adopt(const DetachedLease& detached, AcquireOptions& options,
+                             AcquireDone done) {
+  const std::string resource =
+      detached.resources.empty() ? std::string() : detached.resources.front();
+  if (refused(core::refuse_adopt(configuration_.settings, detached, options), resource, done)) {
+    return;
+  }
+  core::Adopt event;
+  event.request = remember(resource, std::move(done));
+  find(event.request)->callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
+  if (configuration_.observer) observe_began(event.request, resource);
+  event.resource = keyspace_.key_of(resource);
+  const std::vector<std::string> more_keys = more_keys_of(all_of(detached.resources), keyspace_);
+  event.more_resources = more_keys;
+  event.token = detached.token;
+  event.ttl =
+      std::chrono::floor<std::chrono::milliseconds>(std::min(options.ttl, options.max_hold));
+  const std::string group = group_of(detached.kind, detached.owner);
+  event.group = group;
+  event.renewal = core::RenewalLimits{options.max_renewals, options.max_hold, options.renew};
+  event.fencing_number = detached.fencing_token.value_or(FencingToken()).value();
+  driver_->step(event);
+}
+
+void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
+                              RoundDone done) {
+  if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
+  if (refused(core::refuse_ttl(configuration_.settings, ttl), cell->name(), done)) return;
+  core::Extend event;
+  event.request = remember(cell->name(), std::move(done));
+  event.claim = cell->claim();
+  event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
+  driver_->step(event);
+}
+
+void ClientCore::begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
+  if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
+  const core::Claim* const claim = driver_ ? driver_->engine().claim(cell->claim()) : nullptr;
+  const auto why = claim != nullptr ? core::refuse_downgrade(claim->terms()) : std::nullopt;
+  if (refused(why, cell->name(), done)) return;
+  cell->downgrade();
+  core::Downgrade event;
+  event.request = remember(
+      cell->name(),
+      says_what_it_is_now("; the lease is a reader's from now on, and not on enough nodes yet",
+                          std::move(done)));
+  event.claim = cell->claim();
+  driver_->step(event);
+}
+
+void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcept {
+  auto* const held = find_held(cell.claim());
+  if (held == nullptr) return;
+  // The engine does not count this loss: to the engine, the release comes before its timers.
+  if (cell.was_lost()) ++found_lost_;
+  end_hold(*held, why, &driver_->engine().claim(cell.claim())->round);
+}
+
+void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
+  if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
+  const std::string_view name = cell->name();
+  if (refused(std::nullopt, name, done)) return;
+  forget(*cell, HoldObservation::End::released);
+  core::Release event;
+  if (done) event.request = remember(name, std::move(done));
+  event.claim = cell->claim();
+  driver_->step(event);
+}
+
+void ClientCore::begin_extend_token(const Target& target, const Token& token,
+                                    std::chrono::nanoseconds ttl, RoundDone done) {
+  const std::string& resource = target.resource();
+  auto why = core::refuse_by_token(configuration_.settings, target, token);
+  if (!why) why = core::refuse_ttl(configuration_.settings, ttl);
+  if (refused(why, resource, done)) return;
+  core::ExtendToken event;
+  event.request = remember(resource, std::move(done));
+  event.resource = keyspace_.key_of(resource);
+  const std::vector<std::string> more_keys = more_keys_of(target, keyspace_);
+  event.more_resources = more_keys;
+  event.token = token;
+  event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
+  driver_->step(event);
+}
+
+void ClientCore::begin_downgrade_token(std::string_view resource, const Token& token,
+                                       RoundDone done) {
+  if (refused(core::refuse_downgrade(configuration_.settings, resource, token), resource, done)) {
+    return;
+  }
+  core::DowngradeToken event;
+  event.request = remember(
+      resource, says_what_it_is_now(
+                    "; call it again: some nodes may have let readers in, and nobody may be a "
+                    "writer with this token any more",
+                    std::move(done)));
+  event.resource = keyspace_.key_of(resource);
+  event.token = token;
+  driver_->step(event);
+}
+
+void ClientCore::begin_release_token(const Target& target, const Token& token,
+                                     std::optional<BreakOptions> by_operator, RoundDone done) {
+  const std::string& resource = target.resource();
+  auto why = core::refuse_by_token(configuration_.settings, target, token);
+  if (!why && by_operator) why = core::refuse_break(configuration_.settings, *by_operator);
+  if (refused(why, resource, done)) return;
+  core::ReleaseToken event;
+  event.request = remember(resource, std::move(done));
+  event.resource = keyspace_.key_of(resource);
+  const std::vector<std::string> more_keys = more_keys_of(target, keyspace_);
+  event.more_resources = more_keys;
+  event.token = token;
+  event.by_operator = by_operator.has_value();
+  if (by_operator) event.delay = by_operator->delay;
+  driver_->step(event);
+}
+
+template <typename Done>
+void ClientCore::begin_inspect(std::string_view resource, const std::optional<Token>& token,
+                               Done done) {
+  auto why = core::refuse_resource(configuration_.settings, resource);
+  // A key of another type has no token, which is not to be taken for holding the empty one.
+  if (!why && token && token->empty()) why = "token: empty";
+  if (refused(why, resource, done)) return;
+  core::Inspect event;
+  event.request = remember(resource, std::move(done));
+  event.resource = keyspace_.key_of(resource);
+  event.token = token.value_or(Token());
+  driver_->step(event);
+}
+
+void ClientCore::begin_watch(RequestId request, std::string_view resource, WatchOptions options,
+                             InspectDone changed) {
+  auto why = core::refuse_resource(configuration_.settings, resource);
+  if (!why && options.poll_interval <= std::chrono::nanoseconds::zero())
+    why = "poll_interval: must be positive";
+  if (refused(why, resource, changed)) return;
+  core::Observe event;
+  event.request = remember(resource, std::make_shared<Watching>(std::move(changed)));
+  by_request_.add(*find(event.request), static_cast<std::uint64_t>(request));
+  event.resource = keyspace_.key_of(resource);
+  event.poll_interval = options.poll_interval;
+  driver_->step(event);
+}
+
+void ClientCore::begin_metrics(MetricsDone done) {
+  if (!done) return;
+  if (!driver_) return done(runtime::explain(Errc::closed, {}, {}));
+  auto metrics = std::make_unique<Metrics>(driver_->metrics());
+  metrics->leases_lost += found_lost_;
+  completions_.emplace_back(Measured{std::move(done), std::move(metrics)});
+  driver_->request_turn_end();
+}
+
+}  // namespace redlock::api

@@ -1,0 +1,339 @@
+#pragma once
+
+#include <uv.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <forward_list>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "api/client/local_waits.hpp"
+#include "api/client/watching.hpp"
+#include "api/leases/lease_cell.hpp"
+#include "api/options/keyspace.hpp"
+#include "core/containers/pool.hpp"
+#include "core/containers/pool_index.hpp"
+#include "redlock/async_client.hpp"
+#include "redlock/metrics.hpp"
+#include "redlock/observer.hpp"
+#include "runtime/driver.hpp"
+#include "runtime/event_log.hpp"
+#include "runtime/explain.hpp"
+#include "uv/blocked_threads.hpp"
+#include "uv/loop_thread.hpp"
+#include "uv/wakeup.hpp"
+
+namespace redlock::api {
+
+using AcquireDone = Callback<void(Result<Lease>)>;
+using RoundDone = Callback<void(Result<RoundReport>)>;
+using CloseDone = Callback<void(const CloseReport&)>;
+using InspectDone = Callback<void(Result<Inspection>)>;
+using OwnershipDone = Callback<void(Result<Ownership>)>;
+using MetricsDone = Callback<void(Result<Metrics>)>;
+
+/// The part that both public clients share. Calls from other threads become jobs for the loop's
+/// thread. There, the jobs become events for the driver, and the driver's outcomes become
+/// completions. Completions run at the end of the turn: never inside a call, never inside a step,
+/// and with no lock held.
+///
+/// Threads: `jobs_mutex_` guards the members that say so; everything else belongs to the loop's
+/// thread.
+class ClientCore final : public std::enable_shared_from_this<ClientCore>,
+                         private runtime::DriverListener {
+  struct Key {};
+
+ public:
+  /// `loop` null: a loop and a thread of its own. With `lending`, blocked callers turn that loop
+  /// themselves if nobody else does.
+  [[nodiscard]] static Result<std::shared_ptr<ClientCore>> create(
+      ClientOptions options, uv_loop_t* loop,
+      uv::LoopThread::Lending lending = uv::LoopThread::Lending::never);
+  ClientCore(Key, runtime::Configuration configuration);
+  ClientCore(const ClientCore&) = delete;
+  ClientCore& operator=(const ClientCore&) = delete;
+  ~ClientCore();
+
+  // --- any thread ---
+  /// `wait`: `forever` until granted, zero or less asks once.
+  RequestId acquire(Target&& target, AcquireOptions&& options, std::chrono::nanoseconds wait,
+                    AcquireDone done);
+  void adopt(DetachedLease&& detached, AcquireOptions&& options, AcquireDone done);
+  void extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl, RoundDone done);
+  void downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
+  /// Without `done`, the outcome is dropped.
+  void release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
+  void detach(const std::shared_ptr<LeaseCell>& cell);
+  /// Reports to the cell (`LeaseCell::set_others`), for the rest of the lease, whether other
+  /// clients wait for its resource. Call it at most once for a lease.
+  void watch_others(const std::shared_ptr<LeaseCell>& cell);
+  void extend(Target&& target, const Token& token, std::chrono::nanoseconds ttl, RoundDone done);
+  void downgrade(std::string_view resource, const Token& token, RoundDone done);
+  /// With `by_operator`, an operator breaks the lock on these terms, and the nodes remember it.
+  void release(Target&& target, const Token& token, RoundDone done,
+               std::optional<BreakOptions> by_operator = std::nullopt);
+  void inspect(std::string_view resource, InspectDone done);
+  void ownership(std::string_view resource, const Token& token, OwnershipDone done);
+  RequestId watch(std::string_view resource, WatchOptions options, InspectDone changed);
+  void cancel(RequestId request);
+  void metrics(MetricsDone done);
+  void close(CloseDone done);
+
+  // --- for the other asynchronous classes: any thread, not in a forked child ---
+  using Job = Callback<void()>;
+  /// A fresh id, which no call has had.
+  [[nodiscard]] RequestId next_request() noexcept {
+    return RequestId{next_request_.fetch_add(1, std::memory_order_relaxed)};
+  }
+  /// Runs the job on the loop's thread: at once if this is that thread; on this thread if the
+  /// client is closed.
+  void dispatch(Job job);
+  /// Runs the job where calls are answered: on the loop's thread, at the end of a turn, never
+  /// inside this call. If the client is closed, the job runs here and at once.
+  void post(Job job);
+  /// For dispatched jobs: at `until`, calls `over` as a posted job, unless `end_local_wait` comes
+  /// first. None if the client closes.
+  [[nodiscard]] std::optional<LocalWaits::Id> wait_locally(core::Instant until,
+                                                           LocalWaits::Over over);
+  void end_local_wait(const LocalWaits::Id& wait) noexcept { local_waits_.remove(wait); }
+
+  /// Ends a public client object: closes and waits if the client has a thread to wait for,
+  /// otherwise drops everything. In a forked child it touches nothing.
+  void shut_down() noexcept;
+
+  // --- blocked callers (api/client/waiter.hpp) ---
+  /// Whether this thread now turns the loop. No code of the user's runs on it.
+  [[nodiscard]] bool try_borrow_loop() noexcept;
+  /// For the borrower: sends the requests and calls the completions that the calls so far have
+  /// produced.
+  void end_turn() noexcept;
+  /// For the borrower: whether it may wait for more events itself.
+  [[nodiscard]] bool may_keep_loop() const noexcept;
+  /// For the borrower: waits for the next event, and handles it.
+  void turn() noexcept;
+  void give_back_loop() noexcept;
+  /// From here until a callback on the loop ends it, a caller waits for an answer without the loop.
+  void begin_waiting() noexcept;
+  /// Wakes the caller together with all callers that are answered in this turn.
+  void end_waiting(uv::BlockedThreads::Wait& wait) noexcept;
+  void wait(const uv::BlockedThreads::Wait& wait) noexcept { blocked_callers_.block(wait); }
+
+  /// Why a call cannot even be made from here, before anything is waited for.
+  [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
+  [[nodiscard]] bool forked() const noexcept;
+  /// The URLs of all nodes that are known now. On the loop's thread only; the list does not change,
+  /// and lives as long as this object.
+  [[nodiscard]] const runtime::Urls& urls() const noexcept { return urls_.front(); }
+  /// Any thread may call its const methods.
+  [[nodiscard]] const Keyspace& keyspace() const noexcept { return keyspace_; }
+
+ private:
+  using AnyDone = std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, OwnershipDone,
+                               std::shared_ptr<Watching>>;
+
+  /// A call that has not answered.
+  struct Pending {
+    std::uint32_t index = 0;
+    std::uint32_t generation = 0;
+    bool live = false;
+    core::PoolIndexHook<> by_request;
+    std::string resource;
+    AnyDone done;
+    LeaseCallbacks callbacks;
+  };
+
+  template <typename Done, typename Value>
+  struct Call {
+    /// Makes the value in place: g++ 14 takes the inspection of a moved error for uninitialized.
+    template <typename From>
+    Call(Done answered, From&& from) : done(std::move(answered)), value(std::forward<From>(from)) {}
+
+    Done done;
+    Value value;
+  };
+  /// A call that failed because of a holder, and whose error is to name the holder.
+  struct Unnamed {
+    AnyDone done;  ///< the callback of an acquire, an extend or a release
+    std::string resource;
+    std::unique_ptr<Error> error;
+  };
+  struct Seen {
+    std::shared_ptr<Watching> watching;
+    Result<Inspection> what;
+  };
+  /// On the heap: metrics are larger than all other completions, of which there are many.
+  struct Measured {
+    MetricsDone done;
+    std::unique_ptr<Metrics> metrics;
+  };
+  struct Loss {
+    std::shared_ptr<LeaseCell> cell;
+    Error error;
+  };
+  struct Risk {
+    std::shared_ptr<LeaseCell> cell;
+  };
+  struct Posted {
+    Job job;
+  };
+  /// The callbacks of a call or a lease that is over. Destroying them destroys their captures,
+  /// which runs the user's code.
+  struct Spent {
+    LeaseCallbacks callbacks;
+  };
+  /// An event for the log.
+  struct Logged {
+    NodeEvent event;
+  };
+  /// An acquire call's event for the observer.
+  struct Told {
+    void (Observer::*what)(const AcquireObservation&) noexcept;
+    AcquireObservation call;
+  };
+  struct ToldHold {
+    void (Observer::*what)(const HoldObservation&) noexcept;
+    HoldObservation hold;
+  };
+  using Completion =
+      std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
+                   Call<InspectDone, Result<Inspection>>, Call<OwnershipDone, Result<Ownership>>,
+                   Seen, Unnamed, Measured, Posted, Loss, Risk, Spent, NodeEvent, Logged, Told,
+                   ToldHold>;
+
+  // client_core.cpp: threads, jobs, the end
+  void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
+  [[nodiscard]] bool on_loop_thread() const noexcept;
+  [[nodiscard]] bool directly() const noexcept;
+  [[nodiscard]] bool loop_is_borrowed() const noexcept { return thread_ && thread_->is_borrowed(); }
+  [[nodiscard]] bool lends_loop() const noexcept { return thread_ && thread_->lends(); }
+  /// A job's lane among the jobs of other threads. Releases go before acquires: successive releases
+  /// are one request (see redis::SharedCall), and no release should wait for an acquire.
+  enum class Lane : std::uint8_t { last, acquire, release };
+  void enqueue(Job job, Lane lane = Lane::last);
+  void put(Job job, Lane lane);
+  void append_acquires();
+  void run_jobs() noexcept;
+  void tear_down() noexcept;
+  void answer_the_rest() noexcept;
+  void end_all_leases() noexcept;
+  void begin_close(CloseDone done);
+  void end_local_waits(core::Instant by, LocalWaits::End end);
+
+  // client_calls.cpp: calls on the loop's thread
+  void begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
+                     std::chrono::nanoseconds wait, AcquireDone done);
+  void begin_adopt(const DetachedLease& detached, AcquireOptions& options, AcquireDone done);
+  void begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
+                    RoundDone done);
+  void begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
+  void begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
+  void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
+  void begin_extend_token(const Target& target, const Token& token, std::chrono::nanoseconds ttl,
+                          RoundDone done);
+  void begin_downgrade_token(std::string_view resource, const Token& token, RoundDone done);
+  void begin_release_token(const Target& target, const Token& token,
+                           std::optional<BreakOptions> by_operator, RoundDone done);
+  /// `token`: asks whether this token holds the resource.
+  template <typename Done>
+  void begin_inspect(std::string_view resource, const std::optional<Token>& token, Done done);
+  void begin_watch(RequestId request, std::string_view resource, WatchOptions options,
+                   InspectDone changed);
+  void begin_metrics(MetricsDone done);
+  template <typename Done>
+  core::CallId remember(std::string_view resource, Done done);
+  template <typename Done>
+  [[nodiscard]] bool refused(const std::optional<std::string>& why, std::string_view resource,
+                             Done& done);
+  template <typename Value, typename Done>
+  void complete(Done done, Value value);
+
+  // client_outcomes.cpp: what the driver reports, and answering the callers
+  void on_outcome(core::Instant now, const core::Acquired& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Extended& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Released& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Inspected& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Failed& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::AtRisk& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::QueueWatched& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Lost& outcome) noexcept override;
+  void on_node_event(NodeEvent event) noexcept override;
+  void on_log(NodeEvent event) noexcept override;
+  void on_undelivered(const core::Undelivered& report) noexcept override;
+  void on_drained() noexcept override;
+  void on_turn_end() noexcept override;
+  [[nodiscard]] Pending* find(core::CallId request) noexcept;
+  [[nodiscard]] static core::CallId id_of(const Pending& call) noexcept;
+  /// Null if that lease is over.
+  [[nodiscard]] std::shared_ptr<LeaseCell>* find_held(core::ClaimId claim) noexcept;
+  /// Takes the lease from the list, and notifies its holder if the lease was lost, whoever noticed
+  /// the loss.
+  void end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
+                const core::Round* round);
+  void give_back(Pending& call);
+  void spend(LeaseCallbacks callbacks);
+  void log(std::vector<NodeEvent> events);
+  void run_completions();
+  void wake_answered_callers() noexcept;
+  /// Callers that were answered in one turn mostly make their next calls at once, and the requests
+  /// of one turn leave in one write to each node. So this lets the callers that are about to run
+  /// make their calls before the turn ends.
+  void let_callers_ask();
+  void yield_to_callers(std::size_t answered);
+  void run(Completion& completion) noexcept;
+  [[nodiscard]] bool is_to_name_holder(const Pending& call, const core::Failed& outcome) const;
+  void name_holder(Unnamed&& unnamed);
+  [[nodiscard]] bool deadline_near() const noexcept;
+
+  // observing.cpp: only if there is an observer
+  void observe_began(core::CallId call, const std::string& resource);
+  void observe_ended(core::CallId call, const std::string& resource, std::optional<Errc> failure);
+  void observe_grant(core::CallId call, const std::string& resource, const LeaseCell& cell);
+  void observe_end(const LeaseCell& cell, HoldObservation::End end);
+  [[nodiscard]] static HoldObservation observation_of(const LeaseCell& cell);
+
+  runtime::Configuration configuration_;
+  Keyspace keyspace_;
+  std::forward_list<runtime::Urls> urls_;  // the newest first; one for each node that was learned
+  const std::uint64_t fork_generation_;
+  std::atomic<std::uint64_t> next_request_{1};
+  std::optional<uv::LoopThread> thread_;  // none: the caller's loop
+  std::atomic<std::thread::id> caller_thread_{};
+  std::atomic<bool> shut_down_{false};
+
+  std::mutex jobs_mutex_;
+  std::vector<Job> jobs_;             // guarded by jobs_mutex_
+  std::vector<Job> acquires_;         // guarded by jobs_mutex_; they run after jobs_
+  std::optional<uv::Wakeup> wakeup_;  // guarded by jobs_mutex_; none once closed
+  std::vector<Job> running_jobs_;
+
+  std::optional<runtime::Driver> driver_;  // none once closed
+  core::Pool<Pending> pending_;
+  /// The calls that can be cancelled, by their RequestId.
+  core::PoolIndex<Pending, &Pending::by_request> by_request_{pending_};
+  std::vector<std::shared_ptr<LeaseCell>> held_;  // by the index of the claim
+  std::vector<Completion> completions_;
+  std::vector<Completion> running_completions_;
+  // Completions that run the user's code, which no borrowed turn does.
+  std::vector<Completion> for_the_thread_;
+  std::uint64_t found_lost_ = 0;  // leases whose holders noticed the loss
+  LocalWaits local_waits_;
+  runtime::EventLog event_log_;
+  std::size_t answered_callers_ = 0;  // that block, since the end of the last turn
+  uv::BlockedThreads blocked_callers_;
+  bool running_ = false;
+  bool closing_ = false;
+  bool drained_ = false;
+  std::vector<CloseDone> closers_;
+  CloseReport close_report_;
+};
+
+}  // namespace redlock::api

@@ -1,0 +1,152 @@
+#include "redlock/deployment.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "api/deployment/findings.hpp"
+#include "api/deployment/member_run.hpp"
+#include "api/options/adapted.hpp"
+#include "runtime/configuration.hpp"
+#include "runtime/survey.hpp"
+
+namespace redlock {
+inline namespace REDLOCK_ABI {
+namespace admin {
+namespace {
+
+using core::MemberWish;
+using std::chrono::milliseconds;
+
+Error no_descriptor(const std::system_error& problem) {
+  return Error{
+      Errc::limit_reached, std::string("the nodes cannot be asked: ") + problem.what(), {}};
+}
+
+/// The common part of all calls on a deployment.
+struct Request {
+  MemberWish wish;
+  api::NodeUrls urls;
+};
+
+Result<Request> make_request(const ClientOptions& options, MemberWish::Kind kind) {
+  const auto configuration = runtime::configure(options);
+  if (!configuration) return configuration.error();
+  Request request;
+  request.wish.kind = kind;
+  for (const std::string& url : options.nodes) {
+    auto name = api::name_node(request.urls, url);
+    if (!name) return std::move(name).error();
+    request.wish.members.push_back(*std::move(name));
+  }
+  std::sort(request.wish.members.begin(), request.wish.members.end());
+  request.wish.max_ttl = std::chrono::ceil<milliseconds>(options.max_ttl);
+  request.wish.shortest_quarantine = std::chrono::ceil<milliseconds>(
+      options.guards.quarantine.value_or(std::chrono::nanoseconds(0)));
+  return request;
+}
+
+/// Asks until the members that markers name have all been asked.
+Result<Membership> survey_members(const ClientOptions& options, const Request& request) {
+  std::set<std::string> names(request.wish.members.begin(), request.wish.members.end());
+  api::NodeTargets targets;
+  while (true) {
+    const auto configuration = api::survey_configuration(request.urls, names, options, targets);
+    if (!configuration) return configuration.error();
+    const auto observed =
+        api::observe_members(runtime::Survey(*configuration).check(), options, {});
+    const auto unseen = core::unseen_members(observed);
+    const std::size_t asked = names.size();
+    names.insert(unseen.begin(), unseen.end());
+    if (names.size() == asked) return api::read_membership(observed);
+  }
+}
+
+Result<Membership> change_members(const ClientOptions& options, const ChangeOptions& change,
+                                  MemberWish::Kind kind, const std::string& leaving,
+                                  const std::string& entering) {
+  auto request = make_request(options, kind);
+  if (!request) return std::move(request).error();
+  for (const auto& [url, name] : {std::pair(&leaving, &request->wish.leaving),
+                                  std::pair(&entering, &request->wish.entering)}) {
+    if (url->empty()) continue;
+    auto parsed = api::name_node(request->urls, *url);
+    if (!parsed) return std::move(parsed).error();
+    *name = *std::move(parsed);
+  }
+  if (request->wish.leaving == request->wish.entering) {
+    return Error{Errc::invalid_argument, "a node cannot replace itself", {}};
+  }
+  try {
+    api::MemberRun run(options, change, request->wish, request->urls);
+    if (auto error = run.run()) return *std::move(error);
+    return survey_members(options, *request);
+  } catch (const std::system_error& problem) {
+    return no_descriptor(problem);
+  }
+}
+
+}  // namespace
+
+Result<DeploymentCheck> check(const ClientOptions& options) {
+  const ClientOptions own = api::adapted(options);
+  const auto configuration = runtime::configure(own);
+  if (!configuration) return configuration.error();
+  try {
+    return api::judge(runtime::Survey(*configuration).check(), own);
+  } catch (const std::system_error& problem) {
+    return no_descriptor(problem);
+  }
+}
+
+Result<DeploymentCheck> bootstrap(const ClientOptions& options, const ChangeOptions& change) {
+  const ClientOptions own = api::adapted(options);
+  const ChangeOptions own_change = api::adapted(change);
+  auto request = make_request(own, MemberWish::Kind::bootstrap);
+  if (!request) return std::move(request).error();
+  request->wish.after_loss = own_change.after_loss;
+  try {
+    api::MemberRun run(own, own_change, request->wish, request->urls);
+    if (auto error = run.run()) return *std::move(error);
+  } catch (const std::system_error& problem) {
+    return no_descriptor(problem);
+  }
+  return check(own);
+}
+
+Result<Membership> members(const ClientOptions& options) {
+  const ClientOptions own = api::adapted(options);
+  const auto request = make_request(own, MemberWish::Kind::add);
+  if (!request) return request.error();
+  try {
+    return survey_members(own, *request);
+  } catch (const std::system_error& problem) {
+    return no_descriptor(problem);
+  }
+}
+
+Result<Membership> replace_member(const ClientOptions& options, const std::string& leaving,
+                                  const std::string& entering, const ChangeOptions& change) {
+  return change_members(api::adapted(options), api::adapted(change), MemberWish::Kind::replace,
+                        leaving, entering);
+}
+
+Result<Membership> add_member(const ClientOptions& options, const std::string& entering,
+                              const ChangeOptions& change) {
+  return change_members(api::adapted(options), api::adapted(change), MemberWish::Kind::add, {},
+                        entering);
+}
+
+Result<Membership> remove_member(const ClientOptions& options, const std::string& leaving,
+                                 const ChangeOptions& change) {
+  return change_members(api::adapted(options), api::adapted(change), MemberWish::Kind::remove,
+                        leaving, {});
+}
+
+}  // namespace admin
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -1,0 +1,408 @@
+#include "api/deployment/findings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/deployment/member_findings.hpp"
+#include "api/deployment/member_run.hpp"
+#include "core/claim/admission.hpp"
+#include "core/claim/fencing.hpp"
+
+namespace redlock::api {
+namespace {
+
+using runtime::SurveyedNode;
+using std::chrono::nanoseconds;
+
+class Findings {
+ public:
+  Findings(const ClientOptions& options, const std::vector<SurveyedNode>& nodes) noexcept
+      : options_(options),
+        remembered_(std::any_of(nodes.begin(), nodes.end(), [](const SurveyedNode& node) {
+          return node.marker && node.marker->state != core::Marker::State::blank;
+        })) {}
+
+  void judge(const SurveyedNode& node);
+  void judge_duplicates(const std::vector<SurveyedNode>& nodes);
+  [[nodiscard]] std::vector<admin::Finding> take() noexcept { return std::move(findings_); }
+
+ private:
+  void judge_access(const SurveyedNode& node);
+  void judge_kind(const SurveyedNode& node);
+  void judge_scripts(const SurveyedNode& node);
+  void judge_settings(const SurveyedNode& node);
+  void judge_tracking(const SurveyedNode& node);
+  void judge_commands(const SurveyedNode& node);
+  void judge_clients(const SurveyedNode& node);
+  void judge_clock(const SurveyedNode& node);
+  void judge_fencing(const SurveyedNode& node);
+  void judge_membership(const SurveyedNode& node);
+  void judge_quarantine(const SurveyedNode& node);
+  void add(const SurveyedNode& node, admin::Finding::Kind kind, std::string what, std::string why,
+           std::string remedy) {
+    findings_.push_back({node.seen.url, kind, std::move(what), std::move(why), std::move(remedy)});
+  }
+
+  const ClientOptions& options_;
+  /// A node remembers a deployment: `bootstrap` takes no other node for a new one.
+  const bool remembered_;
+  std::vector<admin::Finding> findings_;
+};
+
+/// Each node's offset from the median: most clocks are right, and nobody knows whether ours is.
+void compare_clocks(std::vector<SurveyedNode>& nodes) {
+  std::vector<nanoseconds> clocks;
+  for (const SurveyedNode& node : nodes) {
+    if (node.clock) clocks.push_back(*node.clock);
+  }
+  if (clocks.empty()) return;
+  std::sort(clocks.begin(), clocks.end());
+  const nanoseconds low = clocks[(clocks.size() - 1) / 2];
+  const nanoseconds high = clocks[clocks.size() / 2];
+  const nanoseconds median = low + (high - low) / 2;
+  for (SurveyedNode& node : nodes) {
+    if (node.clock) node.seen.clock_offset = *node.clock - median;
+  }
+}
+
+bool too_old(const std::string& version) {
+  constexpr int oldest_major = 6;
+  int major = 0;
+  const auto parsed = std::from_chars(version.data(), version.data() + version.size(), major);
+  return parsed.ec == std::errc{} && major < oldest_major;
+}
+
+/// "Valkey 7.2.4"
+std::string server_text(const admin::NodeCheck& seen) {
+  const bool known = !seen.server.empty();
+  return known ? seen.server + ' ' + seen.server_version : "Redis " + seen.version;
+}
+
+void Findings::judge(const SurveyedNode& node) {
+  judge_access(node);
+  const bool answered = !node.seen.run_id.empty() || node.seen.loading;
+  if (!node.seen.reachable || !answered) return;
+  if (node.seen.role == admin::NodeCheck::Role::sentinel) {
+    add(node, admin::Finding::Kind::sentinel, "This is a sentinel, not a data server.",
+        "It stores no keys, so it cannot vote.",
+        "Name the master that it watches instead; its address is often the same with another "
+        "port.");
+    return;
+  }
+  judge_kind(node);
+  judge_scripts(node);
+  judge_settings(node);
+  judge_tracking(node);
+  judge_commands(node);
+  judge_clients(node);
+  judge_clock(node);
+  // A replica reports its master's values, and a loading server reports none.
+  if (node.seen.role == admin::NodeCheck::Role::replica || node.seen.loading) return;
+  judge_fencing(node);
+  judge_membership(node);
+  judge_quarantine(node);
+}
+
+void Findings::judge_access(const SurveyedNode& node) {
+  if (!node.denied.empty()) {
+    add(node, admin::Finding::Kind::auth,
+        "The server rejected our login or denied a required command: " + node.denied +
+            (node.denied.ends_with('.') ? "" : "."),
+        "Clients with these credentials get no vote from it.",
+        node.denied.starts_with("NOPERM")
+            ? "Allow the user the commands that the server names, and the keys redlock:*, with ACL "
+              "SETUSER; or use another user."
+            : "Check the user and the password of this node: in its URL, or with --password-file.");
+  } else if (!node.seen.reachable) {
+    add(node, admin::Finding::Kind::unreachable, "It cannot be asked: " + node.seen.problem + ".",
+        "It has no vote. Locks work as long as a majority of the nodes answers; every missing node "
+        "reduces the failures you can tolerate.",
+        node.seen.url.starts_with("unix:")
+            ? "Check that the server runs, that path and database of its URL are right, and that "
+              "this user may open the socket."
+            : "Check that the server runs, that host, port and database of its URL are right, and "
+              "that no firewall is in between.");
+  }
+}
+
+void Findings::judge_kind(const SurveyedNode& node) {
+  const admin::NodeCheck& seen = node.seen;
+  if (seen.role == admin::NodeCheck::Role::replica) {
+    add(node, admin::Finding::Kind::replica, "This server is a replica of another one.",
+        "It copies its master late and cannot vote: the two are one node.",
+        "Name the master instead, or make it a master of its own with REPLICAOF NO ONE.");
+  }
+  if (seen.cluster) {
+    add(node, admin::Finding::Kind::cluster, "This server is part of a Redis Cluster.",
+        "A cluster moves keys between servers and replaces masters by replicas that lag, so a vote "
+        "can be forgotten.",
+        "Use an independent server that was started with cluster-enabled no.");
+  }
+  if (seen.loading) {
+    add(node, admin::Finding::Kind::loading, "The server is still reading its data from disk.",
+        "It has no vote until that is done.",
+        "Wait, then run the check again. If it takes long, read the server's log.");
+  }
+  if (too_old(seen.version)) {
+    add(node, admin::Finding::Kind::old_version,
+        "The server is " + server_text(seen) + "; Redis 6.0 is the oldest one that is supported.",
+        "An older server cannot tell clients that it lost its data, and no test runs on it.",
+        "Upgrade the server.");
+  }
+}
+
+void Findings::judge_scripts(const SurveyedNode& node) {
+  // A user who may not run scripts is denied something: see judge_access().
+  if (node.runs_scripts || node.can_compare || !node.denied.empty()) return;
+  add(node, admin::Finding::Kind::no_scripts,
+      "The server does not know EVAL (its configuration renames it), and has neither DELIFEQ nor "
+      "DELEX.",
+      "No client could release a lock there, so it has no vote. bootstrap and members need EVAL, "
+      "too.",
+      "Take the rename-command of EVAL, EVALSHA and SCRIPT out of its configuration and restart "
+      "it. To keep users from running scripts, use ACLs.");
+}
+
+void Findings::judge_settings(const SurveyedNode& node) {
+  const admin::NodeCheck& seen = node.seen;
+  if (!seen.maxmemory_policy.empty() && seen.maxmemory_policy != "noeviction") {
+    add(node, admin::Finding::Kind::evicting,
+        "The server throws keys away when memory is short (maxmemory-policy " +
+            seen.maxmemory_policy + ").",
+        "It could throw away a lock that somebody holds, and give it to the next one who asks.",
+        "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file.");
+  }
+  const bool guarded = options_.guards.restart && !options_.guards.trust_durable;
+  if (!guarded && !seen.durable) {
+    add(node, admin::Finding::Kind::not_durable,
+        "The server answers before its data is on disk (persistence: " +
+            std::string(to_string(seen.persistence)) + ").",
+        options_.guards.restart
+            ? "--durable expects it to keep its vote over a restart, but it is not durable: each "
+              "restart puts it into quarantine."
+            : "The restart guard is off: a restart can make it forget a lock that somebody holds.",
+        options_.guards.restart ? "Set appendonly yes and appendfsync always; or do not trust "
+                                  "nodes to be durable (--durable)."
+                                : "Turn the restart guard on (--restart-guard), or set appendonly "
+                                  "yes and appendfsync always.");
+  }
+}
+
+void Findings::judge_tracking(const SurveyedNode& node) {
+  // A third of the entries that a server keeps by default, before it forgets some and notifies at
+  // will.
+  constexpr std::uint64_t many = 300'000;
+  if (node.tracked < many) return;
+  add(node, admin::Finding::Kind::tracking_table,
+      "Its table of tracked keys has " + std::to_string(node.tracked) + " entries.",
+      "The server keeps an entry for each client and key until the key changes, also of clients "
+      "that are long gone. A full table costs memory, and the server notifies watchers of changes "
+      "that did not happen. Clients of quorum-lock add entries only for keys that they watch.",
+      "Find the program that has keys tracked (CLIENT LIST: flag t), and have it track by prefix "
+      "(BCAST) or not at all. A restart of the server empties the table.");
+}
+
+void Findings::judge_commands(const SurveyedNode& node) {
+  if (node.forgetting.empty()) return;
+  add(node, admin::Finding::Kind::forgetting_commands,
+      "Somebody has run commands that can make it forget: " + node.forgetting + ".",
+      "FLUSHALL and FLUSHDB delete locks that are held, SWAPDB puts the data of another database "
+      "in "
+      "their place, and DEBUG can do either. Clients notice that the marker is gone. If data come "
+      "back as they once were, nobody notices.",
+      "Find out who does it, and take these commands from that user with ACL SETUSER, or from all "
+      "with rename-command. Then run CONFIG RESETSTAT on the server: the counts begin again, and "
+      "this finding ends.");
+}
+
+void Findings::judge_clients(const SurveyedNode& node) {
+  // Nine tenths, because clients that connect again after an outage come all at once.
+  if (node.most_clients == 0 || node.clients < node.most_clients / 10 * 9) return;
+  add(node, admin::Finding::Kind::client_limit,
+      "It has " + std::to_string(node.clients) + " clients, and admits " +
+          std::to_string(node.most_clients) + " (maxclients).",
+      "It refuses the clients above that: they get no vote from it, and cannot renew or release "
+      "there.",
+      "Find the program that opens so many connections (CLIENT LIST). Or CONFIG SET maxclients to "
+      "a "
+      "higher number, in its configuration file as well, and let its process open as many files.");
+}
+
+void Findings::judge_clock(const SurveyedNode& node) {
+  if (!node.seen.clock_offset) return;
+  const nanoseconds offset = *node.seen.clock_offset;
+  const nanoseconds distance = offset < nanoseconds::zero() ? -offset : offset;
+  // The offset itself may be wrong by half of the round trip.
+  if (distance - node.seen.round_trip / 2 <= options_.guards.clock_bound) return;
+  add(node, admin::Finding::Kind::clock,
+      "Its clock is " + core::format_duration(distance) +
+          (offset > nanoseconds::zero() ? " ahead of" : " behind") +
+          " the median of all nodes' clocks; " +
+          core::format_duration(options_.guards.clock_bound) + " is allowed.",
+      "Locks end by the servers' clocks. When this clock is set right, locks end early or late.",
+      "Run a time service (chrony, ntpd) on its machine, one that slews and does not step.");
+}
+
+void Findings::judge_fencing(const SurveyedNode& node) {
+  if (!node.fencing_ahead || !node.seen.clock_offset) return;
+  const nanoseconds ahead = *node.fencing_ahead + *node.seen.clock_offset;
+  if (ahead <= core::fence_reach) return;
+  const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
+  add(node, admin::Finding::Kind::fencing_floor,
+      "It acknowledges no fencing token below a floor that is " + std::to_string(hours) +
+          " hours ahead of the nodes' clocks: its clock is, or once was, that far ahead.",
+      "The other nodes refuse so large a number. Fencing and elections go on without this node's "
+      "vote while enough others are up, and fail or leap to such numbers when they are not.",
+      "Set its clock right. If no lease ever got so large a fencing token (quorum-lock inspect "
+      "shows the numbers), delete its keys redlock:node:numbers and redlock:node:marker: it begins "
+      "anew, after a quarantine. Otherwise wait until the clocks have caught up.");
+}
+
+void Findings::judge_membership(const SurveyedNode& node) {
+  const bool replicated = node.seen.replicas > 0;
+  if (replicated) {
+    add(node, admin::Finding::Kind::replicas,
+        std::to_string(node.seen.replicas) +
+            (node.seen.replicas == 1 ? " replica is" : " replicas are") + " attached to it.",
+        "A replica that is promoted, and hands the role back later, has forgotten votes. Clients "
+        "notice that only if their user may run HELLO and CLIENT TRACKING.",
+        "Detach the replicas, and never promote one. Nobody needs a copy of a node's data.");
+  }
+  if (!node.marker) return;
+  const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
+  if (node.marker->max_ttl == max_ttl) return;
+  add(node, admin::Finding::Kind::membership,
+      "Its deployment has a max TTL of " + core::format_duration(node.marker->max_ttl) + ", but " +
+          core::format_duration(max_ttl) + " is configured here.",
+      "With different max TTLs, a node's quarantine may be too short, so that a client gets no "
+      "vote from it.",
+      "Give every client the same max TTL. To change it, stop all clients, wait until no lock is "
+      "left, and run quorum-lock bootstrap.");
+}
+
+/// Whether the restart costs the node its vote, once a client has met it.
+bool restart_counts(const SurveyedNode& node, const ClientOptions& options) {
+  const bool trusted = options.guards.trust_durable && node.seen.durable;
+  return node.seen.restarted && options.guards.restart && !trusted;
+}
+
+/// The cause of the quarantine, for people. `why` is the word that guard.lua stores.
+std::string cause_of(std::string_view why) {
+  if (why == "restarted") return "It restarted, and may have lost its data.";
+  if (why == "evicted") return "It evicted keys because its memory was full.";
+  if (why == "role") {
+    return "Its replication id changed: it was a replica for a while, took over from its master, "
+           "or was copied by a replica or a backup (redis-cli --rdb). It cannot tell which.";
+  }
+  return "It came without its data, or is new, or an operator opened the deployment again.";
+}
+
+void Findings::judge_quarantine(const SurveyedNode& node) {
+  const nanoseconds left = node.seen.quarantine;
+  if (!options_.guards.restart) return;
+  if (left == nanoseconds::zero()) {
+    if (!restart_counts(node, options_)) return;
+    findings_.push_back(not_met_since(node.seen.url, "It restarted"));
+    return;
+  }
+  const bool endless = left == forever;
+  const bool may_be_new = node.quarantine_why == core::opened_as_new ||
+                          (!remembered_ && node.quarantine_why == core::met_unmarked);
+  const bool can_bootstrap = may_be_new && node.runs_scripts;
+  add(node, admin::Finding::Kind::quarantined,
+      endless ? "It is in quarantine, and the quarantine's end is missing."
+              : "It is in quarantine for another " + core::format_duration(left) + ".",
+      cause_of(node.quarantine_why) +
+          " A lock that it has forgotten may still be held, so it has no vote for new ones.",
+      std::string(endless ? "Have the server delete the key redlock:node:quarantine when no lock "
+                            "can be held any more"
+                          : "Wait: it ends by itself") +
+          (can_bootstrap ? ". For a new deployment that nobody uses yet: quorum-lock bootstrap."
+                         : "."));
+}
+
+void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
+  std::vector<std::string> reported;
+  for (const SurveyedNode& node : nodes) {
+    const std::string& run_id = node.seen.run_id;
+    if (run_id.empty() || std::find(reported.begin(), reported.end(), run_id) != reported.end())
+      continue;
+    reported.push_back(run_id);
+    std::string urls;
+    std::size_t count = 0;
+    for (const SurveyedNode& other : nodes) {
+      if (other.seen.run_id != run_id) continue;
+      urls += (urls.empty() ? "" : ", ") + other.seen.url;
+      ++count;
+    }
+    if (count < 2) continue;
+    findings_.push_back({urls, admin::Finding::Kind::duplicate,
+                         "These are " + std::to_string(count) + " addresses of one server.",
+                         "One server has one vote: when it fails, all of them fail at once.",
+                         "Keep one of the addresses and name other servers in place of the rest."});
+  }
+}
+
+}  // namespace
+
+admin::DeploymentCheck judge(std::vector<SurveyedNode> nodes, const ClientOptions& options) {
+  compare_clocks(nodes);
+  Findings findings(options, nodes);
+  for (SurveyedNode& node : nodes) {
+    findings.judge(node);
+    node.seen.restarted = restart_counts(node, options);
+  }
+  findings.judge_duplicates(nodes);
+  admin::DeploymentCheck check;
+  check.findings = findings.take();
+  const auto observed = observe(nodes, check);
+  for (admin::Finding& finding : judge_members(observed, options)) {
+    check.findings.push_back(std::move(finding));
+  }
+  check.granted_in = when_granted(observed, options);
+  const admin::Membership membership = read_membership(core::with_member_names(observed));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].seen.membership = membership.nodes[i].state;
+    nodes[i].seen.member = membership.nodes[i].member;
+    check.nodes.push_back(std::move(nodes[i].seen));
+  }
+  return check;
+}
+
+bool forbids_opening(admin::Finding::Kind kind) noexcept {
+  switch (kind) {
+    case admin::Finding::Kind::unreachable:
+    case admin::Finding::Kind::auth:
+    case admin::Finding::Kind::duplicate:
+    case admin::Finding::Kind::replica:
+    case admin::Finding::Kind::cluster:
+    case admin::Finding::Kind::sentinel:
+    case admin::Finding::Kind::evicting:
+    case admin::Finding::Kind::loading:
+    case admin::Finding::Kind::old_version:
+    case admin::Finding::Kind::no_scripts:
+      return true;
+    case admin::Finding::Kind::not_durable:
+    case admin::Finding::Kind::clock:
+    case admin::Finding::Kind::fencing_floor:
+    case admin::Finding::Kind::replicas:
+    case admin::Finding::Kind::membership:
+    case admin::Finding::Kind::quarantined:
+    case admin::Finding::Kind::not_bootstrapped:
+    case admin::Finding::Kind::other_deployment:
+    case admin::Finding::Kind::stale_client:
+    case admin::Finding::Kind::tracking_table:
+    case admin::Finding::Kind::forgetting_commands:
+    case admin::Finding::Kind::client_limit:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace redlock::api

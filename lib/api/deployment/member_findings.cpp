@@ -1,0 +1,220 @@
+#include "api/deployment/member_findings.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/claim/quorum.hpp"
+
+namespace redlock::api {
+namespace {
+
+using core::Deployment;
+using core::list_of;
+using core::Marker;
+using core::ObservedNode;
+
+using Names = std::vector<std::string>;
+
+Names names_of(const std::vector<ObservedNode>& nodes) {
+  Names names;
+  for (const ObservedNode& node : nodes) names.push_back(node.name);
+  return names;
+}
+
+bool is_marked(const ObservedNode& node) { return !node.text.empty(); }
+bool is_usable(const ObservedNode& node) { return node.problem.empty(); }
+
+/// The member that the node at this URL is, which clients may know by another name.
+std::string member_name(const ObservedNode& node, const Deployment& deployment) {
+  const Marker* marker = core::fresh_marker(node);
+  const bool carries = marker != nullptr && marker->deployment == deployment.id;
+  return carries ? marker->self : node.name;
+}
+
+/// The deployment of which a quorum of the members was seen.
+std::optional<Deployment> serving(const std::vector<ObservedNode>& nodes) {
+  const auto named = core::with_member_names(nodes);
+  for (const Deployment& deployment : core::without_ended(core::deployments_of(named))) {
+    if (deployment.active.size() >= core::majority(deployment.members.size())) return deployment;
+  }
+  return std::nullopt;
+}
+
+/// Added to the advice to run `bootstrap` or `members`, which need scripts.
+std::string unless_without_scripts(const std::vector<ObservedNode>& nodes) {
+  Names without;
+  for (const ObservedNode& node : nodes) {
+    if (!node.runs_scripts) without.push_back(node.name);
+  }
+  return without.empty() ? ""
+                         : " It needs EVAL, which this user cannot run on " + list_of(without) +
+                               ": use one who can.";
+}
+
+admin::Finding not_bootstrapped(const std::vector<ObservedNode>& nodes) {
+  return {list_of(names_of(nodes)), admin::Finding::Kind::not_bootstrapped,
+          "No node has a marker: the deployment has not been opened, or all its nodes have lost "
+          "their data.",
+          "The first clients to connect open it by themselves, but only after a quarantine of max "
+          "TTL, because a lock that the nodes have forgotten may still be held.",
+          "For new nodes: run quorum-lock bootstrap once, with the nodes that all clients name." +
+              unless_without_scripts(nodes)};
+}
+
+admin::Finding unfinished(const std::vector<ObservedNode>& nodes, const core::MemberWish& wish) {
+  Names concerned;
+  for (const ObservedNode& node : nodes) {
+    const Marker* marker = core::fresh_marker(node);
+    if (marker != nullptr && marker->state != Marker::State::blank) concerned.push_back(node.name);
+  }
+  const bool opens = wish.kind == core::MemberWish::Kind::bootstrap;
+  return {list_of(concerned), admin::Finding::Kind::other_deployment,
+          opens ? "The deployment is not completely opened."
+                : "A change of the members is not finished: the nodes belong to different "
+                  "deployments, or one of them is still joining.",
+          "Votes of different deployments do not count together, so that fewer nodes may fail "
+          "than usual, or no lock can be acquired at all. A node that is joining or opening has no "
+          "vote.",
+          "Finish it: quorum-lock " + core::command_of(wish) + "." + unless_without_scripts(nodes)};
+}
+
+/// A member that has since been taken back under another admission.
+admin::Finding replaced(const std::string& name) {
+  return {
+      name, admin::Finding::Kind::other_deployment,
+      "Its place was given to another server of the same name, or to this one after it had lost "
+      "its data; then the old data were put back.",
+      "Its votes count for nobody. After a quarantine it is taken back, and the other server loses "
+      "its membership.",
+      "Make sure that " + name + " leads to the same server everywhere."};
+}
+
+admin::Finding differs(const std::string& name, const Marker& marker) {
+  return {
+      name, admin::Finding::Kind::other_deployment,
+      "Its marker names other members than those of most nodes of the same deployment: " +
+          list_of(marker.members) + ". Somebody has written it by hand.",
+      "Its votes count for nobody, and nobody connects to the members that only it names.",
+      "Find out who can write to this node. Then delete its key redlock:node:marker: the others "
+      "take it back, and it votes after a quarantine."};
+}
+
+std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
+                                        const std::optional<Deployment>& current,
+                                        bool restart_guard) {
+  std::vector<admin::Finding> findings;
+  for (const ObservedNode& node : nodes) {
+    const Marker* marker = core::fresh_marker(node);
+    const bool named = current && current->has_member(node.name);
+    if (named && !is_marked(node) && is_usable(node) && restart_guard) {
+      findings.push_back(not_met_since(node.name, "It is new or has lost its data"));
+    }
+    if (marker == nullptr || !is_usable(node)) continue;
+    if (marker->state == Marker::State::blank && !named) {
+      findings.push_back(
+          {node.name, admin::Finding::Kind::membership,
+           current ? "It is blank, and not a member of the deployment of the others."
+                   : "It is blank, and too few other nodes know which deployment it belongs to.",
+           "It has no vote until it is a member.",
+           current ? "Make it a member with quorum-lock members add or replace, or take it off the "
+                     "list."
+                   : "If all nodes have lost their data, clients open the deployment again as soon "
+                     "as all nodes answer. Otherwise stop all clients, wait until no lock is left, "
+                     "and run quorum-lock bootstrap."});
+    }
+    if (current && marker->state == Marker::State::active && marker->deployment == current->id &&
+        !current->admits(*marker)) {
+      findings.push_back(marker->members == current->members ? replaced(node.name)
+                                                             : differs(node.name, *marker));
+    }
+    const bool removed =
+        marker->state == Marker::State::active && current && marker->deployment != current->id;
+    if (removed) {
+      findings.push_back({node.name, admin::Finding::Kind::other_deployment,
+                          "It was replaced or removed, and still runs with its old membership.",
+                          "Its votes count for nobody. It is harmless, but easily mistaken for a "
+                          "member.",
+                          "Stop it and take it off the list, or take it back with quorum-lock " +
+                              core::members_command("add", {node.name}) + "."});
+    }
+  }
+  return findings;
+}
+
+/// Members that no node of the list is, and nodes of the list that are no members.
+std::optional<admin::Finding> judge_list(const std::vector<ObservedNode>& nodes,
+                                         const Deployment& current) {
+  Names extra;
+  Names missing = current.members;
+  for (const ObservedNode& node : nodes) {
+    const std::string name = member_name(node, current);
+    if (!current.has_member(name)) extra.push_back(node.name);
+    missing.erase(std::remove(missing.begin(), missing.end(), name), missing.end());
+  }
+  if (extra.empty() && missing.empty()) return std::nullopt;
+  std::string what = "The list of nodes is not the list of members.";
+  if (!missing.empty()) what += " Not in the list: " + list_of(missing) + ".";
+  if (!extra.empty()) what += " No members: " + list_of(extra) + ".";
+  return admin::Finding{
+      list_of(extra.empty() ? missing : extra), admin::Finding::Kind::stale_client, std::move(what),
+      "Only votes of members count, so locks stay safe. But a client finds members "
+      "that its list leaves out only while it reaches a majority of the members.",
+      "Give clients the members: --nodes " + core::shell_list(current.members)};
+}
+
+}  // namespace
+
+admin::Finding not_met_since(const std::string& node, const std::string& event) {
+  return {
+      node, admin::Finding::Kind::quarantined,
+      event + ", and no client has met it since: its quarantine has not begun.",
+      "A lock that it has forgotten may still be held, so it has no vote for max TTL from then on.",
+      "Ask for a lock with any client (for example: quorum-lock run restarted -- sleep 1), then "
+      "wait until the quarantine has ended."};
+}
+
+std::vector<admin::Finding> judge_members(const std::vector<ObservedNode>& nodes,
+                                          const ClientOptions& options) {
+  std::vector<ObservedNode> usable;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(usable), is_usable);
+  if (usable.empty()) return {};
+  if (std::none_of(usable.begin(), usable.end(), is_marked)) {
+    if (!options.guards.restart) return {};
+    return {not_bootstrapped(usable)};
+  }
+  const auto named = core::with_member_names(usable);
+  if (const auto wish = core::change_under_way(named)) return {unfinished(usable, *wish)};
+  const auto current = serving(usable);
+  std::vector<admin::Finding> findings = judge_nodes(usable, current, options.guards.restart);
+  // If too few members are in the list, the list itself may be wrong.
+  const auto alive = core::without_ended(core::deployments_of(named));
+  const auto known = current ? current : alive.size() == 1 ? std::optional(alive[0]) : std::nullopt;
+  if (!known) return findings;
+  if (auto stale = judge_list(nodes, *known)) findings.push_back(*std::move(stale));
+  return findings;
+}
+
+std::optional<std::chrono::nanoseconds> when_granted(const std::vector<ObservedNode>& nodes,
+                                                     const ClientOptions& options) {
+  std::vector<ObservedNode> usable;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(usable), is_usable);
+  const auto current = serving(usable);
+  if (!current) return std::nullopt;
+  std::vector<std::chrono::milliseconds> left;
+  for (const ObservedNode& node : usable) {
+    const Marker* marker = core::fresh_marker(node);
+    const bool votes = marker != nullptr && marker->state == Marker::State::active &&
+                       marker->deployment == current->id;
+    if (votes)
+      left.push_back(options.guards.restart ? node.quarantine : decltype(left)::value_type{});
+  }
+  const std::size_t quorum = core::majority(current->members.size());
+  std::sort(left.begin(), left.end());
+  const auto last = left.at(quorum - 1);
+  return last == std::chrono::milliseconds::max() ? forever : std::chrono::nanoseconds(last);
+}
+
+}  // namespace redlock::api

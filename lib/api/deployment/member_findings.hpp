@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/membership/membership.hpp"
+#include "redlock/deployment.hpp"
+
+namespace redlock::api {
+
+/// A node that is quarantined as soon as a client meets it, because of the event.
+[[nodiscard]] admin::Finding not_met_since(const std::string& node, const std::string& event);
+
+/// The problems of the membership, as the markers show it. `nodes` are those of the options.
+[[nodiscard]] std::vector<admin::Finding> judge_members(
+    const std::vector<core::ObservedNode>& nodes, const ClientOptions& options);
+
+/// How long until locks are granted: see DeploymentCheck::granted_in. `nodes`: as for
+/// judge_members.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> when_granted(
+    const std::vector<core::ObservedNode>& nodes, const ClientOptions& options);
+
+}  // namespace redlock::api

@@ -1,0 +1,102 @@
+#include "redlock/lease.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/client/client_core.hpp"
+#include "api/client/waiter.hpp"
+#include "api/leases/lease_cell.hpp"
+
+namespace redlock {
+namespace {
+
+const std::string no_resource;
+const Token no_token;
+
+Error no_lease() { return Error{Errc::not_holder, "there is no lease", {}}; }
+
+}  // namespace
+
+Lease::Lease() noexcept = default;
+Lease::Lease(std::shared_ptr<api::LeaseCell> cell) noexcept : cell_(std::move(cell)) {}
+Lease::Lease(Lease&&) noexcept = default;
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  if (this != &other) {
+    const Lease old = std::move(*this);  // released when it goes out of scope
+    cell_ = std::move(other.cell_);
+  }
+  return *this;
+}
+
+Lease::~Lease() {
+  if (cell_ && cell_->end()) cell_->core().release(cell_, {});
+}
+
+const std::string& Lease::resource() const noexcept {
+  return cell_ ? cell_->resource() : no_resource;
+}
+
+std::vector<std::string> Lease::resources() const {
+  if (!cell_) return {};
+  std::vector<std::string> all = cell_->more_resources();
+  all.insert(all.begin(), cell_->resource());
+  return all;
+}
+
+const Token& Lease::token() const noexcept { return cell_ ? cell_->token() : no_token; }
+
+std::optional<FencingToken> Lease::fencing_token() const noexcept {
+  return cell_ ? cell_->fencing_token() : std::nullopt;
+}
+
+BootClock::time_point Lease::valid_until() const noexcept {
+  return cell_ ? cell_->valid_until() : BootClock::time_point{};
+}
+
+std::chrono::nanoseconds Lease::remaining() const noexcept {
+  // The parent may have released it since the fork.
+  if (!cell_ || !cell_->live() || cell_->core().forked()) return std::chrono::nanoseconds::zero();
+  return std::max(cell_->valid_until() - BootClock::now(), std::chrono::nanoseconds::zero());
+}
+
+bool Lease::valid() const noexcept { return remaining() > std::chrono::nanoseconds::zero(); }
+
+std::stop_token Lease::lost() const { return cell_ ? cell_->lost() : std::stop_token(); }
+
+RoundReport Lease::report() const { return cell_ ? cell_->report() : RoundReport{}; }
+
+Result<RoundReport> Lease::extend(std::chrono::nanoseconds ttl) const {
+  if (!cell_) return no_lease();
+  const auto core = cell_->shared_core();
+  if (auto why = core->refuse_blocking_call()) return *std::move(why);
+  return api::wait_for<RoundReport>(
+      *core, [&](api::RoundDone done) { core->extend(cell_, ttl, std::move(done)); });
+}
+
+Result<RoundReport> Lease::downgrade() const {
+  if (!cell_) return no_lease();
+  const auto core = cell_->shared_core();
+  if (auto why = core->refuse_blocking_call()) return *std::move(why);
+  return api::wait_for<RoundReport>(
+      *core, [&](api::RoundDone done) { core->downgrade(cell_, std::move(done)); });
+}
+
+Result<RoundReport> Lease::release() {
+  if (!cell_) return no_lease();
+  const auto core = cell_->shared_core();
+  if (auto why = core->refuse_blocking_call()) return *std::move(why);
+  const auto cell = std::exchange(cell_, nullptr);
+  return api::wait_for<RoundReport>(
+      *core, [&](api::RoundDone done) { core->release(cell, std::move(done)); });
+}
+
+DetachedLease Lease::detach() {
+  if (!cell_) return {};
+  DetachedLease detached{resources(), token(), fencing_token(), cell_->kind(), cell_->owner()};
+  const auto cell = std::exchange(cell_, nullptr);
+  if (cell->end()) cell->core().detach(cell);
+  return detached;
+}
+
+}  // namespace redlock

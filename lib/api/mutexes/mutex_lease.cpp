@@ -1,0 +1,25 @@
+#include "api/mutexes/mutex_lease.hpp"
+
+#include <cstdint>
+
+#include "api/client/client_core.hpp"
+#include "api/leases/lease_cell.hpp"
+#include "runtime/boot_time.hpp"
+
+namespace redlock::api {
+
+core::Cohort::Terms cohort_terms(const Target& target, const AcquireOptions& options) {
+  const bool limited =
+      !options.renew || options.max_renewals != UINT64_MAX || options.max_hold != forever;
+  const bool interval = target.hold_at_least() > std::chrono::nanoseconds::zero();
+  return {options.ttl, !limited && !interval};
+}
+
+core::Cohort::LeaseState look_at(const Lease& lease) noexcept {
+  const auto& cell = LeaseCell::of(lease);
+  // A reader's lease is not passed on: the next thread would take it for a writer's.
+  if (!cell || cell->core().forked() || cell->is_downgraded()) return {};
+  return {cell->live(), runtime::to_core(cell->valid_until()), cell->others()};
+}
+
+}  // namespace redlock::api
