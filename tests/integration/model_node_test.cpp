@@ -1,7 +1,7 @@
 // The node that the simulator proves things about, against the real one: the same requests to both
 // must get the same answers.
 
-#include "simulation/model_node.hpp"
+#include "simulation/node/model_node.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -11,7 +11,7 @@
 #include "core/engine/commands.hpp"
 #include "core/nodes/capabilities.hpp"
 #include "simulation/clock.hpp"
-#include "simulation/model_queue.hpp"
+#include "simulation/node/model_queue.hpp"
 #include "simulation/scenario.hpp"
 
 namespace redlock::simulation {
