@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/claim/fencing.hpp"
-#include "simulation/model_node.hpp"
+#include "simulation/node/model_node.hpp"
 
 namespace redlock::simulation {
 

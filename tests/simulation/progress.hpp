@@ -8,7 +8,7 @@
 #include <map>
 
 #include "simulation/clock.hpp"
-#include "simulation/model_node.hpp"
+#include "simulation/node/model_node.hpp"
 
 namespace redlock::simulation {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/claim/quorum.hpp"
-#include "simulation/model_node.hpp"
+#include "simulation/node/model_node.hpp"
 #include "simulation/random.hpp"
 
 namespace redlock::simulation {

@@ -15,7 +15,7 @@
 #include "simulation/checker.hpp"
 #include "simulation/clock.hpp"
 #include "simulation/invariants.hpp"
-#include "simulation/model_node.hpp"
+#include "simulation/node/model_node.hpp"
 #include "simulation/progress.hpp"
 #include "simulation/random.hpp"
 #include "simulation/scenario.hpp"

@@ -1,6 +1,6 @@
 // The simulator's model node against a real server: the same requests must get the same answers.
 
-#include "simulation/model_node.hpp"
+#include "simulation/node/model_node.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "unit/core/waiting.hpp"
+#include "unit/core/waiting/waiting.hpp"
 
 namespace redlock::core::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/containers/slot_set.hpp"
 #include "core/nodes/lost_votes.hpp"
 #include "core/waiting/waiters.hpp"
-#include "unit/core/crowd.hpp"
+#include "unit/core/waiting/crowd.hpp"
 
 namespace redlock::core::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "unit/core/waiting.hpp"
+#include "unit/core/waiting/waiting.hpp"
 
 namespace redlock::core::test {
 namespace {

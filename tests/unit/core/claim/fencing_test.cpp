@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/membership/marker.hpp"
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {

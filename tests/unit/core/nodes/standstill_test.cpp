@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "watched_clocks.hpp"
+#include "unit/core/watched_clocks.hpp"
 
 namespace redlock::core::test {
 namespace {

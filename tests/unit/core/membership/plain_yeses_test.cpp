@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/membership/marker.hpp"
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {

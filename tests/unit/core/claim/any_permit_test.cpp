@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/claim/permits.hpp"
-#include "unit/core/waiting.hpp"
+#include "unit/core/waiting/waiting.hpp"
 
 namespace redlock::core::test {
 namespace {

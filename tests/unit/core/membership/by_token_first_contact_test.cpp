@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/membership/marker.hpp"
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 /// Calls by token on a client that has not met the nodes, as each command of the shell is one.
 namespace redlock::core::test {

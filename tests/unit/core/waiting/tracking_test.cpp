@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "unit/core/waiting.hpp"
+#include "unit/core/waiting/waiting.hpp"
 
 namespace redlock::core::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {

@@ -11,18 +11,18 @@
 #include "core/engine/commands.hpp"
 #include "core/nodes/capabilities.hpp"
 #include "simulation/clock.hpp"
-#include "simulation/model_queue.hpp"
+#include "simulation/node/model_queue.hpp"
 #include "simulation/scenario.hpp"
 
 namespace redlock::simulation {
 
 inline constexpr std::size_t most_resources = 64;
-/// Where clients are queued that wait for any of the permits; nothing else is kept there.
+/// The index of the queue of clients that wait for any permit; it has no key.
 inline constexpr std::size_t any_permit = most_resources;
 
-/// The holder of a key without one: the resource is free only when its interval is over.
+/// The holder of a key that only keeps an interval: the resource is free when the interval ends.
 inline constexpr std::uint64_t cooldown = ~std::uint64_t{0};
-/// What an operator leaves who breaks a lock with a delay.
+/// The holder of a key that an operator left who broke a lock with a delay.
 inline constexpr std::uint64_t delay_token = 2;
 
 /// The holder of a key that is reserved for a client: nobody's vote.
@@ -31,7 +31,7 @@ inline constexpr std::uint64_t reservation = std::uint64_t{1} << 63;
   return (holder & reservation) != 0 && holder != cooldown;
 }
 
-/// A token of another library, in the form that it has there.
+/// The bit of tokens that belong to another library.
 inline constexpr std::uint64_t foreign = std::uint64_t{1} << 61;
 [[nodiscard]] constexpr bool is_foreign(std::uint64_t holder) noexcept {
   return holder >> 61U == 1;
@@ -43,35 +43,35 @@ struct Request {
   std::uint8_t resource = 0;
   std::uint64_t token = 0;
   std::int64_t ttl_ms = 0;
-  std::int64_t number = 0;  ///< kill_old: which connection; fenced: the number asked for
+  std::int64_t number = 0;  ///< kill_old: the connection; fenced: the requested number
   bool both = false;        ///< the other resource as well: all or none
-  std::uint64_t group = 0;  ///< who may hold it too; 1: readers, others: owners
+  std::uint64_t group = 0;  ///< who can share the lock; 1: readers, others: an owner
   std::int64_t writer_reservation_ms = 0;
   std::int64_t cooldown_ms = 0;
-  std::uint32_t permits = 0;             ///< of the semaphore that it is about
-  bool last = false;                     ///< a release after which nothing may come for this token
-  bool begun = false;                    ///< numbered: the first half of its commands was executed
-  core::MarkerWrite write{};             ///< write_marker
-  std::uint64_t client = 0;              ///< in whose name; a release: who is queued again
-  std::optional<std::int64_t> ticket{};  ///< with which it is queued; none: it is not
+  std::uint32_t permits = 0;  ///< the semaphore's number of permits
+  bool last = false;          ///< a release after which nothing may come for this token
+  bool begun = false;         ///< numbered: the first half of its commands was executed
+  core::MarkerWrite write{};  ///< write_marker
+  std::uint64_t client = 0;   ///< the asking client; a release: the client to queue again
+  std::optional<std::int64_t> ticket{};  ///< the client's ticket; none: it does not queue
   bool keeps_first = false;              ///< a release of both: the first stays reserved for it
-  bool quiet = false;                    ///< a release that passes nothing on
+  bool quiet = false;                    ///< a release that notifies and reserves for nobody
   std::uint64_t keeper = 0;              ///< break_lock: the token that keeps everybody out
-  bool downgraded = false;               ///< a writer's key is to be a reader's hold
-  std::int64_t reserved_ms = 20;         ///< for so long the next has it, if it is free
+  bool downgraded = false;               ///< a writer's key becomes a reader's hold
+  std::int64_t reserved_ms = 20;         ///< how long a free lock is reserved for its successor
 };
 
 struct Response {
   core::Stamp stamp;
   core::Reply reply = core::Reply::error;
   std::uint64_t holder = 0;
-  std::uint64_t group = 0;         ///< whose holds are there instead
-  bool writer = false;             ///< or that a writer waits
+  std::uint64_t group = 0;         ///< the group that has holds; 0: none
+  bool writer = false;             ///< a writer waits
   std::int64_t remaining_ms = -1;  ///< negative: unknown
   std::int64_t number = 0;         ///< fenced: the node's; numbered: before it was raised
   std::int64_t time = 0;           ///< nanoseconds; write_marker: what is left of a quarantine
   std::optional<core::Holds> holds{};
-  std::string free{};        ///< take_permit refused: which it can have
+  std::string free{};        ///< take_permit refused: the permits it can have
   std::string marker{};      ///< read_marker, write_marker
   bool read_only = false;    ///< an error: it is a replica
   std::int64_t counted = 0;  ///< a planted fault's: what INCR answered
@@ -104,7 +104,7 @@ struct GuardResponse {
 class ModelNode {
  public:
   ModelNode(Clock wall_clock, Mutant mutant) : clock(wall_clock), mutant_(mutant) {
-    // As the verb leaves it that opens a new deployment.
+    // As opening a new deployment leaves it.
     memory_.floor = clock.local(0) / 1000;
   }
 
@@ -116,17 +116,17 @@ class ModelNode {
   [[nodiscard]] Response begin_numbered(const Request& request, True now);
   void end_numbered(const Request& request, True now, Response& response);
 
-  /// As node-redlock asks: a key that is there is somebody's, also its own.
+  /// Locks as node-redlock does: an existing key refuses, even the caller's own.
   [[nodiscard]] bool lock_foreign(std::size_t resource, std::uint64_t token, std::int64_t ttl_ms,
                                   True now);
   void unlock_foreign(std::size_t resource, std::uint64_t token, True now);
 
-  /// Nobody listens until somebody says how.
+  /// How the node publishes; at first, nobody listens.
   Publish publish = [](std::uint64_t, std::size_t, std::uint32_t) { return false; };
 
   std::size_t resources = 2;  ///< that are ever locked
-  bool has_permits = false;   ///< they are permits of one semaphore
-  int let_in_at_once = 64;    ///< readers that one script lets in; the next ones go on
+  bool has_permits = false;   ///< the resources are permits of one semaphore
+  int let_in_at_once = 64;    ///< readers that one script lets in; each of them lets in more
 
   bool running = true;
   True stopped_until = 0;
@@ -158,7 +158,7 @@ class ModelNode {
   [[nodiscard]] GuardResponse guard(const GuardRequest& request, True now);
   [[nodiscard]] std::string& marker() noexcept { return memory_.marker; }
   [[nodiscard]] const std::string& marker() const noexcept { return memory_.marker; }
-  /// No vote for at least so long, and no fencing number below the node's clock at its end.
+  /// Forbids votes for at least that long, and fencing numbers below the node's clock at its end.
   void quarantine(std::int64_t milliseconds, True now);
   /// Whether anything is locked there.
   [[nodiscard]] bool has_keys(True now) const;
@@ -171,14 +171,15 @@ class ModelNode {
     read_only_until = until;
     says_replica = false;
   }
-  /// The same; it stays a replica, to which clients can connect.
+  /// change_role(), and until then the node is a replica to which clients can connect.
   void demote(True until) {
     change_role(until);
     says_replica = true;
   }
   [[nodiscard]] bool is_replica(True now) const { return says_replica && now < read_only_until; }
 
-  /// REPLICAOF a promoted replica, and NO ONE: what that had when it was cut off, marker and all.
+  /// REPLICAOF a promoted replica, then NO ONE: the node has what the replica had when it was cut
+  /// off, including the marker.
   void take_role_back(True until) {
     restore();
     ++role;
@@ -186,15 +187,15 @@ class ModelNode {
     says_replica = false;
   }
 
-  /// A restart without data, and one with the data last saved.
+  /// A restart without data; see restore() for one with the data last saved.
   void forget() { memory_ = aside_ = {}; }
-  /// SWAPDB with one that is empty at first.
+  /// SWAPDB with a database that is empty at first.
   void swap_databases() {
     std::swap(memory_, aside_);
     is_swapped_ = !is_swapped_;
   }
   [[nodiscard]] bool is_swapped() const noexcept { return is_swapped_; }
-  /// What has an expiry goes, and the marker stays.
+  /// Evicts the keys that expire; the marker stays.
   void evict() {
     memory_.keys = {};
     ++evicted;
@@ -210,7 +211,7 @@ class ModelNode {
   /// What the handshake finds.
   [[nodiscard]] core::Capabilities capabilities() const noexcept;
 
-  /// Below which no number is acknowledged, in microseconds.
+  /// Numbers below the floor are not acknowledged; microseconds.
   [[nodiscard]] std::optional<std::int64_t>& floor() noexcept { return memory_.floor; }
   [[nodiscard]] std::int64_t number(std::size_t resource) const {
     return memory_.numbers[resource];
@@ -225,9 +226,10 @@ class ModelNode {
     const Key& key = memory_.keys[resource];
     return key.token != 0 && clock.milliseconds(now) < key.expires ? key.token : 0;
   }
-  /// All whose key is there now.
+  /// All tokens that hold the resource now.
   [[nodiscard]] std::vector<std::uint64_t> holders(std::size_t resource, True now) const;
-  /// Whether anything that is there ends between two moments.
+  /// Whether a key, hold, writer reservation or queue of the resource ends after `from` and by
+  /// `until`.
   [[nodiscard]] bool ends_within(std::size_t resource, True from, True until) const;
   [[nodiscard]] bool has(std::size_t resource, std::uint64_t token, True now) const;
   /// Whether the client has a place in the queue, a duty to watch, or a turn.
@@ -235,7 +237,7 @@ class ModelNode {
   [[nodiscard]] bool has_turn(std::size_t resource, std::uint64_t client) const;
 
  private:
-  // Instants by the node's clock, milliseconds; over when they are reached.
+  // Instants are milliseconds of the node's clock; a thing has ended when its instant is reached.
   struct Key {
     std::uint64_t token = 0;
     std::int64_t expires = 0;
@@ -281,7 +283,7 @@ class ModelNode {
   static constexpr std::size_t scripts = static_cast<std::size_t>(Script::mark) + 1;
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
-  /// Forgets the holds that have ended, as every script does that meets them.
+  /// Removes the holds that have ended, as every script that reads them does.
   void look(Key& key, True now);
   [[nodiscard]] std::int64_t held_for(const Key& key, True now) const;
   void set(const Request& request, True now, Response& response);
@@ -295,15 +297,16 @@ class ModelNode {
   void leave(const Request& request, True now, Response& response);
   /// Whether it has a holder, whose release will notify those that wait.
   [[nodiscard]] bool has_holder(std::size_t resource, True now);
-  /// notify() and pass_on() of parts/waiters.lua.
-  /// Nobody has it, and it is reserved for nobody; new holds may be refused.
+  /// Whether nobody holds the resource and it is reserved for nobody; new holds can be refused.
   [[nodiscard]] bool is_open(std::size_t resource, True now);
+  /// notify() of parts/waiters.lua.
   void notify(std::size_t resource);
-  /// Publishes, of a resource, to who has that position in a queue; 0: nobody.
+  /// Publishes about `resource` to the client at that position of the queue `queued`; removes
+  /// clients that do not listen. Returns the notified client; 0: nobody.
   enum class From : std::uint8_t { front, back };
   std::uint64_t tell(std::size_t queued, From end, std::size_t position, std::uint32_t before,
                      std::size_t resource);
-  /// Who waits for it is queued for any of its semaphore.
+  /// Whether its waiters can also be in the queue for any permit of the semaphore.
   [[nodiscard]] bool is_permit(std::size_t resource) const;
   void refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now);
   [[nodiscard]] bool has_older_hold(std::size_t resource, True now) const;
@@ -312,16 +315,17 @@ class ModelNode {
   void let_in_more(std::size_t resource, const Request& request, True now);
   void pass_on_to_readers(std::size_t resource, std::uint64_t reader, const Request& request,
                           True now);
+  /// pass_on() of parts/waiters.lua.
   void pass_on(std::size_t resource, const Request& request, True now);
   void keep_watch(std::size_t resource, const Request& request, std::int64_t millis);
   [[nodiscard]] bool is_free(std::size_t resource) const {
     return memory_.keys[resource].last() == 0;
   }
-  /// Whether it is reserved for the client that asks.
+  /// Whether the key is reserved for the client of the request.
   [[nodiscard]] static bool is_reserved_for(const Key& key, const Request& request) {
     return request.client != 0 && key.token == (reservation | request.client);
   }
-  /// For the client, while another one of several resources is in its way.
+  /// Reserves the key for a client that needs several resources and was refused another one.
   void reserve(Key& key, const Request& request, True now) const;
   std::int64_t enqueue(std::size_t resource, std::uint64_t client, std::int64_t ticket, True now);
   void queue_refused(const Request& request, True now, Response& response);

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {

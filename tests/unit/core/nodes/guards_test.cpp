@@ -2,7 +2,7 @@
 
 #include "core/claim/validity_basis.hpp"
 #include "core/nodes/node_clock.hpp"
-#include "watched_clocks.hpp"
+#include "unit/core/watched_clocks.hpp"
 
 namespace redlock::core::test {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "unit/core/member_world.hpp"
+#include "unit/core/membership/member_world.hpp"
 
 namespace redlock::core::test {
 namespace {

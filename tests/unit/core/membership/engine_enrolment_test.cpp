@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/membership/marker.hpp"
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {

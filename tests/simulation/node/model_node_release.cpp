@@ -1,0 +1,100 @@
+#include "simulation/node/model_node.hpp"
+
+#include <algorithm>
+
+namespace redlock::simulation {
+
+using core::Reply;
+
+void ModelNode::release(const Request& request, True now, Response& response) {
+  Key& mine = memory_.keys[request.resource];
+  if (request.client != 0 && request.ticket && !request.both && !is_reserved_for(mine, request)) {
+    const std::size_t queued = request.permits > 0 ? any_permit : request.resource;
+    enqueue(queued, request.client, *request.ticket, now);
+  }
+  look(mine, now);
+  const bool waits_for_interval = mine.holds.empty() && request.cooldown_ms > 0;
+  if (mine.group != 0 && !request.both && !waits_for_interval) {
+    return leave(request, now, response);
+  }
+  response.reply = Reply::gone;
+  for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
+    Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
+    look(key, now);
+    const bool deletes = key.token == request.token ||
+                         (key.token != 0 && mutant_ == Mutant::release_without_compare);
+    if (deletes) {
+      response.reply = Reply::released;
+      key = {};
+      const std::size_t resource = i == 0 ? request.resource : 1U - request.resource;
+      if (request.cooldown_ms > 0) {
+        key.token = cooldown;
+        key.expires = clock.milliseconds(now) + request.cooldown_ms;
+        if (mutant_ != Mutant::cooldown_untold) notify(resource);
+      } else if (request.keeps_first && resource == 0) {
+        reserve(key, request, now);
+      } else if (!request.quiet) {
+        pass_on(resource, request, now);
+      }
+    } else if ((key.token == 0 || key.token == cooldown) && key.holds.empty() &&
+               request.cooldown_ms > 0) {
+      if (mutant_ == Mutant::cooldown_where_the_key_was) continue;
+      const std::int64_t ends = clock.milliseconds(now) + request.cooldown_ms;
+      const std::int64_t known = key.token == cooldown ? key.expires : 0;
+      key = {};
+      key.token = cooldown;
+      key.expires = std::max(known, ends);
+    } else if ((key.token != 0 || !key.holds.empty()) && response.reply == Reply::gone) {
+      response.reply = Reply::taken;
+    }
+  }
+}
+
+void ModelNode::leave(const Request& request, True now, Response& response) {
+  Key& key = memory_.keys[request.resource];
+  const std::uint64_t group = key.group;
+  look(key, now);
+  if (key.holds.erase(request.token) == 1) {
+    response.reply = Reply::released;
+    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+    if (!key.holds.empty() || key.next != 0) {
+      if (key.holds.empty() || key.writer == 0) notify(request.resource);
+      return;
+    }
+    const std::int64_t writer = key.writer;
+    key = {};
+    pass_on(request.resource, request, now);
+    if (!is_free(request.resource) || writer == 0) return;
+    key.group = group;
+    key.writer = writer;
+  } else {
+    response.reply = key.holds.empty() ? Reply::gone : Reply::taken;
+    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+  }
+}
+
+void ModelNode::break_lock(const Request& request, True now, Response& response) {
+  Key& key = memory_.keys[request.resource];
+  look(key, now);
+  response.reply = Reply::gone;
+  if (key.group != 0) {
+    const bool was_there = key.holds.erase(request.token) == 1;
+    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+    if (!key.holds.empty()) {
+      response.reply = was_there ? Reply::released : Reply::taken;
+      if (was_there) refuse_new_holds(request.resource, request.ttl_ms, now);
+      return;
+    }
+    if (!was_there) return;
+  } else if (key.token != request.token) {
+    if (key.token != 0) response.reply = Reply::taken;
+    return;
+  }
+  response.reply = Reply::released;
+  key = {};
+  key.token = request.keeper;
+  key.expires = clock.milliseconds(now) + request.ttl_ms;
+  notify(request.resource);
+}
+
+}  // namespace redlock::simulation
