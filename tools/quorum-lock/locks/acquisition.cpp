@@ -31,7 +31,7 @@ void fill_in_remaining(Error& error, const Inspection& inspection) {
   error.round.nodes = std::move(votes);
 }
 
-/// In words. Of one holder, what people call it goes into the acquisition.
+/// The obstacle in words. If there is one holder, its name goes into the acquisition.
 std::string describe_obstacle(Client& client, const Target& target, Acquisition& acquisition) {
   if (target.permits() > 0) return describe_permits(client, target.resource(), target.permits());
   const Result<Inspection> inspection = client.inspect(target.resource());
@@ -65,7 +65,7 @@ void name_holder(Client& client, const Target& target, Acquisition& acquisition)
                                ? describe_obstacle(client, target, acquisition)
                                : describe_obstacle_of_several(client, target);
   if (text.empty()) return;
-  // What the library knows of the holder comes last, and only if the resource is held.
+  // The library's text about the holder comes last, and only if the resource is held.
   const std::size_t holder =
       error.code == Errc::held ? error.message.rfind("; ") : std::string::npos;
   if (holder != std::string::npos) error.message.erase(holder);
