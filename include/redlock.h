@@ -1188,7 +1188,8 @@ typedef struct redlock_listed_lock {
   int64_t permits;       ///< of a semaphore: how many are held; -1: no semaphore
   int64_t remaining_ns;  ///< how long the lock is held unless it is extended
   uint64_t waiters;
-  uint64_t nodes;  ///< that store it
+  uint64_t nodes;           ///< that store it
+  const char* holder_name;  ///< the holder's name for people; NULL: not known
 } redlock_listed_lock;
 
 /// The part of one node in the list.

@@ -61,6 +61,8 @@ struct REDLOCK_EXPORT ListedLock {
   std::size_t waiters = 0;  ///< clients that are queued, on the node with most of them
   /// Nodes that store the lock; for a semaphore: nodes of its permit that is on the fewest.
   std::size_t nodes = 0;
+  /// Exclusive, but no semaphore: the holder's name for people; empty: not known.
+  std::string holder_name{};
 };
 
 /// The enumerator's name: "held".

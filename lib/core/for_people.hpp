@@ -39,7 +39,7 @@ struct AuditEntry {
   return good ? std::optional(number) : std::nullopt;
 }
 
-/// Takes the first off; none where there is none, and `audit` stays as it was.
+/// Removes and returns the first; none: there is none, and `audit` stays unchanged.
 [[nodiscard]] inline std::optional<AuditEntry> take_audit(std::string_view& audit) noexcept {
   constexpr std::int64_t latest = 9'000'000'000'000;  // past the year 2255 nanoseconds do not fit
   std::string_view rest = audit;

@@ -5,7 +5,7 @@
 
 namespace redlock::core {
 
-/// Where the engine's randomness comes from: the kernel in production, a seed in the simulator.
+/// The engine's source of randomness: the kernel in production, a seed in the simulator.
 class Randomness {
  public:
   Randomness() = default;

@@ -29,7 +29,7 @@ inline constexpr Instant never = Instant::max();
   return start < Instant::min() - by ? Instant::min() : start + by;
 }
 
-/// The earlier of two instants where none means never.
+/// The earlier of two instants; none means never.
 [[nodiscard]] constexpr std::optional<Instant> earlier(std::optional<Instant> a,
                                                        std::optional<Instant> b) noexcept {
   if (!a) return b;

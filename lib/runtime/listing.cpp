@@ -64,9 +64,14 @@ std::optional<StoredLock> take_lock(std::string_view& texts) {
   const auto text = core::take_text(texts);
   const auto left = take_number(texts, longest.count());
   const auto holds = take_number(texts, UINT32_MAX);
-  if (!waiters || !form || !text || !left || !holds) return std::nullopt;
-  return StoredLock{*form, std::string(*text), milliseconds(*left),
-                    static_cast<std::uint32_t>(*holds), static_cast<std::uint32_t>(*waiters)};
+  const auto name = core::take_text(texts);
+  if (!waiters || !form || !text || !left || !holds || !name) return std::nullopt;
+  return StoredLock{*form,
+                    std::string(*text),
+                    milliseconds(*left),
+                    static_cast<std::uint32_t>(*holds),
+                    static_cast<std::uint32_t>(*waiters),
+                    std::string(*name)};
 }
 
 /// Takes the name of a resource; none: malformed.

@@ -34,6 +34,7 @@ struct StoredLock {
   std::chrono::milliseconds left{0};
   std::uint32_t holds = 0;
   std::uint32_t waiters = 0;
+  std::string name{};  ///< the holder's, for people; empty: not known
 };
 
 /// The locks of one node, before they are compared with other nodes.

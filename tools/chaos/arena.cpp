@@ -247,7 +247,7 @@ void Arena::mend_node(const Fault& fault, FaultServer& server) {
 }
 
 std::uint16_t Arena::other_port(std::size_t node) const {
-  // Of a single node no other is there: it only refuses to write for a while.
+  // A single node has no other: it only refuses to write for a while.
   return servers_[(node + 1) % servers_.size()]->port();
 }
 

@@ -23,8 +23,8 @@
 namespace redlock::chaos {
 
 struct ArenaRequest {
-  std::filesystem::path servers{};    ///< a folder for what the servers write
-  std::filesystem::path histories{};  ///< a folder for what the contenders record
+  std::filesystem::path servers{};    ///< folder for the servers' files
+  std::filesystem::path histories{};  ///< folder for the contenders' records
   std::uint64_t seed = 1;
   std::size_t nodes = 5;
   std::size_t contenders = 4;
@@ -82,7 +82,7 @@ class Arena {
   /// Opens a deployment that clients cannot repair, again and again until it succeeds: as its
   /// operator would, with `quorum-lock bootstrap`.
   void call_operator();
-  /// Of the nodes, how many are members; none: it could not be found out.
+  /// The number of nodes that are members; none: it could not be found out.
   [[nodiscard]] std::optional<std::size_t> count_members() const;
   [[nodiscard]] bool is_closed_for_clients() const;
   [[nodiscard]] std::vector<std::string> server_urls() const;

@@ -270,7 +270,7 @@ class Contender {
       if (dice_.one_in(5)) static_cast<void>(holding.lease().extend(ttl));
       pause(milliseconds{0}, milliseconds{2});
     }
-    // Some keep what they have until it ends; where it is renewed, for a while.
+    // Some keep their lease until it ends, or for a while if it is renewed.
     if (!dice_.one_in(150)) return;
     const std::int64_t enough = boot_now() + 1'000'000 * ttl.count();
     while (holding.valid() && boot_now() < enough) pause(milliseconds{5}, milliseconds{20});

@@ -21,7 +21,7 @@ struct ContenderRequest {
   std::vector<std::string> foreign{};  ///< a command to become instead; see foreign.hpp
 };
 
-/// The words behind the program's name.
+/// The words after the program's name.
 [[nodiscard]] std::vector<std::string> words_of(const ContenderRequest& request);
 
 /// Takes leases, uses and records them until all is healed; then every resource once more. Gives

@@ -13,7 +13,7 @@ namespace redlock::chaos {
 enum class LinkMode {
   pass,
   hold,             ///< keep everything back; it arrives when the link passes again
-  hold_replies,     ///< the same for what the server says
+  hold_replies,     ///< the same rule for the server's bytes
   lose_replies,     ///< requests arrive, replies never do
   refuse,           ///< reset all connections, and every new one
   delay,            ///< everything arrives later
@@ -21,7 +21,7 @@ enum class LinkMode {
   split_replies,    ///< one to seven bytes at a time, one after the other
   tear_replies,     ///< as split_replies, and a reset between any two pieces
   cut_replies,      ///< a part of the next reply, then a reset
-  cut_requests,     ///< a part of what the client sends next, then the end
+  cut_requests,     ///< a part of the client's next bytes, then the end
 };
 
 struct LinkRule {

@@ -249,7 +249,7 @@ void ProxyConnection::reset() {
   if (closing_) return;
   closing_ = true;
   for (Pipe* pipe : {&requests_, &replies_}) {
-    // Refused where the handle is no open connection: then it is closed as it is.
+    // Refused if the handle is not an open connection: then it is closed as it is.
     pipe->source.data = pipe;
     if (uv_tcp_close_reset(&pipe->source, on_handle_closed) != 0) close(as_handle(pipe->source));
   }

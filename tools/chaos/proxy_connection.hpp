@@ -41,7 +41,7 @@ class ProxyConnection {
     Clock::time_point due;
     std::string bytes;
   };
-  /// One direction. The end of the stream queues behind the bytes, like a packet.
+  /// One direction. The end of the stream queues after the bytes, like a packet.
   struct Pipe {
     ProxyConnection* owner = nullptr;
     uv_tcp_t source{};

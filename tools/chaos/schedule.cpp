@@ -28,7 +28,7 @@ enum class Lasting {
   spell,        ///< long enough for queues to build up
 };
 
-/// What a node has lost when the fault is over.
+/// The loss of a node when the fault is over.
 enum class Loss {
   nothing,
   process,  ///< it has its data, but must prove that
@@ -96,7 +96,7 @@ const Row& row_of(FaultForm form) noexcept {
                        [form](const Row& row) { return row.form == form; });
 }
 
-/// How long a node counts as broken behind a fault that costs it its data or its clock's history:
+/// How long a node counts as broken after a fault that costs it its data or its clock's history:
 /// its quarantine, and some time for clients to meet it again.
 constexpr milliseconds aftermath = max_ttl + milliseconds{300};
 /// A node that is no member any more is taken back after a quarantine, by clients that connect to
@@ -187,7 +187,8 @@ class Planner {
     for (const FaultForm form : forms_) kinds.insert(kind_of(form));
     std::vector<FaultKind> first(kinds.begin(), kinds.end());
     for (std::size_t i = first.size(); i > 1; --i) std::swap(first[i - 1], first[dice_.below(i)]);
-    // What needs a node of its own, or much time, would otherwise find no room in a short run.
+    // Faults that need a node of their own, or much time, would otherwise find no room in a short
+    // run.
     constexpr FaultKind ahead[] = {FaultKind::clock, FaultKind::evict, FaultKind::name,
                                    FaultKind::load};
     std::stable_partition(first.begin(), first.end(), [&](FaultKind kind) {
@@ -283,7 +284,7 @@ class Planner {
     return request_.nodes >= 5 && broken + whole_but_displaced < (request_.nodes - 1) / 2;
   }
 
-  /// Of those that are whole until then, some contenders are led to the other server.
+  /// Some of the contenders that are whole until then are led to the other server.
   bool on_name(Fault& fault) {
     const std::size_t node = dice_.below(request_.nodes);
     if (place_busy_ > fault.begin || node_busy_[node] > fault.begin || !spares_quorum(fault)) {
@@ -318,8 +319,8 @@ class Planner {
     return true;
   }
 
-  /// A node that loses keys does harm only where a lease rests on a bare quorum that it is one of.
-  /// So some contenders are cut off from as many of the others as they can do without.
+  /// A node that loses keys does harm only to a lease on a bare quorum that includes the node. So
+  /// some contenders are cut off from as many of the others as they can do without.
   void aim(const Fault& fault) {
     if (!request_.kinds.contains(FaultKind::partition)) return;
     if (request_.contenders < 2 || request_.nodes < 3) return;

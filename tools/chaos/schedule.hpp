@@ -38,7 +38,7 @@ inline constexpr FaultKind all_fault_kinds[] = {
 /// contenders, or of the machine.
 enum class FaultForm {
   node_killed_empty,      ///< SIGKILL; comes back without data
-  node_killed_with_data,  ///< SIGKILL; comes back with what it had written
+  node_killed_with_data,  ///< SIGKILL; comes back with the data that it had written
   contender_killed,       ///< SIGKILL; another one takes its place
   node_stopped,           ///< SIGSTOP, then SIGCONT
   contender_stopped,
@@ -77,7 +77,7 @@ struct Fault {
   std::optional<std::size_t> node{};
   std::uint64_t contenders = 0;  ///< a set of bits: whom it meets
   Offset begin{};
-  Offset end{};     ///< healed then; the same as `begin` where nothing lasts
+  Offset end{};     ///< healed then; the same as `begin` if the fault does not last
   Offset amount{};  ///< of a delay, of a clock's step
   /// One of several that cost a majority its memory: only an operator can open it again.
   bool needs_operator = false;
@@ -94,18 +94,16 @@ struct ScheduleRequest {
   bool forgetting = true;
 };
 
-/// The faults of a run by their beginning. The same request gives the same schedule. It keeps to
+/// The faults of a run by their beginning. A request always gives the same schedule. It keeps to
 /// what the library promises to survive, and leaves a quorum of nodes most of the time, so that
-/// there is something to violate:
-/// - a node has one fault of its own at a time, and none for a quarantine after it lost its data;
-///   a minority has one, but that now and then a majority forgets all at once;
-/// - one clock is moved at a time. A leap is so large that also a client that has just met the node
-///   takes it for wrong, smaller than a quarantine (fencing tokens), and lasts until every lease
-///   from before it is over;
-/// - one node at a time evicts, or has a name that leads to another server.
-/// Long runs have calm stretches, in which nothing is broken, so that waiting can be judged.
-/// Where it can, it aims: around a fault that loses keys, contenders are cut off from so many other
-/// nodes that leases rest on bare quorums.
+/// there is something to violate: - a node has one fault of its own at a time, and none for a
+/// quarantine after it lost its data; a minority has one, but that now and then a majority forgets
+/// all at once; - one clock is moved at a time. A leap is so large that also a client that has just
+/// met the node takes it for wrong, smaller than a quarantine (fencing tokens), and lasts until
+/// every lease from before it is over; - one node at a time evicts, or has a name that leads to
+/// another server. Long runs have calm stretches, in which nothing is broken, so that waiting can
+/// be judged. If possible, it aims: around a fault that loses keys, contenders are cut off from so
+/// many other nodes that leases rest on bare quorums.
 [[nodiscard]] std::vector<Fault> make_schedule(const ScheduleRequest& request);
 
 }  // namespace redlock::chaos

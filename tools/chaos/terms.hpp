@@ -20,7 +20,7 @@ inline constexpr std::chrono::milliseconds max_ttl{1000};
 /// Clocks are moved by much more, so that also a client that has just met the node notices.
 inline constexpr std::chrono::milliseconds clock_bound{100};
 
-/// Of each resource, taken as a semaphore.
+/// The size of each resource that is used as a semaphore.
 inline constexpr std::size_t permits = 2;
 
 /// Within this a resource is granted at most once; no longer than the guards cover.
@@ -42,8 +42,8 @@ inline constexpr const char* healed_file = "healed";
   return options;
 }
 
-/// The same numbers from the same seed on every machine, which the distributions of the standard
-/// library do not promise.
+/// A seed gives the same numbers on every machine, which the distributions of the standard library
+/// do not promise.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}

@@ -85,8 +85,8 @@ Verb verb_function(std::string_view name) {
   throw UsageError(fmt::format("VERB: '{}' is not known", name));
 }
 
-/// Whether monitoring waits for the line of `doctor --nagios`: asked before anything is known of
-/// the words, so that it also gets one where they are wrong.
+/// Whether monitoring waits for the line of `doctor --nagios`: read from the raw words, so that
+/// monitoring gets its line even if they are wrong.
 bool is_for_monitoring(const std::vector<std::string>& words) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto verb = std::find_if(words.begin(), end, [](const std::string& word) {
@@ -97,7 +97,7 @@ bool is_for_monitoring(const std::vector<std::string>& words) {
   return verb != end && *verb == "doctor" && std::find(words.begin(), end, "--nagios") != end;
 }
 
-/// Exits as monitoring plugins do where nothing was found out.
+/// Exits like a monitoring plugin whose check failed: UNKNOWN.
 int end_unknown(const std::vector<std::string>& words, std::string_view why, ExitCode otherwise) {
   if (!is_for_monitoring(words)) {
     print_error(why);

@@ -97,6 +97,7 @@ void describe(const Content& content, const std::vector<const StoredLock*>& stor
   std::vector<milliseconds> left;
   std::vector<std::uint32_t> holds;
   for (const StoredLock* one : stored) {
+    if (lock.holder_name.empty()) lock.holder_name = one->name;
     left.push_back(one->left);
     holds.push_back(one->holds);
   }

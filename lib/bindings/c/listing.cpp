@@ -12,11 +12,11 @@ struct Listed : redlock_lock_list {
     complete = from.complete;
     lock_count = from.locks.size();
     for (const admin::ListedLock& lock : from.locks) {
-      locks.push_back({lock.resource.c_str(), static_cast<redlock_lock_kind>(lock.kind),
-                       to_string(lock.state).data(), tokens.add(lock.holder),
-                       text_or_null(lock.owner), lock.holds,
-                       lock.permits ? static_cast<std::int64_t>(*lock.permits) : -1,
-                       to_ns(lock.remaining), lock.waiters, lock.nodes});
+      locks.push_back(
+          {lock.resource.c_str(), static_cast<redlock_lock_kind>(lock.kind),
+           to_string(lock.state).data(), tokens.add(lock.holder), text_or_null(lock.owner),
+           lock.holds, lock.permits ? static_cast<std::int64_t>(*lock.permits) : -1,
+           to_ns(lock.remaining), lock.waiters, lock.nodes, text_or_null(lock.holder_name)});
     }
     node_count = from.nodes.size();
     for (const admin::ListedNode& node : from.nodes) {

@@ -325,6 +325,8 @@ export interface ListedLock {
   readonly remaining: number | null;
   readonly waiters: number;
   readonly nodes: number;
+  /** The holder's name for people; null: not known. */
+  readonly holderName: string | null;
 }
 
 export interface LockList {

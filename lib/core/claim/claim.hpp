@@ -76,7 +76,7 @@ struct Claim {
     by_token,     ///< a round about somebody else's token
     cleaning_up,  ///< over: waits for answers and for the releases that are owed
   };
-  /// What the current round is to decide; `none` after it has decided.
+  /// The decision that the current round is for; `none` after it has decided.
   enum class Task : std::uint8_t {
     none,
     meet_nodes,  ///< by token: waits until it is known whose votes count
@@ -96,7 +96,7 @@ struct Claim {
     CallId request;
     Duration ttl;
   };
-  /// What a claim needs only while something of it is under way. An idle lease has none
+  /// Memory that a claim needs only while something of it is under way. An idle lease has none
   /// (`IdleLeases::archive`): there may be a million of those. Its fields are changed by these:
   ///
   /// | fields | are changed by |

@@ -12,8 +12,8 @@
 namespace redlock::core {
 
 /// What one token may have left on the nodes: which nodes may have its key, which requests that
-/// write or delete it are in flight, and which nodes are owed a release. The one place that decides
-/// where a release goes, and when. Knows no rounds, links or verbs.
+/// write or delete it are in flight, and which nodes are owed a release. Nothing else decides which
+/// node a release goes to, and when. Knows no rounds, links or verbs.
 ///
 /// A node is *owed* a release until one is in flight to it; a release that fails is owed again. A
 /// node is *indeterminate* when its connection broke with a request unanswered: the node may still

@@ -9,7 +9,8 @@
 
 namespace redlock::core {
 
-/// What is locked, and who else can have it. An interval is not a kind: any lock can have one.
+/// Kinds of locks: what is locked, and who else can hold it. An interval is not a kind: any lock
+/// can have one.
 enum class Kind : std::uint8_t {
   exclusive,  ///< one resource, one holder
   shared,     ///< one resource, any number of readers
@@ -19,7 +20,7 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr std::size_t kinds = static_cast<std::size_t>(Kind::several) + 1;
 
-/// What the core has to know of a kind. Most of the differences between kinds are looked up here.
+/// A kind's properties. Most of the differences between kinds are looked up here.
 struct KindTraits {
   std::string_view name;       ///< the name of the kind, for people
   Verb script{};               ///< the script that asks for the lock if a plain SET cannot

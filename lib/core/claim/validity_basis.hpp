@@ -17,7 +17,7 @@ using StepMarks = std::array<Duration, limits::nodes>;
 /// Marks that all leases between two steps share; null before any clock has stepped.
 using SharedMarks = std::shared_ptr<const StepMarks>;
 
-/// What a deadline rests on: the nodes of the round that won it. If a node's clock has stepped
+/// The basis of a deadline: the nodes of the round that won it. If a node's clock has stepped
 /// forward since, its key expires earlier by as much.
 struct ValidityBasis {
   std::uint16_t round = 0;  ///< the round that won the deadline

@@ -5,8 +5,8 @@
 
 namespace redlock::core {
 
-/// A member that lies elsewhere and may be absent, and is copied with its owner. What an assignment
-/// overwrites keeps what it has allocated.
+/// A member that lies elsewhere and may be absent, and is copied with its owner. An assigned value
+/// keeps the memory that the old one has allocated.
 template <typename T>
 class Boxed {
  public:

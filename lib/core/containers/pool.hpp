@@ -49,7 +49,7 @@ class Pool {
     return chunks_[index / per_chunk][index % per_chunk];
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Slots that were visited one by one: what a test counts where a clock would be in its way.
+  /// The number of slots that were visited one by one: tests count them instead of measuring time.
   [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
 
   /// In the order of the slots. `visit` may take and give back slots: new ones may or may not be

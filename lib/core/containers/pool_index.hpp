@@ -20,8 +20,8 @@ struct PoolIndexHook {
 };
 
 /// Finds the slots of a pool by a number that several of them may have. The chains go through the
-/// slots, so it allocates only when it holds more of them than ever before. Where the places keep
-/// half of the number, slots of another one may be visited as well.
+/// slots, so it allocates only when it holds more of them than ever before. If the hooks keep half
+/// of the number, slots with another number may be visited as well.
 template <typename T, auto hook>
 class PoolIndex {
  public:

@@ -27,7 +27,7 @@ class SlotSet {
     if (words_[word] == 0) summary_[word / bits] &= ~bit(word);
   }
 
-  /// `visit` may add and remove slots: those behind the one that it is given count at once.
+  /// `visit` may add and remove slots: changes after the current slot count at once.
   template <typename Visit>
   void each(Visit&& visit) const {
     for (std::size_t slot = next(0); slot != none; slot = next(slot + 1)) {

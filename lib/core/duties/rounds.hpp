@@ -41,10 +41,10 @@ class Rounds {
   /// `unasked` while it is unknown whether it can be asked.
   NodeSet ask(Claim& claim);
 
-  /// Takes a node's answer, or the lack of one, which counts as `failure`. What the answer says
-  /// about the key is noted, whichever round it belongs to. It counts as the node's vote only in
-  /// the round that requested it, and a grant or an extend only if the node has a vote for it now.
-  /// If the node has to be asked again in another form, its vote is the answer to that request.
+  /// Takes a node's answer, or the lack of one, which counts as `failure`. The key's state in the
+  /// answer is recorded, whichever round it belongs to. It counts as the node's vote only in the
+  /// round that requested it, and a grant or an extend only if the node has a vote for it now. If
+  /// the node has to be asked again in another form, its vote is the answer to that request.
   void take(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
   /// Short forms of take(), with the same effect, for the most frequent answers: a SET that was
   /// granted with a plain yes, and a release that was executed.

@@ -9,8 +9,8 @@
 namespace redlock::core {
 namespace {
 
-/// For how long a foreign opening must stand still to be taken for abandoned. Each step of one
-/// takes a round trip; different waits keep two clients from replacing each other's.
+/// How long a foreign opening must not move to count as abandoned. Each of its steps takes a round
+/// trip; different waits keep two clients from replacing each other's opening.
 constexpr Duration shortest_wait = std::chrono::seconds(2);
 constexpr Duration longest_wait = std::chrono::seconds(3);
 
@@ -27,8 +27,7 @@ Enrolment::Step Enrolment::next(std::span<const NodeView> nodes, Randomness& ran
   return std::holds_alternative<Nothing>(step) ? await_replaced(nodes) : step;
 }
 
-/// Which of these nodes have not been read again since the markers of these nodes are what they
-/// are.
+/// The nodes of this set that have not been read again since the last change of the set's markers.
 NodeSet Enrolment::confirm(std::span<const NodeView> nodes, NodeSet which) {
   std::vector<std::string> incarnations(nodes.size());
   which.each([&](NodeIndex node) { incarnations[node] = nodes[node].marker->incarnation; });
@@ -44,7 +43,7 @@ bool Enrolment::was_awaited(std::span<const NodeView> nodes, NodeIndex node) con
   return wait_over_ && node < awaited_.size() && awaited_[node] == nodes[node].marker->incarnation;
 }
 
-/// The wait ends if any marker changes. One that is away has not.
+/// The wait ends if any marker changes. The marker of a node that is away has not changed.
 Enrolment::Step Enrolment::await_all(std::span<const NodeView> nodes, Duration length) {
   std::vector<std::string> incarnations(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -65,7 +64,7 @@ Enrolment::Step Enrolment::await_all(std::span<const NodeView> nodes, Duration l
 
 namespace {
 
-/// What a client's own opening says of all nodes.
+/// The nodes' states in the client's own opening.
 struct OwnOpening {
   std::vector<std::string> members{};
   std::chrono::milliseconds max_ttl{0};
@@ -76,8 +75,8 @@ struct OwnOpening {
   }
 };
 
-/// What the nodes say of the opening of their deployment. `begun` is none where no node carries
-/// one that this client may go on with.
+/// The opening of the nodes' deployment, by their markers. `begun` is null if no node carries an
+/// opening that this client may continue.
 struct Opening {
   const Marker* begun = nullptr;  ///< the one to go on with
   NodeSet blank;
@@ -102,8 +101,8 @@ bool is_of(const Marker& marker, const Marker* opening) {
          marker.members == opening->members;
 }
 
-/// With the admission that each of the nodes was marked with. Nodes that are open already know
-/// those that the others were opened with. None: they do not agree.
+/// The opening with the admission that each node was marked with. Nodes that are open already know
+/// the others' admissions. None: the markers do not agree.
 std::optional<Marker> with_admissions(std::span<const NodeView> nodes, const Marker& opening) {
   Marker opened = opening;
   const Marker* active = nullptr;
@@ -117,7 +116,7 @@ std::optional<Marker> with_admissions(std::span<const NodeView> nodes, const Mar
   return active != nullptr ? *active : opened;
 }
 
-/// The opening that all nodes carry and are the members of: names do not matter any more.
+/// The opening that all nodes carry and whose members they all are: names no longer matter.
 const Marker* marked_everywhere(std::span<const NodeView> nodes, const OwnOpening& own) {
   const Marker* first = nullptr;
   for (const NodeView& node : nodes) {
@@ -129,8 +128,8 @@ const Marker* marked_everywhere(std::span<const NodeView> nodes, const OwnOpenin
   return first != nullptr && are_all_members(nodes, *first) ? first : nullptr;
 }
 
-/// The active one; else one that only lacks its last step; else, as all clients with this list
-/// choose, their opening whose id comes first.
+/// The active opening; if there is none, one that only lacks its last step; if there is none, the
+/// one whose id comes first, as all clients with this list choose.
 const Marker* opening_to_follow(std::span<const NodeView> nodes, const OwnOpening& own) {
   const Marker* chosen = nullptr;
   for (const NodeView& node : nodes) {
@@ -142,7 +141,7 @@ const Marker* opening_to_follow(std::span<const NodeView> nodes, const OwnOpenin
   return complete != nullptr ? complete : chosen;
 }
 
-/// None: there is none that this client may have a part in.
+/// None: there is no opening that this client may take part in.
 std::optional<Opening> find_opening(std::span<const NodeView> nodes, const OwnOpening& own) {
   Opening found;
   found.begun = opening_to_follow(nodes, own);
@@ -151,7 +150,7 @@ std::optional<Opening> find_opening(std::span<const NodeView> nodes, const OwnOp
     if (nodes[i].alias) continue;
     if (!nodes[i].usable || nodes[i].marker == nullptr) return std::nullopt;
     const Marker& marker = *nodes[i].marker;
-    // Clients that disagree open nothing: which of them are right, an operator decides.
+    // Clients that disagree open nothing: an operator decides which of them are right.
     if (marker.max_ttl != own.max_ttl) return std::nullopt;
     const bool of_it = is_of(marker, found.begun);
     switch (marker.state) {
@@ -197,8 +196,8 @@ Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& ran
   if (!found) return Nothing{};
 
   if (!found->active.empty()) {
-    // The first is activated only after all were confirmed to be opening, so that the others may
-    // follow. Not beside a node that lost its marker: it may have been of a later deployment.
+    // The first node is activated only after all were confirmed to be opening, so the others may
+    // follow. Not if a node has lost its marker: it may have belonged to a later deployment.
     const bool may_follow = (found->blank | found->other).empty() && !found->opening.empty();
     return may_follow ? activate(nodes, *found->begun, found->opening, random) : Step(Nothing{});
   }
@@ -216,9 +215,8 @@ Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& ran
   return activate(nodes, *found->begun, found->opening, random);
 }
 
-/// What is to be done before foreign openings may be overwritten; none: nothing any more. It keeps
-/// clients from overwriting each other for ever; that at most one id becomes active is not its
-/// concern.
+/// The steps before foreign openings may be overwritten; none: they may be. They keep clients from
+/// overwriting each other for ever; another rule ensures that at most one id becomes active.
 std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView> nodes,
                                                         NodeSet foreign, Randomness& random) {
   const NodeSet all = nodes_where(nodes, [](const NodeView& node) { return !node.alias; });
@@ -226,7 +224,7 @@ std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView
   bool abandoned = true;
   foreign.each([&](NodeIndex node) { abandoned = abandoned && was_awaited(nodes, node); });
   if (!abandoned) return await_all(nodes, random.between(shortest_wait, longest_wait));
-  // The view may be old, and the foreign opening be finished elsewhere by now.
+  // The view may be old: the foreign opening may be finished by now.
   const NodeSet unconfirmed = confirm(nodes, all);
   if (!unconfirmed.empty()) return Confirm{unconfirmed, pass_number_};
   return std::nullopt;
@@ -234,7 +232,7 @@ std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView
 
 namespace {
 
-/// The nodes were members before: what is opened is no new deployment.
+/// The nodes were members before: the deployment is not new.
 bool is_known(std::span<const NodeView> nodes) {
   return std::any_of(nodes.begin(), nodes.end(),
                      [](const NodeView& node) { return !node.known_as.empty(); });
@@ -264,7 +262,7 @@ Enrolment::Step Enrolment::mark_opening(std::span<const NodeView> nodes, NodeSet
   write.marker.members = names_of(nodes);
   write.marker.self = nodes[write.node].name;
   if (is_known(nodes)) write.marker.remembers_since = Marker::from_its_writing;
-  // The others' are known when it is activated.
+  // The other nodes' admissions are known when the node is activated.
   write.marker.admissions.clear();
   set_admission(write.marker, write.marker.self,
                 next_admission(first_admission, write.marker.incarnation));

@@ -17,41 +17,42 @@
 
 namespace redlock::core {
 
-/// What a client knows of one configured node.
+/// A client's view of one configured node.
 struct NodeView {
   std::string_view name{};  ///< its URL without user and password
-  /// Connected, fit to vote, no duplicate of another. What `marker` says of others is no use.
+  /// The node is connected, able to vote, and no duplicate of another. If not, `marker` proves
+  /// nothing about other nodes.
   bool usable = false;
   const Marker* marker = nullptr;  ///< as last read on this connection; none: unusable
-  /// Which member an active marker said that the node at this URL is, on this or an earlier
-  /// connection; empty: none did. Clients may know a node by another name than the members list.
+  /// The member that the node at this URL was by an active marker, on this or an earlier
+  /// connection; empty: none. Clients may know a node by another name than the list of members.
   std::string_view known_as{};
-  /// A name that was learned, of a node that is in the view by another: opening passes over it.
+  /// A learned name of a node that is in the view by another name: an opening skips it.
   bool alias = false;
-  /// Other names that lead to the same server. Members that were learned are among them.
+  /// Other names that lead to the same server, learned members among them.
   std::vector<std::string_view> also_named{};
 };
 
 /// How nodes that belong to no deployment become members without an operator:
 ///
-///  - *Adoption*: a node that lost its marker is taken back by the deployment that still has enough
-///    members and names it. Never because the client's own list says so: lists may be out of date.
-///    It comes back under a new admission, which the others are given first. They are read again
-///    after the blank marker was seen: what they said before proves nothing about the deployment
-///    that the node has forgotten. From then on no quorum carries the admission of the server that
-///    was the member before: an address may lead to two servers, and data may be put back.
-///    A member whose place was given away, which is there all the same, is taken back too, late.
-///  - *Raising*: members that were not there when a node was taken back get its admission too.
-///  - *Opening*: a deployment of which no node has a marker is opened in two phases, so that at
-///    most one id can ever become active, whatever lists other clients have. Every node is first
-///    marked `opening`; once all were read again and are all marked alike, each becomes active
-///    behind a quarantine. A client that finds an opening half done goes on with it; of two that
-///    met, with the id that comes first. One that names the members otherwise is *foreign*: it is
-///    finished if it only lacks its last step. Otherwise the client waits, and replaces the foreign
-///    opening if nothing moves: whoever began that opening is gone, or waits as well.
+/// - *Adoption*: a node that lost its marker is taken back by the deployment that still has enough
+/// members and names it. Never because the client's own list says so: lists may be out of date. It
+/// comes back under a new admission, which the others are given first. They are read again after
+/// the blank marker was seen: earlier readings prove nothing about the deployment that the node has
+/// forgotten. From then on no quorum carries the admission of the server that was the member
+/// before: an address may lead to two servers, and data may be put back. A member whose membership
+/// went to another server, and which is still there, is taken back too, but late. - *Raising*:
+/// members that were not there when a node was taken back get its admission too. - *Opening*: a
+/// deployment of which no node has a marker is opened in two phases, so that at most one id can
+/// ever become active, whatever lists other clients have. Every node is first marked `opening`;
+/// once all were read again and carry the same opening, each becomes active, with a quarantine. A
+/// client that finds an opening half done goes on with it; of two that met, with the id that comes
+/// first. An opening with other names of the members is *foreign*: it is finished if it only lacks
+/// its last step. Otherwise the client waits, and replaces the foreign opening if nothing moves:
+/// the client that began it is gone, or waits as well.
 ///
-/// Every writing is a compare-and-set of the marker in the view. Nothing here may be decided from
-/// what the client remembers of a node's marker on an earlier connection, but for `known_as`.
+/// Every writing is a compare-and-set of the marker in the view. No decision may depend on a marker
+/// that was read on an earlier connection, except for `known_as`.
 class Enrolment {
  public:
   /// `own_quarantine` lasts as long as a lease of this client can; `max_ttl` is the client's.
@@ -69,27 +70,27 @@ class Enrolment {
   };
   /// Read these nodes' markers again, and call confirmed() for each that is still the one in the
   /// view. (One that is not ends the connection, so that the view changes.) Reading twice does no
-  /// harm. A reading confirms only for the pass in which it was asked for.
+  /// harm. A reading confirms only for the pass that requested it.
   struct Confirm {
     NodeSet nodes{};
     std::uint16_t pass = 0;  ///< never 0
   };
-  /// Call waited() after so long, but look for changes of the markers meanwhile, at least every
-  /// second: a foreign opening may be abandoned. The same wait may be asked for many times.
+  /// Call waited() after this time. Meanwhile read the markers at least every second: a foreign
+  /// opening may be abandoned. The same wait may be returned many times.
   struct Wait {
     Duration length{};
     std::uint16_t number = 0;  ///< never 0
   };
   using Step = std::variant<Nothing, Write, Confirm, Wait>;
 
-  /// What to do next. To be asked again after every change of the view, also after one's own
-  /// writing, and after confirmed(); one Write may be under way at a time.
+  /// The next step. Call it again after every change of the view, including the client's own
+  /// writing, and after confirmed(). One Write may be under way at a time.
   [[nodiscard]] Step next(std::span<const NodeView> nodes, Randomness& random);
   /// The node's marker was read again in this pass, and is the one in the view.
   void confirmed(NodeIndex node, std::uint16_t pass) noexcept {
     if (pass == pass_number_) confirmed_.add(node);
   }
-  /// The wait is over. One that a change of the view has ended counts for nothing.
+  /// The wait is over. A wait that a change of the view has ended does not count.
   void waited(std::uint16_t number) noexcept {
     if (number == wait_.number) wait_over_ = true;
   }
@@ -114,12 +115,12 @@ class Enrolment {
 
   std::chrono::milliseconds max_ttl_;
   Duration own_quarantine_;
-  /// The incarnations that the pass of confirmation under way is about, by node, and which of these
-  /// nodes were confirmed.
+  /// The incarnations that the current pass of confirmation is about, by node, and the nodes that
+  /// were confirmed.
   std::vector<std::string> pass_;
   std::uint16_t pass_number_ = 0;
   NodeSet confirmed_;
-  /// The last id that this client has drawn. For each node: the incarnation that it had read
+  /// The last id that this client has drawn. For each node: the incarnation that the client read
   /// before, and the one that it has written since.
   std::string drawn_;
   std::vector<std::string> read_;
@@ -130,8 +131,8 @@ class Enrolment {
   bool wait_over_ = false;
 };
 
-/// Members of the deployment which no node of the view is: a client with an old list should connect
-/// to them too. A list of members counts only if a majority of them carries it here, word for word,
+/// Members of the deployment that are not in the view: a client with an old list should connect to
+/// them too. A list of members counts only if a majority of them carries it here, word for word,
 /// and no fewer nodes than the client's `quorum`. Empty: none, or no such deployment. Call it when
 /// all nodes have been connected to: before, nobody knows which members they are.
 [[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes,

@@ -10,7 +10,7 @@
 namespace redlock::core {
 namespace {
 
-/// Its admission is the one that the deployment knows for it.
+/// Whether the node's admission is the one that the deployment knows.
 bool is_admitted(const NodeView& node, const Marker& deployment) {
   return carries(node, deployment) &&
          own_admission(*node.marker) == admission_of(deployment, node.marker->self);
@@ -29,7 +29,7 @@ NodeSet admitted_to(std::span<const NodeView> nodes, const Marker& deployment) {
   return nodes_where(nodes, [&](const NodeView& node) { return is_admitted(node, deployment); });
 }
 
-/// With the latest admission of each member that any of its carriers knows.
+/// The deployment with the latest admission of each member that any carrier knows.
 Marker with_admissions_of_all(std::span<const NodeView> nodes, const Marker& deployment) {
   Marker joined = deployment;
   for (const NodeView& node : nodes) {
@@ -38,7 +38,7 @@ Marker with_admissions_of_all(std::span<const NodeView> nodes, const Marker& dep
   return joined;
 }
 
-/// A name that means another machine on every machine.
+/// Whether the name means a different machine on each machine.
 bool is_local(std::string_view name) {
   constexpr std::string_view hosts[] = {"localhost", "127.", "[::1]"};
   const std::size_t scheme = name.find("://");
@@ -61,8 +61,8 @@ std::string_view member_url(const Marker& deployment, const NodeView& node) {
   return other == node.also_named.end() ? std::string_view() : *other;
 }
 
-/// Which member of the deployment the node is; empty: none, or another node is. What its own marker
-/// has said to this client takes precedence over its URLs.
+/// The member of the deployment that the node is; empty: none, or another node is that member. The
+/// node's own marker takes precedence over its URLs.
 std::string_view name_in(const Marker& deployment, const NodeView& node,
                          std::span<const NodeView> nodes) {
   const std::string_view name =
@@ -74,16 +74,18 @@ std::string_view name_in(const Marker& deployment, const NodeView& node,
   return claimed ? std::string_view() : name;
 }
 
-/// So many other members prove that the deployment was not superseded: of one that was, only the
-/// node that was left out may still carry the id. Of two members nobody can be adopted.
+/// The number of other members that prove that the deployment was not superseded: in a superseded
+/// one, only the node that was left out may still carry the id. Nobody can be adopted by a
+/// deployment of two.
 std::size_t proof_of(const Marker& deployment) { return majority(deployment.members.size()); }
 
 /// A deployment that has enough members here to take back the node.
 struct Adopter {
-  Marker deployment{};      ///< with the admission that the node gets
+  Marker deployment{};      ///< with the node's new admission
   std::string_view name{};  ///< that the node gets
-  NodeSet carriers{};       ///< members, but for the node
-  bool opened = false;  ///< the node was marked for its opening, and has forgotten nothing since
+  NodeSet carriers{};       ///< members other than the node
+  bool opened = false;  ///< the node was marked for this deployment's opening, and has forgotten
+                        ///< nothing since
 };
 
 std::optional<Adopter> find_adopter(std::span<const NodeView> nodes, const NodeView& node,
@@ -98,11 +100,11 @@ std::optional<Adopter> find_adopter(std::span<const NodeView> nodes, const NodeV
     const bool replaced = carries(node, deployment) && !is_admitted(node, deployment);
     const bool of_it =
         is_in(node, Marker::State::opening) && node.marker->deployment == deployment.deployment;
-    // Its opening was completed without it.
+    // The opening was completed without the node.
     if (of_it && adopter.name.empty()) adopter.name = node.marker->self;
     if (adopter.name.empty()) continue;
-    // Or it was marked by a client that did not know that the others are open already: of the same
-    // members, that opening has come to nothing.
+    // Or the node was marked by a client that did not know that the others are open already: an
+    // opening of the same members, which failed.
     const bool abandoned =
         is_in(node, Marker::State::opening) && node.marker->members == deployment.members;
     if (!is_in(node, Marker::State::blank) && !of_it && !abandoned && !replaced) continue;
@@ -123,7 +125,7 @@ Enrolment::Write raise(std::span<const NodeView> nodes, NodeIndex node, const Ma
   return write;
 }
 
-/// Those of them that do not have the admissions of the deployment yet.
+/// The carriers that do not have the admissions of the deployment yet.
 NodeSet behind(std::span<const NodeView> nodes, NodeSet members, const Marker& deployment) {
   return members & nodes_where(nodes, [&](const NodeView& node) {
            return node.marker != nullptr && node.marker->admissions != deployment.admissions;
@@ -143,9 +145,9 @@ Enrolment::Step Enrolment::adopt(std::span<const NodeView> nodes, Randomness& ra
   return Nothing{};
 }
 
-/// A member whose place was given to another server, or to this one before its data were put back.
-/// The other may be there, for clients whom the name leads to it, and as soon as this is found out
-/// the name may lead there for all. So it is taken back late.
+/// A member whose membership went to another server, or to this one before its old data were put
+/// back. For some clients the name may lead to that other server, and soon for all. So the member
+/// is taken back late.
 Enrolment::Step Enrolment::await_replaced(std::span<const NodeView> nodes) {
   for (const NodeView& node : nodes) {
     if (!is_in(node, Marker::State::active)) continue;
@@ -163,7 +165,7 @@ std::optional<Enrolment::Step> Enrolment::take_back(std::span<const NodeView> no
   if (!adopter) return std::nullopt;
   if (const NodeSet unaware = behind(nodes, adopter->carriers, adopter->deployment);
       !unaware.empty()) {
-    // It may be a member again meanwhile, and would be left out.
+    // The node may be a member again by now, and would be left out.
     if (const NodeSet unread = confirm(nodes, NodeSet::of(node)); !unread.empty()) {
       return Confirm{unread, pass_number_};
     }
@@ -188,9 +190,9 @@ std::optional<Enrolment::Step> Enrolment::take_back(std::span<const NodeView> no
   return write;
 }
 
-/// Members that were not there when others were taken back. Nobody is left out by it who is there
-/// and could vote, unless a quorum knows already that another server is that member: one node may
-/// say anything.
+/// Members that were away when others were taken back. This never leaves out a node that is there
+/// and could vote, unless a quorum knows that another server is that member: a single node may be
+/// wrong.
 Enrolment::Step Enrolment::raise_members(std::span<const NodeView> nodes, Randomness& random) {
   for (const NodeView& node : nodes) {
     if (!is_in(node, Marker::State::active)) continue;

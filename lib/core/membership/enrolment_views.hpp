@@ -6,7 +6,7 @@
 
 #include "core/membership/enrolment.hpp"
 
-/// What the files of Enrolment share: questions to what a client sees of its nodes.
+/// Questions about a client's view of its nodes, shared by the files of Enrolment.
 namespace redlock::core {
 
 [[nodiscard]] inline bool is_in(const NodeView& node, Marker::State state) {
@@ -27,8 +27,8 @@ template <typename Which>
   return found;
 }
 
-/// By run_id, which is the same for all clients, whatever names they know the nodes by: of two that
-/// open at once, one fails at its first writing.
+/// Sorted by run_id, which is the same for all clients, whatever names they use: if two open at
+/// once, one fails at its first writing.
 [[nodiscard]] inline NodeIndex first_by_run_id(NodeSet which, std::span<const NodeView> nodes) {
   std::optional<NodeIndex> first;
   which.each([&](NodeIndex node) {

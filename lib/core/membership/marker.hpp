@@ -10,7 +10,7 @@
 
 #include "redlock/limits.hpp"
 
-/// What a node keeps about itself and its deployment: one string, compared as a whole.
+/// The record that a node keeps about itself and its deployment: one string, compared as a whole.
 namespace redlock::core {
 
 /// The membership record of one node. A vote counts only while the node keeps the very record that
@@ -19,7 +19,7 @@ namespace redlock::core {
 struct Marker {
   enum class State : std::uint8_t {
     blank,    ///< belongs to no deployment that it remembers: no vote
-    opening,  ///< a whole deployment is being opened, by clients or `bootstrap`: no vote yet
+    opening,  ///< clients or `bootstrap` are opening a whole deployment: no vote yet
     joining,  ///< it is being added to a deployment by an operator, who alone may end this: no vote
     active,   ///< a member; votes unless it is quarantined
   };
@@ -32,16 +32,17 @@ struct Marker {
   /// follow. A server with another one may have forgotten something since it was marked.
   std::string replid{};
   std::chrono::milliseconds max_ttl{0};  ///< the longest lease of the deployment
-  bool durable = false;                  ///< the node said that it loses nothing when it was marked
-  std::string self{};                    ///< which of `members` this node is; blank: may be empty
+  bool durable = false;                  ///< the node was durable (see ClientOptions::durable) when
+                                         ///< it was marked
+  std::string self{};                    ///< the member that this node is; blank: may be empty
   std::vector<std::string> members{};    ///< URLs without user and password, sorted; blank: empty
-  /// By which admission each of the members belongs to the deployment; empty: all by
-  /// first_admission.
+  /// The admission of each member; empty: first_admission for all.
   std::vector<std::string> admissions{};
-  /// Since when the node has forgotten nothing, by its own clock, since 1970. Always: its
+  /// When the node last forgot anything, by its own clock, since 1970. `always`: never; its
   /// deployment was new when it was opened, and the node has been a member since then.
   static constexpr std::chrono::microseconds always{0};
-  static constexpr std::chrono::microseconds from_its_writing{-1};  ///< written_at, when it is read
+  static constexpr std::chrono::microseconds from_its_writing{-1};  ///< stands for written_at when
+                                                                    ///< the marker is read
   std::chrono::microseconds remembers_since = always;
   /// When it was written, by the node's own clock, since 1970. mark.lua and guard.lua append it.
   std::chrono::microseconds written_at{0};
@@ -53,24 +54,24 @@ struct Marker {
 /// member before, and was not taken back then, is not the member from then on. The later of two
 /// admissions of one member counts. The rules are in tools/docs/design/membership.md.
 inline constexpr std::string_view first_admission = "0";
-/// The one that follows `before`, of the node that keeps a marker with this incarnation now. All
-/// clients draw the same one.
+/// The admission that follows `before`, for the node whose marker has this incarnation. All clients
+/// draw the same one.
 [[nodiscard]] std::string next_admission(std::string_view before, std::string_view incarnation);
-/// Whether it was drawn for the node that keeps a marker with this incarnation.
+/// Whether the admission was drawn for the node whose marker has this incarnation.
 [[nodiscard]] bool is_admission_of(std::string_view admission,
                                    std::string_view incarnation) noexcept;
 [[nodiscard]] bool is_later_admission(std::string_view one, std::string_view other) noexcept;
-/// first_admission if it is no member.
+/// The admission of this name; first_admission if it is no member.
 [[nodiscard]] std::string_view admission_of(const Marker& marker, std::string_view member) noexcept;
-/// By which the node itself belongs to the deployment.
+/// The admission of the node itself.
 [[nodiscard]] std::string_view own_admission(const Marker& marker) noexcept;
 /// Precondition: it is a member.
 void set_admission(Marker& marker, std::string_view member, std::string_view admission);
 /// Gives each member of both the later of the two admissions. Answers whether one rose.
 bool raise_admissions(Marker& marker, const Marker& other);
-/// Under which admission the node with this marker, blank or opening, becomes the member of `list`:
-/// under its own if it was marked for the opening of `list`, and has forgotten nothing since; else
-/// under a new one.
+/// The admission under which the node with this marker, blank or opening, becomes the member of
+/// `list`. Its own, if it was marked for the opening of `list` and has forgotten nothing since;
+/// otherwise a new one.
 [[nodiscard]] std::string admission_for(const Marker& marker, const Marker& list,
                                         std::string_view member);
 
@@ -100,17 +101,16 @@ inline constexpr std::string_view may_have_forgotten =
 /// No marker is longer; what is longer is no marker.
 inline constexpr std::size_t marker_bytes = 8192;
 
-/// A name that can stand in a marker: what a URL without user and password consists of, no spaces,
-/// no commas, at most 255 bytes, not "-".
+/// Whether a marker can contain this name: the characters of a URL without user and password, no
+/// spaces, no commas, at most 255 bytes, not "-".
 [[nodiscard]] bool is_member_name(std::string_view name) noexcept;
 
-/// As stored, but for `written_at`, which the script appends behind a space.
-/// Precondition: ids are not empty and without spaces (`deployment` may be empty), names are
-/// is_member_name().
+/// The stored text without `written_at`, which the script appends after a space. Precondition: ids
+/// are not empty and without spaces (`deployment` may be empty), names are is_member_name().
 [[nodiscard]] std::string format_marker(const Marker& marker);
 
-/// None: nothing that format_marker() wrote and a script completed. The marker of an earlier
-/// version is none.
+/// None: the text was not written by format_marker() and completed by a script. A marker of an
+/// earlier version is none.
 [[nodiscard]] std::optional<Marker> parse_marker(std::string_view text);
 
 }  // namespace redlock::core

@@ -17,18 +17,6 @@ bool has_name(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Members of the marker's deployment that none of these nodes is, whatever their names.
-std::size_t count_left_out(const std::vector<ObservedNode>& nodes, const Marker& marker) {
-  return static_cast<std::size_t>(
-      std::count_if(marker.members.begin(), marker.members.end(), [&](const std::string& member) {
-        return std::none_of(nodes.begin(), nodes.end(), [&](const ObservedNode& node) {
-          const bool known_as = node.marker && node.marker->deployment == marker.deployment &&
-                                node.marker->self == member;
-          return node.name == member || known_as;
-        });
-      }));
-}
-
 bool is_open(const ChangeScene& scene, const Deployment& deployment) {
   return deployment.active.size() == deployment.members.size() &&
          std::all_of(scene.nodes.begin(), scene.nodes.end(), [&](const ObservedNode& node) {
@@ -37,6 +25,24 @@ bool is_open(const ChangeScene& scene, const Deployment& deployment) {
 }
 
 }  // namespace
+
+/// The same servers may be listed by other names than those of their deployment.
+void MemberChange::note_former_names(const ChangeScene& scene) {
+  for (const ObservedNode& node : scene.nodes) {
+    if (node.marker) former_names_.emplace(node.name, node.marker->deployment, node.marker->self);
+  }
+}
+
+/// Members of the marker's deployment that none of the listed nodes is, or was when this run began.
+std::size_t MemberChange::count_left_out(const ChangeScene& scene, const Marker& marker) const {
+  return static_cast<std::size_t>(
+      std::count_if(marker.members.begin(), marker.members.end(), [&](const std::string& member) {
+        return std::none_of(scene.nodes.begin(), scene.nodes.end(), [&](const ObservedNode& node) {
+          return node.name == member ||
+                 former_names_.contains({node.name, marker.deployment, member});
+        });
+      }));
+}
 
 void MemberChange::searched(std::string held, std::string failed) {
   searched_ = true;
@@ -76,6 +82,7 @@ MemberStep MemberChange::open(const ChangeScene& scene) {
   for (const ObservedNode& node : scene.nodes) {
     if (!node.problem.empty()) return await_missing(scene, node.name);
   }
+  note_former_names(scene);
   if (auto refused = refuse_list(scene)) return *std::move(refused);
   for (const Deployment& deployment : scene.alive) {
     if (deployment.members == wish_.members && deployment.max_ttl == wish_.max_ttl &&
@@ -101,7 +108,7 @@ std::optional<MemberStep> MemberChange::refuse_list(const ChangeScene& scene) co
 std::optional<MemberStep> MemberChange::refuse_marker(const ChangeScene& scene,
                                                       const ObservedNode& node) const {
   const Marker& marker = *node.marker;
-  const std::size_t left_out = count_left_out(scene.nodes, marker);
+  const std::size_t left_out = count_left_out(scene, marker);
   if (left_out >= majority(marker.members.size())) {
     return refuse_change(node.name + " belongs to a deployment of which the list leaves out " +
                              std::to_string(left_out) + " of " +
@@ -149,7 +156,7 @@ Deployment MemberChange::deployment_to_open(const ChangeScene& scene) const {
   for (const Deployment& other : scene.all) {
     const bool wanted = other.members == wish_.members && other.max_ttl == wish_.max_ttl;
     if (other.opening.empty() || !wanted) continue;
-    // Of two that runs of the same wish have begun, all runs choose the same one.
+    // If runs of the same wish have begun two openings, all runs choose the same one.
     const bool better = target.id.empty() || other.active.size() > target.active.size() ||
                         (other.active.size() == target.active.size() && other.id < target.id);
     if (better) target = other;

@@ -39,8 +39,8 @@ std::vector<Deployment> predecessors(const std::vector<Deployment>& all, const D
   return found;
 }
 
-/// The deployment that an earlier run of the same wish has begun or made. Of two, the one that
-/// members other than the entering one carry.
+/// The deployment that an earlier run of the same wish has begun or made. If there are two, the one
+/// that members other than the entering node carry.
 std::optional<Deployment> find_target(const ChangeScene& scene, const MemberWish& wish) {
   std::optional<Deployment> best;
   for (const Deployment& candidate : scene.alive) {
@@ -260,8 +260,8 @@ std::optional<MemberStep> MemberChange::refuse_wish(const ChangeScene& scene,
   return std::nullopt;
 }
 
-/// A change begins only when the one before it is so long ago that every lease of that time has
-/// ended, and when no other member lacks its vote.
+/// A change begins only after every lease from before the last change has ended, and if every other
+/// member has its vote.
 std::optional<MemberStep> MemberChange::await_calm(const ChangeScene& scene,
                                                    const Deployment& from) {
   for (const std::string& name : staying(from, wish_)) {

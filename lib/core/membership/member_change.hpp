@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -54,7 +56,7 @@ struct ChangeDone {
 
 struct ChangeRefused {
   enum class Reason : std::uint8_t {
-    wish,   ///< it cannot be meant: wrong usage
+    wish,   ///< the wish makes no sense: wrong usage
     state,  ///< the markers do not allow it
     held,   ///< there are locks
   };
@@ -78,14 +80,15 @@ class MemberChange {
   /// `incarnation`: of the marker that is written, if one is; never the same twice.
   [[nodiscard]] MemberStep next(const std::vector<ObservedNode>& nodes, std::string incarnation);
 
-  /// A compare-and-set has written, and this is what the node keeps now. Where it has not written,
-  /// the next survey shows why.
+  /// A compare-and-set has written this text to the node. If it has not written, the next survey
+  /// shows why.
   void wrote(const std::string& node, std::string text);
 
-  /// What the search for locks came to; both empty: there are none.
+  /// The result of the search for locks: a lock that is held, or why the search failed; both empty:
+  /// there are no locks.
   void searched(std::string held, std::string failed);
 
-  /// Whether markers of the change are on the nodes, so that giving up leaves it half done.
+  /// Whether nodes carry markers of the change: giving up leaves it half done.
   [[nodiscard]] bool is_under_way() const noexcept { return under_way_; }
 
  private:
@@ -113,6 +116,8 @@ class MemberChange {
   [[nodiscard]] MemberStep open(const ChangeScene& scene);
   [[nodiscard]] MemberStep search(const ChangeScene& scene) const;
   [[nodiscard]] MemberStep vouch(const ChangeScene& scene, const Deployment& deployment);
+  void note_former_names(const ChangeScene& scene);
+  [[nodiscard]] std::size_t count_left_out(const ChangeScene& scene, const Marker& marker) const;
   [[nodiscard]] std::optional<MemberStep> refuse_list(const ChangeScene& scene) const;
   [[nodiscard]] std::optional<MemberStep> refuse_marker(const ChangeScene& scene,
                                                         const ObservedNode& node) const;
@@ -122,7 +127,7 @@ class MemberChange {
 
   const MemberWish wish_;
   const std::string random_;
-  /// What this run wrote or saw last: see verify().
+  /// By node, the marker that this run wrote or saw last: see verify().
   std::map<std::string, std::string> seen_;
   bool under_way_ = false;
 
@@ -130,9 +135,12 @@ class MemberChange {
   bool searched_ = false;
   std::string held_;
   std::string search_failed_;
-  bool had_id_ = false;                   // some node was of a deployment
+  bool had_id_ = false;                   // a node belonged to a deployment
   std::chrono::milliseconds longest_{0};  // lease of these
   std::vector<std::string> activated_;
+  /// A node, a deployment and the member of it that the node was by its marker, before this run
+  /// overwrote it. Another run does not know this: it names the key to delete.
+  std::set<std::tuple<std::string, std::string, std::string>> former_names_;
 };
 
 }  // namespace redlock::core

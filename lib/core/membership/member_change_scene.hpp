@@ -6,7 +6,7 @@
 
 #include "core/membership/member_change.hpp"
 
-/// What the files of MemberChange share.
+/// Types and functions that the files of MemberChange share.
 namespace redlock::core {
 
 /// One survey, read.
@@ -27,7 +27,7 @@ struct ChangeScene {
 
 [[nodiscard]] ChangeRefused refuse_change(std::string why, std::string remedy);
 
-/// How to go on where no change can be resumed.
+/// How to go on if no change can be resumed.
 inline constexpr const char* open_anew =
     "Stop all clients, wait until no lock is left, and run quorum-lock bootstrap";
 

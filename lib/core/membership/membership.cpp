@@ -31,7 +31,7 @@ bool shared_member_carries(const Deployment& deployment, const Deployment& other
                      });
 }
 
-/// A node that is joining carries an id that nobody else carries yet: that is a beginning, unless
+/// A joining node carries an id that no other node carries yet: the beginning of a change, unless
 /// the other id is as late.
 bool is_ended_by(const Deployment& deployment, const Deployment& other) {
   if (shared_member_carries(deployment, other)) return false;
@@ -184,7 +184,7 @@ std::vector<Carriers> markers_by_id(const std::vector<ObservedNode>& nodes) {
   return found;
 }
 
-/// Of these markers, the one whose list of members most of them have.
+/// The marker whose list of members most of these markers have.
 const Marker& most_common(const Carriers& markers) {
   const auto like = [&markers](const Marker& list) {
     return std::count_if(markers.begin(), markers.end(), [&list](const auto& other) {
@@ -335,7 +335,7 @@ std::optional<MemberWish> change_under_way(const std::vector<ObservedNode>& node
     if (auto wish = earlier ? difference(*from, last) : std::nullopt) return wish;
   }
   if (last.joining.size() == 1 && !last.active.empty()) {
-    // Everybody else has the new id already, so nobody knows any more whom the node replaces.
+    // All others have the new id already, so the replaced node is no longer known.
     MemberWish wish;
     wish.kind = MemberWish::Kind::add;
     wish.entering = last.joining.front();
@@ -346,7 +346,7 @@ std::optional<MemberWish> change_under_way(const std::vector<ObservedNode>& node
 
 namespace {
 
-/// What undoes the change once it is made.
+/// The command that undoes the change after it is made.
 std::optional<MemberWish> reverse_of(const MemberWish& wish) {
   MemberWish reverse;
   reverse.leaving = wish.entering;

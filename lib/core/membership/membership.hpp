@@ -9,11 +9,11 @@
 
 #include "core/membership/marker.hpp"
 
-/// What the markers of several nodes say together: which deployments there are, which of them are
-/// over, and which change is under way.
+/// Conclusions from the markers of several nodes: which deployments exist, which are over, and
+/// which change is under way.
 namespace redlock::core {
 
-/// What a survey saw of one node.
+/// One node as a survey saw it.
 struct ObservedNode {
   /// The member that the node is: see with_member_names. If it is none: its URL without user and
   /// password.
@@ -25,16 +25,18 @@ struct ObservedNode {
   std::chrono::microseconds clock{0};       ///< its own, since 1970
   std::string text{};                       ///< the marker as the node keeps it; empty: none
   std::optional<Marker> marker{};           ///< `text` parsed
-  std::chrono::milliseconds quarantine{0};  ///< what is left; max(): its end is missing
-  std::string quarantine_why{};             ///< what began it, as it is kept: see marker.hpp
+  std::chrono::milliseconds quarantine{0};  ///< the rest of its quarantine; max(): it has no end
+  std::string quarantine_why{};             ///< why the quarantine began, as the node keeps it: see
+                                            ///< marker.hpp
   bool durable = false;
-  bool runs_scripts = true;  ///< without them an operator changes nothing; some clients need none
+  bool runs_scripts = true;  ///< an operator needs scripts to change members; some clients need
+                             ///< none
 };
 
 /// The marker, provided that the server process that keeps it is the one that was marked.
 [[nodiscard]] const Marker* fresh_marker(const ObservedNode& node) noexcept;
 
-/// The same, provided that it is about the node of this name. Blank markers need not name it.
+/// The marker, provided also that it names this node. Blank markers need not.
 [[nodiscard]] const Marker* valid_marker(const ObservedNode& node) noexcept;
 
 /// Named as the members name each other: clients may know a node by another URL. A node that
@@ -46,8 +48,8 @@ struct ObservedNode {
 [[nodiscard]] const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
                                             std::string_view name) noexcept;
 
-/// Members that the survey has not seen, and that most of the nodes with a list name: one of
-/// several may say anything.
+/// Members that the survey has not seen, and that most nodes with a list name: a single node may be
+/// wrong.
 [[nodiscard]] std::vector<std::string> unseen_members(const std::vector<ObservedNode>& nodes);
 
 /// A deployment, as far as nodes carry its id and the members that most of them name.
@@ -62,25 +64,25 @@ struct Deployment {
 
   [[nodiscard]] bool has_member(std::string_view name) const noexcept;
   [[nodiscard]] bool is_carried_by(std::string_view name) const noexcept;
-  /// What a marker says of it, for a node that is nobody in particular.
+  /// The deployment by a marker, without a node of its own.
   [[nodiscard]] Marker list() const;
-  /// Whether the marker is of it, and the node is the one that is this member now.
+  /// Whether the marker belongs to this deployment, and its node is that member now.
   [[nodiscard]] bool admits(const Marker& marker) const;
 };
 
 /// All deployments that a valid marker names.
 [[nodiscard]] std::vector<Deployment> deployments_of(const std::vector<ObservedNode>& nodes);
 
-/// With what other markers know of its members: nodes are taken back while the members change, too.
-/// `others` are the deployments that it is made of.
+/// Adds admissions that other markers know: nodes are taken back during a change of the members,
+/// too. `others`: the deployments that the change begins from.
 void join_admissions(Deployment& deployment, const std::vector<ObservedNode>& nodes,
                      const std::vector<Deployment>& others);
 
-/// Without those that are over: another one has taken all members that both have and that carry
-/// either. A removed node goes on carrying such an id.
+/// The deployments that are not over. A deployment is over if another one has taken all members
+/// that are in both and carry either. A removed node still carries such an id.
 [[nodiscard]] std::vector<Deployment> without_ended(const std::vector<Deployment>& deployments);
 
-/// What an operator asks for.
+/// An operator's wish.
 struct MemberWish {
   enum class Kind : std::uint8_t { replace, add, remove, bootstrap };
 
@@ -94,7 +96,7 @@ struct MemberWish {
   bool after_loss = false;  ///< bootstrap: the nodes may have forgotten leases
 };
 
-/// As the command line says it: "members replace OLD NEW".
+/// The wish as a command: "members replace OLD NEW".
 [[nodiscard]] std::string command_of(const MemberWish& wish);
 [[nodiscard]] std::string members_command(std::string_view verb,
                                           const std::vector<std::string>& names);
@@ -110,12 +112,12 @@ struct MemberWish {
 /// The change that is under way and how to resume it; none: no change is.
 [[nodiscard]] std::optional<MemberWish> change_under_way(const std::vector<ObservedNode>& nodes);
 
-/// How far the change has come, on which nodes it is missing, and the commands that finish it and
-/// take it back. `wish`: what it is.
+/// How far the change has come, which nodes lack it, and the commands that finish it and undo it.
+/// `wish`: the change.
 [[nodiscard]] std::string describe_unfinished(const std::vector<ObservedNode>& nodes,
                                               const MemberWish& wish);
 
-/// How long a node may remember a lease of the deployment less than others do.
+/// By how much less time than others a node may remember a lease of the deployment.
 [[nodiscard]] std::chrono::milliseconds quarantine_for(std::chrono::milliseconds max_ttl,
                                                        const MemberWish& wish) noexcept;
 

@@ -19,9 +19,9 @@ milliseconds longest_validity(milliseconds max_ttl) {
 /// Without the number of evicted keys.
 std::string_view role_of(std::string_view replid) { return replid.substr(0, replid.find('+')); }
 
-/// A node that restarted keeps its right to vote where it lost nothing. It is known by its name,
-/// because the marker of another node may have come with that node's data. A marker of this very
-/// process in another role came back with the data of a master that this node was a replica of.
+/// A node that restarted keeps its vote if it lost nothing. It is known by its name, because the
+/// marker of another node may have come with that node's data. A marker of this very process in
+/// another role came back with the data of a master that this node was a replica of.
 bool keeps_its_vote(const Marker& marker, const GuardTerms& terms) {
   return marker.run_id != terms.run_id && terms.durable && marker.durable && !marker.self.empty() &&
          marker.self == terms.name;

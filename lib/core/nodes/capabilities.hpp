@@ -9,8 +9,8 @@
 
 namespace redlock::core {
 
-/// What a node can do for this client: its server knows the commands, and our user may run them. A
-/// new capability is an enumerator and a name here, a row of what shows it
+/// Abilities of a node for this client: its server knows the commands, and the client's user may
+/// run them. A new capability is an enumerator and a name here, a row of what shows it
 /// (redis/handshake/capability_rows.hpp), and the code that asks for it.
 enum class Capability : std::uint8_t {
   run_scripts,       ///< EVAL and EVALSHA

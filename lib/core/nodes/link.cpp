@@ -89,7 +89,7 @@ Duration Link::remembers_for(Instant now) const noexcept {
 }
 
 void Link::prolong(Quarantine& quarantine, Instant until, std::string_view why) {
-  // Of two, the one that lasts longer.
+  // The quarantine that lasts longer counts.
   if (quarantine.until && *quarantine.until >= until) return;
   quarantine.until = until;
   quarantine.why.assign(why);
@@ -139,7 +139,7 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   // longest (Karn's algorithm backs off for the same reason).
   if (vote == Vote::timeout) measured_ = false;
   forgive_failures(now);
-  // What it answered was no lost connection, and will hardly be different in a moment.
+  // An error was an answer and no lost connection: it is unlikely to be different in a moment.
   const bool of_use = state_ == State::up && answered_ && failures_ == 0;
   const bool expected = std::exchange(returns_once_more_, false);
   returning_ = retrying_ && (expected || (of_use && vote != Vote::error));

@@ -37,9 +37,9 @@ struct Arrival {
   Duration took{};
 };
 
-/// Counts what changes in who is up, belongs to what, can do what and may vote, on any node: what
-/// was found out at one count is true as long as it stands. Quarantines end without a count, by
-/// time.
+/// The version of what votes depend on, over all nodes: which are up, which deployment they belong
+/// to, their abilities, their right to vote. A conclusion holds until the count changes. The end of
+/// a quarantine is not counted, as it comes by time.
 class VoteVersion {
  public:
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
@@ -49,12 +49,12 @@ class VoteVersion {
   std::uint64_t count_ = 1;
 };
 
-/// What the core knows of one node's connection: whether it is usable, how fast it answers, what it
-/// still owes an answer to, and when to try again.
+/// The state of one node's connection: whether it is usable, how fast it answers, which requests
+/// are unanswered, and when to try again.
 class Link {
  public:
   enum class State : std::uint8_t {
-    fresh,  ///< first contact, not known yet: worth a short wait
+    fresh,  ///< in first contact: worth a short wait
     up,     ///< ready for requests
     down,   ///< known to be down: a failure at once, reconnected in the background
   };
@@ -67,56 +67,57 @@ class Link {
   [[nodiscard]] bool up() const noexcept { return state_ == State::up; }
   [[nodiscard]] bool fresh() const noexcept { return state_ == State::fresh; }
 
-  /// It was of use until just now, and the first try to connect again is not over: worth as short a
-  /// wait as first contact.
+  /// The connection was of use until a moment ago, and the first attempt to reconnect is under way:
+  /// worth as short a wait as first contact.
   [[nodiscard]] bool returning() const noexcept { return returning_; }
 
   /// The driver begins to connect.
   void connecting(Instant now) noexcept;
   void came_up(const NodeUp& event, Instant now);
 
-  /// What ended: kept as the vote of rounds that begin while the node is down.
+  /// A connection ended. `vote` and `why` are the node's vote in rounds that begin while it is
+  /// down.
   struct Failure {
     Vote vote = Vote::unreachable;
     std::string why;
   };
-  /// Whatever the reason is, the next try comes later after each connection that ended, and sooner
-  /// again for each second that one was of use: a node that ends them all is not tried more often
-  /// than about once a second.
+  /// Each connection that ended delays the next attempt, and each second in which a connection was
+  /// of use shortens the delay again. A node that ends all connections is tried about once per
+  /// second.
   void went_down(Instant now, Vote vote, std::string_view why, Randomness& random);
   void stop_retrying() noexcept;
-  /// At once, unless the connections before were of no use for long.
+  /// The next attempt comes at once, unless the connections before were of no use for long.
   void retry_soon(Instant now) noexcept;
-  /// The connection was given up for something that a new one mends.
+  /// The client ends the connection for a reason that a new connection removes.
   void expect_return() noexcept;
-  /// As expect_return(), before the connection is given up.
+  /// expect_return(), called before the connection ends.
   void return_once_more() noexcept { returns_once_more_ = true; }
-  /// A connection that is waited for with a retry is tried at once.
+  /// If the retry is waited for, it begins at once.
   void retry_now(Instant now) noexcept;
   [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
 
   /// The server's run_id as of the last time the node was up; empty before.
   [[nodiscard]] const std::string& server() const noexcept { return server_; }
 
-  /// Earlier connections to the server that is connected now which ended with requests unanswered:
-  /// each must be dead on the server before anything is released behind it. The caller sends the
-  /// kills; what is not confirmed by `killed` is a suspect again on the next connection.
+  /// Earlier connections to this server that ended with unanswered requests. The server must have
+  /// closed each of them before a release is sent. The caller sends the kills; a connection that is
+  /// not confirmed by `killed` is a suspect again on the next connection.
   [[nodiscard]] const std::vector<std::int64_t>& suspects() const noexcept { return suspects_; }
   void killed() noexcept;
 
-  /// The node whose server this one turned out to be too; it has no vote then.
+  /// The node that is the same server; none: there is no such node. A duplicate has no vote.
   [[nodiscard]] std::optional<NodeIndex> duplicate_of() const noexcept { return duplicate_of_; }
   void set_duplicate_of(std::optional<NodeIndex> other) noexcept {
     duplicate_of_ = other;
     version_->changed();
   }
 
-  /// What the node can do, as of the last time it was up.
+  /// The node's abilities when it was last up.
   [[nodiscard]] Capabilities capabilities() const noexcept { return capabilities_; }
   [[nodiscard]] bool can(Capability capability) const noexcept {
     return capabilities_.has(capability);
   }
-  /// It turned out that we may not use this plain command.
+  /// The client may not use this plain command.
   void forget_plain(Verb verb) noexcept {
     const bool sets_all = verb == Verb::set_all;
     capabilities_ = capabilities_.without({sets_all ? Capability::set_all : Capability::compare});
@@ -124,42 +125,42 @@ class Link {
   }
 
   // --- guards ---
-  /// Why it has no vote while this connection lasts; empty where it has one.
+  /// Why the node has no vote on this connection; empty: it has one.
   [[nodiscard]] const std::string& ineligible() const noexcept { return ineligible_; }
   void declare_ineligible(std::string_view why) {
     ineligible_.assign(why);
     version_->changed();
   }
 
-  /// It is a replica: nothing that writes is sent there until its role has changed.
+  /// The node is a replica: no writing request is sent there until its role has changed.
   [[nodiscard]] bool read_only() const noexcept { return up() && replica_; }
 
   /// The node's membership record as the handshake saw it, word for word.
   [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
-  /// None: it has none, or none of ours.
+  /// None: the node has no marker, or not one of ours.
   [[nodiscard]] const std::optional<Marker>& marker() const noexcept { return marker_; }
-  /// The deployment of which it is a member, as deployment_text() has it; empty: none.
+  /// The node's deployment, as deployment_text() writes it; empty: none.
   [[nodiscard]] const std::string& deployment() const noexcept { return deployment_; }
-  /// No client has marked it since it began, and this one did not want to.
+  /// No client has marked the node since its process began, and this client does not want to.
   [[nodiscard]] bool unmarked() const noexcept { return up() && unmarked_; }
-  /// For how long the node has forgotten nothing, at least; Duration::max(): always. Its clock may
-  /// not be known: then, since this client has met it.
+  /// Minimum time since the node last forgot anything; Duration::max(): it never did. If its clock
+  /// is not known: the time since this client met it.
   [[nodiscard]] Duration remembers_for(Instant now) const noexcept;
-  /// Why the record gives it no vote, though leases that stand are extended and released there;
-  /// empty where it gives one.
+  /// Why the membership record gives the node no vote for new leases; empty: it gives one. Existing
+  /// leases are extended and released there in any case.
   [[nodiscard]] const std::string& vote_denied() const noexcept { return vote_denied_; }
   void deny_vote(std::string_view why) {
     vote_denied_.assign(why);
     version_->changed();
   }
-  /// It has another one now. One of another process says nothing.
+  /// The node has another marker now. A marker of another process is ignored.
   void take_marker(std::string_view text, Instant now, bool of_another = false);
-  /// Which member an active marker said that the node is, on this or an earlier connection.
+  /// The member that the node was by an active marker, on this or an earlier connection.
   [[nodiscard]] const std::string& known_as() const noexcept { return known_as_; }
-  /// Its marker is read again and again: nobody announces a change of it.
+  /// When the marker is read again: nobody announces a change of it.
   void watch_marker(bool wanted, Instant now) noexcept;
   [[nodiscard]] bool marker_look_due(Instant now) noexcept;
-  /// It is connected to anew now and then: its name may lead to another server by now.
+  /// When to connect again to see whether the node's name leads to another server.
   void watch_name(bool wanted, Instant now) noexcept;
   [[nodiscard]] bool name_look_due(Instant now) const noexcept {
     return up() && name_look_at_ && now >= *name_look_at_;
@@ -169,31 +170,31 @@ class Link {
   [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept {
     return longer_quarantine().until;
   }
-  /// Of one that stands, rather than of a doubt.
+  /// The quarantine in force; a doubt about the clock is not counted.
   [[nodiscard]] const std::string& quarantine_why() const noexcept {
     const Quarantine& stands = quarantine_in_force();
     return stands.until ? stands.why : doubt_.why;
   }
   /// Its quarantine is one that `bootstrap` may end: see may_be_new in marker.hpp.
   [[nodiscard]] bool may_be_new() const noexcept;
-  /// This client's own, which the node does not know of.
+  /// This client's own quarantine, which the node does not know.
   void quarantine(Instant until, std::string_view why);
   /// A quarantine that the node keeps. A later handshake that finds another marker may find it
   /// ended.
   void quarantine_by_node(Instant until, std::string_view why);
-  /// Whether one ended just now.
+  /// Whether a quarantine ended just now.
   [[nodiscard]] bool end_quarantine(Instant now) noexcept;
 
-  /// As a quarantine of our own, until it is known whose clock stepped.
+  /// The doubt whose clock stepped counts as a quarantine of our own until that is known.
   void doubt(Instant until, std::string_view why);
   [[nodiscard]] bool in_doubt() const noexcept { return doubt_.until.has_value(); }
-  /// Nothing else keeps its vote from it.
+  /// Whether only this doubt keeps the node from voting.
   [[nodiscard]] bool only_in_doubt() const noexcept {
     return in_doubt() && !quarantine_in_force().until;
   }
-  /// Its clock did not step.
+  /// The node's clock did not step: the doubt ends.
   void trust_again() noexcept;
-  /// Its clock did step: the doubt becomes the node's own quarantine, of the same length.
+  /// The node's clock did step: the doubt becomes the node's own quarantine, of the same length.
   void confirm_doubt(std::string_view why);
 
   [[nodiscard]] const NodeClock& clock() const noexcept { return clock_; }
@@ -217,7 +218,7 @@ class Link {
 
   /// How many keys the server process had evicted when it was last asked.
   [[nodiscard]] std::uint64_t evicted() const noexcept { return evicted_; }
-  /// It may have evicted any lock: keys that were set there until now are worth nothing.
+  /// The node may have evicted any lock: keys that were set there until now do not count.
   void lose_keys(std::uint64_t evicted) noexcept {
     evicted_ = evicted;
     clock_.lose_keys();
@@ -245,7 +246,7 @@ class Link {
     measure(round_trip);
     return {now, round_trip};
   }
-  /// Takes the oldest request of a connection that is no more.
+  /// Takes the oldest request of a connection that has ended.
   [[nodiscard]] std::optional<Stamp> take_unanswered() noexcept;
 
   /// Up, and no request but upkeep is unanswered: if the connection ends now, nobody misses it.
@@ -257,20 +258,21 @@ class Link {
     for (std::size_t i = 0; i < ring_.size(); ++i) visit(ring_[i].stamp);
   }
 
-  /// An answer that does not count yet: a vote, or what came behind one, before the marker behind
-  /// it was read. Until it counts, its request is unanswered.
+  /// An answer that does not count before the marker after it is read: a vote, or an answer that
+  /// follows a vote. Until then its request counts as unanswered.
   struct HeldBack {
     PlainYes plain_yes{};
-    bool has_details = false;  ///< and is no plain yes: see held_details_
+    bool has_details = false;  ///< the answer is in held_details_, not in `plain_yes`
     Arrival arrival{};
   };
   [[nodiscard]] bool holds_back() const noexcept { return held_count_ > 0; }
   void hold_back(const Answer& answer, Instant now);
   void hold_back(const PlainYes& plain_yes, Instant now);
-  /// The oldest, whose request is answered from now on; null: no more. Lives until the next
-  /// hold_back().
+  /// Takes the oldest answer that was held back; its request is answered now. Null: there is none.
+  /// Valid until the next hold_back().
   [[nodiscard]] const HeldBack* take_held_back() noexcept;
-  /// Of the one that was just taken, where it has words. Its texts live as long.
+  /// The details of the answer that was just taken, if it has_details. Valid as long as that
+  /// answer.
   [[nodiscard]] Answer take_held_details() noexcept;
 
   // --- time ---
@@ -281,8 +283,8 @@ class Link {
     return std::clamp(4 * (smoothed_ + 4 * variation_), settings_->shortest_limit,
                       settings_->longest_limit);
   }
-  /// Smoothed, and short again as soon as an answer was quick: waits that are counted in round
-  /// trips must not stay long after a burst.
+  /// The smoothed round trip, and short again as soon as an answer was quick: waits that are
+  /// counted in round trips must not stay long after a burst.
   [[nodiscard]] Duration recent_round_trip() const noexcept {
     return std::min(smoothed_, 2 * last_round_trip_);
   }

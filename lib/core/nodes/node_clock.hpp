@@ -7,42 +7,42 @@
 
 namespace redlock::core {
 
-/// By how much a node's clock has gained on ours, the drift that every validity allows for left
-/// out: between the two.
+/// The gain of a node's clock on ours, without the drift that every validity allows for: between
+/// `least` and `most`.
 struct Gain {
   Duration least{};
   Duration most{};
 
   [[nodiscard]] bool has(Duration gain) const noexcept { return least <= gain && gain <= most; }
-  /// Of two spans of time that follow each other.
+  /// The gain of two successive spans of time.
   friend Gain operator+(const Gain& a, const Gain& b) noexcept {
     return {a.least + b.least, a.most + b.most};
   }
 };
 
-/// One node's wall clock as seen from ours: keys expire by it. What matters is not what it shows
-/// but how it moves: a key lives too short by as much as the clock gains while it lives.
+/// One node's wall clock as seen from ours: keys expire by it. Only its movement matters, not its
+/// time: a key lives too short by the amount that the clock gains while the key lives.
 class NodeClock {
  public:
   /// No key lives longer than `longest_ttl`, so a larger step counts as one of that size.
   explicit NodeClock(Duration longest_ttl = limits::longest_max_ttl) : most_(longest_ttl) {}
 
   struct Reading {
-    /// By how much it has stepped forward since the sample before: zero, unless it gained more than
-    /// the uncertainty of both samples and the drift that every validity allows for; then the most
-    /// it can be.
+    /// The step forward since the sample before. Zero, unless the clock gained more than the
+    /// uncertainty of both samples and the drift that every validity allows for; otherwise the
+    /// largest possible step.
     Duration step{};
-    Gain gain{};  ///< by how much it gained, even within that uncertainty
+    Gain gain{};  ///< the gain, even within that uncertainty
   };
   /// The node's clock was `time` somewhere between the two instants.
   Reading observe(Instant sent, Instant received, Duration time) noexcept;
 
-  /// Our clock stood still by `ours`: keys that were set at the node until now live shorter by as
-  /// much. `read_since`: the last sample was taken after that. Otherwise all samples are from
-  /// before, and this clock is assumed to have advanced by as much.
+  /// Our clock stood still for `ours`: keys that were set at the node until now live shorter by
+  /// this amount. `read_since`: the last sample was taken afterwards; otherwise the node's clock is
+  /// assumed to have advanced by the same amount.
   void ours_stood_still(const Gain& ours, bool read_since) noexcept;
 
-  /// Keys may have gone without a step: what was set until now is worth nothing.
+  /// Keys may have gone without a step: keys that were set until now do not count.
   void lose_keys() noexcept { count(most_); }
 
   /// The node's clock less ours; none before the first sample, nor before the first since ours
@@ -52,9 +52,9 @@ class NodeClock {
   /// The least that the clock shows now; none if offset() is none.
   [[nodiscard]] std::optional<Duration> at_least(Instant now) const noexcept;
 
-  /// All steps so far: what a key that was set at one value of it has lost at another.
+  /// The sum of all steps. The difference between two values is what a key has lost in between.
   [[nodiscard]] Duration stepped() const noexcept { return stepped_; }
-  /// The value of `stepped` from which on it cannot count any more: the node is trusted with no
+  /// At this value of `stepped`, steps can no longer be counted, and the node is trusted with no
   /// key.
   static constexpr Duration uncountable = Duration::max();
 
@@ -67,16 +67,16 @@ class NodeClock {
   struct Comparison {
     bool forward = false;
     bool backward = false;
-    Duration most{};  ///< that it can have gained, drift included
+    Duration most{};  ///< the largest possible gain, drift included
     Gain gain{};
   };
   [[nodiscard]] static Comparison compare(const Sample& sample, const Sample& with) noexcept;
   void count(Duration step) noexcept;
 
   Duration most_;
-  std::optional<Sample> anchor_;  // what the next ones are compared with
-  /// And the sharpest of the time that a key may live: a clock that gains less within a second than
-  /// the readings are uncertain may gain too much all the same.
+  std::optional<Sample> anchor_;  // the sample that the next ones are compared with
+  /// The sharpest sample within the time that a key may live: a clock that gains less per second
+  /// than the readings are uncertain may still gain too much.
   std::optional<Sample> sharpest_;
   Sample latest_{};
   bool estimated_ = false;  ///< ours stood still, and it was not read since

@@ -27,7 +27,7 @@ NodeReports::NodeReports(const NodeReports& other)
       round_trips_(other.round_trips_),
       granted_(other.granted_),
       size_(other.size_) {
-  // Those of plain ones are made again where somebody looks.
+  // Reports of plain rounds are made when they are read.
   if (!urls_ && size_ > 0) parts_ = std::make_unique<const Parts>(other.parts()).release();
 }
 
@@ -54,7 +54,7 @@ const NodeReports::Parts& NodeReports::make_parts() const {
     report.vote = Vote::granted;
     report.round_trip = core::Duration(static_cast<core::Duration::rep>(round_trips_[node]));
   }
-  // Of two threads that look at the same time, one is first.
+  // If two threads read at the same time, the first one's reports stay.
   const Parts* first = nullptr;
   if (!parts_.compare_exchange_strong(first, parts.get(), std::memory_order_acq_rel)) {
     return *first;

@@ -31,8 +31,8 @@ class NodeSet {
   [[nodiscard]] constexpr std::uint16_t bits() const noexcept { return bits_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
   [[nodiscard]] constexpr std::size_t size() const noexcept {
-    // Written out: without an instruction of its own std::popcount is a call into the runtime, and
-    // this is asked for every answer.
+    // Written out: without the processor's instruction, std::popcount is a call into the runtime,
+    // and every answer needs the size.
     unsigned bits = bits_;
     bits -= (bits >> 1U) & 0x5555U;
     bits = (bits & 0x3333U) + ((bits >> 2U) & 0x3333U);

@@ -13,9 +13,9 @@
 namespace redlock::core {
 namespace {
 
-// So old may a reading be that a vote relies on: a step since then is not noticed.
+// Maximum age of a clock reading that a vote relies on: a later step is not noticed.
 constexpr Duration reading_for_votes = std::chrono::microseconds(500);
-// And so old while there are leases and nothing else is sent.
+// Maximum age of a clock reading while there are leases and nothing else is sent.
 constexpr Duration reading_for_leases = std::chrono::seconds(1);
 
 }  // namespace
@@ -212,7 +212,7 @@ void Nodes::check_kept() const {
 }
 
 Nodes::Ballot Nodes::count_ballot() const {
-  // The deployment that most nodes carry which could vote: any other has no more votes here.
+  // The deployment of most nodes that could vote: no other has more votes here.
   const Link* best = nullptr;
   std::size_t most = 0;
   for (const Link& link : links_) {

@@ -19,8 +19,8 @@
 
 namespace redlock::core {
 
-/// Who is up, who may vote, and why not: the links to all nodes, their clocks and markers. Knows
-/// nothing of leases; what follows from a node's news for them is the engine's to decide.
+/// The links to all nodes, their clocks and markers: which are up, which may vote, and why not.
+/// Knows nothing of leases; the engine decides what a node's change means for them.
 class Nodes {
  public:
   /// `settings` names the configured nodes, and grows with those that are learned.
@@ -45,7 +45,7 @@ class Nodes {
 
   // --- who is there -----------------------------------------------------------------------------
   [[nodiscard]] NodeSet up() const { return able().up; }
-  /// Those that are up, and what they can do.
+  /// The nodes that are up, and their abilities.
   struct Able {
     NodeSet up{};
     NodeSet to_write{};  ///< not read_only()
@@ -59,7 +59,7 @@ class Nodes {
     if (able_.found_at != version_.count()) find_able();
     return able_;
   }
-  /// Those of them that are up, and take another request.
+  /// The nodes of this set that are up and take another request.
   [[nodiscard]] NodeSet open(NodeSet nodes) const {
     NodeSet open = nodes & up();
     const std::size_t most = settings_.max_unanswered;
@@ -68,17 +68,17 @@ class Nodes {
     });
     return open;
   }
-  /// Whether they may vote is not known yet: in first contact, their clock was not read, or it is
-  /// not known whether it stepped.
+  /// Nodes whose right to vote is not known yet: they are in first contact, their clock was not
+  /// read, or it is not known whether it stepped.
   [[nodiscard]] NodeSet undetermined() const;
-  /// Are connected to again, and may vote then: see Link::returning().
+  /// Nodes that are being reconnected and may vote afterwards: see Link::returning().
   [[nodiscard]] NodeSet returning() const;
-  /// May vote, or are undetermined.
+  /// Nodes that may vote, or whose right to vote is not known yet.
   [[nodiscard]] NodeSet candidates() const;
   /// Whether nodes that are being connected to could make a quorum with the others.
   [[nodiscard]] bool may_soon_have_quorum() const;
-  /// In which a quorum answers: that of the q-th fastest node. One that is far away, or that does
-  /// not answer at all, is not what a round waits for.
+  /// The time in which a quorum answers: the round trip of the q-th fastest node. A round does not
+  /// wait for a node that is far away or silent.
   [[nodiscard]] Duration quorum_round_trip() const;
 
   // --- who may vote -----------------------------------------------------------------------------
@@ -89,17 +89,17 @@ class Nodes {
     if (found_at_ != version_.count() || now_ >= voters_until_) find_voters();
     return voters_;
   }
-  /// Those of the nodes that have forgotten nothing for `interval`: they know a lease that was
+  /// The nodes of this set that have forgotten nothing for `interval`: they know a lease that was
   /// granted within it. An interval can be longer than a quarantine.
   [[nodiscard]] NodeSet remembering(NodeSet nodes, Duration interval) const;
-  /// Why a node that is up has no vote for new leases; empty where it has one.
+  /// Why a node that is up has no vote for new leases; empty: it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const;
-  /// The vote of a node that is not asked: down, or excluded. `interval`: for how long the
-  /// requested lease is to keep everybody else out.
+  /// The vote of a node that is not asked: down, or excluded. `interval`: how long the requested
+  /// lease keeps everybody else out.
   void record_absent(Round& round, NodeIndex node, Duration interval) const;
 
   // --- deployments ------------------------------------------------------------------------------
-  /// Whose votes a round counts, and how many make a quorum of them.
+  /// The deployment whose votes a round counts, and its quorum.
   struct Ballot {
     std::string_view deployment{};
     std::size_t quorum = 0;
@@ -113,13 +113,14 @@ class Nodes {
   /// Whether more nodes in first contact could not make another deployment the one that counts: a
   /// quorum of it is up, or no node is in first contact.
   [[nodiscard]] bool knows_deployment() const;
-  /// Who may vote in it, now.
+  /// The nodes that may vote in that deployment now.
   [[nodiscard]] NodeSet voters_of(const Ballot& ballot) const;
   [[nodiscard]] NodeSet voters_of(std::string_view deployment) const;
   [[nodiscard]] bool belongs_to(NodeIndex node, std::string_view deployment) const;
-  /// Empty: the node's deployment is the one whose votes count.
+  /// Why the node's deployment does not count; empty: it does.
   [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
-  /// To another server of the same name, or to this one before its data were put back.
+  /// Whether the node's membership went to another server of the same name, or to this server
+  /// before its old data were put back.
   [[nodiscard]] bool lost_its_membership(NodeIndex node) const;
   /// Whether this client may mark a node that no client has met: with the node a quorum is
   /// connected, and most of the others do not state a max TTL other than the client's. A longer one
@@ -134,30 +135,30 @@ class Nodes {
   [[nodiscard]] bool find_duplicate(NodeIndex node);
   /// Whether a configured node has neither been connected to nor found unreachable.
   [[nodiscard]] bool is_first_contact() const;
-  /// Learned names of servers that are connected by another name: no nodes of their own.
+  /// Learned names of servers that are connected by another name: not nodes of their own.
   [[nodiscard]] NodeSet aliases() const;
 
   // --- clocks -----------------------------------------------------------------------------------
   /// Compares all clocks with their median. Returns the nodes that lost their vote by it.
   [[nodiscard]] NodeSet compare_clocks();
-  /// From that median; none: it is not known.
+  /// The node's offset from that median; none: it is not known.
   [[nodiscard]] std::optional<Duration> clock_offset(NodeIndex node) const;
   [[nodiscard]] bool reading_is_old(NodeIndex node) const;
-  /// Whether what the node evicts is to be read with its clock.
+  /// Whether the node's number of evictions is read with its clock.
   [[nodiscard]] bool evictions_due(NodeIndex node) const;
   /// When a clock is to be read while nothing else is sent.
   [[nodiscard]] Instant next_clock_reading() const;
   [[nodiscard]] bool clock_reading_due(NodeIndex node) const;
   [[nodiscard]] const SharedMarks& steps() const noexcept { return steps_; }
-  /// A clock has stepped: leases from now on begin behind it.
+  /// A clock has stepped: later leases begin after the step.
   void note_step();
   /// Nodes that take this fencing number without a script, and would not refuse it.
   [[nodiscard]] NodeSet can_set_fenced(std::uint64_t number) const;
 
  private:
-  /// Why the node that a client with another max TTL has marked stays without a deployment.
+  /// Why a node that was marked by a client with another max TTL has no deployment.
   [[nodiscard]] std::string why_closed(const Marker& marker) const;
-  /// How much longer it must remember until it would know; zero: it does.
+  /// How much longer the node must remember to know every lease of `interval`; zero: it knows.
   [[nodiscard]] Duration remembers_in(NodeIndex node, Duration interval) const;
   template <typename Which>
   [[nodiscard]] NodeSet where(Which&& which) const {
@@ -176,29 +177,29 @@ class Nodes {
   [[nodiscard]] Ballot count_ballot() const;
   [[nodiscard]] bool is_alias(NodeIndex node) const;
   [[nodiscard]] bool may_vote_but_for_doubt(NodeIndex node) const;
-  /// Something that `version_` should have counted would be a vote that is not there.
+  /// Checks `version_`: a change that it missed would be a vote that does not exist.
   void check_kept() const;
-  /// Of the clocks that are known, less ours.
+  /// The median of the clocks that are known, less ours.
   struct Median {
     std::size_t known = 0;
     Duration offset{};
   };
   [[nodiscard]] Median median_clock() const;
-  /// Whether the median is of this clock, too.
+  /// Whether the median includes this clock.
   [[nodiscard]] static bool clock_counts(const Link& link);
-  /// When both the clock and the number of evictions, which are asked for together, were last read.
+  /// When the clock and the number of evictions, which are read together, were last read.
   [[nodiscard]] Instant read_at(const Link& link) const;
-  /// Whether all that are known are so near each other that none can be far from their median.
+  /// Whether all known clocks are so near each other that none can be far from their median.
   [[nodiscard]] bool clocks_agree() const;
 
   Settings& settings_;
   VoteVersion version_;
   std::vector<Link> links_;
-  std::size_t configured_;  ///< of the links; behind them are those that were learned
+  std::size_t configured_;  ///< links to configured nodes; links to learned nodes follow them
   bool clocks_compared_ = false;
   SharedMarks steps_;
-  // Asked for with every answer, and seldom different: found out again when `version_` changes,
-  // and when a quarantine ends.
+  // Read at every answer, and seldom different: computed again when `version_` changes, and when a
+  // quarantine ends.
   mutable Ballot ballot_{};
   mutable Able able_{};
   mutable NodeSet voters_;

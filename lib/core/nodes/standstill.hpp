@@ -13,15 +13,15 @@
 namespace redlock::core {
 
 /// Decides, when a node's clock stepped forward, whether that clock leapt or ours stood still with
-/// the whole machine. Only the clocks of the other nodes can tell: a minority leaps, but all go on
-/// alike when ours stands still.
+/// the whole machine. Only the clocks of the other nodes can tell: a minority leaps, but all step
+/// together when ours stands still.
 class Standstill {
  public:
-  /// `bound`: clocks that are at most this far apart count as alike, as in the first contact: a
-  /// client knows as little about the time in which it stood still.
+  /// `bound`: steps that differ by at most this much count as equal, as in first contact: a client
+  /// knows no more about the time in which it stood still.
   explicit Standstill(Duration bound) : bound_(bound) {}
 
-  /// From the first step that is noticed until it is known whose clock it was.
+  /// Whether a step was noticed and it is not known yet whose clock it was.
   [[nodiscard]] bool open() const noexcept { return opened_at_.has_value(); }
   void close() noexcept;
 
@@ -32,7 +32,7 @@ class Standstill {
   enum class Cause : std::uint8_t { unknown, ours, theirs };
   struct Verdict {
     Cause cause = Cause::unknown;
-    NodeSet alike{};  ///< whose steps may be one and the same
+    NodeSet alike{};  ///< nodes whose steps may be the same one
     Gain ours{};      ///< what these steps have in common
   };
   /// `ours` if `needed` of the members that are `up` agree and none contradicts. Unknown while
@@ -41,7 +41,7 @@ class Standstill {
 
   /// Nodes whose clocks stepped.
   [[nodiscard]] NodeSet steps() const noexcept { return stepped_; }
-  /// By how much the node's clock stepped, at most.
+  /// The largest possible step of the node's clock.
   [[nodiscard]] Duration step_of(NodeIndex node) const noexcept { return steps_[node]; }
   /// Nodes that were asked after the first step was noticed, and have answered.
   [[nodiscard]] NodeSet asked_since() const noexcept { return asked_since_; }

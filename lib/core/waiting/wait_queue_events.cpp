@@ -6,7 +6,7 @@
 #include "core/claim/permits.hpp"
 #include "core/waiting/wait_queue.hpp"
 
-/// What nodes report: that they queued this client, notify it, or no longer do.
+/// Reports of nodes: they have queued this client, notify it, or no longer do.
 namespace redlock::core {
 namespace {
 

@@ -22,17 +22,7 @@ end
 local function list(texts)
   return with_length(table.concat(texts))
 end
-local function name_of(client)
-  local name = client ~= '' and redis.pcall('get', 'redlock:node:client:' .. client)
-  return with_length(type(name) == 'string' and string.sub(name, 1, 128) or '')
-end
--- A token of one of our clients begins with the client's id.
-local function client_of(token)
-  local digits = string.match(token, '^[0-9a-f]+')
-  local is_ours = digits and #digits == 40 and (#token == 40 or string.sub(token, 41, 41) == ':')
-  return is_ours and string.sub(digits, 1, 16) or ''
-end
-
+-- with: names
 local function first_of(set)
   local first = redis.pcall('zrange', set, 0, 0)[1]
   return first and string.sub(string.gsub(first, '^~', ''), 1, 128) or ''
@@ -52,7 +42,7 @@ local function for_people(holder, next, names)
   for i = 1, #entries, 2 do
     audit[#audit + 1] = with_length(entries[i + 1]) .. string.sub(entries[i], 1, 400)
   end
-  return with_length(tostring(waiters)) .. with_length(next) .. name_of(next) .. name_of(holder)
+  return with_length(tostring(waiters)) .. with_length(next) .. with_length(name_of(next)) .. with_length(name_of(holder))
     .. list(audit) .. list(names)
 end
 
@@ -86,7 +76,7 @@ if kind == 'zset' then
         if string.sub(member, 1, 5) == 'hold:' and #texts <= 256 then
           texts[#texts + 1] = with_length(string.sub(member, 6, 134))
           if #names < 8 then
-            names[#names + 1] = name_of(client_of(string.sub(member, 6)))
+            names[#names + 1] = with_length(name_of(client_of(string.sub(member, 6))))
           end
         end
       end

@@ -1,10 +1,11 @@
 -- keys: resources...
 -- args: longest_ms, token_bytes
 -- Describes resources. No lock lives longer than `longest_ms`, and no token is longer than `token_bytes`.
--- Returns one text, with five parts for each resource, each after its length: how many clients are queued, the kind, a
--- text, milliseconds that are left, how many holds. The kind is 'none', 'token' (the text is the token), 'holds' (the
+-- Returns one text, with six parts for each resource, each after its length: how many clients are queued, the kind, a
+-- text, milliseconds that are left, how many holds, the holder's name (of a token; '': not known). The kind is 'none', 'token' (the text is the token), 'holds' (the
 -- text is their group), 'reserved' for clients that were queued, or 'unreadable'.
 -- with: shapes
+-- with: names
 local function count_queued(key)
   local queue = 'redlock:node:queue:' .. key
   local members = redis.call('zcard', queue)
@@ -25,7 +26,7 @@ local function read_holds(key, left, queued)
     end
   end
   if holds == 0 then
-    return {queued, reserved > 0 and 'reserved' or 'none', '', reserved, 0}
+    return {queued, reserved > 0 and 'reserved' or 'none', '', reserved, 0, ''}
   end
   -- The last hold may end before the key: "writer" and "next" are members too.
   for place = 0, 2 do
@@ -35,18 +36,18 @@ local function read_holds(key, left, queued)
       break
     end
   end
-  return {queued, 'holds', string.sub(first, 7, 135), left, holds}
+  return {queued, 'holds', string.sub(first, 7, 135), left, holds, ''}
 end
 
 local function read_lock(key)
   local left = redis.pcall('pttl', key)
   if type(left) ~= 'number' then
     -- The user has no right to the key.
-    return {0, 'unreadable', '', 0, 0}
+    return {0, 'unreadable', '', 0, 0, ''}
   end
   local queued = count_queued(key)
   if left <= 0 or not can_be_a_lock(key, left, args.longest_ms) then
-    return {queued, 'none', '', 0, 0}
+    return {queued, 'none', '', 0, 0, ''}
   end
   if redis.call('type', key).ok == 'zset' then
     return read_holds(key, left, queued)
@@ -54,11 +55,13 @@ local function read_lock(key)
   -- A string that is empty, or longer than a token, is somebody's data.
   local size = redis.call('strlen', key)
   if size == 0 or size > tonumber(args.token_bytes) then
-    return {queued, 'none', '', 0, 0}
+    return {queued, 'none', '', 0, 0, ''}
   end
   local text = redis.call('get', key)
-  local reserved = string.sub(text, 1, 13) == 'redlock:next:'
-  return {queued, reserved and 'reserved' or 'token', reserved and '' or text, left, 0}
+  if string.sub(text, 1, 13) == 'redlock:next:' then
+    return {queued, 'reserved', '', left, 0, ''}
+  end
+  return {queued, 'token', text, left, 0, name_of(client_of(text))}
 end
 
 local values = {}

@@ -197,6 +197,17 @@ TEST(Names, TheLastEightAreRemembered) {
   }));
 }
 
+TEST(Names, ListsHaveThem) {
+  const std::string resource = fresh_resource();
+  Client holder = client_called("alice, nightly");
+  auto lease = holder.acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(eventually([&] {
+    const auto list = admin::list_locks(patient(shared_urls(3)), {.pattern = resource});
+    return list && list->locks.size() == 1 && list->locks[0].holder_name == "alice, nightly";
+  }));
+}
+
 /// A client whose errors name the holder.
 Client client_that_names_holders() {
   ClientOptions options = patient(shared_urls(3));

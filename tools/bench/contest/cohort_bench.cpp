@@ -49,7 +49,7 @@ double us(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
 }
 
-/// One measurement. What the turns count is guarded by the lock that they measure.
+/// One measurement. The lock that is measured guards the counter of the turns.
 class CohortRun {
  public:
   CohortRun(Client& client, Client& other, std::string resource, CohortRow& row)

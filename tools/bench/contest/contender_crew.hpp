@@ -19,7 +19,7 @@ struct ContendersInterrupted {
 
 /// The contenders' processes: this program again, under a verb that no help names. Each reads a
 /// line that says what it is to do, and then orders, a byte each; its end of the pipe closed: end.
-/// What it says are bytes, too. All members throw std::runtime_error when one of them fails or
+/// Its output is single bytes, too. All members throw std::runtime_error when one of them fails or
 /// ends, and ContendersInterrupted. Made and used by the main thread.
 class ContenderCrew {
  public:

@@ -9,11 +9,11 @@
 
 namespace redlock::cli {
 
-/// The side of a contender's process in its talk with the parent: see ContenderCrew. What it is to
-/// do comes on its standard input, because the URLs of nodes have passwords in them and everybody
-/// can read the arguments of a process.
+/// The side of a contender's process in its talk with the parent: see ContenderCrew. Its task comes
+/// on its standard input: the URLs of nodes contain passwords, and everybody can read the arguments
+/// of a process.
 
-/// What contenders of all modes say to the parent.
+/// Messages of contenders of all modes to the parent.
 namespace contender_word {
 inline constexpr char ready = 'r';
 inline constexpr char failed = 'f';  ///< and why, until the end of the pipe
@@ -24,12 +24,12 @@ inline constexpr char failed = 'f';  ///< and why, until the end of the pipe
 
 void say_to_parent(std::string_view words);
 
-/// What a client needs: nodes, timeout, max TTL and guards.
+/// The settings of a client: nodes, timeout, max TTL and guards.
 [[nodiscard]] nlohmann::ordered_json settings_to_pass(const Settings& settings);
 [[nodiscard]] Settings passed_settings(const nlohmann::json& json);
 
-/// All of a contender: reads its request and does what `contend` makes of that. What is thrown is
-/// said to the parent. Gives the exit code.
+/// All of a contender: reads its request and does what `contend` makes of that. The parent is told
+/// of an exception. Gives the exit code.
 [[nodiscard]] int run_contender_side(void (*contend)(const nlohmann::json& request));
 
 }  // namespace redlock::cli

@@ -198,7 +198,7 @@ class CrowdBench {
   Progress progress_;
 };
 
-/// Also of rows that are wrong: they say how.
+/// Also for rows that are wrong: they show how.
 int judge_crowds(const std::vector<CrowdRow>& rows, int printed) {
   for (const CrowdRow& row : rows) {
     if (row.overlaps == 0) continue;

@@ -11,20 +11,21 @@
 
 namespace redlock::bench {
 
-/// What the clients of a crowd count, in memory that their processes share.
+/// Counters of a crowd's clients, in memory that their processes share.
 class CrowdBoard {
  public:
   using Counter = std::atomic<std::uint64_t>;
   static_assert(Counter::is_always_lock_free, "otherwise processes cannot share it");
 
-  /// Of all clients. What is not counted yet does not show, except for `inside` and `overlaps`.
+  /// The counters of all clients. They count only during the measurement, except for `inside` and
+  /// `overlaps`.
   struct alignas(64) Head {
     Counter counting;  ///< 1 while it is measured
     Counter inside;    ///< clients that hold the lock
     Counter overlaps;  ///< grants while another client held it
     Counter failures;
   };
-  /// Of one. Times are those of handoff_now().
+  /// The counters of one client. Times are those of handoff_now().
   struct alignas(64) Client {
     Counter grants;
     Counter longest_wait_ns;

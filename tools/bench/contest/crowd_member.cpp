@@ -88,7 +88,7 @@ class CrowdMember {
     while (client && !end.stop_requested()) take_turn(*client, board_.clients()[index], end);
   }
 
-  /// What nobody else wants is granted as soon as a quorum of the nodes answers.
+  /// A lock that nobody else wants is granted as soon as a quorum of the nodes answers.
   Result<Lease> acquire_own(Client& client, std::size_t index, const std::stop_token& end) {
     auto lease = client.acquire(fmt::format("{}/{}", request_.resource, index), options_, end);
     if (lease) static_cast<void>(lease->release());
@@ -119,7 +119,8 @@ class CrowdMember {
     }
     std::this_thread::sleep_for(request_.hold);
     --all.inside;
-    // What a node did not confirm expires, and the others wait for it, which the figures show.
+    // A key whose release a node did not confirm expires; the others wait for that, and the figures
+    // show it.
     static_cast<void>(lease->release());
   }
 

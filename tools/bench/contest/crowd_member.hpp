@@ -12,10 +12,11 @@ namespace redlock::cli {
 /// again, under a verb that no help names.
 inline constexpr const char* crowd_member_verb = "crowd-member";
 
-/// What it is to do: a line on its standard input.
+/// Its task: a line on its standard input.
 struct CrowdRequest {
   Settings settings{};      ///< of a client; see settings_to_pass()
-  std::string resource{};   ///< what all want; "/INDEX" behind it: what only this client wants
+  std::string resource{};   ///< the lock that all want; with "/INDEX" after it: a lock that only
+                            ///< this client wants
   std::string board{};      ///< the file of the CrowdBoard
   std::size_t clients = 0;  ///< in the crowd
   std::size_t first = 0;    ///< of this process
@@ -23,13 +24,13 @@ struct CrowdRequest {
   std::chrono::nanoseconds hold{0};
 };
 
-/// What the parent says to a member, a byte each; its end of the pipe closed: end.
+/// Messages of the parent to a member, a byte each; a closed pipe means: end.
 namespace crowd_order {
 inline constexpr char connect = 'c';
 inline constexpr char go = 'g';
 }  // namespace crowd_order
 
-/// What else members say to the parent.
+/// Other messages of members to the parent.
 namespace crowd_word {
 inline constexpr char connected = 'c';  ///< all its clients
 }  // namespace crowd_word

@@ -94,7 +94,7 @@ class HandoffBench {
   }
 
  private:
-  /// One step: a hand-over takes about a millisecond beside the hold.
+  /// One step: a hand-over takes about a millisecond in addition to the hold.
   static std::chrono::nanoseconds about(const HandoffPlan& plan) {
     const auto one = plan.hold + std::chrono::milliseconds{1};
     return static_cast<std::int64_t>(plan.hand_overs) * (plan.floor ? 2 : 1) * one;

@@ -11,7 +11,7 @@
 
 namespace redlock::bench {
 
-/// What the contenders of a hand-over measurement write down, in memory that they share.
+/// Records of the contenders of a hand-over measurement, in memory that they share.
 class HandoffBoard {
  public:
   /// Both throw std::runtime_error.
@@ -23,9 +23,10 @@ class HandoffBoard {
   /// Contenders that finished their work.
   [[nodiscard]] std::atomic<std::uint64_t>& finished() const noexcept { return head().finished; }
 
-  /// Of one contender, by that contender. Beyond the `records` of the constructors it is dropped.
+  /// One contender's records, written by that contender. Beyond the `records` of the constructors
+  /// it is dropped.
   void add(const HandoffRecord& record) const noexcept;
-  /// Of all, once they have finished.
+  /// The records of all, after they have finished.
   [[nodiscard]] std::vector<HandoffRecord> records() const;
 
  private:

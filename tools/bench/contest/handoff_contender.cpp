@@ -109,7 +109,7 @@ class HandoffContender {
  private:
   static void say(char word) { say_to_parent({&word, 1}); }
 
-  /// Whoever comes last in a lap hands over to nobody: the gate is next, when all are done.
+  /// The last contender of a lap hands over to nobody: the gate follows when all are done.
   void run_lap(bool measured) {
     bench::HandoffRecord record;
     record.contender = static_cast<std::uint32_t>(request_.index);

@@ -15,7 +15,7 @@ namespace redlock::cli {
 /// A contender of `bench --mode handoff` is this program again, under a verb that no help names.
 inline constexpr const char* handoff_contender_verb = "handoff-contender";
 
-/// What it is to do: a line on its standard input.
+/// Its task: a line on its standard input.
 struct HandoffRequest {
   enum class Side { ours, floor } side = Side::ours;
   Settings settings{};  ///< of a client; see settings_to_pass()
@@ -28,14 +28,14 @@ struct HandoffRequest {
   std::chrono::nanoseconds patience{0};
 };
 
-/// What the parent says to a contender, a byte each; its end of the pipe closed: end.
+/// Messages of the parent to a contender, a byte each; a closed pipe means: end.
 namespace handoff_order {
 inline constexpr char warm_up = 'w';  ///< a lap that is not measured
 inline constexpr char lap = 'l';
 inline constexpr char reentry = 'r';
 }  // namespace handoff_order
 
-/// What else contenders say to the parent.
+/// Other messages of contenders to the parent.
 namespace handoff_word {
 inline constexpr char asking = 'a';  ///< the lap's acquire call follows
 inline constexpr char done = 'd';    ///< said by the last one of all

@@ -56,7 +56,7 @@ class Judge {
     check(record);
     result_.unacknowledged += record.unacknowledged;
     if (record.contender == handoff_gate) {
-      // What the contenders did is over; from now on the parent lets them queue up.
+      // The contenders have finished; from now on the parent lets them queue up.
       if (previous_ != nullptr) end_span(previous_->released);
       span_start_ = waits_from_ = record.released;
       return;

@@ -11,7 +11,7 @@
 
 namespace redlock::cli {
 
-/// What the nodes did during one run, on average for one hand-over and one node.
+/// Work of the nodes during one run, on average per hand-over and node.
 struct HandoffCommands {
   double all = 0;
   double scripts = 0;
@@ -33,7 +33,7 @@ struct HandoffFigures {
   double wait_max_us = 0;
   double share_max = 0;
   double share_min = 0;
-  double share_ratio = 0;  ///< infinite where a contender got nothing
+  double share_ratio = 0;  ///< infinite if a contender got nothing
   double handovers = 0;
   double reentries = 0;
   double unacknowledged = 0;

@@ -37,7 +37,7 @@ HandoffRequest gate_of(HandoffRequest request) {
   return request;
 }
 
-/// What each contender is to do.
+/// Each contender's task.
 std::vector<std::string> lines_of(HandoffRequest request) {
   std::vector<std::string> lines;
   for (request.index = 0; request.index < request.contenders; ++request.index) {
@@ -112,7 +112,7 @@ class HandoffRun {
     wait_until_done();
   }
 
-  /// Contenders wait for as long as there is hope. Where nobody is served, there is none.
+  /// Contenders wait for as long as there is hope. If nobody is served, there is none.
   void wait_until_done() {
     std::uint64_t last = board_.granted().load();
     auto last_change = std::chrono::steady_clock::now();

@@ -63,7 +63,7 @@ class Shop {
     send(words);
     return read();
   }
-  /// Answers to what was sent, of which only the last matters.
+  /// Answers to the requests; only the last one matters.
   [[nodiscard]] Reply last_of(int count) {
     Reply reply;
     for (int i = 0; i < count; ++i) reply = read();
@@ -107,7 +107,7 @@ bool over(const MarketSettings& settings, Clock::time_point end) {
   return Clock::now() >= end || settings.stop->load(std::memory_order_relaxed) != 0;
 }
 
-/// What a seller or buyer starts with.
+/// The initial goods of a seller or buyer.
 struct Trader {
   std::size_t number = 0;
   Shop shop;
@@ -119,7 +119,7 @@ struct Trader {
   }
 };
 
-/// What is listed next. Making it is not what is measured.
+/// The item that is listed next. Making it is not what is measured.
 void make_items(Shop& shop, const std::string& inventory, std::size_t seller, std::uint64_t first) {
   for (std::uint64_t number = first; number < first + stock; ++number) {
     shop.send({"SADD", inventory, fmt::format("{}.{}", seller, number)});
@@ -157,7 +157,7 @@ void sell(const MarketSettings& settings, Trader& trader, Clock::time_point end)
   }
 }
 
-/// Whether the item was bought; `gone` where somebody else had it already.
+/// Whether the item was bought; `gone`: another buyer had it already.
 enum class Purchase { done, in_vain, gone };
 
 Purchase try_to_buy(MarketMethod method, Trader& trader, const std::string& buyer,

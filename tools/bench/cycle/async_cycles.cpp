@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of all nodes, where the measurement waits for them.
+/// The number of all nodes, if the measurement waits for them.
 constexpr std::chrono::seconds connect_limit{10};
 
 /// The nodes that are up, by a client's events.
@@ -38,7 +38,7 @@ struct NodesUp {
 /// histogram entries.
 class AsyncLanes {
  public:
-  /// Only once `nodes_up` has enough of them the measurement begins, where the load waits for them.
+  /// If the load waits for nodes, the measurement begins after `nodes_up` has enough of them.
   AsyncLanes(const CycleLoad& load, AsyncClient& client, const NodesUp& nodes_up)
       : load_(load), client_(client), nodes_up_(nodes_up), lanes_(load.in_flight) {
     acquire_options_.ttl = limits::default_ttl < load.options.max_ttl

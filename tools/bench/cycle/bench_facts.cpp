@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::chrono::seconds servers_limit{2};
 
-/// What the nodes said of themselves, by their position.
+/// The nodes' own descriptions, by their position.
 struct ServerNames {
   std::mutex mutex{};
   std::condition_variable changed{};
@@ -60,7 +60,7 @@ std::string pinned_text() {
 std::string system_text() {
   utsname name{};
   if (::uname(&name) != 0) return {};
-  // What follows a dash is the builder's own business.
+  // The part after a dash is the builder's own.
   const std::string_view release = name.release;
   return fmt::format("{} {}, {}", name.sysname, release.substr(0, release.find('-')), name.machine);
 }

@@ -9,8 +9,8 @@
 
 namespace redlock::cli {
 
-/// What the nodes say that they are, each once: "5 × Redis 7.0.15". Waits for a moment for nodes
-/// that do not answer. Empty: none did.
+/// The nodes' servers, each kind once: "5 × Redis 7.0.15". Waits for a moment for nodes that do not
+/// answer. Empty: none did.
 [[nodiscard]] std::string servers_of(const CycleRequest& request,
                                      const std::vector<std::string>& nodes);
 

@@ -23,7 +23,7 @@
 namespace redlock::cli {
 namespace {
 
-/// What one call meets now, where all of a measurement failed.
+/// The error of one call, if all calls of a measurement failed.
 std::string why_it_fails(const CycleRequest& request, const Session& session) {
   Result<Client> client = Client::create(client_options(request.settings, session.nodes()));
   if (!client) return client.error().message;

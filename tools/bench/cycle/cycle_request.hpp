@@ -11,7 +11,7 @@
 
 namespace redlock::cli {
 
-/// What `bench --mode cycle` is asked to measure.
+/// The request to `bench --mode cycle`.
 struct CycleRequest {
   Settings settings{};
   std::vector<std::uint64_t> in_flight{};
@@ -32,8 +32,7 @@ struct CycleRequest {
 /// "2s", "500ms".
 [[nodiscard]] std::string duration_text(std::chrono::nanoseconds duration);
 
-/// What it was read from, as a command line in a shell; with `FILE` for the page, and without
-/// passwords.
+/// The request as a command line in a shell; with `FILE` for the page, and without passwords.
 [[nodiscard]] std::string command_of(const CycleRequest& request);
 
 }  // namespace redlock::cli

@@ -12,7 +12,7 @@
 
 namespace redlock::cli {
 
-/// What happens to so many nodes as a run begins. None: nothing.
+/// The fault at the beginning of a run, and the number of its nodes. None: nothing.
 struct BenchFault {
   LocalNodes::Fault fault = LocalNodes::Fault::killed;
   std::size_t nodes = 0;

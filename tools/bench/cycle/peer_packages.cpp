@@ -32,7 +32,7 @@ std::uint64_t digest_of(std::string_view text, std::uint64_t digest) {
   return digest;
 }
 
-/// Empty where the user has no place for it.
+/// Empty: the user has no folder for it.
 Path cache_folder() {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);

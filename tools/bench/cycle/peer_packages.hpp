@@ -18,7 +18,7 @@ struct PeerPackages {
 
 /// Installs other Redlock clients with npm, from its registry, into a folder of the user's cache
 /// ($XDG_CACHE_HOME, or ~/.cache), unless they are there already. The folder's name follows from
-/// what is in it: another version of this program, which wants other packages, has another one.
+/// its content: another version of this program, which needs other packages, has another folder.
 /// From the main thread. The sentence says why they cannot be had; it is empty after a stop.
 [[nodiscard]] std::variant<PeerPackages, std::string> install_peer_packages(
     const Settings& settings, const Signals& signals, const std::atomic<int>& stop);

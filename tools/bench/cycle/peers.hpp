@@ -22,9 +22,9 @@ struct Peer {
   bool told = false;       ///< that it is left out
 };
 
-/// What `bench --peers` measures beside the library, each alone and with as many locks in flight:
-/// clients from the npm registry, and a sequential one of our own. Who cannot be measured is left
-/// out, and the others go on. For the main thread.
+/// The other clients that `bench --peers` measures, each alone and with the same number of locks in
+/// flight: clients from the npm registry, and a sequential one of our own. A client that cannot be
+/// measured is skipped. For the main thread.
 class Peers {
  public:
   /// Installs what is missing.

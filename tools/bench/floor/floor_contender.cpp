@@ -66,7 +66,7 @@ FloorContender::FloorContender(const std::vector<Endpoint>& nodes, const Place& 
   FloorLinks commands = links_to(settings);
   FloorLinks channels = links_to(settings);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    // A floor that lacks a node would be no measure for what has all of them.
+    // A floor that lacks a node would be no measure for a client that has all of them.
     if (!commands.sockets[i].valid() || !channels.sockets[i].valid()) {
       throw std::runtime_error("the floor cannot reach all nodes");
     }

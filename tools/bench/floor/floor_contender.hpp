@@ -16,7 +16,7 @@ namespace redlock::bench {
 /// A contender without lock logic, the floor of a hand-over: it waits on a channel of its own on
 /// every node, and tries with SET NX PX when a node published there. Its release is a prepared
 /// compare-and-delete and a bare PUBLISH to the next contender's channel, in one write for each
-/// node. Who is next is known in advance: nobody queues, and no two compete.
+/// node. The order of the holders is known in advance: nobody queues, and no two compete.
 class FloorContender final : public HandoffLock {
  public:
   struct Place {

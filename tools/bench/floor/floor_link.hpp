@@ -31,7 +31,7 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-/// One connection per node of the settings, in their order; invalid where the node did not answer.
+/// One connection per node of the settings, in their order; invalid if the node did not answer.
 struct FloorLinks {
   std::vector<FileDescriptor> sockets;
   std::string script_sha;

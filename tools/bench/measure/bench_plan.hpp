@@ -10,7 +10,7 @@
 
 namespace redlock::cli {
 
-/// What modes of bench have in common that run cycles on one set of nodes: five of their own where
+/// Settings of all modes of bench that run cycles on one set of nodes: five nodes of their own if
 /// the settings name none.
 struct BenchPlan {
   Settings settings{};
@@ -24,8 +24,8 @@ struct BenchPlan {
                                         std::chrono::nanoseconds default_duration);
 
 /// --nodes-count of a mode that also asks the nodes itself, and so needs plain ones: without TLS,
-/// user name and database number. Where the settings name none, they are given as many of its own
-/// as the mode needs, `usual` without the option. Throws UsageError.
+/// user name and database number. If the settings name no nodes, the mode starts as many as it
+/// needs; `usual` without the option. Throws UsageError.
 [[nodiscard]] std::vector<std::uint64_t> choose_plain_nodes(const Arguments& given,
                                                             std::string_view mode,
                                                             std::uint64_t usual,

@@ -14,7 +14,7 @@
 
 namespace redlock::bench {
 
-/// Where a node listens; a non-empty `unix_path` wins over host and port.
+/// The address of a node; a `unix_path` that is not empty takes precedence over host and port.
 struct Endpoint {
   std::string host;
   std::uint16_t port = 6379;
@@ -41,9 +41,9 @@ struct CycleResult {
   std::chrono::nanoseconds elapsed{0};
   /// User plus system time that the client spent during `elapsed`.
   std::chrono::nanoseconds cpu{0};
-  /// Of it, the part spent in the kernel.
+  /// The part of `cpu` that was spent in the kernel.
   std::chrono::nanoseconds cpu_in_kernel{0};
-  /// The same of all nodes together; zero where they are not ours.
+  /// The CPU time of all nodes together; zero: they are not ours.
   std::chrono::nanoseconds node_cpu{0};
   Histogram acquire;
   Histogram cycle;
@@ -80,14 +80,14 @@ struct CycleResult {
 /// The figures, or the sentence that says why there are none.
 using CycleOutcome = std::variant<CycleResult, std::string>;
 
-/// The CPU time that all nodes have used so far; empty where nobody knows it.
+/// The CPU time that all nodes have used so far; empty: not known.
 using NodeCpu = std::function<std::chrono::nanoseconds()>;
 [[nodiscard]] inline std::chrono::nanoseconds cpu_of_nodes(const NodeCpu& node_cpu) {
   return node_cpu ? node_cpu() : std::chrono::nanoseconds{0};
 }
 
-/// The CPU time that counts: a floor is one thread (of a process that does nothing else, where a
-/// system counts only processes), the blocking façade is the whole process.
+/// The CPU time that counts: that of one thread for a floor (of the process, on systems that count
+/// only processes), that of the whole process for the blocking façade.
 enum class CpuScope { calling_thread, process };
 
 struct CpuUse {
@@ -110,7 +110,7 @@ struct CpuUse {
   return {duration_of(usage.ru_utime), duration_of(usage.ru_stime)};
 }
 
-/// What was consumed since then becomes the result's.
+/// Adds the consumption since then to the result.
 inline void count_cpu(CycleResult& result, const CpuUse& since, CpuScope scope) noexcept {
   const CpuUse now = cpu_use(scope);
   result.cpu_in_kernel = now.kernel - since.kernel;

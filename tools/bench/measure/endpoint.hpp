@@ -7,8 +7,8 @@
 
 namespace redlock::cli {
 
-/// Where the floor program has to connect to for this node; none for nodes that it cannot speak to:
-/// with TLS, a user or a database number.
+/// The address of this node for the floor program; none for nodes that it cannot talk to: with TLS,
+/// a user or a database number.
 [[nodiscard]] std::optional<bench::Endpoint> plain_endpoint(std::string_view url);
 
 }  // namespace redlock::cli

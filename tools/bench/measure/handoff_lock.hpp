@@ -2,12 +2,12 @@
 
 namespace redlock::bench {
 
-/// What the contenders of a hand-over measurement compete for: ours, or the floor's.
+/// The lock of a hand-over measurement: ours, or the floor's.
 class HandoffLock {
  public:
   /// Whether the lock is free already, or another one will hand it over. The floor does not know.
   enum class Entry { free, waiting };
-  /// Whether another one waits for what is released. The floor does not know that either.
+  /// Whether another contender waits for the released lock. The floor does not know that either.
   enum class Next { nobody, waits };
 
   HandoffLock() = default;

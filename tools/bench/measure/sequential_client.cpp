@@ -145,7 +145,7 @@ void allow_descriptors(std::size_t count) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count + others) return;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, count + others);
-  // Where it fails, connecting will say so.
+  // If it fails, connecting will report it.
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 

@@ -10,7 +10,7 @@
 
 namespace redlock::cli {
 
-/// Where a curve of latencies is drawn.
+/// The percentiles at which a curve of latencies is drawn.
 inline constexpr std::array<double, 12> curve_percents{0,  10, 25, 50,   75,   90,
                                                        95, 98, 99, 99.5, 99.8, 99.9};
 using Curve = std::array<double, curve_percents.size()>;
@@ -23,7 +23,7 @@ struct Figures {
   double cycle_p50_us = 0;
   double cycle_p99_us = 0;
   double client_cpu_us_per_cycle = 0;
-  double node_cpu_us_per_cycle = 0;  ///< of all nodes; 0 where they are not our own
+  double node_cpu_us_per_cycle = 0;  ///< of all nodes; 0: they are not our own
   std::uint64_t failures = 0;
   std::uint64_t fenced_in_one_round = 0;
   std::uint64_t fenced_in_more_rounds = 0;
@@ -77,7 +77,7 @@ struct Spread {
                               double Figures::*figure);
 [[nodiscard]] Spread ratio_of(const BenchRow& row, double Figures::*figure);
 
-/// Of the fenced leases, those that needed one round trip.
+/// Fenced leases that needed one round trip.
 [[nodiscard]] double one_round_share(const BenchRow& row);
 
 /// "0.91 (0.90-0.93)": the median, the least and the most.

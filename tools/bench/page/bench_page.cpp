@@ -34,7 +34,7 @@ std::vector<Side> sides_of(const BenchRow& row) {
   return sides;
 }
 
-/// What is not drawn, but stands in the table too.
+/// Figures that are only in the table.
 std::vector<Side> variants_of(const BenchRow& row) {
   std::vector<Side> variants;
   for (const auto& [name, runs] : {std::pair{"ours, plain", &row.plain},
@@ -53,7 +53,7 @@ std::string count_text(std::size_t count, std::string_view noun) {
 
 using Rows = std::vector<const BenchRow*>;
 
-/// What `value_of` says of each side, over locks in flight; none: it has no curve.
+/// The values of each side over locks in flight; none: it has no curve.
 template <typename ValueOf>
 CurvePlot over_in_flight(const Rows& rows, std::string title, PlotUnit unit,
                          const ValueOf& value_of) {
@@ -93,7 +93,7 @@ CurvePlot ratios_of(const Rows& rows) {
                         });
 }
 
-/// So that what is rare has as much room as what is common.
+/// Rare values have as much room as common ones.
 double position_of(double percent) {
   return -std::log10(1 - percent / 100) / -std::log10(1 - curve_percents.back() / 100);
 }

@@ -4,7 +4,7 @@
 
 namespace redlock::cli {
 
-/// What the page of `bench` has beside the style of all pages.
+/// The page of `bench`, without the style of all pages.
 inline constexpr std::string_view bench_style = R"css(
 @media (min-width: 640px) { .cards { grid-template-columns: repeat(4, 1fr); } }
 @media (min-width: 1280px) { .cards { grid-template-columns: repeat(8, 1fr); } }

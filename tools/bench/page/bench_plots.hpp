@@ -6,8 +6,8 @@
 
 namespace redlock::cli {
 
-/// The styles of what is drawn below: `s0` to `s5` for the sides of a comparison, `p0` to `p2` for
-/// the parts of a bar.
+/// The styles of the plots: `s0` to `s5` for the sides of a comparison, `p0` to `p2` for the parts
+/// of a bar.
 inline constexpr std::string_view plot_style = R"css(
 :root { --s0: #2563c9; --s1: #6b7280; --s2: #c26a00; --s3: #a8327e; --s4: #22855c; --s5: #7b5cc8;
   --p0: #2563c9; --p1: #86a9e6; --p2: #c9a227; }
@@ -55,7 +55,7 @@ enum class PlotUnit { per_second, microseconds, times };
 /// Curves over one axis.
 struct CurvePlot {
   std::string title{};
-  std::string note{};  ///< behind the title, paler
+  std::string note{};  ///< after the title, paler
   std::string axis{};  ///< what is below
   PlotUnit unit = PlotUnit::per_second;
   enum class Scale { linear, logarithmic } scale = Scale::linear;
@@ -65,7 +65,7 @@ struct CurvePlot {
 
 struct PlotBar {
   std::string name{};
-  std::vector<double> parts{};  ///< in microseconds, one behind the other
+  std::vector<double> parts{};  ///< in microseconds, one after the other
 };
 
 /// Bars that lie below each other, on one scale.

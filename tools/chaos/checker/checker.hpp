@@ -22,7 +22,7 @@ struct Violation {
   /// or a resource that was waited for was free, for far too long. died: a contender ended by
   /// itself. unreadable: a record that cannot be understood.
   std::string kind{};
-  std::string resource{};  ///< empty where it is about none
+  std::string resource{};  ///< empty: it is about no resource
   std::string what{};      ///< one line
   BootTime at = 0;         ///< 0: at no instant
 };

@@ -34,8 +34,8 @@ struct Latencies {
 /// Executed faults of each kind; all kinds are there.
 [[nodiscard]] std::map<std::string, std::size_t> fault_counts(const History& history);
 
-/// Leases by what they were of: "exclusive", "several", "readers", "owners", "permits",
-/// "intervals", "leaders"; all are there.
+/// Leases by kind: "exclusive", "several", "readers", "owners", "permits", "intervals", "leaders";
+/// each has an entry.
 [[nodiscard]] std::map<std::string, std::size_t> lock_counts(const History& history);
 
 /// Acquires that were not granted, by the reason that the library gave.

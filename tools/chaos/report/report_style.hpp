@@ -4,7 +4,7 @@
 
 namespace redlock::chaos {
 
-/// What the HTML report has beside the style of all pages.
+/// The style of the HTML report, without that of all pages.
 inline constexpr std::string_view report_style = R"css(:root {
   --healed: #12805c14;
   --kill: #c0262d; --pause: #b39412; --partition: #7a4fb5; --clock: #0a6a80; --restart: #7a5230;

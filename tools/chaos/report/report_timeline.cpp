@@ -24,11 +24,11 @@ constexpr double group_gap = 22;
 constexpr double top = 26;
 constexpr double label_width = 104;
 constexpr std::size_t colours = 8;
-/// What the page has for it where the window is wide; a longer run is scrolled.
+/// The room on the page in a wide window; a longer run is scrolled.
 constexpr double narrowest = 1296;
 /// A run of an hour drawn second by second would be more than a browser likes to show.
 constexpr double widest = 24'000;
-/// Who looks for a colour sees at once whether it stands for a fault or for a contender.
+/// Stripes distinguish the colour of a fault from that of a contender.
 constexpr std::string_view stripes =
     "<defs><pattern id=\"stripes\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
     "patternTransform=\"rotate(45)\"><line class=\"stripe\" x1=\"0\" y1=\"0\" x2=\"0\" "

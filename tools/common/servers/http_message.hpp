@@ -17,7 +17,7 @@ struct ListenAddress {
 /// HOST:PORT, with brackets around an IPv6 address. Throws UsageError, which names the option.
 [[nodiscard]] ListenAddress parse_listen_address(std::string_view option, std::string_view text);
 
-/// The same text again.
+/// The address as text again.
 [[nodiscard]] std::string show_listen_address(const ListenAddress& address);
 
 /// A longer head is refused.

@@ -20,8 +20,8 @@ namespace redlock::cli {
 /// servers if this process is killed. Start it from the main thread.
 class LocalNodes {
  public:
-  /// On Unix sockets in the directory, which only this user can enter; or on loopback ports behind
-  /// a password that is in no argument list, to measure TCP.
+  /// On Unix sockets in the directory, which only this user can enter; or on loopback ports with a
+  /// password that is in no argument list, to measure TCP.
   enum class Reach { unix_sockets, loopback };
 
   /// Returns when all of them answer. Throws std::runtime_error with one line that says what is
@@ -32,7 +32,7 @@ class LocalNodes {
   LocalNodes(const LocalNodes&) = delete;
   LocalNodes& operator=(const LocalNodes&) = delete;
 
-  /// With the password where there is one.
+  /// With the password, if there is one.
   [[nodiscard]] std::vector<std::string> urls() const;
 
   /// Cuts all connections to the servers, and makes them forget everything.
@@ -41,7 +41,7 @@ class LocalNodes {
   /// User plus system time that the servers have used.
   [[nodiscard]] std::chrono::nanoseconds cpu_time() const;
 
-  /// What can be done to a server: SIGKILL, SIGSTOP.
+  /// Faults of a server: SIGKILL, SIGSTOP.
   enum class Fault { killed, stopped };
   /// For a loop that measures: it only sends the signal.
   void strike(std::size_t node, Fault fault) const noexcept;

@@ -32,8 +32,8 @@ class LoopbackPorts {
 
   /// One that is free now. Throws std::runtime_error.
   [[nodiscard]] std::uint16_t take();
-  /// The same for a listener that need not be known before it listens: 0, the kernel's choice,
-  /// where no range is given.
+  /// A port for a listener whose port need not be known in advance: 0, the kernel's choice, if no
+  /// range is given.
   [[nodiscard]] std::uint16_t take_for_listener() { return range_ ? take() : std::uint16_t{0}; }
 
  private:

@@ -18,7 +18,7 @@
 namespace redlock::cli {
 namespace {
 
-/// Of the holders of a lock that several hold, as far as they are known.
+/// The known holders of a shared lock.
 std::string names_text(const Inspection& inspection) {
   std::vector<std::string> names;
   for (const NodeInspection& node : inspection.nodes) {

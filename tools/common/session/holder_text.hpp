@@ -13,23 +13,23 @@
 
 namespace redlock::cli {
 
-/// Of a lock that several hold: how many hold it, on the node that counts most.
+/// For a lock that several hold: the number of holders, on the node that counts most.
 [[nodiscard]] std::uint32_t most_holds(const Inspection& inspection);
 
 /// Whether the node stores what the verdict names.
 [[nodiscard]] bool is_leading(const Inspection& inspection, const NodeInspection& node);
 
-/// What people call a client: its name, or else the beginning of its token or id.
+/// A client's name for people, or the beginning of its token or id.
 [[nodiscard]] std::string who_text(std::string_view name, std::string_view id);
 
-/// "broken by on call" where the holder is the token that keeps everybody out after an operator
-/// broke the lock (`break --delay`). Empty: it is another.
+/// "broken by on call" if the holder is the token that keeps everybody out after an operator broke
+/// the lock (`break --delay`). Empty: it is another.
 [[nodiscard]] std::string delay_text(const std::optional<Token>& holder);
 
 /// The longest on any node that stores the verdict's holder; none: without expiry, or unknown.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> longest_left(const Inspection& inspection);
 
-/// What is in the way, in words that stay the same while a holder renews its lease. Empty: nothing.
+/// The obstacle, in words that stay the same while a holder renews its lease. Empty: nothing.
 [[nodiscard]] std::string obstacle_text(const Inspection& inspection);
 
 /// Why a resource cannot be had, in one line without a line end, for example "held by

@@ -28,7 +28,7 @@ enum class RoundKind { lease, release };
 [[nodiscard]] std::string acquired_json(const Subject& subject, const Target& target,
                                         const Lease& lease);
 
-/// What `watch` prints at each change.
+/// The output of `watch` at each change.
 [[nodiscard]] std::string sighting_json(std::string_view resource, const Inspection& inspection);
 [[nodiscard]] std::string inspection_json(std::string_view resource, const Inspection& inspection);
 

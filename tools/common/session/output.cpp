@@ -89,7 +89,7 @@ std::string vote_line(const Style& style, const NodeReport& node) {
   return line;
 }
 
-/// Of the nodes that store the verdict's holder, the longest remaining time.
+/// The longest remaining time on the nodes that store the verdict's holder.
 std::string remaining_text(const Inspection& inspection) {
   std::optional<std::chrono::nanoseconds> longest;
   for (const NodeInspection& node : inspection.nodes) {
@@ -149,7 +149,7 @@ std::string node_line(const Style& style, const NodeInspection& node) {
   return line;
 }
 
-/// Of a lock that several hold: by which tokens, each on how many nodes.
+/// For a lock that several hold: the tokens, each with the number of nodes that have it.
 std::string holds_text(const Inspection& inspection) {
   std::map<std::string_view, std::size_t> nodes_with;
   std::map<std::string_view, std::string_view> names;

@@ -48,7 +48,7 @@ void print_on_standard_error(std::string_view text);
 [[nodiscard]] std::string round_text(const Style& style, const Settings& settings,
                                      std::string_view outcome, const Subject& subject,
                                      const RoundReport& round);
-/// What `watch` prints at each change.
+/// The output of `watch` at each change.
 [[nodiscard]] std::string sighting_text(const Style& style, std::string_view resource,
                                         const Inspection& inspection);
 [[nodiscard]] std::string inspection_text(const Style& style, std::string_view resource,

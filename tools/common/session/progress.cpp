@@ -102,7 +102,7 @@ void Progress::follow(const std::stop_token& stop) {
 
 void Progress::draw() {
   pace_.in_step = std::chrono::steady_clock::now() - step_begun_;
-  // The last column stays empty: some terminals begin a new line behind it.
+  // The last column stays empty: some terminals begin a new line after it.
   write_error(std::string(erase_line) + progress_line(pace_, what_, width_of_standard_error() - 1));
 }
 

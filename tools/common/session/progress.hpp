@@ -27,8 +27,8 @@ struct Pace {
 /// A bar, what is done now, and the time that is left, cut so that it fits into `width` columns.
 [[nodiscard]] std::string progress_line(const Pace& pace, std::string_view what, std::size_t width);
 
-/// A bar on standard error that follows the time, where that is a terminal and has lines for
-/// people; nothing elsewhere. For one thread.
+/// A bar on standard error that follows the time, if that is a terminal and has lines for people;
+/// otherwise nothing. For one thread.
 class Progress {
  public:
   /// `expected`: how long a step takes, if that is known before.
@@ -38,7 +38,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// So many steps are done; `what` is the next one.
+  /// Reports the number of finished steps; `what` is the next one.
   void show(std::size_t done, std::string_view what);
 
  private:

@@ -14,11 +14,11 @@ struct WindowSize {
   std::size_t height = 24;
 };
 
-/// Of the terminal that standard output is. 80 x 24 where it does not say.
+/// The size of the terminal on standard output; 80 x 24 if it does not report one.
 [[nodiscard]] WindowSize window_size() noexcept;
 
-/// These lines in the place of what the terminal shows. Without a flicker: each line is written
-/// over the one before, and only then what is left of that is erased.
+/// The text that replaces the terminal's content with these lines. Without a flicker: each line is
+/// written over the one before, and only then what is left of that is erased.
 [[nodiscard]] std::string frame_text(const std::vector<std::string>& lines);
 
 /// Takes the terminal over: its alternate screen, without a cursor, and keys that arrive at once

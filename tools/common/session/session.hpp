@@ -18,8 +18,8 @@
 
 namespace redlock::cli {
 
-/// Receives the node events on the client's loop thread; may be asked from any thread. What
-/// --verbose and --log-level ask for it prints on standard error.
+/// Receives the node events on the client's loop thread; may be asked from any thread. It prints
+/// events on standard error as --verbose and --log-level request.
 class NodeWatch {
  public:
   explicit NodeWatch(const Settings& settings) noexcept
@@ -54,15 +54,15 @@ class Session {
 
   /// Makes private nodes forget everything; throws std::runtime_error. Given nodes are left alone.
   void clear_local_nodes() const;
-  /// Makes private nodes forget everything; where a guard wants a deployment, these of them are one
-  /// then. Throws std::runtime_error; given nodes are left alone.
+  /// Makes private nodes forget everything. If a guard needs a deployment, the given ones become
+  /// one. Throws std::runtime_error; given nodes are left alone.
   void reopen_local_nodes(const std::vector<std::string>& nodes) const;
-  /// Makes private nodes as new: they run, know nothing, and are a deployment where a guard wants
-  /// one. Some may have other addresses then. Throws std::runtime_error.
+  /// Makes private nodes as new: they run, know nothing, and are a deployment if a guard needs one.
+  /// Some may have other addresses then. Throws std::runtime_error.
   void renew_local_nodes();
-  /// Null where the nodes are not ours.
+  /// Null: the nodes are not private ones.
   [[nodiscard]] LocalNodes* local_nodes() const noexcept { return local_.get(); }
-  /// Zero where the nodes are not ours.
+  /// Zero: the nodes are not private ones.
   [[nodiscard]] std::chrono::nanoseconds cpu_time_of_local_nodes() const;
 
   /// Removes what the session started; for the moment before the process ends abruptly.
@@ -88,7 +88,7 @@ class EndOnSignal {
   SignalWatcher watcher_;
 };
 
-/// Reports a failed call: one line on standard error, the JSON where the error is about the lock.
+/// Reports a failed call: one line on standard error, and JSON if the error is about the lock.
 /// Gives the exit code.
 [[nodiscard]] int report_failure(const Settings& settings, const Subject& subject,
                                  const Error& error, RoundKind kind = RoundKind::lease);

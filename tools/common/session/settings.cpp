@@ -253,7 +253,7 @@ Token token_of(const Arguments& given, const std::string& option) {
   if (std::any_of(value->text.begin(), value->text.end(), is_control)) {
     throw UsageError(fmt::format("--{}: has a control character: none is allowed", option));
   }
-  // The name of a candidate, which stands behind the digits, may have blanks.
+  // The name of a candidate, which follows the digits, may contain blanks.
   const bool is_named = !token->client_id().empty() && !token->name().empty();
   if (!is_named && value->text.find(' ') != std::string::npos) {
     throw UsageError(fmt::format("--{}: has a blank: none is allowed", option));

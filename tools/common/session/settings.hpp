@@ -17,7 +17,8 @@ namespace redlock::cli {
 /// The settings from the global options, whichever layer they come from (see layers.hpp).
 struct Settings {
   std::vector<std::string> nodes{};
-  std::optional<std::size_t> local{};  ///< so many private servers instead of `nodes`
+  std::optional<std::size_t> local{};  ///< number of private servers that are used instead of
+                                       ///< `nodes`
   std::optional<PortRange> ports{};    ///< where private servers may listen; none: anywhere
   std::optional<std::size_t> quorum{};
   std::string name{};  ///< what people call the client; empty: as the library does
@@ -54,10 +55,10 @@ enum class NodesNeeded { required, optional };
 /// At least one, at most `limits::resources`. Throws UsageError.
 [[nodiscard]] std::vector<std::string> resources_of(const Arguments& given);
 
-/// The value of an option that names somebody; empty where it is not given. Throws UsageError.
+/// The value of an option that names somebody; empty: not given. Throws UsageError.
 [[nodiscard]] std::string name_of(const Arguments& given, const std::string& option);
 
-/// --prefix; empty where it is not given. Throws UsageError.
+/// --prefix; empty: not given. Throws UsageError.
 [[nodiscard]] std::string prefix_of(const Arguments& given);
 
 /// --token, or another option that names one: 1 to `limits::token_bytes` bytes without blanks and

@@ -13,7 +13,7 @@ namespace redlock::cli {
 
 struct Column {
   std::string_view title;
-  /// Where the table is too wide it may become this narrow; 0: never.
+  /// The least width of the column in a table that is too wide; 0: it does not shrink.
   std::size_t narrowest = 0;
 };
 

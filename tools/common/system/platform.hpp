@@ -13,8 +13,8 @@
 
 #include "common/system/descriptor.hpp"
 
-/// What differs between systems: platform_linux.cpp has it for Linux, platform_posix.cpp for all
-/// others (REDLOCK_PORTABLE=ON compiles that one on Linux too), as well as POSIX can.
+/// Functions that differ between systems: platform_linux.cpp for Linux, platform_posix.cpp for all
+/// others, as well as POSIX can (REDLOCK_PORTABLE=ON compiles that one on Linux too).
 namespace redlock::cli::platform {
 
 // --- Descriptors that no program inherits. -1 with errno when they cannot be made;
@@ -85,26 +85,27 @@ void clear_child_signals(int fd) noexcept;
 /// then on SIGKILL ends it when its parent ends. False with errno.
 [[nodiscard]] bool expect_child() noexcept;
 [[nodiscard]] bool die_with_parent() noexcept;
-/// The same for a child in its parent's process group: does nothing where the kernel cannot do it.
+/// In a child that stays in its parent's process group: SIGKILL ends it when its parent ends. Does
+/// nothing if the kernel cannot do that.
 [[nodiscard]] bool die_with_parent_in_its_group() noexcept;
 
-/// Orphans among its descendants become this process' children, where there is such a thing. False
+/// Orphans among this process' descendants become its children, if the system can do that. False
 /// with errno.
 [[nodiscard]] bool adopt_orphans() noexcept;
 
-/// Whether something runs of what a command has started that was this process' child and was
-/// reaped, and that waitpid() does not report: where orphans are not adopted, its process group.
+/// Whether a process still runs that was started by a command (a child of this process that was
+/// reaped) and that waitpid() does not report. On systems that adopt no orphans: its process group.
 [[nodiscard]] bool has_strangers(pid_t group) noexcept;
 
-/// As the process list shows it and killall(1) finds it; does nothing where a process cannot be
-/// renamed.
+/// Sets the name that the process list shows and killall(1) finds; does nothing if a process cannot
+/// be renamed.
 void name_process(const char* name) noexcept;
 
 /// The children of a process of one thread, at a moment.
 class Children {
  public:
   Children() noexcept;
-  /// False where they cannot be listed.
+  /// False: they cannot be listed.
   [[nodiscard]] bool known() const noexcept { return list_.valid(); }
   /// 0 when there are no more.
   [[nodiscard]] pid_t next() noexcept;
@@ -118,15 +119,14 @@ class Children {
 
 /// Of this process, to be executed again.
 [[nodiscard]] std::string own_program();
-/// CPU time of a process, where the system reports it.
+/// CPU time of a process, if the system reports it.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> cpu_time_of(pid_t pid) noexcept;
 [[nodiscard]] char** environment() noexcept;
-/// The processor's name, where the system tells it.
+/// The processor's name, if the system reports it.
 [[nodiscard]] std::string cpu_model();
-/// The numbers of the processors that this process may use; empty where the system does not limit
-/// them.
+/// The numbers of the processors that this process may use; empty: the system does not limit them.
 [[nodiscard]] std::vector<unsigned> allowed_cpus();
-/// Whether a process has a file in its memory; false where the system does not report it.
+/// Whether a process has mapped a file; false if the system does not report it.
 [[nodiscard]] bool has_mapped(pid_t pid, const std::string& file);
 
 }  // namespace redlock::cli::platform

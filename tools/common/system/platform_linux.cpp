@@ -76,7 +76,7 @@ ssize_t send_quietly(int socket, const void* data, std::size_t size) noexcept {
 }
 
 void close_all_from(int first) noexcept {
-  // The last way takes minutes where the limit is a billion, as in some containers.
+  // The last way takes minutes if the limit is a billion, as in some containers.
   if (close_range_from(first) || close_listed_from(first)) return;
   const long end = ::sysconf(_SC_OPEN_MAX);
   for (long fd = first; fd < end; ++fd) static_cast<void>(::close(static_cast<int>(fd)));

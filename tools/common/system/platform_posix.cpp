@@ -147,7 +147,7 @@ struct SignalQueue::State {
     action.sa_handler = [](int) {};
     action.sa_flags = SA_RESTART;
     for (const int signal : {SIGCHLD, SIGCONT, SIGWINCH}) {
-      // Where they are ignored by default, they need not become pending. A handler does not outlive
+      // If they are ignored by default, they need not become pending. A handler does not outlive
       // the exec of a child, and this one does nothing.
       if (sigismember(&signals, signal) == 1) ::sigaction(signal, &action, nullptr);
     }
@@ -276,7 +276,7 @@ void name_process(const char* /*name*/) noexcept {}
 Children::Children() noexcept = default;
 
 pid_t Children::next() noexcept {
-  // Only where there is a list to read.
+  // Only if there is a list to read.
   static_cast<void>(text_);
   static_cast<void>(position_);
   static_cast<void>(size_);

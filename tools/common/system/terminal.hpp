@@ -27,7 +27,7 @@ class Terminal {
   /// Only from this group: a command in the background has taken nothing from the shell.
   void take_back_from(pid_t group) const noexcept;
 
-  /// As it was at the start: a command that was killed leaves it as it likes.
+  /// Restores the terminal's settings from the start: a killed command leaves them changed.
   void restore_modes() const noexcept;
 
  private:

@@ -5,8 +5,8 @@
 
 namespace redlock::cli {
 
-/// Whoever reads the file sees the old text or the new one, nothing between; a terminal, a pipe and
-/// the like are written to. 0, or the errno.
+/// Readers of the file see the old text or the new one, nothing in between. A terminal, a pipe and
+/// the like are written to directly. 0, or the errno.
 [[nodiscard]] int replace_file(const std::string& file, std::string_view text);
 
 /// Throws UsageError with the name of the option (without dashes) where `replace_file` would fail.

@@ -36,7 +36,8 @@ class Arguments {
   [[nodiscard]] const Value* find(const std::string& name) const;
   /// As `find`, of a flag too, and of the nodes with an empty text.
   [[nodiscard]] const Value* find_any(const std::string& name) const;
-  /// On the command line, where asking for what cannot be had is an error.
+  /// Whether the option is on the command line. Only there an option that cannot apply is an error;
+  /// a default is ignored.
   [[nodiscard]] bool asked_for(const std::string& name) const;
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
   [[nodiscard]] std::optional<std::chrono::nanoseconds> duration(const std::string& name) const;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view special_in_globs = "*?[";
 
-/// What one character of a text is compared with.
+/// The part of a glob that matches one character.
 struct GlobStep {
   bool matches = false;
   std::size_t size = 0;  ///< of the step in the glob
@@ -19,7 +19,7 @@ std::size_t escaped_at(std::string_view glob, std::size_t at) noexcept {
   return glob[at] == '\\' && at + 1 < glob.size() ? at + 1 : at;
 }
 
-/// `glob` begins behind the bracket. As in Redis, the end of the glob closes a class, too.
+/// `glob` begins after the bracket. As in Redis, the end of the glob closes a class, too.
 GlobStep match_class(std::string_view glob, unsigned char letter) noexcept {
   std::size_t at = 0;
   const bool negated = !glob.empty() && glob[0] == '^';
@@ -89,8 +89,8 @@ bool matches_glob(std::string_view glob, std::string_view text) noexcept {
     std::string_view glob;
     std::string_view text;
   };
-  // Of the last asterisk: what follows it, and the text that it has not swallowed yet. An earlier
-  // one need not be tried again.
+  // The last asterisk: the glob after it, and the text that it has not matched yet. An earlier one
+  // need not be tried again.
   std::optional<Retry> asterisk;
   for (;;) {
     if (!glob.empty() && glob[0] == '*') {

@@ -7,7 +7,7 @@
 
 namespace redlock::cli {
 
-/// What standard error is told. Everybody else looks for `print_error` and `print_note`.
+/// The kinds of lines on standard error. Everybody else looks for `print_error` and `print_note`.
 struct LogLine {
   enum class Level { error, warning, info, debug } level = Level::info;
   std::string_view message{};
@@ -20,13 +20,13 @@ struct LogLine {
 /// Lines for people, or objects for a program that collects logs.
 enum class LogForm { text, json };
 
-/// Of the whole program, from now on: what is in error or is worth a note is found out in places
-/// that know nothing of settings.
+/// Sets the form of all later lines of the program: errors and notes arise in code that does not
+/// know the settings.
 void set_log_form(LogForm form) noexcept;
 [[nodiscard]] LogForm log_form() noexcept;
 
 /// One object and a line end: `time` (UTC, RFC 3339 with milliseconds), `level`, `node`, `event`,
-/// `vote` and `times` where there is one, `message`.
+/// `vote` and `times` if there is one, `message`.
 [[nodiscard]] std::string log_json(const LogLine& line, std::chrono::system_clock::time_point time);
 
 /// One line and a line end: "quorum-lock: NODE EVENT: MESSAGE".

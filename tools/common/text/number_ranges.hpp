@@ -15,8 +15,8 @@ struct NumberRange {
   std::uint64_t most = UINT64_MAX;
 };
 
-/// What the options that are numbers may be, whichever verb they belong to. What other options or
-/// the mode of a bench narrow further is checked where that is known.
+/// The ranges of all options that are numbers, for every verb. Verbs check limits that depend on
+/// other options or on the mode of a bench.
 inline constexpr NumberRange number_ranges[] = {
     {"local", 1, limits::nodes},
     {"permits", 1, limits::permits},

@@ -25,7 +25,7 @@ namespace redlock::cli {
 /// Columns of printable text on a terminal: `µ` takes one, `漢` two.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
-/// At most so many columns, with `…` for what is cut off.
+/// The text in at most `width` columns; `…` stands for the part that is cut off.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 
 /// Text in lines of at most 96 columns that begin at `column`. The caller has already written the

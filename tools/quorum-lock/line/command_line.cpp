@@ -39,7 +39,7 @@ void add_options(CLI::App& app, std::span<const OptionText> options, Arguments& 
   }
 }
 
-/// The options that a word may be; the verb's own ones only behind the verb.
+/// The options that a word may be; the verb's own options only after the verb.
 using KnownOptions = std::vector<std::span<const OptionText>>;
 
 KnownOptions options_of(const VerbText& verb) { return {verb.options, global_options()}; }
@@ -104,7 +104,7 @@ UsageError mismatch(const std::string& line) {
 
 enum class Parsed { options, help_request, version_request };
 
-/// What CLI11 would take for something else.
+/// Words that CLI11 would misread.
 void check_spelling(const std::vector<std::string>& words, const KnownOptions& known) {
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
@@ -178,7 +178,7 @@ std::vector<std::string> take_command(std::vector<std::string>& words, const Ver
   for (std::size_t at = 0; at < words.size(); ++at) {
     at = skip_options(words, at, known);
     if (at == words.size()) break;
-    // What looks like an option, and is none of ours, is refused later.
+    // A word that looks like an option and is not one of ours is refused later.
     if (looks_like_option(words[at]) || ++operands < 2) continue;
     const auto begin = words.begin() + static_cast<std::ptrdiff_t>(at);
     std::vector<std::string> command(begin, words.end());

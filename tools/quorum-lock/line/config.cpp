@@ -95,7 +95,7 @@ std::vector<std::string> verbs_with_table() {
   return names;
 }
 
-/// "[run], [acquire]": where the key can stand; empty where it cannot.
+/// "[run], [acquire]": the tables that can contain the key; empty: none.
 std::string tables_with(std::string_view name) {
   std::string tables;
   for (const VerbText& verb : verbs()) {

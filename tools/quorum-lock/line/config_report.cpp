@@ -27,7 +27,7 @@
 namespace redlock::cli {
 namespace {
 
-/// What holds where nobody says anything. Flags are false, and what is not here is not set.
+/// The defaults. Flags are false, and what is not here is not set.
 struct Preset {
   std::string_view verb;  ///< empty: of every verb
   std::string_view name;
@@ -154,7 +154,7 @@ void check_value(const Arguments& given, const OptionText& option) {
   }
 }
 
-/// Collects lines, each once, in the order of the file where that is known.
+/// Collects lines, each once, in the order of the file if that is known.
 class Mistakes {
  public:
   void add(const std::string& text, std::size_t line = SIZE_MAX) {
@@ -208,8 +208,8 @@ bool has_own_globals(const Arguments& given) {
   });
 }
 
-/// What the verb would do with all layers, before it sends anything. To check the nodes is to read
-/// the system's certificates too, which takes a while.
+/// The verb's checks of all layers, before it sends anything. To check the nodes is to read the
+/// system's certificates too, which takes a while.
 std::optional<Settings> resolve(const Arguments& given, bool checks_nodes, Mistakes& mistakes) {
   std::optional<Settings> settings;
   mistakes.catch_from([&] { settings = resolve_settings(given, NodesNeeded::optional); });
@@ -253,7 +253,7 @@ std::string preset_of(std::string_view verb, const OptionText& option, const Set
   return {};
 }
 
-/// With `preset` where no layer has a value.
+/// The setting, with `preset` if no layer has a value.
 ShownSetting show(const Arguments& given, const OptionText& option, const std::string& preset,
                   const Settings& settings) {
   ShownSetting shown;

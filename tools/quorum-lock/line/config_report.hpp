@@ -9,7 +9,7 @@
 
 namespace redlock::cli {
 
-/// One setting of one verb, and where it comes from.
+/// One setting of one verb, and its source.
 struct ShownSetting {
   std::string name{};
   /// Empty: not set, and there is no default. Nodes are without passwords.
@@ -20,7 +20,7 @@ struct ShownSetting {
   std::size_t line = 0;    ///< of the file
 };
 
-/// What a configuration file means together with the command line and the environment.
+/// The meaning of a configuration file together with the command line and the environment.
 struct ConfigReport {
   std::string file{};
   std::vector<std::string> mistakes{};  ///< a line each; nothing else is filled in if there is one

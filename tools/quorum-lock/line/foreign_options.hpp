@@ -5,8 +5,8 @@
 
 namespace redlock::cli {
 
-/// What to do in place of an option of flock(1), or of `consul lock`, that `run` does not have;
-/// none: it is none of theirs. FLOCK.md has the same for people.
+/// Advice for an option of flock(1) or `consul lock` that `run` does not have; none: it is not one
+/// of theirs. FLOCK.md has the same for people.
 [[nodiscard]] std::optional<std::string_view> instead_of(std::string_view word) noexcept;
 
 }  // namespace redlock::cli

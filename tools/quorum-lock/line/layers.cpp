@@ -40,7 +40,7 @@ constexpr std::pair<std::string_view, std::string_view> incompatible[] = {
     {"owner", "fencing"},   {"permits", "fencing"},
 };
 
-/// Null where the option is not set, or is a flag that was taken back.
+/// Null: the option is not set, or is a flag that was taken back.
 const Arguments::Value* chosen(const Arguments& given, std::string_view name) {
   if (name.empty()) return nullptr;
   const Arguments::Value* value = given.find_any(std::string(name));

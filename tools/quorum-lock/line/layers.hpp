@@ -24,8 +24,8 @@ inline constexpr NotForAdopted not_for_adopted[] = {
     {"fencing", "give it the number that acquire printed, by --fencing-token"},
 };
 
-/// Where a value comes from, the strongest first: the command line, the environment, the table of
-/// the verb in the configuration file, the file's top level.
+/// Sources of a value, the strongest first: the command line, the environment, the table of the
+/// verb in the configuration file, the file's top level.
 ///
 /// The environment variable of a global option: QUORUM_LOCK_MAX_TTL of "max-ttl". The one of
 /// "password" is the password for nodes whose URL has none.

@@ -13,10 +13,10 @@ enum class OptionKind { nodes, flag, text, duration, number, list };
 /// By the name of its value in the help.
 [[nodiscard]] OptionKind kind_of(const OptionText& option) noexcept;
 
-/// "off" of DURATION|off; empty where there is no such word.
+/// "off" of DURATION|off; empty: there is no such word.
 [[nodiscard]] std::string_view word_instead(const OptionText& option) noexcept;
 
-/// What the option may be in a configuration file, for people.
+/// The values that the option can have in a configuration file, for people.
 [[nodiscard]] std::string allowed_in_file(const OptionText& option);
 
 /// Whether it can have a default in a configuration file. Some only make sense for one command.

@@ -32,7 +32,7 @@ struct VerbText {
 /// Null: there is no such verb.
 [[nodiscard]] const VerbText* find_verb_text(std::string_view name) noexcept;
 
-/// What else `help options` says about the options that every verb takes.
+/// The end of `help options`, about the options that every verb takes.
 [[nodiscard]] std::string_view options_footer() noexcept;
 
 /// Ends the help of the program itself.

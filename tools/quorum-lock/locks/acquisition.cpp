@@ -1,5 +1,7 @@
 #include "quorum-lock/locks/acquisition.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -11,6 +13,7 @@
 #include "common/session/exit_code.hpp"
 #include "common/session/holder_text.hpp"
 #include "common/session/verdict.hpp"
+#include "common/text/text.hpp"
 #include "quorum-lock/locks/by_token.hpp"
 
 namespace redlock::cli {
@@ -28,7 +31,7 @@ void fill_in_remaining(Error& error, const Inspection& inspection) {
   error.round.nodes = std::move(votes);
 }
 
-/// In words. Of one holder, what people call it goes into the acquisition.
+/// The obstacle in words. If there is one holder, its name goes into the acquisition.
 std::string describe_obstacle(Client& client, const Target& target, Acquisition& acquisition) {
   if (target.permits() > 0) return describe_permits(client, target.resource(), target.permits());
   const Result<Inspection> inspection = client.inspect(target.resource());
@@ -38,16 +41,31 @@ std::string describe_obstacle(Client& client, const Target& target, Acquisition&
   return holder_text(*inspection);
 }
 
+/// The first of several resources that another client holds: "'b' is held by …".
+std::string describe_obstacle_of_several(Client& client, const Target& target) {
+  std::vector<std::string> resources = target.more_resources();
+  resources.insert(resources.begin(), target.resource());
+  for (const std::string& resource : resources) {
+    const Result<Inspection> seen = client.inspect(resource);
+    if (!seen || count_answered(*seen) < seen->quorum) continue;
+    if (seen->state == Inspection::State::free && seen->kind == LockKind::none) continue;
+    return fmt::format("'{}' is {}", as_printable(resource), holder_text(*seen));
+  }
+  return {};
+}
+
 /// A refusal names the token. People know the holder by its name.
 void name_holder(Client& client, const Target& target, Acquisition& acquisition) {
   Error& error = acquisition.lease.error();
   if (error.code != Errc::held && error.code != Errc::split) return;
   // Of many permits each has to be asked about.
   constexpr std::size_t most_permits = 16;
-  if (target.permits() > most_permits || !target.more_resources().empty()) return;
-  const std::string text = describe_obstacle(client, target, acquisition);
+  if (target.permits() > most_permits) return;
+  const std::string text = target.more_resources().empty()
+                               ? describe_obstacle(client, target, acquisition)
+                               : describe_obstacle_of_several(client, target);
   if (text.empty()) return;
-  // What the library knows of the holder comes last, and only if the resource is held.
+  // The library's text about the holder comes last, and only if the resource is held.
   const std::size_t holder =
       error.code == Errc::held ? error.message.rfind("; ") : std::string::npos;
   if (holder != std::string::npos) error.message.erase(holder);

@@ -26,9 +26,8 @@ namespace redlock::cli {
 
 struct Acquisition {
   Result<Lease> lease;
-  std::string
-      holder_name{};  ///< what people call the holder that is in the way, where one is known
-  int signal = 0;     ///< that ended the waiting; 0: none did
+  std::string holder_name{};  ///< name of the holder that is in the way; empty: not known
+  int signal = 0;             ///< that ended the waiting; 0: none did
   /// Says nothing any more, and may still wait for an answer: the lease need not.
   std::unique_ptr<WaitNotice> notice{};
 };

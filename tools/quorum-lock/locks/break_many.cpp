@@ -26,7 +26,7 @@
 namespace redlock::cli {
 namespace {
 
-/// What one call does. Its results are those of every lock that was shown.
+/// The result of one call. Its results are those of every lock that was shown.
 class ManyBreaker {
  public:
   ManyBreaker(Client& client, const Settings& settings, const ManyBreaking& many)

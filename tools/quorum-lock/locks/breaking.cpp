@@ -26,7 +26,7 @@ bool any_still_there(const std::vector<Token>& tokens, const Inspection& inspect
   });
 }
 
-/// Where tokens were deleted, also where the nodes were too few for a round to call it that.
+/// Whether tokens were deleted, even if on too few nodes for a successful round.
 struct BrokenOn {
   bool any = false;
   std::set<std::string> nodes;  ///< and those for whose answers no round has waited
@@ -139,7 +139,7 @@ Result<BreakVerdict> break_tokens(Client& client, const Breaking& what) {
     if (!released && released.error().code != Errc::not_holder) problem = released.error().message;
   }
   Result<Inspection> after = client.inspect(what.resource);
-  // A node that did not know the script by its digest is asked again, behind the inspection.
+  // A node that did not know the script by its digest is asked again, after the inspection.
   if (after && any_still_there(what.tokens, *after)) after = client.inspect(what.resource);
   if (!after) return std::move(after).error();
   const bool too_few = count_answered(*after) < after->quorum;

@@ -24,7 +24,7 @@ namespace redlock::cli {
 /// list.
 [[nodiscard]] bool has_what_is_no_token(const Inspection& inspection);
 
-/// What is broken, and on which terms.
+/// The lock to break, and the terms.
 struct Breaking {
   std::string resource{};
   std::vector<Token> tokens{};        ///< that were shown
@@ -32,7 +32,7 @@ struct Breaking {
   bool has_unlisted_holds = false;    ///< the delay begins after the last one
 };
 
-/// What came of it.
+/// The result.
 struct BreakVerdict {
   std::string_view outcome{};         ///< of break_json()
   std::vector<Token> tokens{};        ///< that are gone

@@ -110,7 +110,7 @@ ChosenLock choose_tokens(const SeenLock& lock, const HolderFilter& filter,
   return chosen;
 }
 
-/// What is broken is what is shown, so the row says what the inspection has found.
+/// The row shows what the inspection has found, because exactly that is broken.
 admin::ListedLock row_of(admin::ListedLock row, const std::vector<ChosenLock>& chosen,
                          bool all_holders) {
   const ChosenLock& first = chosen.front();

@@ -22,7 +22,7 @@ struct ChosenLock {
 
 struct ChosenLocks {
   std::vector<ChosenLock> locks{};
-  admin::LockList rows{};             ///< the same as `list` shows them; permits are one row
+  admin::LockList rows{};             ///< the locks as `list` shows them; permits are one row
   std::vector<std::string> names{};   ///< of the holder, for each row; empty: not known, or several
   std::vector<std::string> values{};  ///< resources with a value that is not a lock token
 };

@@ -43,6 +43,7 @@ std::string holder_text(const admin::ListedLock& lock) {
   }
   if (!lock.holder) return "-";
   if (std::string delay = delay_text(lock.holder); !delay.empty()) return delay;
+  if (!lock.holder_name.empty()) return as_printable(lock.holder_name);
   return as_printable(lock.holder->name().empty() ? lock.holder->view() : lock.holder->name());
 }
 
@@ -81,7 +82,7 @@ Json lock_json(const admin::ListedLock& lock) {
   const Token token = lock.holder.value_or(Token());
   json["holder"] = text_or_null(token.view());
   json["owner"] = text_or_null(lock.owner);
-  json["holder_name"] = text_or_null(token.name());
+  json["holder_name"] = text_or_null(lock.holder_name.empty() ? token.name() : lock.holder_name);
   json["delay"] = !delay_text(lock.holder).empty();
   if (lock.permits) json["permits_held"] = *lock.permits;
   if (lock.holds > 0) json["holds"] = lock.holds;

@@ -19,7 +19,7 @@ namespace redlock::cli {
 /// "12 locks: 10 held, 1 split, 1 reserved; 3 wait".
 [[nodiscard]] std::string lock_summary(const admin::LockList& list);
 
-/// What the list lacks, a line for each reason; none: it is complete.
+/// Reasons why the list is incomplete, a line each; none: it is complete.
 [[nodiscard]] std::vector<std::string> list_warnings(const admin::LockList& list,
                                                      std::size_t limit);
 

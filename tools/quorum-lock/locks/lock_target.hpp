@@ -9,8 +9,8 @@
 
 namespace redlock::cli {
 
-/// The lock that RESOURCE..., --shared, --permits, --owner and --at-least name. What cannot be
-/// combined is a UsageError that names both.
+/// The lock that RESOURCE..., --shared, --permits, --owner and --at-least name. Throws UsageError,
+/// which names both, for options that cannot be combined.
 [[nodiscard]] Target target_of(const Arguments& given);
 
 /// RESOURCE... as results name them.

@@ -120,7 +120,7 @@ void WaitNotice::follow(const std::stop_token& stop) {
 
 Obstacle WaitNotice::find(const std::stop_token& stop) const {
   if (permits_ > 0) {
-    // Of one permit: it says whether enough nodes vote.
+    // One permit is enough: it shows whether enough nodes vote.
     const Result<Inspection> inspection = client_.inspect(resources_.front() + "#0");
     if (!inspection) return {inspection.error().message, std::nullopt};
     const Obstacle taken{fmt::format("all {} permits are taken", permits_), std::nullopt};

@@ -17,9 +17,9 @@
 
 namespace redlock::cli {
 
-/// What keeps a caller from a resource.
+/// The reason why a caller does not get a resource.
 struct Obstacle {
-  std::string what;                              ///< the same words as long as nothing changes
+  std::string what;                              ///< constant while nothing changes
   std::optional<std::chrono::nanoseconds> left;  ///< until it can be over
 };
 
@@ -42,7 +42,7 @@ class WaitNotice {
   /// All of them outlive it. `limit`: how long the verb waits.
   WaitNotice(Client& client, const Settings& settings, const Target& target,
              std::chrono::nanoseconds limit);
-  /// Waits for what it has asked the nodes.
+  /// Waits for the inspection under way.
   ~WaitNotice() = default;
   WaitNotice(const WaitNotice&) = delete;
   WaitNotice& operator=(const WaitNotice&) = delete;
@@ -52,7 +52,7 @@ class WaitNotice {
 
  private:
   void follow(const std::stop_token& stop);
-  /// Of several resources, the first that is in the way.
+  /// For several resources: the first one that is not free.
   [[nodiscard]] Obstacle find(const std::stop_token& stop) const;
   void say(const Obstacle& obstacle);
 

@@ -72,7 +72,7 @@ class Guard {
     }
     if (killing_ == Killing::no) {
       killing_ = Killing::yes;
-      // At once, as one: the tree is then gone through for what has left the group.
+      // The whole group at once; then the tree is searched for processes that have left the group.
       if (!reaped_) static_cast<void>(::kill(-command_, SIGKILL));
     }
   }

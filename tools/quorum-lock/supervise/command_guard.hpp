@@ -15,9 +15,8 @@ enum class GuardOrder : char {
 /// orders. Calls nothing but async-signal-safe functions.
 ///
 /// It lives outside the holder's process group and ignores every signal, so that nothing ends it
-/// that ends the holder. Orphans among what the command started become its children
-/// where the system can do that, which is how it finds all of them; elsewhere it finds those of the
-/// command's process group.
+/// that ends the holder. Orphans of the command become its children if the system can do that, so
+/// it finds all of them; on other systems it finds those in the command's process group.
 [[noreturn]] void guard_command(const ExecPlan& plan, int link) noexcept;
 
 }  // namespace redlock::cli

@@ -156,7 +156,7 @@ int release(const HeldCommand& request, Lease& lease, int exit_code) {
   return exit_code;
 }
 
-/// The errno where the command could not be started.
+/// The errno if the command could not be started.
 std::variant<Ending, int> supervise(const HeldCommand& request, const ChildRequest& child,
                                     const Lease& lease, LockStatus& status, const Signals& signals,
                                     const Terminal& terminal) {
@@ -179,7 +179,7 @@ int report_loss(const HeldCommand& request, const Session& session, Lease& lease
     // The keys left on the nodes would only block others; the loss is known.
     static_cast<void>(lease.release());
   } else {
-    // It keeps others out for as long as it lasts, beside a command that still runs.
+    // The lease still keeps others out until it ends, while the command still runs.
     static_cast<void>(lease.detach());
   }
   return code(ExitCode::lost);

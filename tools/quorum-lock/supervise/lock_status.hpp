@@ -42,8 +42,8 @@ class LockStatus {
   LockStatus(const LockStatus&) = delete;
   LockStatus& operator=(const LockStatus&) = delete;
 
-  /// While it lives, the answer is 200 for as long as the lease is valid, which must stay where it
-  /// is.
+  /// While this object lives, the answer is 200 as long as the lease is valid. The lease must not
+  /// move.
   class Hold {
    public:
     Hold(LockStatus& status, const Lease& lease) : status_(status) { status_.hold(lease); }

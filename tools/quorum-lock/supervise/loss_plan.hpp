@@ -8,16 +8,15 @@ namespace redlock::cli {
 
 /// When a command has to be ended whose lock is not renewed any more.
 struct LossPlan {
-  std::chrono::nanoseconds term_lead;   ///< SIGTERM so long before the lease's validity ends
-  std::chrono::nanoseconds kill_after;  ///< SIGKILL at most so long after SIGTERM
-  /// SIGKILL no later than so long before the validity ends: the kernel and a busy machine need
-  /// time to carry it out, and the group must be gone before anybody else can hold the lock.
+  std::chrono::nanoseconds term_lead;   ///< time from SIGTERM to the end of the lease's validity
+  std::chrono::nanoseconds kill_after;  ///< longest time from SIGTERM to SIGKILL
+  /// Least time from SIGKILL to the end of the validity. The kernel and a busy machine need time,
+  /// and the group must be gone before anybody else can hold the lock.
   std::chrono::nanoseconds margin;
 };
 
-/// A grace that was asked for is kept as long as the lease allows: SIGTERM comes earlier by as
-/// much, but never before half of the TTL has run out, so that renewals (the first after a third of
-/// it) still have their chances.
+/// A requested grace (`kill_after`) moves SIGTERM to an earlier time, but never before half of the
+/// TTL has run out: renewals, the first after a third of it, keep their chances.
 [[nodiscard]] constexpr LossPlan plan_loss(
     std::chrono::nanoseconds ttl, std::optional<std::chrono::nanoseconds> kill_after) noexcept {
   const auto lead = std::min<std::chrono::nanoseconds>(ttl / 5, std::chrono::seconds{2});

@@ -16,14 +16,14 @@
 
 namespace redlock::cli {
 
-/// Where the metrics of a client go: --metrics-file and --metrics-listen.
+/// Destinations of a client's metrics: --metrics-file and --metrics-listen.
 struct MetricsTargets {
   std::optional<std::string> file{};
   std::optional<ListenAddress> listen{};
   bool required = false;  ///< what cannot be listened on is an error
 };
 
-/// Throws UsageError where a value is wrong, or the file cannot be written.
+/// Throws UsageError if a value is wrong or the file cannot be written.
 [[nodiscard]] MetricsTargets metrics_targets_of(const Arguments& given);
 
 /// Writes the client's metrics to the file every few seconds and when it is destroyed, each time as
@@ -39,7 +39,7 @@ class MetricsExport {
   MetricsExport(const MetricsExport&) = delete;
   MetricsExport& operator=(const MetricsExport&) = delete;
 
-  /// What a scrape gets now. Any thread.
+  /// The text that a scrape gets now. Any thread.
   [[nodiscard]] HttpPage page() const;
 
  private:

@@ -81,7 +81,7 @@ void Supervision::signal_refused() noexcept {
   }
 }
 
-/// The grace, cut where the lease ends: its end follows renewals and clock steps in both
+/// The grace, at most until the lease ends. That end follows renewals and clock steps in both
 /// directions.
 Instant Supervision::kill_at() const noexcept {
   return std::min(later(terminated_at_, plan_.kill_after), valid_until_ - plan_.margin);

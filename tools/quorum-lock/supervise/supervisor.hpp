@@ -44,7 +44,7 @@ class Supervisor {
   bool said_refused_ = false;
   bool said_losing_ = false;
   std::function<void()> on_losing_{};
-  // The clock of the lease: after a suspend the command must not run on for what was left.
+  // The clock of the lease: after a suspend the command must not run for the rest of its old time.
   platform::PollTimer timer_;
   platform::Wakeup lost_;
   Supervision supervision_;

@@ -26,7 +26,7 @@ constexpr FindingRow level_rows[] = {
     {FindingKind::membership, FindingLevel::warning, true},
     {FindingKind::quarantined, FindingLevel::warning, true},
     {FindingKind::not_bootstrapped, FindingLevel::warning, true},
-    // Of the nodes that it names, some may vote: their membership says which.
+    // Some of the nodes that the finding names may vote; their membership shows which.
     {FindingKind::other_deployment, FindingLevel::warning, false},
     // Clients with different lists may both be granted a lock.
     {FindingKind::stale_client, FindingLevel::critical, false},
@@ -36,7 +36,7 @@ constexpr FindingRow level_rows[] = {
     {FindingKind::client_limit, FindingLevel::warning, false},
 };
 
-/// Of several nodes, a finding has all URLs, with a comma and a blank between.
+/// A finding about several nodes has all URLs, separated by a comma and a blank.
 bool names_node(const admin::Finding& finding, const std::string& url) {
   return (", " + finding.node + ", ").find(", " + url + ", ") != std::string::npos;
 }

@@ -8,9 +8,9 @@
 
 namespace redlock::cli {
 
-/// What a finding means for monitoring. `critical`: two clients may be granted the same lock, or
-/// what clients were told to rely on is not so. Everything else is a `warning`, because locks are
-/// granted and safe while a quorum has a vote.
+/// The meaning of a finding for monitoring. `critical`: two clients may be granted the same lock,
+/// or what clients were told to rely on is not so. Everything else is a `warning`, because locks
+/// are granted and safe while a quorum has a vote.
 enum class FindingLevel { warning, critical };
 
 /// "warning", "critical".

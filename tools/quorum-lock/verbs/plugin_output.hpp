@@ -8,8 +8,8 @@
 
 namespace redlock::cli {
 
-/// What monitoring plugins print (Nagios, Icinga, and others that run their plugins), and how they
-/// exit: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
+/// The output of monitoring plugins (Nagios, Icinga, and others that run their plugins), and their
+/// exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
 struct PluginOutput {
   int exit_code = 0;
   std::string line{};  ///< with its line end

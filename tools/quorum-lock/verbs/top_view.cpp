@@ -24,7 +24,7 @@ using Colour = Style::Colour;
 constexpr std::array<Column, 6> node_columns{
     {{"NODE", 16}, {"STATE", 12}, {"RTT"}, {"SERVER", 8}, {"MEMORY"}, {"QUARANTINE"}}};
 
-/// What is always there: a head, an empty line between the tables, a foot.
+/// Lines that are always shown: a head, an empty line between the tables, a foot.
 constexpr std::size_t frame_lines = 3;
 
 std::string quarantine_text(std::chrono::nanoseconds quarantine) {
@@ -100,8 +100,7 @@ std::vector<std::string> top_lines(const Style& style, const TopFacts& facts, st
   const bool short_of_nodes = facts.list.answered < facts.list.quorum;
   std::vector<std::string> lines{
       cut(style, short_of_nodes ? Colour::bad : Colour::plain, head_of(facts.list), width)};
-  // The nodes and the warnings take at most half of what is there for tables: the locks are what
-  // `top` is for.
+  // The nodes and the warnings take at most half of the room for tables: `top` is for the locks.
   const std::size_t room = height > frame_lines ? height - frame_lines : 0;
   append_lines(lines, fitting_lines(node_lines(style, facts.check, width), width, (room + 1) / 2));
   std::vector<std::string> warnings;

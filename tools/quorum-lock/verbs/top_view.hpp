@@ -11,19 +11,19 @@
 
 namespace redlock::cli {
 
-/// What `top` shows.
+/// The content of `top`.
 struct TopFacts {
   admin::DeploymentCheck check{};
   admin::LockList list{};
   std::vector<std::string> warnings{};  ///< see list_warnings()
 };
 
-/// The screen of `top`: at most `height` lines of at most `width` characters. What has no room is
+/// The screen of `top`: at most `height` lines of at most `width` characters. Rows without room are
 /// counted. Pure.
 [[nodiscard]] std::vector<std::string> top_lines(const Style& style, const TopFacts& facts,
                                                  std::size_t width, std::size_t height);
 
-/// The first of these lines that fit, and behind them the number of those that do not.
+/// The first lines that fit, followed by the number of those that do not.
 [[nodiscard]] std::vector<std::string> fitting_lines(std::vector<std::string> lines,
                                                      std::size_t width, std::size_t height);
 

@@ -64,7 +64,8 @@ namespace {
        {"permits", lock.permits < 0 ? js.null() : js.number(static_cast<double>(lock.permits))},
        {"remaining", js.milliseconds(lock.remaining_ns)},
        {"waiters", count_value(js, lock.waiters)},
-       {"nodes", count_value(js, lock.nodes)}});
+       {"nodes", count_value(js, lock.nodes)},
+       {"holderName", js.text(lock.holder_name)}});
 }
 
 }  // namespace

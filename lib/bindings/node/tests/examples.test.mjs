@@ -43,6 +43,17 @@ test('the first program of the documentation', async () => {
   assert.match(child.output, /^write with the number \d+\n$/);
 });
 
+const projectPage = process.env.REDLOCK_PAGES ?? '';
+test('the program of the project\'s README', { skip: projectPage === '' }, async () => {
+  const page = fs.readFileSync(projectPage, 'utf8');
+  const [, program] = page.match(/```js\n(import [^]*?)```/);
+  const text = program.replace(/nodes: \[[^\]]*\]/, `nodes: ${JSON.stringify(servers.urls)}`);
+  assert.notEqual(text, program);
+  const child = run('--input-type=module', '--eval', text, '--');
+  assert.equal(await child.ended, 0, child.errors);
+  assert.match(child.output, /^write with the number \d+n?\n$/);
+});
+
 test('a signal ends the work that the documentation shows, and its lease', async () => {
   const page = fs.readFileSync(`${packageFolder}/README.md`, 'utf8');
   const [, program] = page.match(/```js\n(const stop = new AbortController[^]*?)```/);

@@ -174,7 +174,7 @@ class ListedLock(Structure):
     _fields_ = [("resource", c_char_p), ("kind", c_int32), ("state", c_char_p),
                 ("holder", c_char_p), ("owner", c_char_p), ("holds", c_uint64),
                 ("permits", c_int64), ("remaining_ns", c_int64), ("waiters", c_uint64),
-                ("nodes", c_uint64)]
+                ("nodes", c_uint64), ("holder_name", c_char_p)]
 
 
 class ListedNode(Structure):

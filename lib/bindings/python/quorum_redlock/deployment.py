@@ -116,6 +116,7 @@ class ListedLock:
     remaining: float | None  #: how long the lock is held unless it is extended
     waiters: int
     nodes: int  #: that store it
+    holder_name: str | None  #: the holder's name for people; None: not known
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,8 @@ def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_nod
 
 
 _Part = TypeVar("_Part")
-_MAYBE = {"uptime", "used_memory", "max_memory", "permits", "remaining", "holder", "owner"}
+_MAYBE = {"uptime", "used_memory", "max_memory", "permits", "remaining", "holder", "owner",
+          "holder_name"}
 
 
 def _member_of(struct: Any, name: str) -> Any:

@@ -38,6 +38,21 @@ class Examples(unittest.TestCase):
             self.assertIn(f"job {number} is done under job/{number}\n", output)
 
 
+class FirstProgram(unittest.TestCase):
+    """The project's README, in a checkout."""
+
+    def test_runs_as_it_stands_but_for_the_nodes(self) -> None:
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            program = re.search(r"^```python\n(.*?)^```", file.read(), re.S | re.MULTILINE)
+        assert program is not None
+        text, count = re.subn(r'Client\(\[[^\]]*\]\)', f"Client({shared_nodes().urls!r})",
+                              program.group(1))
+        self.assertEqual(count, 1)
+        run = run_python(text)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stdout, r"^write with the number \d+\n$")
+
+
 _BEGIN = """
 import asyncio, quorum_redlock, quorum_redlock.aio, quorum_redlock.deployment
 from quorum_redlock import Client, Election, Lease, Lock, Stop

@@ -38,6 +38,17 @@ TEST_F(CliList, IsATableSortedByResource) {
   EXPECT_EQ(count_lines(tool({"list", "--quiet"}).output), 2U) << "no titles";
 }
 
+TEST_F(CliList, NamesTheHolders) {
+  EXPECT_EQ(tool({"acquire", "job", "--ttl", "20s", "--name", "teller-7"}).exit_code, 0);
+  // The name follows the lock by a moment.
+  EXPECT_TRUE(eventually(
+      [&] { return json_of(tool({"list", "--json"}))["locks"][0]["holder_name"] == "teller-7"; }));
+  EXPECT_THAT(tool({"list"}).output, testing::HasSubstr("held   teller-7"));
+  const ProcessResult refused = tool({"acquire", "free", "job"});
+  EXPECT_EQ(refused.exit_code, 75);
+  EXPECT_THAT(refused.errors, testing::HasSubstr("; 'job' is held by teller-7 (exclusive, "));
+}
+
 TEST_F(CliList, SaysThatThereIsNothing) {
   EXPECT_EQ(tool({"list"}).output, "no locks\n");
   EXPECT_EQ(tool({"list", "--quiet"}).output, "");

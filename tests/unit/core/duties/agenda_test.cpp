@@ -20,7 +20,7 @@ using testing::IsEmpty;
 
 struct AgendaDuty : testing::Test {
   AgendaDuty() {
-    rest.wake(claim);
+    idle_leases.wake(claim);
     claim.round.begin(1, 3, 2, borrowed.now, 9s);
     claim.task = Claim::Task::acquire;
     claim.valid_until = in(9s);
@@ -51,7 +51,7 @@ struct AgendaDuty : testing::Test {
   Borrowed borrowed{3};
   Claims claims;
   Acquisitions acquisitions;
-  IdleLeases rest{borrowed.settings, claims};
+  IdleLeases idle_leases{borrowed.settings, claims};
   Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
   Agenda agenda{borrowed.now, borrowed.nodes};
 };

@@ -74,7 +74,7 @@ struct BorrowedForClaims : Borrowed {
   Claim& begun(Claim::Purpose purpose, const SpecialTerms& terms = {}) {
     Claim& claim = claims.make(purpose, "resource", random.token());
     claim.set_terms(terms);
-    rest.wake(claim);
+    idle_leases.wake(claim);
     claim.keys.begin_votes(lost_votes);
     voters.begin_round(claim, 1, 10s);
     claim.valid_until = later(now, 10s);
@@ -163,10 +163,10 @@ struct BorrowedForClaims : Borrowed {
   Meter meter{settings, nodes};
   FencingTokens fencing{settings, nodes, meter, outbox};
   Names names{settings, now, nodes, outbox};
-  IdleLeases rest{settings, claims};
-  Voters voters{now, nodes, lost_votes, rest, meter};
-  Sender sender{settings, now,      acquisitions, nodes, rest,       clocks,
-                cover,    tracking, fencing,      names, wait_queue, outbox};
+  IdleLeases idle_leases{settings, claims};
+  Voters voters{now, nodes, lost_votes, idle_leases, meter};
+  Sender sender{settings, now,      acquisitions, nodes, idle_leases, clocks,
+                cover,    tracking, fencing,      names, wait_queue,  outbox};
   OwedReleases owed_releases{settings, now, closing, nodes, acquisitions, claims, agenda, sender};
   KeyNotes key_notes{now,     lost_votes, voters, acquisitions, tracking,
                      fencing, wait_queue, sender, owed_releases};

@@ -13,7 +13,7 @@ using Prospect = FencingTokens::Prospect;
 
 struct FencingTokensDuty : testing::Test {
   FencingTokensDuty() {
-    rest.wake(claim);
+    idle_leases.wake(claim);
     tokens.propose(claim, 1000s);
     claim.round.begin(1, 3, 2, borrowed.now, 10s);
   }
@@ -31,7 +31,7 @@ struct FencingTokensDuty : testing::Test {
 
   Borrowed borrowed{3};
   Claims claims;
-  IdleLeases rest{borrowed.settings, claims};
+  IdleLeases idle_leases{borrowed.settings, claims};
   Meter meter{borrowed.settings, borrowed.nodes};
   FencingTokens tokens{borrowed.settings, borrowed.nodes, meter, borrowed.outbox};
   Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));

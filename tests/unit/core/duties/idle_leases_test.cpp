@@ -86,12 +86,12 @@ TEST_F(RestDuty, hands_work_from_claim_to_claim_as_good_as_new) {
   Claim& first = lease();
   make_long(first);
   first.work->requests.push_back(CallId{1});
-  first.work->place.as_client = true;
+  first.work->position.as_client = true;
   idle_leases.archive(first);
   Claim& next = awake();
   EXPECT_TRUE(is_long(next)) << "it has the memory";
   EXPECT_TRUE(next.work->requests.empty()) << "and nothing of the first claim";
-  EXPECT_FALSE(next.work->place.as_client);
+  EXPECT_FALSE(next.work->position.as_client);
   next.round.begin(1, 3, 2, Instant{}, 10s);
   next.round.record_grant(1, 1ms);
   EXPECT_EQ(next.round.round_trip(1), 1ms) << "its round has votes again";

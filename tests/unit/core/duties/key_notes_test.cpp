@@ -139,12 +139,12 @@ TEST_F(KeyNotesDuty, ask_next_on_that_node_for_what_its_answer_calls_for) {
   ignore_answers();
   Claim& queued = asked_attempt({}, Verb::take);
   hold(queued);
-  queued.work->place.ticket = 7;
-  queued.work->place.unanswered = nodes.all();
+  queued.work->position.ticket = 7;
+  queued.work->position.unanswered = nodes.all();
   set(queued, 0, Reply::granted);
   set(queued, 1, Reply::taken);
   EXPECT_EQ(asked(Verb::leave_queue), NodeSet::of(1)) << "it was queued for nothing";
-  EXPECT_EQ(queued.work->place.unanswered, NodeSet::of(2));
+  EXPECT_EQ(queued.work->position.unanswered, NodeSet::of(2));
   ignore_answers();
   Claim& fenced = attempt();
   fencing.propose(fenced, 1000s);

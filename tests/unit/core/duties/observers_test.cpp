@@ -15,7 +15,7 @@ struct ObserversDuty : testing::Test {
   }
   Claim& inspection() {
     Claim& claim = claims.make(Claim::Purpose::inspect, "resource", Token());
-    rest.wake(claim);
+    idle_leases.wake(claim);
     return claim;
   }
   Observation* changed(NodeIndex node) {
@@ -24,7 +24,7 @@ struct ObserversDuty : testing::Test {
 
   Borrowed borrowed{3};
   Claims claims;
-  IdleLeases rest{borrowed.settings, claims};
+  IdleLeases idle_leases{borrowed.settings, claims};
   core::Tracking tracking{borrowed.nodes, borrowed.outbox};
   TimerHeap timers;
   Observers observers{borrowed.settings,    borrowed.now, borrowed.nodes, claims,

@@ -53,9 +53,9 @@ TEST_F(SenderDuty, asks_the_nodes_that_may_be_asked_now_and_notes_which) {
   EXPECT_TRUE(other.keys.may_be_written(2));
   EXPECT_EQ(other.keys.present(), NodeSet()) << "it is not ours to release";
   Claim& queued = attempt();
-  queued.work->place.ticket = 7;
+  queued.work->position.ticket = 7;
   send(queued, Verb::take);
-  EXPECT_EQ(queued.work->place.nodes, NodeSet::of(2));
+  EXPECT_EQ(queued.work->position.nodes, NodeSet::of(2));
   idle_leases.archive(claim);
   send(claim, Verb::release);
   EXPECT_NE(claim.work, nullptr) << "something of it is under way";

@@ -47,7 +47,7 @@ struct TrackingDuty : testing::Test {
 
   Borrowed borrowed{3};
   Claims claims;
-  IdleLeases rest{borrowed.settings, claims};
+  IdleLeases idle_leases{borrowed.settings, claims};
   Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
   core::Tracking tracking{borrowed.nodes, borrowed.outbox};
 };
@@ -84,8 +84,8 @@ TEST_F(TrackingDuty, has_a_queue_tracked_again_after_a_request_that_may_queue_th
   tracking.queues().use("resource");
   begin_step();
   EXPECT_EQ(asked_after(Verb::take), NodeSet()) << "it has no place in a queue";
-  rest.wake(claim);
-  claim.work->place.as_client = true;
+  idle_leases.wake(claim);
+  claim.work->position.as_client = true;
   EXPECT_EQ(asked_after(Verb::take), NodeSet::first(2));
   EXPECT_EQ(asked_after(Verb::extend), NodeSet()) << "which queues nobody";
 }

@@ -26,9 +26,9 @@ struct VotersDuty : testing::Test {
   Borrowed borrowed{3};
   Claims claims;
   LostVotes lost_votes;
-  IdleLeases rest{borrowed.settings, claims};
+  IdleLeases idle_leases{borrowed.settings, claims};
   Meter meter{borrowed.settings, borrowed.nodes};
-  Voters voters{borrowed.now, borrowed.nodes, lost_votes, rest, meter};
+  Voters voters{borrowed.now, borrowed.nodes, lost_votes, idle_leases, meter};
 };
 
 TEST_F(VotersDuty, are_of_the_deployment_that_counted_when_the_round_began) {

@@ -697,6 +697,25 @@ TEST(MemberBootstrap, refuses_lists_that_leave_a_quorum_out) {
   EXPECT_TRUE(one_out.done());
 }
 
+// As after a move to TLS, or to names of hosts: the URLs are new, the servers are not.
+TEST(MemberBootstrap, of_the_same_nodes_by_other_names_goes_through) {
+  for (std::size_t count = 1; count <= 5; ++count) {
+    World world(count);
+    Marker former;
+    former.state = Marker::State::active;
+    former.deployment = "7.d";
+    for (std::size_t i = 1; i <= count; ++i) former.members.push_back("m" + std::to_string(i));
+    for (std::size_t i = 1; i <= count; ++i) {
+      former.self = former.members[i - 1];
+      world.write(name_of(i), former, milliseconds(-1), world.now - 2 * full_quarantine);
+    }
+    Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(run.done()) << world.describe();
+    world.now += 2 * full_quarantine;
+    EXPECT_TRUE(world.serves(names_up_to(count))) << world.describe();
+  }
+}
+
 TEST(MemberBootstrap, refuses_while_a_change_is_under_way_and_names_it) {
   World world(4);
   world.found(names_up_to(3), "7.d");
