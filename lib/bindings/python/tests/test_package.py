@@ -145,7 +145,8 @@ class Installation(unittest.TestCase):
             if importlib.util.find_spec(tool) is None:
                 self.skipTest(f"{tool} is not installed")
         with open(_PAGES[0], encoding="utf-8") as file:
-            commands = re.search(r"^(python3 -m venv .*\n.*/pip install .*)\n```", file.read(), re.M)
+            commands = re.search(r"^(python3 -m venv .*\n.*/pip install .*)\n```", file.read(),
+                                 re.MULTILINE)
         assert commands is not None
         with tempfile.TemporaryDirectory() as folder:
             copy = os.path.join(folder, "lib", "bindings", "python")
@@ -161,7 +162,8 @@ class Installation(unittest.TestCase):
                 ["venv/bin/python", "-c", "import quorum_redlock\n"
                  "print(quorum_redlock.__file__, quorum_redlock.library_version())"],
                 env=environment, cwd=folder, check=True, capture_output=True, text=True).stdout
-            self.assertRegex(output, rf"^{folder}/venv/.*/quorum_redlock/__init__.py \d+\.\d+\.\d+$")
+            self.assertRegex(
+                output, rf"^{folder}/venv/.*/quorum_redlock/__init__.py \d+\.\d+\.\d+$")
 
     def test_a_wheel_carries_the_library(self) -> None:
         for tool in ("patchelf", "strip"):
