@@ -76,7 +76,8 @@ TEST(Simulation, what_is_reserved_for_a_client_that_was_granted_already_is_passe
 }
 
 TEST(Simulation, readers_that_are_queued_late_share_with_those_that_hold_it) {
-  // Readers waited until a holder released, and for the reservation of a writer that had given up.
+  // Readers waited until a holder released, and for the writer reservation of a caller that had
+  // given up.
   for (const std::uint64_t seed :
        std::array<std::uint64_t, 3>{990'000'721, 990'001'675, 990'001'981}) {
     const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
