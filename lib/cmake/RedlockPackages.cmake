@@ -6,8 +6,19 @@ if(NOT TARGET redlock OR NOT TARGET redlock_static OR NOT TARGET quorum-lock)
   return()
 endif()
 
-set(REDLOCK_PACKAGE_CONTACT "The redlock authors <redlock@example.invalid>" CACHE STRING
-  "Maintainer of the packages")
+# The project has neither a home on the web nor an address of its own: who distributes packages names
+# both here.
+set(REDLOCK_HOMEPAGE "" CACHE STRING "Homepage that the packages name; empty: none")
+set(REDLOCK_PACKAGE_CONTACT "" CACHE STRING
+  "Maintainer of the packages, NAME <ADDRESS>; empty: DEBFULLNAME and DEBEMAIL of the environment")
+set(redlock_contact "${REDLOCK_PACKAGE_CONTACT}")
+if(NOT redlock_contact AND NOT "$ENV{DEBEMAIL}" STREQUAL "")
+  set(redlock_contact "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+  string(STRIP "${redlock_contact}" redlock_contact)
+elseif(NOT redlock_contact)
+  # Debian's format requires an address. This domain is reserved, so it is nobody's (RFC 2606).
+  set(redlock_contact "The redlock authors <redlock@example.invalid>")
+endif()
 
 get_target_property(redlock_soversion redlock SOVERSION)
 set(redlock_package_library "libredlock${redlock_soversion}")
@@ -15,7 +26,10 @@ set(redlock_package_library "libredlock${redlock_soversion}")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME redlock)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
-set(CPACK_PACKAGE_CONTACT "${REDLOCK_PACKAGE_CONTACT}")
+set(CPACK_PACKAGE_CONTACT "${redlock_contact}")
+if(REDLOCK_HOMEPAGE)
+  set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "${REDLOCK_HOMEPAGE}")
+endif()
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL redlock_library redlock_development redlock_tool)
@@ -24,12 +38,17 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_DEBIAN_REDLOCK_LIBRARY_PACKAGE_NAME "${redlock_package_library}")
 set(CPACK_DEBIAN_REDLOCK_LIBRARY_PACKAGE_SECTION libs)
+# Not those that CPack generates: it calls ldconfig in scripts, and Debian wants a trigger.
+set(redlock_control "${PROJECT_BINARY_DIR}/debian-control")
+file(CONFIGURE OUTPUT "${redlock_control}/shlibs" CONTENT
+  "libredlock ${redlock_soversion} ${redlock_package_library} (>= ${PROJECT_VERSION})\n")
+file(CONFIGURE OUTPUT "${redlock_control}/triggers" CONTENT "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_REDLOCK_LIBRARY_PACKAGE_CONTROL_EXTRA
+  "${redlock_control}/shlibs;${redlock_control}/triggers")
 set(CPACK_COMPONENT_REDLOCK_LIBRARY_DESCRIPTION
   "This is the shared library.
 Locks for C++ programs that survive the loss of a minority of the machines.")
@@ -51,19 +70,12 @@ set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_SUGGESTS "redis-server")
 set(CPACK_COMPONENT_REDLOCK_TOOL_DESCRIPTION
   "This is the command line.
-Runs commands under a lock or as an elected leader, inspects locks, checks nodes.
-The option --local needs redis-server.")
+Runs commands under a lock or as an elected leader, inspects locks, checks
+nodes. The option --local needs redis-server.")
 
-# Each package has the licence under its own name; an installation without packages does not need it
-# three times.
-foreach(pair IN ITEMS "library ${redlock_package_library}" "development libredlock-dev"
-                      "tool quorum-lock")
-  separate_arguments(pair)
-  list(GET pair 0 component)
-  list(GET pair 1 package)
-  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" RENAME copyright
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" COMPONENT redlock_${component}
-    EXCLUDE_FROM_ALL)
-endforeach()
+# What Debian's policy wants in each package, and no other installation needs: it is added to what
+# was installed, before the packages are made of it.
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/tools/packaging/debian/files.cmake")
+set(CPACK_REDLOCK_SOURCE_DIR "${PROJECT_SOURCE_DIR}")
 
 include(CPack)

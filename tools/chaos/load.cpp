@@ -47,7 +47,7 @@ Load::~Load() { cli::kill_and_reap(pid_); }
 
 void run_load() {
   // Refused only to those who would be less nice.
-  static_cast<void>(::nice(niceness));
+  [[maybe_unused]] const int result = ::nice(niceness);
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   const unsigned threads = std::min(most_threads, processors * threads_a_processor);
   std::vector<std::thread> others;

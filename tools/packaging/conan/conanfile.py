@@ -34,7 +34,9 @@ class Redlock(ConanFile):
 
     def export_sources(self):
         root = os.path.join(self.recipe_folder, ROOT)
-        for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "lib/*"):
+        # Installed with the library: the man page, and programs from pages and tests as examples.
+        installed = ("tools/man/*", "tools/docs/C.md", "tests/c/*", "tests/examples/*")
+        for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "lib/*", *installed):
             copy(self, pattern, root, self.export_sources_folder)
 
     def layout(self):
@@ -63,6 +65,7 @@ class Redlock(ConanFile):
         toolchain.cache_variables["REDLOCK_STATIC"] = not self.options.shared
         toolchain.cache_variables["REDLOCK_BUILD_TOOLS"] = False
         toolchain.cache_variables["REDLOCK_BUILD_TESTS"] = False
+        toolchain.cache_variables["REDLOCK_NODE"] = "OFF"
         toolchain.cache_variables["REDLOCK_INSTALL"] = True
         toolchain.generate()
 

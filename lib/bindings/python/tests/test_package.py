@@ -140,6 +140,29 @@ class Installation(unittest.TestCase):
             self.assertEqual(output, f"{target}/quorum_redlock/__init__.py True\n")
             self.assertTrue(os.path.exists(os.path.join(target, "quorum_redlock", "py.typed")))
 
+    def test_the_commands_of_the_page_install_it_in_a_venv(self) -> None:
+        for tool in ("ensurepip", "setuptools", "wheel"):
+            if importlib.util.find_spec(tool) is None:
+                self.skipTest(f"{tool} is not installed")
+        with open(_PAGES[0], encoding="utf-8") as file:
+            commands = re.search(r"^(python3 -m venv .*\n.*/pip install .*)\n```", file.read(), re.M)
+        assert commands is not None
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, "lib", "bindings", "python")
+            os.makedirs(os.path.dirname(copy))
+            subprocess.run(["cp", "-r", PACKAGE, copy], check=True)
+            environment = dict(os.environ, PIP_NO_INDEX="1", PATH=os.pathsep.join(
+                [os.path.dirname(sys.executable), os.environ["PATH"]]))
+            del environment["PYTHONPATH"]
+            install = subprocess.run(["sh", "-e", "-c", commands[1]], env=environment, cwd=folder,
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertEqual(install.returncode, 0, install.stdout)
+            output = subprocess.run(
+                ["venv/bin/python", "-c", "import quorum_redlock\n"
+                 "print(quorum_redlock.__file__, quorum_redlock.library_version())"],
+                env=environment, cwd=folder, check=True, capture_output=True, text=True).stdout
+            self.assertRegex(output, rf"^{folder}/venv/.*/quorum_redlock/__init__.py \d+\.\d+\.\d+$")
+
     def test_a_wheel_carries_the_library(self) -> None:
         for tool in ("patchelf", "strip"):
             if shutil.which(tool) is None:

@@ -14,6 +14,7 @@ vcpkg_cmake_configure(
     -DREDLOCK_SHARED=${REDLOCK_SHARED}
     -DREDLOCK_STATIC=${REDLOCK_STATIC}
     -DREDLOCK_BUILD_TESTS=OFF
+    -DREDLOCK_NODE=OFF
     -DREDLOCK_INSTALL=ON)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/redlock)
