@@ -11,20 +11,20 @@
 
 namespace redlock::core {
 
-/// The part of an answer to an inspection that only people read: see inspect.lua. The views lie in
-/// the answer. Each of the two lists is well-formed.
+/// The part of an answer to an inspection that only people read: see inspect.lua. The views point
+/// into the answer. `audit` and `names` are well-formed lists.
 struct ForPeople {
   std::uint32_t waiters = 0;
-  std::string_view next{};  ///< the id of the client that is first in the queue
+  std::string_view next{};  ///< the id of the successor, the first client in the queue
   std::string_view next_name{};
   std::string_view holder_name{};
-  std::string_view audit{};  ///< see take_audit()
-  std::string_view names{};  ///< of holds: see take_text()
+  std::string_view audit{};  ///< the last locks that operators broke: see take_audit()
+  std::string_view names{};  ///< the names of the first holds: see take_text()
 };
 
 /// A lock that an operator broke.
 struct AuditEntry {
-  std::int64_t milliseconds = 0;  ///< since 1970, by the node's clock
+  std::int64_t milliseconds = 0;  ///< when the lock was broken: since 1970, by the node's clock
   std::string_view token{};
   std::string_view name{};
 };
@@ -39,9 +39,11 @@ struct AuditEntry {
   return good ? std::optional(number) : std::nullopt;
 }
 
-/// Removes and returns the first; none: there is none, and `audit` stays unchanged.
+/// Removes and returns the first entry. None: there is no well-formed one, and `audit` stays
+/// unchanged.
 [[nodiscard]] inline std::optional<AuditEntry> take_audit(std::string_view& audit) noexcept {
-  constexpr std::int64_t latest = 9'000'000'000'000;  // past the year 2255 nanoseconds do not fit
+  // Nanoseconds since 1970 fit up to the year 2255.
+  constexpr std::int64_t latest = 9'000'000'000'000;
   std::string_view rest = audit;
   const auto milliseconds = take_number(rest);
   if (!milliseconds || *milliseconds > latest) return std::nullopt;
@@ -53,7 +55,7 @@ struct AuditEntry {
   return AuditEntry{*milliseconds, *token, *name};
 }
 
-/// None: no server of ours answers like this.
+/// None: the text is malformed; inspect.lua never answers like this.
 [[nodiscard]] inline std::optional<ForPeople> parse_for_people(std::string_view text) noexcept {
   constexpr std::int64_t most_waiters = UINT32_MAX;
   const auto waiters = take_number(text);

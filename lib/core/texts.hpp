@@ -8,8 +8,8 @@
 
 namespace redlock::core {
 
-/// Several texts in one value of an answer, each after its length and a colon: "6:shared3:abc".
-/// Removes and returns the first; none: there is none, and `texts` stays unchanged.
+/// Removes and returns the first of several texts in one value of an answer, each after its length
+/// and a colon: "6:shared3:abc". None: there is no well-formed one, and `texts` stays unchanged.
 [[nodiscard]] inline std::optional<std::string_view> take_text(std::string_view& texts) noexcept {
   const char* end = texts.data() + texts.size();
   std::size_t size = 0;

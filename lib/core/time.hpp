@@ -18,10 +18,11 @@ struct DrivenClock {
 using Instant = DrivenClock::time_point;
 using Duration = DrivenClock::duration;
 
-/// Later than everything. For what is asked so often that an optional would be felt.
+/// Later than every other instant; for deadlines that are read so often that an optional would cost
+/// time.
 inline constexpr Instant never = Instant::max();
 
-/// Instants near the end of time must not wrap around into the past: a deadline there is never.
+/// `start` plus `by`. A sum past the end of time is `never`: it must not wrap around into the past.
 [[nodiscard]] constexpr Instant later(Instant start, Duration by) noexcept {
   if (by >= Duration::zero()) {
     return start > Instant::max() - by ? Instant::max() : start + by;

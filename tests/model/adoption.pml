@@ -1,9 +1,9 @@
 /* A node that forgot comes back as another one (tools/docs/design/membership.md).
  *
  * Each member of a deployment has an admission, which is drawn anew whenever its node is taken
- * back. The list on a node has the admissions of all members; lists only rise. Votes count
- * together only with one list, word for word, and a server is a member of a list only if its own
- * admission is in it. So a name that leads to two servers (3a, and 3b behind the same name for
+ * back. The list on a node has the admissions of all members, which only rise. Votes count together
+ * only if their lists are the same, word for word, and a server is a member of a list only if its
+ * own admission is in it. So a name that leads to two servers (3a, and 3b behind the same name for
  * others), or data that are put back as they once were, cannot vote with what has replaced them.
  *
  * Two rounds are enough, and time has one border, as in members.pml. Server 4 is node 3b: client 1
@@ -29,10 +29,10 @@
   :: d_step { step(3) }
 
 bit active_[SERVERS];         /* else blank */
-byte list[12];                /* of server s the admission of name n: list[3 * s + n] */
+byte list[12];                /* server s has the admission of name n in list[3 * s + n] */
 byte drawn[SERVERS] = 0;      /* the incarnation of a blank marker */
 byte last_drawn = 1;
-bit quarantined[SERVERS];     /* since after the first round began */
+bit quarantined[SERVERS];     /* in quarantine since after the first round began */
 bit taken[SERVERS];
 bit begun;
 bit ready;
@@ -45,13 +45,13 @@ bit back[SERVERS];            /* was taken back */
 #endif
 
 #define L(s, n) list[3 * (s) + (n)]
-/* An admission: how many there were before, and the incarnation of the blank marker. */
+/* An admission: the number of admissions before it, and the incarnation of the blank marker. */
 #define OF(admission, marker) ((admission) % 4 == (marker))
 #define NEXT(admission, marker) (((admission) / 4 + 1) * 4 + (marker))
 #define MAX(x, y) ((x) > (y) -> (x) : (y))
 
-/* Adopters: the blank server + 1, the list they make, who was seen to have it, and whether that
- * was enough. */
+/* Adopters: the blank server + 1, the list they make, the servers that were seen to have it, and
+ * whether these were enough. */
 byte target[2];
 byte wanted[6];
 byte seen[2];
@@ -129,8 +129,8 @@ inline choose(s) {
   printf("adopter %d finds node %d blank\n", a + 1, s + 1)
 }
 
-/* The server gets the list that the adopter makes, and what its own has more: or it is none of this
- * deployment any more. */
+/* The server gets the list that the adopter makes, with the later admissions of its own list. If
+ * its own admission would change, it no longer belongs to the deployment. */
 byte join[3];
 byte s1;
 #define JOIN(n) join[n] = MAX(L(s, n), W(a, n))
@@ -139,7 +139,7 @@ byte s1;
 #else
 #define STAYS(s) (join[NAME(s)] == L(s, NAME(s)))
 #endif
-/* Two adopters that see different blank servers may outbid each other: so often at most. */
+/* How often two adopters that see different blank servers can outbid each other. */
 #ifndef BIDS
 #define BIDS 2
 #endif
@@ -178,7 +178,7 @@ inline raise(s) {
                join[2])
      :: else
      fi;
-     /* Who writes it has read it. */
+     /* The adopter that writes the list has read it. */
      seen[a] = seen[a] | BIT(s);
      if
      :: SIZE(seen[a]) >= NEEDED -> enough[a] = 1
@@ -234,8 +234,9 @@ inline lose(s) {
   printf("node %d loses its data\n", s + 1)
 }
 
-/* A node that was taken back gets its first data again, with the marker that they had. Not within a
- * round that began before: its votes would be those of a node that never changed. */
+/* A node that was taken back gets its first data again, with the marker that they had. This does
+ * not happen within a round that began before: its votes would be those of a node that never
+ * changed. */
 #define OVER(who) (votes[who] == 0 || (votes[who] & BIT(7)))
 #ifdef RESTORE
 inline restore(s) {

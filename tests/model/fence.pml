@@ -2,24 +2,24 @@
  * invariant 2 of ARCHITECTURE.md).
  *
  * On a node, in one pipeline that is not atomic: (1) SET NX; (2) read last = max(F, floor);
- * (3) F := max(F, f), also where the SET was refused; (4) read the key. It acknowledges f if (1)
- * was granted, last < f, and (4) is still ours; it is behind if only last < f fails.
- * q acknowledgements of one number make it the token. Else the client takes a larger number, and
- * asks the nodes where the lock is its own to raise F by an atomic script (if the key is still
- * mine and F < f', F := f'); again, as often as need be.
+ * (3) F := max(F, f), also if the SET was refused; (4) read the key. It acknowledges f if (1) was
+ * granted, last < f, and (4) is still ours; it is behind if only last < f fails.
+ * q acknowledgements of one number make it the token. Otherwise the client takes a larger number
+ * and asks the nodes on which the lock is its own to raise F by an atomic script (if the key is
+ * still mine and F < f', F := f'), as often as necessary.
  *
- * No clock is trusted: a key may vanish at any moment and a proposal is any number, so there is
- * no time here. A request is executed at any later time or never; an answer that comes late is a
- * grant that comes late, one that is lost is one that never comes.
+ * No clock is trusted: a key may vanish at any moment and a proposal is any number, so there is no
+ * time here. A request is executed at any later time or never; a late answer is a grant that comes
+ * late, and a lost answer is a grant that never comes.
  *
- * Two attempts are modelled, amid any number of others. The assertions are about pairs of
- * leases, so two are enough; of the others only this matters: they take keys that have vanished
- * (as if our SET came late), and raise F. F[k] here is what these two attempts have left on node
- * k, a lower bound of what is really there: it says who cannot acknowledge; that a node which
- * could does not, for what others left, is a step that is never taken. Where F has expired, the
- * floor is not below it; so it needs no place of its own.
- * Steps that only make F larger are left out, for a smaller F allows more: (3) after a refused
- * SET or on a node that is behind, and what is executed of a number that was given up.
+ * Two attempts are modelled, amid any number of others. The assertions are about pairs of leases,
+ * so two are enough; of the others only this matters: they take keys that have vanished (as if our
+ * SET came late), and raise F. F[k] here is what these two attempts have left on node k, a lower
+ * bound of what is really there: it says who cannot acknowledge; that a node which could does not,
+ * for what others left, is a step that is never taken. If F has expired, the floor is not below it:
+ * so the model needs no expiry of F. Steps that only make F larger are left out, because a smaller
+ * F allows more: (3) after a refused SET or on a node that is behind, and what is executed of a
+ * number that was given up.
  *
  * Checked when a lease is granted:
  *  unique  no other lease has its token;
@@ -42,7 +42,7 @@
 #endif
 
 byte F[N];
-byte owner[N];  /* of the key: attempt + 1; 0: none that is modelled */
+byte owner[N];  /* the key's attempt, plus 1; 0: none that is modelled */
 
 #define idle 0
 #define asking 1
@@ -52,15 +52,15 @@ byte phase[2];
 byte asked[2];  /* the number whose acknowledgements are counted */
 bit later[2];   /* the other attempt was granted before this one began */
 
-/* How far a node is with an attempt. */
+/* The progress of an attempt on a node. */
 #define unasked 0
 #define set 1           /* (1) was granted */
 #define compared 2      /* (2) was below f */
 #define raised 3        /* (3) */
 #define behind 4        /* the lock is ours, the number is not */
 #define acknowledged 5  /* (4), or the script: acknowledged, which is final */
-#define gone 6          /* no vote of this node any more */
-#define kept 7          /* SHORT: (4) is ours, the floor behind it is not known yet */
+#define gone 6          /* this node no longer has a vote */
+#define kept 7          /* SHORT: (4) is ours, the floor after it is unknown */
 byte step[2 * N];
 
 /* Attempts are the first processes. */
@@ -71,13 +71,12 @@ byte step[2 * N];
 
 /* A node that restarts without its data is in quarantine; when that ends, the floor is its own
  * clock. As long as all clocks are apart by less than the quarantine, that is above all numbers
- * of before the restart; which is assumed here, and with no floor at all (FORGETFUL) it is not
- * so. */
+ * from before the restart. The model assumes that, and FORGETFUL, without a floor, breaks it. */
 #ifdef RESTART
 #define QUARANTINED(k) (quarantined[k])
 byte restarts;
 bit quarantined[N];
-byte before[N];  /* the largest number of before the restart */
+byte before[N];  /* the largest number from before the restart */
 #else
 #define QUARANTINED(k) false
 #endif
@@ -141,13 +140,11 @@ byte floor[N];  /* not below any number that the node forgot */
 #define PROPOSES(f) (f <= TOP)
 #endif
 
-/* A larger number is any at all, taken at any moment: the order hangs on nothing that the client
- * was told. So a node that turns out to be behind has no step of its own until it is asked
- * again.
- * EXACT, for what is wrong on purpose: nodes are behind by what these two attempts left, and a
- * client takes the largest number told and one, once the lock is its own on q nodes and the
- * number before cannot win. Its counterexamples owe nothing to a client that is worse than it
- * has to be. */
+/* The client takes any larger number at any moment: the order depends on nothing that nodes
+ * answered. So a node that turns out to be behind has no step of its own until it is asked again.
+ * EXACT, for planted faults: nodes are behind by what these two attempts left, and a client takes
+ * the largest number answered, plus one, once the lock is its own on q nodes and the number before
+ * cannot win. So no counterexample is due to a client that is worse than necessary. */
 #ifdef EXACT
 byte told[2];
 #define LARGEST (told[a] > asked[a] -> told[a] : asked[a])
@@ -218,7 +215,7 @@ inline confirm(k) {
 }
 
 #ifdef SHORT
-/* (3) of the short form, answered 1. */
+/* (3) of the short form, with the answer 1. */
 inline exceed(k) {
   phase[a] == asking && STEP(k) == set && !QUARANTINED(k) && F[k] < asked[a] ->
   STEP(k) = raised;
@@ -233,7 +230,7 @@ inline read_floor(k) {
          floor[k])
 }
 
-/* Of the variant that reads it ahead of the SET. */
+/* For the variant that reads the floor before the SET. */
 inline read_floor_ahead(k) {
   phase[a] == asking && STEP(k) == unasked && !QUARANTINED(k) && floor[k] < asked[a] ->
   STEP(k) = compared;
@@ -249,7 +246,7 @@ inline forget_number(k) {
 #define FLOOR_RANK(k) (floor[k])
 #define SWAP_FLOOR(i, j) SWAP(floor[i], floor[j])
 #define FORGET_FLOOR(k) floor[k] = 0
-/* Its marker is another one. */
+/* The node's marker has changed: it loses its vote. */
 #define LOSE_VOTE(k) \
   if \
   :: step[k] == kept -> step[k] = gone \
@@ -266,7 +263,7 @@ inline forget_number(k) {
 #define LOSE_VOTE(k) skip
 #endif
 
-/* Of the variant in which each node counts and the largest of q counters is the token. */
+/* For the variant in which each node counts and the largest of q counters is the token. */
 inline count(k) {
   phase[a] == asking && STEP(k) == set && F[k] < TOP ->
   F[k]++;
@@ -328,7 +325,7 @@ inline execute_script(k) {
   printf("node %d: acknowledges %d to attempt %d\n", k + 1, asked[a], a + 1)
 }
 
-/* Of the same variant: an attempt that failed. */
+/* For the same variant: an attempt that failed. */
 inline count_for_others(k) {
   F[k] < TOP ->
   F[k]++;
@@ -366,7 +363,8 @@ inline vanish(k) {
   owner[k] = 0
 }
 
-/* Attempts are alike, and nodes; see lock.pml. State that cannot matter any more is forgotten. */
+/* Attempts are interchangeable, and so are nodes: see lock.pml. State that no longer matters is
+ * forgotten. */
 #define FORGET(attempt, k) \
   if \
   :: owner[k] != attempt + 1 && \

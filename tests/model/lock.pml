@@ -1,21 +1,21 @@
-/* Mutual exclusion of exclusive leases, and that nothing stays behind (ARCHITECTURE: invariants 1
- * and 4).
+/* Exclusive leases exclude each other, and no key is left behind (ARCHITECTURE: invariants 1 and
+ * 4).
  *
  * N nodes, two clients that acquire, extend and release for ever. Time is discrete and relative
- * (what is left of a key, of a lease, of a quarantine), so that runs are unbounded and the state
- * space is finite all the same. It passes between any two steps: a client that is paused or has
- * crashed is one that takes no step, a late message is one whose step comes late.
+ * (what is left of a key, of a lease, of a quarantine), so that runs are unbounded although the
+ * state space is finite. Time passes between any two steps: a client that is paused or has crashed
+ * takes no step, and a late message is a step that comes late.
  *
- * A SET that was sent is executed at any later time or never. An answer is not a step of its
- * own: one that comes late is a grant that comes late, one that is lost is an attempt that is
- * given up, which may happen at any time.
+ * A SET that was sent is executed at any later time or never. An answer is not a step of its own: a
+ * late answer is a grant that comes late, and a lost answer is an attempt that is given up, which
+ * may happen at any time.
  *
- * Clocks: a node's may run ahead by DRIFT ticks over a TTL, which shows as a key or a quarantine
- * that ends up to DRIFT early. One that runs behind keeps keys longer, which excludes more.
+ * Clocks: a node's clock may gain DRIFT ticks over a TTL, so that a key or a quarantine ends up to
+ * DRIFT early. A slow clock keeps keys longer, which excludes more.
  *
- * Parts: EXTEND (ONE_EXTENDS: only one client does), RESTART (nodes lose their data; RESTARTS:
- * so often at most), BREAK (connections break with a SET unanswered). Everything else that is
- * not defined by default is wrong on purpose, one thing at a time. All are listed in
+ * Parts: EXTEND (ONE_EXTENDS: only one client does), RESTART (nodes lose their data; RESTARTS: at
+ * most that often), BREAK (connections break with a SET unanswered). Everything else that is not
+ * defined by default is wrong on purpose, one thing at a time. All are listed in
  * tests/model/run. */
 #define N 3
 #ifndef QUORUM
@@ -26,7 +26,8 @@
 #endif
 #define DRIFT 1
 
-/* Every lease that may be forgotten has ended when this has passed on the node's own clock. */
+/* The quarantine: when it has passed on the node's own clock, every lease that the node may have
+ * forgotten has ended. */
 #ifdef NO_GUARD
 #define QUARANTINE 0
 #else
@@ -42,7 +43,7 @@
 #define VALIDITY(elapsed) (TTL - DRIFT - (elapsed))
 #endif
 
-byte owner[N];       /* whose token the key holds: 0 nobody's, else client + 1 */
+byte owner[N];       /* the client whose token the key holds, plus 1; 0: none */
 byte left[N];        /* ticks until it expires, on a node whose clock is right */
 byte quarantine[N];  /* ticks until the node has a vote again */
 
@@ -61,7 +62,7 @@ bit extending[2];
 #else
 #define EXTENDERS 2
 #endif
-#ifdef RESTARTS /* at most so many; else any number */
+#ifdef RESTARTS /* at most RESTARTS restarts; otherwise any number */
 byte restarts;
 #define MAY_RESTART (restarts < RESTARTS)
 #define COUNT_RESTART restarts++
@@ -75,7 +76,7 @@ byte restarts;
 #define sent 1       /* a SET that was not executed yet */
 #define granted 2    /* the vote is ours, or the node was repaired */
 #define excluded 3   /* the key is ours, but the node was in quarantine */
-#define behind 4     /* the SET, and the release behind it on the same connection */
+#define behind 4     /* the SET, and the release after it on the same connection */
 #define stranded 5   /* the SET on a connection that broke; the release is owed */
 #define releasing 6  /* the release alone: the SET was executed or cannot be any more */
 #define stray 7      /* the SET alone, which the client believes undone: never, unless on purpose */
@@ -88,8 +89,8 @@ byte way[2 * N];
 #define none 0
 #define asked 1
 #define had 2      /* the key was ours, now it lives longer */
-#define without 3  /* it was not, or nobody knows: no vote */
-#define twice 4    /* as asked, behind that of a round that was given up */
+#define without 3  /* the key was not ours, or nobody knows: no vote */
+#define twice 4    /* asked, after the extend of a round that was given up */
 byte extend[2 * N];
 #define EXTEND_TO(k) extend[c * N + (k)]
 
@@ -105,8 +106,8 @@ byte extend[2 * N];
   :: d_step { step(1) } \
   :: d_step { step(2) }
 
-/* State that cannot matter any more is forgotten, for fewer states: that a release is owed, or was,
- * where there is nothing to release and no extend on its way that could change that. */
+/* State that no longer matters is forgotten, for fewer states: that a release is or was owed, if
+ * there is nothing to release and no extend on its way that could change that. */
 #define FORGET(client, k) \
   if \
   :: owner[k] != client + 1 && \
@@ -116,8 +117,9 @@ byte extend[2 * N];
   :: else \
   fi
 
-/* Nodes are alike, and clients are: of all states that differ only in who is who, one is explored.
- * The output lets tests/model/run give each process one name throughout a counterexample. */
+/* Nodes are interchangeable, and so are clients: of all states that differ only in their numbering,
+ * one is explored. The output lets tests/model/run give each process one name throughout a
+ * counterexample. */
 int swap;
 #define SWAP(one, other) swap = one; one = other; other = swap
 /* All fields of a node, and what each client has there. */
@@ -147,7 +149,7 @@ int swap;
      swap = 0; printf("@client 1 2\n") \
   :: else \
   fi
-#ifdef ONE_EXTENDS /* then they are not */
+#ifdef ONE_EXTENDS /* then the clients are not interchangeable */
 #define IN_ORDER SORT_NODES(0, 1); SORT_NODES(1, 2); SORT_NODES(0, 1)
 #else
 #define IN_ORDER SORT_CLIENTS; SORT_NODES(0, 1); SORT_NODES(1, 2); SORT_NODES(0, 1)
@@ -169,7 +171,7 @@ inline ask() {
   printf("client %d sends its SETs\n", c + 1)
 }
 
-/* SET NX PX. Also long after the client has lost interest. */
+/* SET NX PX; possibly long after the client has lost interest. */
 inline execute_set(k) {
   WAY(k) == sent || WAY(k) == behind || WAY(k) == stranded || WAY(k) == stray ->
   if
@@ -235,7 +237,7 @@ inline abandon_node(k) {
   fi
 }
 
-/* Lost, too late, given up by the caller: at any time. */
+/* An attempt is lost, is too late or is given up by the caller: at any time. */
 inline lose() {
   phase[c] == asking && MAY_STOP ->
   printf("client %d gives its attempt up\n", c + 1);
@@ -247,7 +249,7 @@ inline lose() {
 #endif
 }
 
-/* Also a lease that is over: a client that was paused releases late. */
+/* A release, also of a lease that is over: a client that was paused releases late. */
 inline release() {
   phase[c] == held && MAY_STOP ->
   printf("client %d releases its lease\n", c + 1);
@@ -260,8 +262,8 @@ inline release() {
 #define OVERTAKES false
 #endif
 
-/* Compare and delete. A connection carries its requests in order; one that takes the place of a
- * broken one kills that first, with all it still carries. */
+/* Compare and delete. A connection carries its requests in order; a connection that replaces a
+ * broken one first kills it, with everything that it still carries. */
 inline execute_release(k) {
   WAY(k) == releasing || OVERTAKES && WAY(k) == stranded ->
   if
@@ -338,7 +340,7 @@ inline begin_extend() {
 #define MAY_COUNT(k) (quarantine[k] == 0)
 #endif
 
-/* Behind the SET, if that is still on its way on this connection. */
+/* After the SET, if that is still on its way on this connection. */
 inline execute_extend(k) {
   (EXTEND_TO(k) == asked || EXTEND_TO(k) == twice) && WAY(k) != sent && WAY(k) != behind &&
     WAY(k) != stranded ->

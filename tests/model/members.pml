@@ -2,16 +2,15 @@
  * crash (tools/docs/design/membership.md).
  *
  * Two leases that are valid together are two rounds that were granted. All other attempts only take
- * keys and prolong quarantines, so a run with a violation has one in which nobody else asks: two
- * rounds are enough, of which the first begins at a moment of its own. Neither ends, or they
+ * keys and prolong quarantines, so for each run with a violation there is one in which nobody else
+ * asks: two rounds are enough, of which the first can begin at any moment. Neither ends, or they
  * would not be valid together. So time has one border: what began after the first round began (a
- * quarantine, a marker) does not grow old enough in this run. A node whose quarantine began
- * before has left it; and it votes once.
- * That a vote counts only if the marker was the same all the time from the handshake to behind the
- * SET is in votes.pml; here it is one step.
+ * quarantine, a marker) does not grow old enough in this run. A node whose quarantine began before
+ * that border has left it, and votes once. votes.pml checks that a vote counts only if the marker
+ * stayed the same from the handshake until after the SET; here that is one step.
  *
- * Everybody remembers markers by their incarnation: a compare-and-set works while nobody else
- * has written. So there are no incarnations here, but who has seen the present one. */
+ * Everybody remembers markers by their incarnation: a compare-and-set works while nobody else has
+ * written. So the model has no incarnations, but knows who has seen the present marker. */
 #ifndef NODES
 #define NODES 4
 #endif
@@ -95,11 +94,11 @@ byte at[2];
 byte seen[2]; /* nodes whose present marker the run has read or written */
 bit looked[2]; /* OPERATOR_NO_CAS */
 
-/* A client that adopts. Others do it at one stroke (ADOPTERS=2). */
+/* A client that adopts. Others adopt in one step (ADOPTERS=2). */
 byte target;   /* node + 1 */
 byte found;    /* the id that the others carry */
 byte carriers;
-byte again;    /* those that were read a second time, and are the same */
+byte again;    /* nodes that were read a second time, with the same marker */
 
 byte losses;
 
@@ -130,7 +129,7 @@ byte losses;
 #define c _pid
 byte round[2]; /* the id whose votes are counted */
 byte votes[2];
-bit taken[NODES]; /* the key is that of a round */
+bit taken[NODES]; /* the key belongs to a round */
 
 #if defined(MIXED)
 #define SAME_ID(k) true
@@ -140,8 +139,8 @@ bit taken[NODES]; /* the key is that of a round */
 #define SAME_ID(k) (id[k] == round[c])
 #endif
 
-/* GUARD_OFF: client 1 does not mind what forgot, but for BY_CHANGE: the quarantine of a node that
- * a change has brought in is always obeyed. */
+/* GUARD_OFF: client 1 counts votes of nodes that forgot, except BY_CHANGE: it always obeys the
+ * quarantine of a node that a change has brought in. */
 #ifdef GUARD_OFF
 bit by_change[NODES];
 #define BY_CHANGE(k, yes) by_change[k] = yes
@@ -361,7 +360,8 @@ end:
 }
 #endif
 
-/* FLUSHALL, a restart, a role that changed: the next handshake writes blank behind a quarantine. */
+/* FLUSHALL, a restart, a role that changed: the next handshake begins a quarantine and writes a
+ * blank marker. */
 inline lose(k) {
   losses < LOSSES ->
   losses++;
@@ -385,7 +385,7 @@ inline lose(k) {
 
 /* First the blank marker, then those of q others, then the same ones again, then the
  * compare-and-set: so there was one moment at which q others carried the id while the node was
- * blank. OLD_READINGS: those of the others first. ALIAS: the node is taken for a member under
+ * blank. OLD_READINGS: reads the others' markers first. ALIAS: the node is taken for a member under
  * another name. */
 #ifdef OLD_READINGS
 #define READINGS_FIRST (carriers != 0)
@@ -424,7 +424,7 @@ inline read_again(k) {
   again = again | BIT(k);
   printf("a client reads node %d again: D%d\n", k + 1, id[k])
 }
-/* Another client, at one stroke. */
+/* Another client adopts, in one step. */
 #define CARRIER(k, d) (state[k] == voting && id[k] == d)
 #define CARRIERS(d) \
   (CARRIER(0, d) + CARRIER(1, d) + CARRIER(2, d) \

@@ -1,27 +1,28 @@
 /* How a deployment is opened: by `bootstrap`, and by the clients when all members are blank
- * (tools/docs/design/membership.md). Everybody does the same: read the markers of all nodes of the
- * own list; take the id that is active, else the first one of the same list that is joining, else a
- * fresh one; make the others join it, also where they are joining for another list; verify that all markers are as they were read or written; make them active.
- * Every writing is a compare-and-set. Any of them that fails, and any crash: from the beginning.
- * Clients wait before they overwrite what joins for another list. Time is not modelled: here they
- * may do it at any moment. All nodes joining one id that names them all: it is gone on with.
+ * (tools/docs/design/membership.md). Every opener does the same: reads the markers of all nodes of
+ * its own list; takes the id that is active, or else the first joining id of the same list, or else
+ * a fresh one; makes the others join it, also if they are joining for another list; verifies that
+ * all markers are as it read or wrote them; and makes them active. Every writing is a
+ * compare-and-set. After a failed writing or a crash, the opener begins again. Clients wait before
+ * they overwrite a node that joins for another list. Time is not modelled: here they may do it at
+ * any moment. If all nodes are joining one id that names them all, the opener goes on with that id.
  *
  * NAMES: openers 1 and 2 have different names for the same nodes: to each, the id of the other is
  * of another list.
  *
- * Two rounds and one border of time, as in members.pml. Adoption is at one stroke.
+ * Two rounds and one border of time, as in members.pml. Adoption is one step.
  *
- * BEFORE: a deployment that is there already, on the nodes of PRESENT. BOOTSTRAP: its nodes may
- * be made to join something else if no locks are there, and if the list leaves out fewer than q of
- * its members. CALM: is there an end? From some moment on nothing is lost, and one opener is
- * alone: it must never end without having written, unless a quorum is active.
+ * BEFORE: a deployment that is there already, on the nodes of PRESENT. BOOTSTRAP: its nodes may be
+ * made to join something else if no locks are there, and if the list leaves out fewer than q of its
+ * members. CALM checks that opening comes to an end: from some moment on nothing is lost, and one
+ * opener is alone. It must never end without having written, unless a quorum is active.
  *
- * NEW: `bootstrap` finds the deployment open, and the operator's word is that the nodes were new
- * when clients met them, which is true here. It ends the quarantine of each node that was opened
- * and has been in quarantine since it was met. Here a quarantine that began before the border may
- * last on for any time. `why` is what began it: met is that the node had no marker; opened that it
- * had none, and that one opener has drawn the id, after it had read the node, and has marked the
- * node and made it active, while nobody else wrote there. */
+ * NEW: `bootstrap` finds the deployment open, and the operator says that the nodes were new when
+ * clients met them, which is true here. It ends the quarantine of each node that was opened and has
+ * been in quarantine since it was met. Here a quarantine that began before the border may last for
+ * any time. `why` is the cause of the quarantine. met: the node had no marker. opened: the node had
+ * no marker, and one opener drew the id after it had read the node, marked the node and made it
+ * active, while nobody else wrote there. */
 #ifndef OPENERS
 #define OPENERS 2
 #endif
@@ -38,7 +39,7 @@
 #ifndef LOSSES
 #define LOSSES 0
 #endif
-/* D4 is what was there before. */
+/* D4 is the deployment of before. */
 #ifndef PRESENT
 #define PRESENT 7
 #endif
@@ -169,7 +170,7 @@ end: do
 #else
 #define SAMELIST(d) (MEMBERS(d) == MINE)
 #endif
-/* Where an end is promised, the wait has shown that nobody else is at it. */
+/* If an end is promised, the wait has shown that no other opener is at work. */
 #if defined(CALM) && defined(NAMES)
 #define UNDISTURBED (stage[1 - o] == 0)
 #define CALM_MAY_BEGIN (stage[0] == 0 && stage[1] == 0)
@@ -188,7 +189,7 @@ end: do
 #define ALL_CARRY(d) \
   (MEMBERS(d) == MINE && CARRIES(0, d) && CARRIES(1, d) && CARRIES(2, d) && CARRIES(3, d))
 #define CARRIED_BY_ALL (ALL_CARRY(1) -> 1 : (ALL_CARRY(2) -> 2 : (ALL_CARRY(3) -> 3 : 0)))
-/* Active for another list of the same nodes. */
+/* Whether the node is active for another list of the same nodes. */
 #define FOREIGN(k) \
   (state[k] == voting && id[k] != 4 && MEMBERS(id[k]) == MINE && !SAMELIST(id[k]))
 #define ANY_FOREIGN \

@@ -1,26 +1,26 @@
 /* Waiting by succession: a released lock is handed to the waiter with the smallest ticket.
  *
  * Three nodes and CLIENTS clients, each of which acquires and releases ACQUIRES times. HELD: at the
- * beginning a lease of somebody else is held, who then releases node by node. DOWN: the third node
- * is down all the time. Per client and node there is one channel in order; it carries asks, raises,
+ * beginning another client holds a lease, which it then releases node by node. DOWN: the third node
+ * is down all the time. Each client and node have one ordered channel, which carries asks, raises,
  * releases and leaves. So no ask can follow the release of its token: lock.pml has connections that
  * break, and OVERTAKES shows here what that would do.
  *
  * A token has no number: on a node a client's token is that of its last ask that was executed, and
- * its release is next in the channel. That the one before was released by then is checked. An
- * answer is not a step of its own: one that comes late is a win or a loss that comes late. UNREAD:
- * an answer that the client has not read when it decides; it counts as none. A notification is a
- * bit that the client may act on at any later time.
+ * its release is next in the channel. The model checks that the token before was released by then.
+ * An answer is not a step of its own: a late answer is a win or a loss that comes late. UNREAD: an
+ * answer that the client has not read when it decides; it counts as none. A notification is a bit
+ * that the client may act on at any later time.
  *
- * Time: a reservation may expire at any moment, a token when it counts no more: its attempt is over,
- * or its owner has died or hangs. The timers of a client may fire at any moment too (a late message
- * is the same as an early timer). PROMPT is the other extreme: messages take no time; when nothing
- * else can happen, patience ends, then all keys expire that nobody confirms, then the alarms go
- * off. A client sets its alarm when it is refused as the head of the queue (the key's PTTL; also by
- * an answer that comes after the round), when it gives votes back (R) and when it is told to watch
- * (R; a watcher that finds a reservation again). A client whose attempt for want of patience was
- * lost backs off: the next time its patience is longer than R. There is no poll: that a waiter asks
- * again every few seconds would hide what the model is to find.
+ * Time: a reservation may expire at any moment, a token when it no longer counts: its attempt is
+ * over, or its owner has died or hangs. The timers of a client may fire at any moment too (a late
+ * message is the same as an early timer). PROMPT is the other extreme: messages take no time; when
+ * nothing else can happen, patience ends, then all keys expire that nobody confirms, then the
+ * alarms go off. A client sets its alarm when it is refused as the head of the queue (the key's
+ * PTTL; also by an answer that comes after the round), when it gives votes back (R) and when it is
+ * notified to watch (R; a watcher that finds a reservation again). A client whose attempt for want
+ * of patience was lost backs off: the next time its patience is longer than R. Clients do not poll:
+ * waiters that ask again every few seconds would hide the faults that the model must find.
  *
  * What can go wrong, in the words of tests/model/run:
  * 'two leases are valid at one instant': two clients hold.
@@ -52,7 +52,7 @@
 #ifndef ROUNDS
 #define ROUNDS 8
 #endif
-/* An attempt begins only when no channel has more requests than that on their way. */
+/* An attempt begins only if no channel has more requests on their way than this. */
 #ifndef BACKLOG
 #define BACKLOG 1
 #endif
@@ -89,7 +89,7 @@ byte watched[N]; /* 1 + the client that was told to watch within R */
 bit queued[PAIRS];
 byte ticket[PAIRS];
 bit notified[PAIRS];
-byte again[PAIRS]; /* a release that will be repeated */
+byte again[PAIRS]; /* the client has a release that will be repeated */
 #define none 0
 #define vote 1
 #define refused 2         /* by a reservation */
@@ -114,12 +114,12 @@ short way[PAIRS];
 #define dead 5
 byte phase[CLIENTS];
 byte acquired[CLIENTS];
-byte mine[CLIENTS];     /* its ticket, once it has decided on one */
+byte mine[CLIENTS];     /* the client's ticket, once it has decided on one */
 bit alarm[CLIENTS];
 bit by_alarm[CLIENTS];  /* the attempt */
 bit backs_off[CLIENTS]; /* the last attempt for want of patience was lost: now patience is longer */
-byte before[CLIENTS];   /* the clients that were queued before it began */
-byte rounds;            /* since the last grant or fault */
+byte before[CLIENTS];   /* the clients that were queued before the attempt began */
+byte rounds;            /* rounds since the last grant or fault */
 byte faults, repeats, given_up;
 
 #define c _pid /* clients are the first processes */
@@ -128,7 +128,7 @@ byte faults, repeats, given_up;
 #define ALIVE(client) (phase[client] < hung)
 #define REACHABLE(client) (phase[client] != dead)
 
-/* Nothing of these outlives a step. */
+/* Scratch variables: none outlives a step. */
 #define nobody 15
 byte h, l, i, j, m, n;
 short swap;
@@ -161,7 +161,7 @@ short swap;
 #else
 #define IMPATIENT(client) (SOME_NOTICES(client) && !backs_off[client])
 #endif
-/* It was counted, or may be: its round goes on, or has been won. */
+/* Whether the vote was or may be counted: its round goes on, or has been won. */
 #define COUNTS(k) \
   (key[k] > CLIENTS || \
    (phase[key[k] - 1] == asking || phase[key[k] - 1] == held) && answer[AT(key[k] - 1, k)] == vote)
@@ -201,7 +201,8 @@ short swap;
 
 #define WRONG(what) printf(what); assert(false)
 
-/* Nodes are alike; see lock.pml. Clients are not: they decide between equal tickets. */
+/* Nodes are interchangeable: see lock.pml. Clients are not: their order decides between equal
+ * tickets. */
 #define SWAP(one, other) swap = one; one = other; other = swap
 #define OF(client, k) \
   (queued[AT(client, k)] + 2 * notified[AT(client, k)] + 4 * ticket[AT(client, k)] + \
@@ -251,10 +252,10 @@ inline find_head(k) {
   }
 }
 
-/* What a node does not know of a client is 0, for fewer states. */
+/* State of a client that a node does not know is 0, for fewer states. */
 #define FORGET_ENTRY(client, k) queued[AT(client, k)] = 0
 
-/* It watches no more: it is reserved for, holds or leaves. */
+/* The client no longer watches: it has a reservation, holds the lock or leaves. */
 #ifdef KEEP_WATCH
 #define DROP_WATCH(client, k) skip
 #else
@@ -319,7 +320,7 @@ inline raise_high(k, by) {
   fi
 }
 
-/* An old ticket is kept, a given one raises it. */
+/* An old ticket is kept; a ticket in the request raises it. */
 inline enqueue(k, given) {
   if
   :: !MY(queued, k) && given == 0 -> high[k]++; MY(ticket, k) = high[k]
@@ -333,7 +334,7 @@ inline enqueue(k, given) {
   raise_high(k, MY(ticket, k))
 }
 
-/* The answer to an ask of this round; an earlier one is of no interest. */
+/* The answer to an ask of this round; answers to earlier asks are ignored. */
 #define OF_THIS_ROUND(k) ((phase[c] == asking || phase[c] == held) && !ASKS(MY(way, k)))
 
 inline execute_vote(k) {
@@ -414,7 +415,7 @@ inline execute_ask(k, given) {
 #define COMPARES(k, is_dead) (key[k] == token_of(c) && !is_dead)
 #endif
 
-/* That is its place in the queue already. */
+/* The client has that queue position already. */
 #ifdef REQUEUE_RESERVED
 #define HAS_ITS_RESERVATION(k) false
 #else
@@ -425,7 +426,7 @@ inline execute_release(k, request, is_dead) {
   printf("node %d executes the release of client %d\n", k + 1, c + 1);
   if
   :: request != release && !HAS_ITS_RESERVATION(k) ->
-     /* Anew: with the ticket of the client, whatever the node had given. */
+     /* Queued again: with the client's ticket, whatever ticket the node had given. */
      if
      :: mine[c] != 0 -> FORGET_ENTRY(c, k)
      :: else
@@ -493,7 +494,7 @@ inline execute(k) {
   skip
 }
 
-/* The release on another connection than the ask before it. */
+/* The release goes over another connection than the ask before it. */
 inline overtake(k) {
   IS_ASK(MY(way, k) & 7) && ((MY(way, k) >> 3) & 7) >= give_back &&
     ((MY(way, k) >> 3) & 7) <= release ->
@@ -501,7 +502,7 @@ inline overtake(k) {
     ((MY(way, k) >> 6) << 6) | ((MY(way, k) & 7) << 3) | ((MY(way, k) >> 3) & 7)
 }
 
-/* The answer was lost: the client sends it again, later. */
+/* The answer was lost: the client sends the release again later. */
 inline lose_answer(k) {
   repeats < REPEAT && MY(again, k) == 0 &&
     (MY(way, k) & 7) >= give_back && (MY(way, k) & 7) <= release ->
@@ -643,7 +644,7 @@ inline lose() {
   give_votes_back()
 }
 
-/* The same, and one answer has not been read. */
+/* As lose(), with one unread answer. */
 inline lose_without(k) {
   phase[c] == asking && MY(answer, k) != none && FAILED - REFUSED(k) > N - QUORUM ->
   MY(answer, k) = none;
@@ -766,9 +767,9 @@ inline die() {
   come_to_an_end()
 }
 
-/* What it has sent is executed all the same. */
+/* Requests that the client has sent are still executed. */
 inline hang() {
-#ifdef SUCCESSOR_HANGS /* only one that is to have the lock, for fewer states */
+#ifdef SUCCESSOR_HANGS /* only a successor hangs, for fewer states */
   phase[c] == waiting && NOTICES(c) == QUORUM && faults < FAULTS ->
 #else
   (WANTS(c) || phase[c] == held) && faults < FAULTS ->

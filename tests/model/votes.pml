@@ -1,12 +1,14 @@
-/* A vote counts only with its marker (tools/docs/design/membership.md). Two clients over nodes of
- * one deployment that forget while connections stay; members.pml has what changes the deployment.
+/* A vote counts only with its marker (tools/docs/design/membership.md). Two clients use the nodes
+ * of one deployment, which forget while connections stay. Changes of the deployment are in
+ * members.pml.
  *
  * Time: a key, a lease and a quarantine last for some time after a round began. So it is enough to
  * know which rounds are still before their deadline: a key may be gone, and a quarantine is over,
- * once the rounds of before are. A delay, of a paused client or a message, is a step that is
- * taken late. A round that is over leaves nothing: a key that stays longer excludes more.
+ * once all rounds that began earlier are over. The delay of a paused client or of a message is a
+ * step that is taken late. A round that is over leaves nothing: a key that stays longer excludes
+ * more.
  *
- * A marker is only distinguished from another one. So the model has no incarnation, but which
+ * Markers are only compared with each other. So the model has no incarnations, but knows which
  * clients remember the present one. */
 #define NODES 3
 #define QUORUM 2
@@ -15,7 +17,8 @@
   :: d_step { step(1) } \
   :: d_step { step(2) }
 
-/* Rounds: 1 and 2 those that the clients have won or ask in, 4 and 8 their extends. */
+/* Rounds: 1 and 2 are those in which the clients ask or that they have won; 4 and 8 are their
+ * extends. */
 #define ROUND(client) (1 << (client))
 #define EXTEND_OF(client) (4 << (client))
 byte live;
@@ -33,7 +36,7 @@ byte losses;
 #define AT(client, k) ((client) * NODES + (k))
 bit same[2 * NODES] = 1; /* the marker that is there, or was there before it was lost */
 byte until[2 * NODES];  /* its quarantine */
-bit met[2 * NODES] = 1;  /* had its handshake */
+bit met[2 * NODES] = 1;  /* the client had its handshake with the node */
 
 /* The client's requests on their way. */
 #define none 0
@@ -55,7 +58,7 @@ byte phase[2];
 #define MY(field, k) field[AT(c, k)]
 #define EXTENDS(client) ((live & EXTEND_OF(client)) != 0)
 
-#ifdef AT_INTERVALS /* as it was read last, at any time before */
+#ifdef AT_INTERVALS /* the marker as it was last read, at any earlier time */
 #define MARKER_FITS(k) MY(met, k)
 #elif defined(NO_INCARNATION) /* run_id, id and state are the same again */
 #define MARKER_FITS(k) (marked[k] && MY(met, k))
@@ -68,7 +71,7 @@ byte phase[2];
 #define EXTEND_FITS(k) MARKER_FITS(k)
 #endif
 
-/* The remembered marker is another one now; without incarnation, that cannot be seen. */
+/* The marker differs from the remembered one now; without incarnations, nobody can see that. */
 #define NOT_SAME(k) same[AT(0, k)] = 0; same[AT(1, k)] = 0
 
 /* Nodes are alike; see lock.pml. */
@@ -147,7 +150,8 @@ inline execute_set(k) {
   printf("node %d executes the SET of client %d\n", k + 1, c + 1)
 }
 
-/* Behind the SET. The quarantine is over when the answer is read, or it is no vote. */
+/* Reads the marker after the SET. The SET is a vote only if the quarantine is over when the answer
+ * is read. */
 inline read_marker(k) {
   phase[c] != idle && MY(set, k) == executed && MARKER_FITS(k) && MY(until, k) == 0 ->
   MY(set, k) = counted; MY(kept, k) = 1;
@@ -208,7 +212,7 @@ inline read_answer(k) {
 #define DROP(set, rounds) set = set & ~(rounds)
 #define DROP_ROUNDS(k, rounds) \
   DROP(waits[k], rounds); DROP(until[AT(0, k)], rounds); DROP(until[AT(1, k)], rounds)
-/* The extend takes the place of the round before, which counts no more. */
+/* The extend takes the place of the round before, which no longer counts. */
 #define SHIFT(set) \
   set = ((set & EXTEND_OF(c)) != 0 -> \
     (set & ~(EXTEND_OF(c)) | ROUND(c)) : (set & ~(ROUND(c))))
@@ -229,7 +233,7 @@ inline win_extend() {
   printf("client %d has extended its lease\n", c + 1)
 }
 
-/* Requests that were not answered yet are lost. */
+/* Unanswered requests are lost. */
 inline fail_extend() {
   EXTENDS(c) ->
   DROP_ROUNDS(0, EXTEND_OF(c)); DROP_ROUNDS(1, EXTEND_OF(c)); DROP_ROUNDS(2, EXTEND_OF(c));

@@ -31,7 +31,7 @@ Checker::Trail& Checker::trail(std::uint64_t token) {
 }
 
 void Checker::forget_old_tokens(True now) {
-  // Longer than anything is late, and than any key lives.
+  // Longer than any request is late and any key lives.
   constexpr True memory = 20'000 * ms;
   if (now < forget_at_) return;
   forget_at_ = now + memory;
@@ -50,7 +50,7 @@ void Checker::check_interval(const Grant& grant) {
     violated("invariant 3: an interval was not kept: granted " +
              std::to_string((taken_until - grant.now) / 1000) + " us before its end");
   }
-  // From its first request on the nodes count, by clocks that may be fast.
+  // The nodes count from its first request on, by clocks that may be fast.
   const True kept = grant.at_least - grant.at_least / 1'000'000 * (interval_ppm_ + 1) - 1 * ms;
   taken_until = grant.began + kept;
   last_interval_[grant.resources] = grant.token;
@@ -201,9 +201,9 @@ void Checker::fenced(std::size_t resource, std::uint64_t number, True began, Tru
   std::uint64_t before = highest;
   const bool out_of_order = any_clocks_ || judged_at_the_end();
   if (out_of_order) {
-    // While a lease can be lost to a clock that steps, two attempts may each have a node first:
-    // their order is not that of the grants. A round that begins after a grant meets its number all
-    // the same.
+    // While a clock that steps can end a lease, each of two attempts may reach a node first: the
+    // order of their numbers is not that of the grants. A round that begins after a grant still
+    // meets the number of that grant.
     const auto later = std::lower_bound(all.begin(), all.end(), began,
                                         [](const Numbered& a, True at) { return a.at < at; });
     before = later == all.begin() ? 0 : std::prev(later)->highest;
@@ -213,7 +213,7 @@ void Checker::fenced(std::size_t resource, std::uint64_t number, True began, Tru
              std::to_string(before - number));
   }
   if (!out_of_order) {
-    // Above all others, and so distinct from them; of those the last one is enough.
+    // A number above all others is distinct from them; only the last one need be kept.
     all.clear();
   } else if (!numbers_.emplace(resource, number).second) {
     violated("invariant 2: a fencing token was given out twice");
@@ -259,8 +259,7 @@ void Checker::found_at_the_end(std::uint64_t token) {
 
 void Checker::release_answered(std::uint64_t token, std::size_t still_there) {
   if (trail(token).restored) return;
-  // A client that needs `quorum_` of all nodes is blocked when more than the rest of them are
-  // taken.
+  // A client that needs `quorum_` nodes is blocked if more nodes than the rest are taken.
   if (still_there > nodes_ - quorum_) {
     violated("invariant 4: a release was answered while a majority was taken by " +
              std::to_string(token));

@@ -12,8 +12,8 @@
 
 namespace redlock::simulation {
 
-/// Watches from outside, in true time, whether the promises are kept. The first broken one is kept
-/// as a sentence that begins with its number in ARCHITECTURE.md, *Invariants*.
+/// Checks from outside, in true time, whether the promises are kept. It keeps the first broken
+/// promise as a sentence that begins with its number in ARCHITECTURE.md, *Invariants*.
 class Checker {
  public:
   Checker(std::size_t nodes, std::size_t quorum) : nodes_(nodes), quorum_(quorum) {}
@@ -24,44 +24,46 @@ class Checker {
   [[nodiscard]] const std::string& violation() const { return violation_; }
 
   // --- leases (invariants 1, 3 and 6) ---
-  /// No clock is wrong by more than `ppm`, and no node forgets, or the guard sees it: then
-  /// intervals are kept.
+  /// Intervals must be kept: no clock is wrong by more than `ppm`, and no node forgets without
+  /// being seen by the guard.
   void expect_intervals(std::int64_t ppm) { interval_ppm_ = ppm; }
   /// `until` is the true moment at which the holder's own clock shows the deadline.
   /// `began` is when the attempt sent its first request.
   struct Grant {
     std::uint64_t token = 0;
     std::uint64_t resources = 0;  ///< a bit for each
-    std::uint64_t group = 0;      ///< who may hold it at the same time; 0: nobody
-    True at_least = 0;            ///< for how long nobody else may be granted it
+    std::uint64_t group = 0;      ///< the group whose members may hold it at the same time; 0: none
+    True at_least = 0;            ///< how long nobody else may be granted it, an interval
     True began = 0;
     True now = 0;
     True until = 0;
   };
   void granted(const Grant& grant);
-  /// Operators broke the locks on these resources, and were told that nobody gets them before that.
+  /// Operators broke the locks on these resources, with the answer that nobody gets them before
+  /// `until`.
   void kept_out(std::uint64_t resources, True until) {
     ++delays_;
     kept_out_.push_back({resources, until});
   }
   void extended(std::uint64_t token, True now, True until);
-  /// Asked for, of a writer's lease: a reader's from then on, whatever the nodes answer.
+  /// A downgrade of a writer's lease was requested: it is a reader's from then on, whatever the
+  /// nodes answer.
   void downgraded(std::uint64_t token, True now);
-  /// The holder gave it back or handed it on and acts on it no more.
+  /// The holder gave the lease back or handed it on, and no longer acts on it.
   void ended(std::uint64_t token, True now);
   /// A node's clock has stepped, and the holder was given an earlier deadline.
   void lowered(std::uint64_t token, True now, True until);
   void lost(std::uint64_t token, True now);
 
   // --- clocks that step ---
-  /// Leases may overlap for so long after a step forward of a node's clock, and no longer; judged
-  /// by `check_overlaps`, when it is known how long each lasted.
+  /// Leases may overlap only within `window` after a node's clock stepped forward. `check_overlaps`
+  /// judges that when it is known how long each lasted.
   void allow_overlap_after_steps(True window) { overlap_window_ = window; }
-  /// As above, but it is the later lease that must have begun so soon after a step. Leases that
-  /// were handed on count too, though nobody reads clocks for them.
+  /// Leases may overlap only if the later one began within `window` after a node's clock stepped
+  /// forward. Leases that were handed on count too, though nobody reads clocks for them.
   void allow_votes_after_steps(True window) { vote_window_ = window; }
   void clock_stepped_forward(True now) { steps_.push_back(now); }
-  /// The machine of a client did, and its clock: it knows of nothing that it slept through.
+  /// The machine of a client stood still, with its clock: the client knows nothing of that time.
   void stood_still(True from, True until);
   void check_overlaps();
   /// Nothing is promised about exclusion, and fencing tokens are ordered only between a lease and
@@ -72,23 +74,25 @@ class Checker {
   void fenced(std::size_t resource, std::uint64_t number, True began, True now);
 
   // --- what is left on the nodes (invariant 4) ---
-  /// Handed to another process or left by one that died: only its expiry ends it.
+  /// A lease was handed to another process, or left by a process that died: only its expiry ends
+  /// it.
   void abandoned(std::uint64_t token, True now);
   /// A lease that was abandoned has an owner again.
   void adopted(const Grant& grant);
   [[nodiscard]] bool was_adopted(std::uint64_t token) { return trail(token).adopted; }
-  /// A node came back with what it had saved: the key may be there behind its release.
+  /// A node came back with what it had saved: the key may be there after its release.
   void restored(std::uint64_t token) { tokens_[token].restored = true; }
-  /// Left by a process that died before it was granted anything: only its expiry ends it.
+  /// A key was left by a process that died before it was granted anything: only its expiry ends it.
   void left(std::uint64_t token) { tokens_[token].abandoned = true; }
-  /// By a client that closed and did not say that it left anything on that node. The key of an
-  /// interval that goes on keeps others out as long as its release would have.
+  /// A client closed and did not report a key that it left on the node. The key of an interval that
+  /// goes on keeps others out as long as its release would have.
   void closed(std::uint64_t token, std::size_t node, bool there, True now);
-  /// It said that it may have left its key there, which is there beyond the time that it named.
+  /// A client closed and reported a key on the node; `still_there`: the key is there after the time
+  /// that the client named.
   void closed_with_a_word(std::uint64_t token, std::size_t node, bool still_there);
-  /// Nothing is asked for any more, and this has the key; 0: nobody.
+  /// All requests have ended, and this token has the key; 0: nobody has it.
   void found_at_the_end(std::uint64_t token);
-  /// Nobody may know what intervals there were.
+  /// The deployment was opened as new: earlier intervals no longer count.
   void opened_as_new() { taken_until_.clear(); }
   /// Bits for the nodes that executed the release of the last interval granted on a resource.
   [[nodiscard]] std::uint32_t interval_released_on(std::size_t resource);
@@ -101,7 +105,7 @@ class Checker {
   [[nodiscard]] std::uint64_t losses() const { return losses_; }
   [[nodiscard]] std::uint64_t delays() const { return delays_; }
   [[nodiscard]] std::uint64_t downgrades() const { return downgrades_; }
-  /// By who may hold it at the same time.
+  /// Grants, by the group of the lease.
   [[nodiscard]] const std::array<std::uint64_t, 4>& grants_by_group() const { return by_group_; }
   [[nodiscard]] std::size_t tokens_heard_of() const { return heard_of_; }
   [[nodiscard]] std::size_t tokens_remembered() const {
@@ -120,28 +124,28 @@ class Checker {
   struct Trail {
     bool granted = false;
     bool abandoned = false;
-    bool adopted = false;  ///< after it was abandoned
+    bool adopted = false;  ///< it was adopted after it was abandoned
     bool ended = false;
     bool restored = false;
-    True taken_until = 0;           // an interval's end
+    True taken_until = 0;           // when the lease's interval ends
     std::uint32_t released_on = 0;  // a bit per node that executed a release
   };
   using Trails = std::map<std::uint64_t, Trail>;
   struct Numbered {
     True at;
-    std::uint64_t highest;  // of all that were granted until then
+    std::uint64_t highest;  // the highest number granted until then
   };
   [[nodiscard]] Trail& trail(std::uint64_t token);
   void forget_old_tokens(True now);
   [[nodiscard]] bool judged_at_the_end() const { return overlap_window_ + vote_window_ > 0; }
   [[nodiscard]] bool a_step_explains(const Lease& later, True until) const;
   void archive(std::uint64_t token, True now);
-  /// Whether they may not be valid at once.
+  /// Whether the two leases must not be valid at once.
   [[nodiscard]] static bool exclude_each_other(const Lease& a, const Lease& b) {
     if (a.token == b.token || (a.resources & b.resources) == 0) return false;
     return a.group == 0 || a.group != b.group;
   }
-  /// The invariant that two such leases break together: holds have one of their own.
+  /// The invariant that the two leases break if both are valid: holds have one of their own.
   [[nodiscard]] static std::string rule_of(const Lease& a, const Lease& b);
   void check_interval(const Grant& grant);
   void check_alone(const Lease& lease, True now);
@@ -155,20 +159,20 @@ class Checker {
   };
   std::vector<KeptOut> kept_out_;
   std::vector<Lease> leases_;
-  std::vector<Lease> past_;  // where overlaps are judged at the end
+  std::vector<Lease> past_;  // only if overlaps are judged at the end
   std::vector<True> steps_;
   True overlap_window_ = 0;
   True vote_window_ = 0;
   bool any_clocks_ = false;
   std::int64_t interval_ppm_ = -1;
-  Trails tokens_;        // heard of since others were forgotten,
-  Trails older_tokens_;  // or not since then: the next to be forgotten
+  Trails tokens_;        // tokens heard of since older ones were last forgotten
+  Trails older_tokens_;  // tokens not heard of since then: the next to be forgotten
   True forget_at_ = 0;
   std::size_t heard_of_ = 0;
   std::map<std::size_t, std::vector<Numbered>> numbered_;  // by resource
   std::set<std::pair<std::size_t, std::uint64_t>> numbers_;
-  std::map<std::uint64_t, std::uint64_t> last_interval_;  // token, by resources
-  std::map<std::uint64_t, True> taken_until_;  // by resources: for the sake of an interval
+  std::map<std::uint64_t, std::uint64_t> last_interval_;  // its token, by resources
+  std::map<std::uint64_t, True> taken_until_;  // the end of the last interval, by resources
   std::uint64_t grants_ = 0;
   std::array<std::uint64_t, 4> by_group_{};
   std::uint64_t losses_ = 0;

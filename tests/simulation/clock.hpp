@@ -12,8 +12,8 @@ using True = std::int64_t;
 inline constexpr True never = std::numeric_limits<True>::max();
 inline constexpr True ms = 1'000'000;
 inline constexpr True hour = 3'600'000 * ms;
-/// The wall clocks at the beginning of a run: numbers of today's size, for fencing tokens are made
-/// of them.
+/// What wall clocks show at the beginning of a run: numbers of today's size, because fencing tokens
+/// are made of them.
 inline constexpr std::int64_t wall_epoch = 1'795'000'000'000 * ms;
 
 /// A clock that runs at a slightly wrong rate, from an arbitrary beginning.

@@ -11,7 +11,7 @@
 namespace redlock::simulation {
 namespace {
 
-/// No faults at all, until a test adds its own.
+/// No faults, until a test adds its own.
 Scenario calm() {
   Scenario s;
   s.tail_per_mille = 0;
@@ -93,8 +93,8 @@ TEST(Directed, nodes_that_forget_and_come_back_at_once_are_harmless_under_the_re
   EXPECT_GE(sum.grants, 250U);
 }
 
-/// Nodes that are given their role back by a replica that missed the last locks, with a marker that
-/// is none the wiser, on connections that stay.
+/// Nodes that get their role back from a replica that missed the last locks, with an unchanged
+/// marker and on connections that stay.
 Scenario failbacks() {
   Scenario s = calm();
   s.between_failbacks = 20 * ms;
@@ -113,14 +113,14 @@ TEST(Directed, nodes_that_say_that_they_got_their_role_back_are_harmless) {
 
 TEST(Directed, nodes_that_get_their_role_back_unseen_hand_one_lock_to_two_holders) {
   Scenario s = failbacks();
-  s.between_failbacks = 200 * ms;  // else nearly all nodes are blank nearly always
+  s.between_failbacks = 200 * ms;  // otherwise nearly all nodes are blank nearly always
   s.mutant = Mutant::no_tracking;
   EXPECT_NE(run(s, 400).violation.find("invariant 1"), std::string::npos);
 }
 
 TEST(Directed, fencing_tokens_made_of_clocks_far_ahead_do_not_survive_nodes_that_forget) {
-  // Where the order of tokens ends, by design: a node that forgot begins at its own clock, and that
-  // is below what clients have made of theirs.
+  // The order of tokens ends here by design: a node that forgot begins at its own clock, which is
+  // below the numbers that clients made of theirs.
   Scenario s = guarded_restarts();
   s.node_skew = 0;
   s.client_skew = 6 * hour;
@@ -160,7 +160,7 @@ TEST(Directed, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
   std::uint64_t broken = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Scenario s = Scenario::draw(seed);
-    // A delay ends with its keys: sooner, where clocks step forward. And waits have no bound then.
+    // A delay ends with its keys: earlier if clocks step forward. Waits have no bound then.
     const bool clocks_step = s.between_clock_steps > 0 || s.between_standstills > 0;
     if (clocks_step || s.any_clocks || s.steady) continue;
     s.breaks_per_mille = 500;
@@ -189,7 +189,7 @@ TEST(Directed, no_writer_is_beside_a_lease_that_was_downgraded) {
   std::uint64_t readers = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Scenario s = Scenario::draw(seed);
-    // Who may not run scripts does not read.
+    // Clients that may not run scripts cannot read.
     if (s.kind != Wanted::exclusive || !s.runs_scripts || s.foreign > 0) continue;
     s.kind = Wanted::readers;
     s.readers_per_mille = 400;
@@ -232,7 +232,7 @@ TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_hand
   }
 }
 
-/// Callers that wait for each other, beside a node that is of no use.
+/// Callers that wait for each other, with one node that is of no use.
 Scenario beside_an_odd_node(Oddity odd) {
   Scenario s = calm();
   s.nodes = 3;
@@ -278,7 +278,7 @@ TEST(Directed, subscriptions_that_die_silently_are_made_again) {
   s.shortest_ttl_ms = s.longest_ttl_ms = 10'000;
   s.chaos = 200'000 * ms;
   const std::uint64_t without = run(s, 1).grants;
-  // Unnoticed, nearly all of them would be silent after a quarter of the time.
+  // If nobody noticed, nearly all subscriptions would be silent after a quarter of the time.
   s.between_silences = 5'000 * ms;
   const std::uint64_t with = run(s, 1).grants;
   EXPECT_GE(with, without / 2) << without;
@@ -312,7 +312,7 @@ TEST(Directed, who_watches_sees_every_change_beside_other_libraries_clients) {
   EXPECT_EQ(run(s, 40).violation, "");
 }
 
-/// Clocks that step by far more than hides between two readings, in a network without faults.
+/// Clocks that step by far more than can hide between two readings, in a network without faults.
 Scenario stepping_clocks() {
   Scenario s = calm();
   s.clients = 4;
@@ -438,7 +438,7 @@ TEST(Directed, clocks_at_the_edge_of_the_allowance_are_safe) {
   EXPECT_EQ(run(s, 30).violation, "");
 }
 
-/// What callers make of the permits of a semaphore that all of them want, again and again.
+/// How callers use the permits of a semaphore that all of them want again and again.
 struct Use {
   std::string violation;
   double used = 0;
@@ -463,7 +463,7 @@ Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold
   s.shortest_ttl_ms = s.longest_ttl_ms = 20'000;
   s.longest_hold = hold;
   s.think = 1 * ms;
-  s.chaos = 15'000 * ms;  // holds differ, and the share of each client with them
+  s.chaos = 15'000 * ms;  // holds differ, and so does the share of each client
   const auto outcome = Simulation(s, 1).run();
   std::map<std::uint32_t, std::uint64_t> grants;
   for (const auto& [caller, count] : outcome.grants_of_callers) grants[caller / 16] += count;
@@ -494,7 +494,7 @@ TEST(Directed, a_semaphore_beside_a_far_node_is_used_while_callers_wait) {
                              std::to_string(one.clients) + " clients with " +
                              std::to_string(one.callers) + " callers";
     EXPECT_EQ(use_of_it.violation, "") << name;
-    // Of nodes that are near, 0.97; one that is 20 ms away makes 0.63 of it with 16 permits.
+    // With near nodes, 0.97; with one that is 20 ms away and 16 permits, 0.63.
     EXPECT_GE(use_of_it.used, 0.85) << name;
     EXPECT_LE(use_of_it.shares, 1.3) << name;
     EXPECT_LE(use_of_it.requests, 20) << name;
@@ -571,7 +571,7 @@ TEST(Directed, whoever_waits_for_what_others_lock_again_and_again_has_a_turn) {
   for (const Wanted one : kinds_of_one_resource) {
     for (const Wanted other : kinds_of_one_resource) {
       for (const std::size_t clients : crowds) {
-        // One beside all others, or as many as the others.
+        // The first kind has one client, or half of them.
         const std::size_t first = clients % 2 == 0 ? clients / 2 : 1;
         const Sum sum = run(saturated(one, other, clients, first), 2);
         EXPECT_EQ(sum.violation, "")
@@ -604,7 +604,7 @@ TEST(Directed, a_far_node_beside_a_near_quorum_costs_nobody_his_turn) {
   }
 }
 
-/// Of one resource, and one node of which somebody who may write there says who is a member.
+/// One resource, and one node on which an intruder changes the list of members.
 Scenario intruded() {
   Scenario s = calm();
   s.nodes = 3;
@@ -654,7 +654,7 @@ TEST(Directed, connections_that_die_silently_are_made_again) {
   EXPECT_GE(sum.grants, 3'000U);
 }
 
-/// Clients that all start at once, beside nodes whose answers to a first contact take their time.
+/// Clients that all start at once, with nodes that answer a first contact slowly.
 TEST(Directed, hundreds_of_first_contacts_at_once_all_succeed) {
   Scenario s = calm();
   s.nodes = 3;
@@ -667,7 +667,7 @@ TEST(Directed, hundreds_of_first_contacts_at_once_all_succeed) {
   const Sum sum = run(s, 2);
   EXPECT_EQ(sum.violation, "");
   EXPECT_GE(sum.grants, 2U * 300U);
-  // Each time it waits for twice as long: with a limit that stays it would never come to an end.
+  // Each time a client waits for twice as long: with a fixed limit it would try for ever.
   EXPECT_LE(sum.most_connections, 6U);
 }
 

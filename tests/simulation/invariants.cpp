@@ -82,7 +82,7 @@ void Invariants::check_keys(const Claim& claim) {
 void Invariants::check_change(const Claim& claim) {
   Before& before = before_[claim.index];
   if (before.generation == claim.generation) {
-    // It may be lost or released in the step that adopted it.
+    // A lease can be lost or released in the step that adopted it.
     const bool adopted = before.purpose == Claim::Purpose::extend &&
                          before.phase == Claim::Phase::by_token &&
                          claim.purpose == Claim::Purpose::acquire && claim.was_granted();

@@ -9,13 +9,13 @@
 
 namespace redlock::simulation {
 
-/// The invariants of every engine's state between two steps, and of two successive states. One
-/// sentence each; the first that is broken is kept.
+/// Checks the invariants of an engine's state between two steps, and of two successive states. Each
+/// invariant is one sentence; the first broken one is kept.
 class Invariants {
  public:
-  /// To be called after each step of the same engine.
+  /// Call it after each step of the same engine.
   void check(const core::Engine& engine, core::Instant now);
-  /// The engine's process died: the next one begins anew.
+  /// The engine's process died: the next engine has no earlier state.
   void reset() { before_.clear(); }
   [[nodiscard]] const std::string& broken() const noexcept { return broken_; }
 

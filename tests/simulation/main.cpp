@@ -20,7 +20,7 @@ namespace {
 
 using redlock::simulation::Length;
 
-/// Of a story: every line.
+/// The number of lines that prints a whole story.
 constexpr std::size_t whole = SIZE_MAX - 1;
 
 constexpr std::array lengths{Length::minutes, Length::steady, Length::crowd};
@@ -124,7 +124,7 @@ int show_minimal(std::uint64_t seed) {
   return 1;
 }
 
-/// All that a seed decides, a line for each: two builds that behave alike print the same.
+/// Prints the outcome of each seed in a line: two builds that behave the same print the same.
 int print_outcomes(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const auto outcome = redlock::simulation::outcome_of(seed);

@@ -10,13 +10,13 @@
 namespace redlock::simulation {
 namespace {
 
-/// A change to a scenario draws other random numbers from there on, so that the seed has to be
-/// searched for again: among so many.
+/// How many seeds are tried after each reduction: a changed scenario draws other random numbers, so
+/// a failing seed has to be searched for again.
 constexpr std::uint64_t seeds_tried = 200;
 
 using Reduction = void (*)(Scenario&);
 
-/// Each takes something away, or leaves things as they are.
+/// Each reduction takes something away, or changes nothing.
 constexpr std::array<Reduction, 33> reductions{
     [](Scenario& s) { s.between_breaks = 0; },
     [](Scenario& s) { s.between_crashes = 0; },
@@ -58,7 +58,7 @@ constexpr std::array<Reduction, 33> reductions{
     [](Scenario& s) { s.chaos /= 2; },
 };
 
-/// Which promise it is: the sentence up to the first number that differs from run to run.
+/// The broken promise: the sentence up to the first number that differs from run to run.
 std::string promise_of(const std::string& violation) {
   return violation.substr(0, std::min(violation.find(':'), violation.size()));
 }
@@ -132,7 +132,7 @@ MinimalStory minimal_story(std::uint64_t seed, Mutant mutant) {
       failure = *found;
     }
   }
-  // Of those that fail, the one in which the least happens.
+  // Of the failing seeds, takes the one in which the least happens.
   for (std::uint64_t other = seed; other < seed + seeds_tried; ++other) {
     const auto found = Simulation(scenario, other).run();
     const bool shorter = found.events < failure.events && !found.violation.empty() &&

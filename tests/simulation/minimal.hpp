@@ -7,12 +7,12 @@
 
 namespace redlock::simulation {
 
-/// The story of a failing seed with everything taken away that the failure does not need: faults,
-/// clients, nodes, time. A seed decides which; the same call gives the same story.
+/// The story of a failing seed, without everything that the failure does not need: faults, clients,
+/// nodes, time. The same call gives the same story.
 struct MinimalStory {
   std::uint64_t seed =
       0;  ///< of the scenario that is left; 0: the seed that was given does not fail
-  std::string violation{};  ///< of the same promise
+  std::string violation{};  ///< the broken promise, the same as before
   std::string left{};       ///< what was left, in words
   std::string story{};
   std::size_t lines = 0;

@@ -8,14 +8,14 @@
 
 namespace redlock::simulation {
 
-/// A deliberate fault, what the checker says of it, and within how many seeds. Invariants are
+/// A deliberate fault, and what the checker must report of it within `budget` seeds. Invariants are
 /// numbered as in ARCHITECTURE.md.
 struct Planted {
   Mutant mutant;
   const char* name;
-  const char* finding;  ///< a part of what the checker says
+  const char* finding;  ///< a part of the checker's report
   std::uint64_t budget;
-  bool patient = false;  ///< takes long to be found: by continuous integration, not by every check
+  bool patient = false;  ///< takes long to find: not run by every check, but by CI
 
   friend void PrintTo(const Planted& fault, std::ostream* out) { *out << fault.name; }
 };

@@ -34,7 +34,8 @@ class Progress {
     measure(call.resources, call.since);
     each(call.resources, [](Resource& resource) { ++resource.others_ask; });
   }
-  /// Until it is granted the resources, whatever comes; `settled` is when it is in the queues.
+  /// The caller waits until it is granted the resources or gives up; `settled`: when it is in the
+  /// queues.
   void waits(std::uint32_t caller, True settled) {
     account(calls_[caller].since);
     waiting_[caller] = {calls_[caller].resources, calls_[caller].since, settled, {}, {}};
@@ -72,7 +73,7 @@ class Progress {
       if ((wait.resources & resources) != 0) count_from(wait.resources, free_at);
     }
   }
-  /// Who has them reads from now on.
+  /// The holder of the resources only reads from now on.
   void downgraded(std::uint64_t resources, True now) {
     account(now);
     each(resources, [&](Resource& resource) {
@@ -80,7 +81,7 @@ class Progress {
       resource.open_since = std::max(resource.open_since, now);
     });
   }
-  /// Counts those that still wait.
+  /// The run ends: counts the callers that still wait.
   void end(True now) {
     account(now);
     measure(~std::uint64_t{0}, now);
@@ -91,14 +92,14 @@ class Progress {
 
   [[nodiscard]] True longest_wait() const { return longest_wait_; }
   [[nodiscard]] True longest_idle() const { return longest_idle_; }
-  /// How often one caller was granted a resource ahead of the same waiting one, each time in a call
-  /// that began when the waiting one was in the queues.
+  /// How often one caller was granted a resource before the same waiting caller, each time in a
+  /// call that began when the waiting caller was in the queues.
   [[nodiscard]] std::uint32_t most_overtaken() const { return most_overtaken_; }
-  /// How many grants of one resource others were given while a caller waited for it.
+  /// How many grants of one resource went to others while a caller waited for it.
   [[nodiscard]] std::uint32_t most_turns() const { return most_turns_; }
-  /// Of the permits that callers had or waited for, how many they had, on the average.
+  /// The share of the permits that callers had, of those that they had or waited for, on average.
   [[nodiscard]] double used() const { return wanted_ > 0 ? had_ / wanted_ : 1.0; }
-  /// By caller.
+  /// The number of grants, by caller.
   [[nodiscard]] const std::map<std::uint32_t, std::uint64_t>& grants() const { return grants_; }
 
  private:
@@ -112,17 +113,17 @@ class Progress {
 
   struct Resource {
     std::size_t holders = 0;
-    std::size_t readers = 0;  ///< of them
+    std::size_t readers = 0;  ///< holders that read
     True free_since = 0;
-    std::size_t others_ask = 0;  ///< who do not read, and may wait
-    True open_since = 0;         ///< to readers
+    std::size_t others_ask = 0;  ///< callers that do not read, and may wait
+    True open_since = 0;         ///< since when it is free to readers
   };
   struct Wait {
     std::uint64_t resources = 0;
     True since = 0;
     True settled = 0;
-    std::map<std::uint32_t, std::uint32_t> overtaken;   ///< by whom, how often
-    std::array<std::uint32_t, most_resources> turns{};  ///< of others
+    std::map<std::uint32_t, std::uint32_t> overtaken;   ///< how often, by the caller that overtook
+    std::array<std::uint32_t, most_resources> turns{};  ///< grants to others, by resource
   };
 
   void count_overtaken(std::uint32_t caller, std::uint64_t resources) {
@@ -144,14 +145,15 @@ class Progress {
     }
   }
 
-  /// Several resources may have been kept for a caller until then.
+  /// Counts several resources as free only from `now` on: until then they may have been kept for a
+  /// caller.
   void count_from(std::uint64_t resources, True now) {
     if (std::has_single_bit(resources)) return;
     each(resources,
          [now](Resource& resource) { resource.free_since = std::max(resource.free_since, now); });
   }
 
-  /// Whether any of them may be kept for a caller that waits for another one.
+  /// Whether any of the resources may be kept for a caller that waits for another resource as well.
   [[nodiscard]] bool may_be_kept(std::uint64_t resources) {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& entry) {
       const std::uint64_t wanted = entry.second.resources;
@@ -200,7 +202,7 @@ class Progress {
   std::size_t capacity_;
   std::array<Resource, most_resources> resources_{};
   std::map<std::uint32_t, Wait> waiting_;
-  std::map<std::uint32_t, Call> calls_;  ///< that are not answered
+  std::map<std::uint32_t, Call> calls_;  ///< calls without an answer
   std::uint32_t most_overtaken_ = 0;
   std::uint32_t most_turns_ = 0;
   True longest_wait_ = 0;

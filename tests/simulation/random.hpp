@@ -33,8 +33,8 @@ class Random {
   std::uint64_t state_;
 };
 
-/// A token of the simulation: as long as real ones, of which a model node stores a number. It is at
-/// the beginning as well: some ids are made of the first digits.
+/// A token of the simulation, as long as a real one. Model nodes store only its number, which is in
+/// the last digits; the first digits repeat it, because some ids are made of them.
 using Digits = std::array<char, 40>;
 [[nodiscard]] inline Digits digits_of(std::uint64_t token) {
   constexpr std::size_t of_a_number = 16;
@@ -46,7 +46,7 @@ using Digits = std::array<char, 40>;
   return digits;
 }
 [[nodiscard]] inline std::uint64_t number_of(std::string_view digits) {
-  std::uint64_t number = 0;  // of the last digits
+  std::uint64_t number = 0;  // the last 16 digits; higher ones are shifted out
   for (const char digit : digits) {
     number =
         number * 16 + static_cast<std::uint64_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
@@ -58,7 +58,7 @@ class SeededRandomness final : public core::Randomness {
  public:
   explicit SeededRandomness(std::uint64_t seed) : random_(seed) {}
   [[nodiscard]] Token token() override {
-    // The upper bits tell what else a key can be: see model_node.hpp.
+    // The upper bits say what else a key can be: see model_node.hpp.
     if (!repeat_tokens_ || !random_.per_mille(300)) last_ = random_.next() >> 4U;
     const Digits digits = digits_of(last_);
     return *Token::parse({digits.data(), digits.size()});

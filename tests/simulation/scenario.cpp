@@ -11,7 +11,8 @@
 namespace redlock::simulation {
 namespace {
 
-/// 1 % of the TTL covers two clocks whose rates differ by that much: just under half for each.
+/// The drift allowance, 1 % of the TTL, covers two clocks whose rates differ by that much: just
+/// under half for each.
 constexpr std::int64_t allowed_ppm = 4'900;
 
 True sometimes(Random& random, std::int64_t per_mille, True from, True to) {
@@ -23,7 +24,7 @@ Servers draw_servers(Random& random) {
                                : static_cast<Servers>(random.below(server_versions));
 }
 
-/// Of a stream of its own, so that the mixes of faults above stay what they are.
+/// Draws from a stream of its own, so that the mixes of other faults stay what they are.
 void draw_guards(Scenario& s, std::uint64_t seed) {
   Random random(seed * 2);
   if (random.per_mille(600)) s.fencing_per_mille = random.per_mille(700) ? 1000 : 500;
@@ -102,8 +103,8 @@ void draw_clocks(Scenario& s, std::uint64_t seed) {
   }
 }
 
-/// One node's clock was set wrong by days, and its fencing numbers are as far ahead: the others are
-/// enough to go on. Not where nodes forget, whose numbers begin at their clocks again.
+/// One node's clock is wrong by days, and its fencing numbers are as far ahead: the other nodes are
+/// enough to go on. Never if nodes forget, because their numbers begin at their clocks again.
 void draw_wild_clock(Scenario& s, std::uint64_t seed) {
   Random random(seed * 13 + 5);
   const bool wiped = s.between_flushes + s.between_role_changes > 0;
@@ -162,8 +163,8 @@ void let_one_forget(Scenario& s, Random& random) {
   s.chaos = 4'000 * ms;
 }
 
-/// Nodes miss an interval, and others forget it, under the guard: intervals are longer than it
-/// keeps a node away.
+/// Nodes miss an interval, and others forget it, under the guard: intervals are longer than the
+/// guard keeps a node away.
 void forget_within_intervals(Scenario& s, Random& random) {
   s.between_pauses = s.between_clock_steps = s.late = 0;
   s.tail_per_mille = s.error_per_mille = 0;
@@ -215,7 +216,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   if (s.mutant == Mutant::fenced_writer_lets_in) {
     s.fencing_per_mille = 1000;
     s.servers = Servers::by_scripts;
-    // Holds overlap, so that there are readers always.
+    // Holds overlap, so that there are always readers.
     s.clients = 8;
     s.slots = 2;
     s.readers_per_mille = 950;
@@ -239,7 +240,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.clients = 5;
     s.slots = 1;
     s.think = 1;
-    s.longest_hold = 100 * ms;  // longer than what is passed on stays reserved
+    s.longest_hold = 100 * ms;  // longer than a reservation that is passed on
     s.chaos = 30'000 * ms;
   }
   if (s.mutant == Mutant::the_gone_are_too_many) s.kind = Wanted::exclusive;
@@ -287,8 +288,8 @@ void draw_permits(Scenario& s, std::uint64_t seed) {
   if (s.steady) s.slots = 8;
 }
 
-/// What scripts do at most at once, low enough to be met; and clients that die as they wait, many
-/// of them before one that lives. In a stream of its own, as the rest.
+/// Bounds of what scripts do at once, low enough to be reached; and clients that die while they
+/// wait, many of them before one that lives. Draws from a stream of its own.
 void draw_bounds(Scenario& s, std::uint64_t seed) {
   Random random(seed * 31 + 47);
   if (s.kind == Wanted::readers) {
@@ -299,7 +300,7 @@ void draw_bounds(Scenario& s, std::uint64_t seed) {
   if (!planted && !(s.steady && s.mutant == Mutant::none && random.per_mille(200))) return;
   s.between_waiter_ends = random.between(20, 200) * ms;
   if (!planted) return;
-  // Who asks anew finds the next that lives: that is to be seldom.
+  // A new request finds the next client that lives: think times keep that rare.
   s.clients = 8;
   s.slots = 1;
   s.longest_hold = 500 * ms;
@@ -314,14 +315,14 @@ void draw_foreign(Scenario& s, std::uint64_t seed) {
   if (!planted && !(s.steady && s.mutant == Mutant::none && random.per_mille(250))) return;
   s.kind = Wanted::exclusive;
   s.longest_interval_ms = 0;
-  // It waits for ever where half of the nodes refuse.
+  // The other library waits for ever if half of the nodes refuse.
   s.nodes += 1 - s.nodes % 2;
   s.quorum = core::majority(s.nodes);
   s.resources = 1;
   s.foreign = static_cast<std::size_t>(random.between(1, 8));
   s.foreign_keeps = random.per_mille(700);
   s.tracks = random.per_mille(500);
-  // Ours do not always leave a queue behind, which would keep all others out.
+  // Our clients do not always leave a queue, which would keep all others out.
   if (random.per_mille(600)) {
     s.clients = static_cast<std::size_t>(random.between(1, 3));
     s.slots = 1;
@@ -355,7 +356,7 @@ void draw_script_flushes(Scenario& s, std::uint64_t seed) {
   s.between_script_flushes = 50 * ms;
 }
 
-/// Plain commands in the place of scripts.
+/// Plain commands instead of scripts.
 void draw_plain(Scenario& s, std::uint64_t seed) {
   Random random(seed * 19 + 31);
   const bool planted =
@@ -371,8 +372,8 @@ void draw_plain(Scenario& s, std::uint64_t seed) {
   if (s.mutant == Mutant::plain_extend_shortens) s.runs_scripts = false;
 }
 
-/// Beside clocks that step or in their place: a holder whose machine stood still learns of it as
-/// late as of a leap.
+/// Standstills, with or instead of clocks that step: a holder whose machine stood still learns of
+/// it as late as of a leap.
 void draw_standstills(Scenario& s, std::uint64_t seed) {
   Random random(seed * 29 + 41);
   const bool steps = s.between_clock_steps > 0 && !s.any_clocks && !s.judged_by_votes;
@@ -404,7 +405,7 @@ void be_calm(Scenario& s) {
   s.durable = false;
 }
 
-/// Without other faults, and with a holder that is told in time: as for clocks that step.
+/// Evictions without other faults, with a holder that is notified in time: as for clocks that step.
 void evict(Scenario& s) {
   be_calm(s);
   s.shortest_ttl_ms = 2'000;
@@ -417,16 +418,16 @@ void evict(Scenario& s) {
 /// Nodes that are far from everybody, so few that a quorum is near.
 void draw_far_nodes(Scenario& s, Random& random) {
   if (s.nodes == s.quorum || s.foreign > 0) return;
-  // Owners that divide four nodes keep each other out with the marks that they leave on the far
-  // one, until these end: seconds.
+  // Owners that divide four nodes keep each other out for seconds, until the writer reservations
+  // that they leave on the far node end.
   if (s.steady && s.kind == Wanted::owners) return;
   s.far_nodes = static_cast<std::size_t>(random.between(1, static_cast<True>(s.nodes - s.quorum)));
-  // Where near ones are of no use, a lease has to last until far ones have granted it.
+  // If near nodes are of no use, a lease has to last until far nodes have granted it.
   const True most = std::min(s.longest_limit / 12, s.shortest_ttl_ms * ms / 8);
   s.far = s.steady ? random.between(2, 20) * ms : random.below(most) + 1;
 }
 
-/// What is done to nodes and connections behind everybody's back, in a stream of its own.
+/// Changes of nodes and connections that no client makes. Draws from a stream of its own.
 void draw_intruders(Scenario& s, std::uint64_t seed) {
   Random random(seed * 43 + 59);
   const bool far_nodes = random.per_mille(150);
@@ -440,14 +441,14 @@ void draw_intruders(Scenario& s, std::uint64_t seed) {
     if (far_nodes) draw_far_nodes(s, random);
     return;
   }
-  // There, only what keeps no reading from a holder.
+  // Those scenarios get only faults that keep no reading from a holder.
   if (s.between_clock_steps > 0 || s.any_clocks || s.judged_by_votes || s.one_forgets) return;
   if (evicts) return evict(s);
   if (far_nodes) draw_far_nodes(s, random);
   s.between_silences = silences;
   s.between_deaths = deaths;
   const bool majority = s.nodes >= 3 && s.quorum == core::majority(s.nodes);
-  // One node is of no use there already, for as long as the seed lasts.
+  // With a wild skew, one node is of no use for the whole seed already.
   if (!s.restart_guard || !majority || s.wild_skew > 0) return;
   s.between_forgeries = forgeries;
   const bool wiped = s.between_flushes + s.between_role_changes > 0;
@@ -491,29 +492,29 @@ void plant_intruders(Scenario& s) {
 
 True Scenario::longest_idle() const noexcept {
   // Three of the other library's calls that fail (8.0 s, seed 55124254548); where nodes do not
-  // notify, luck decides who is quicker when it gives back what it kept. Ours that may run no
-  // scripts keep nothing: the other library's clients may divide the nodes again and again.
+  // notify, luck decides who is quicker when it gives back what it kept. Clients of ours that may
+  // not run scripts keep nothing: the other library's clients may divide the nodes again and again.
   const True failing_call = 3'300 * ms;
   const True failing_calls = !runs_scripts ? 20 : tracks ? 3 : 6;
   if (foreign > 0 && foreign_keeps) return failing_calls * failing_call;
-  // Far nodes are behind with what was released: whoever they notify divides the near ones, and
-  // then the far ones decide. Six round trips to them.
+  // Far nodes learn late of releases: the clients that they notify divide the near nodes, and then
+  // the far ones decide. That takes six round trips to them.
   return 20 * ms + 60 * round_trip() + 12 * far;
 }
 
 True Scenario::longest_wait() const noexcept {
   const auto callers = static_cast<True>(clients * slots);
-  // Who needs several resources is queued for one after the other, each time behind everybody at
-  // most. A turn takes four round trips.
+  // A caller that needs several resources is queued for one after the other, each time after all
+  // others at most. A turn takes four round trips.
   const True turns = kind == Wanted::several ? 2 * callers * 4 * round_trip() : 0;
-  // Between each two writers readers are let in.
+  // Readers are let in between every two writers.
   return std::max(2'000 * ms, turns) + callers * longest_read + longest_idle();
 }
 
 double Scenario::least_used() const noexcept {
   if (kind != Wanted::permits || between_waiter_ends > 0) return 0;
-  // A hand-over takes two round trips: a release reaches the node, which tells the next, which
-  // asks. As many again, where a hold is as short as that and nodes pass permits on in other
+  // A hand-over takes two round trips: a release reaches the node, which notifies the successor,
+  // which asks. It takes two more if a hold is that short and nodes pass permits on in different
   // orders.
   const double hold = static_cast<double>(longest_hold) / 2;
   return 0.9 * hold / (hold + 4 * static_cast<double>(round_trip() + far));
@@ -524,22 +525,22 @@ std::uint32_t Scenario::most_overtaken() const noexcept {
   const bool has_order = kind == Wanted::exclusive && !beside && runs_scripts && foreign == 0;
   // A client is queued once for all of its callers, which take turns.
   const auto turns = static_cast<std::uint32_t>(slots);
-  // Readers have their places by requests of their own, behind the attempt.
+  // Readers get their queue positions by requests of their own, after the attempt.
   if (kind == Wanted::readers && !beside) return 3 * turns;
   return has_order ? turns : std::numeric_limits<std::uint32_t>::max();
 }
 
 std::uint32_t Scenario::most_turns() const noexcept {
-  // Who may not run scripts is in no queue. What is used of permits has a bound of its own.
+  // Clients that may not run scripts are in no queue. The use of permits has a bound of its own.
   if (!runs_scripts || foreign > 0 || kind == Wanted::permits) {
     return std::numeric_limits<std::uint32_t>::max();
   }
-  // Owners enter again, and of several resources one is waited for after the other.
+  // Owners enter again, and several resources are waited for one after the other.
   return static_cast<std::uint32_t>(6 * clients * slots + 24);
 }
 
 std::uint64_t Scenario::most_requests() const noexcept {
-  // Of several resources, one is waited for at a time, and the attempt after it may meet the other.
+  // Several resources are waited for one at a time, and the next attempt can meet the other.
   constexpr std::array<std::uint64_t, kinds> most{10, 10, 10, 14, 20, 14};
   return most.at(static_cast<std::size_t>(kind));
 }
@@ -576,7 +577,7 @@ Scenario Scenario::draw_crowd(std::uint64_t seed) {
   draw_permits(s, seed);
   s.slots = 1;
   s.think = random.per_mille(500) ? 1 : 2 * ms;
-  // While many read for long, nobody's release tells the others.
+  // While many read for long, no release notifies the others.
   if (s.kind == Wanted::readers && random.per_mille(500)) {
     s.longest_read = random.between(100, 400) * ms;
   }
@@ -624,7 +625,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
     s.think = random.between(1, 4) * ms;
     s.chaos = random.between(200, 600) * ms;
     s.shortest_limit = random.between(5, 50) * ms;
-    // A limit that a healthy node cannot keep is a misconfiguration, no fault.
+    // A limit that a healthy node cannot keep is a misconfiguration, not a fault.
     s.longest_limit = std::max(s.shortest_limit * random.between(1, 10), 12 * s.slowest);
   }
   draw_guards(s, seed);

@@ -12,7 +12,7 @@ enum class Mutant : std::uint8_t {
   none,
   drop_release_behind_set,     ///< the driver drops a release that follows an unanswered SET
   validity_from_last_reply,    ///< the driver counts the validity from the last answer
-  no_drift_margin,             ///< the driver adds to the validity what was taken off for drift
+  no_drift_margin,             ///< the driver adds to the validity the allowance for drift
   ignore_kill,                 ///< nodes answer CLIENT KILL and do nothing
   fast_server_clocks,          ///< nodes' clocks run beyond the drift allowance
   forget_at_once,              ///< a crashed node is back at once without its data
@@ -27,19 +27,19 @@ enum class Mutant : std::uint8_t {
   count_unseen_numbers,        ///< a node whose number is unknown counts in the round that raises
   trust_the_set,               ///< nodes do not check the holder when the number is raised
   no_floor,                    ///< a node that forgot its numbers begins at zero
-  floor_unread,                ///< what is read of a floor is as good as none, and counts
+  floor_unread,                ///< a floor that is read is taken for 1, and the vote counts
   unraised_counts,             ///< nodes acknowledge a number of the short form not above theirs
   no_quarantine,               ///< nodes mark that they restarted, and vote at once
   no_clock_guard,              ///< nobody reads the nodes' clocks, and they leap
-  leaps_are_ours,              ///< what one node's clock leapt is read of all of them
-  half_quorum,                 ///< half of the nodes is enough
+  leaps_are_ours,              ///< the leap of one node's clock is read of all other clocks
+  half_quorum,                 ///< half of the nodes are enough
   no_release_on_failure,       ///< attempts that fail leave their keys
   release_before_set,          ///< a release overtakes the SET, on another connection
-  reused_token,                ///< one attempt in three goes by the token of the one before
+  reused_token,                ///< three attempts in ten reuse the token of the attempt before
   count_repaired,              ///< an extend counts nodes that had lost the key
   clock_stops_in_pauses,       ///< clients go by CLOCK_MONOTONIC, and are suspended
   no_marker_behind_votes,      ///< nobody sees that a node forgot on a connection that stays
-  marker_ahead_of_votes,       ///< the marker is read when the request is sent, not behind it
+  marker_ahead_of_votes,       ///< the marker is read when the request is sent, not after it
   no_tracking,                 ///< nodes do not say that they loaded the data of another one
   connects_at_once,            ///< the driver tries a connection that was refused again by itself
   tracks_once,                 ///< the driver has a key tracked once, and not again after a change
@@ -53,24 +53,24 @@ enum class Mutant : std::uint8_t {
   fenced_writer_lets_in,       ///< a waiting writer that wants a fencing token keeps no reader out
   plain_extend_shortens,       ///< a plain extend asks for the TTL of its round, however short
   plain_release_is_quiet,      ///< a plain release does not say that clients are queued
-  reservations_are_kept,       ///< of a client that does not wait any more
+  reservations_are_kept,       ///< reservations of clients that no longer wait are kept
   readers_come_one_by_one,     ///< nodes let in one of the readers that are first in a queue
   any_permit_is_quiet,         ///< a permit for which nobody is queued notifies nobody
-  wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
-  readers_stay_queued,         ///< nodes let in nobody who is queued while readers hold a resource
+  wins_are_lost,               ///< reservations next to foreign locks end too soon
+  readers_stay_queued,         ///< nodes let in no queued reader while readers hold a resource
   delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
   evictions_untold,            ///< nodes do not say that they have evicted anything
   half_the_rest,               ///< a client that closes says half of how long its keys stay
   one_more_reader_writes,      ///< one reader more than a script lets in is taken for a writer
   permits_are_not_exchanged,   ///< a reservation is for the very permit that a node passed on
-  nothing_is_kept,             ///< of several resources, while another one is in the way
+  nothing_is_kept,             ///< no resource is kept for a caller while another one is in its way
   the_gone_are_too_many,       ///< nodes look past one client that has gone, and no further
-  reserved_for_the_slowest,    ///< what is reserved is so for as long as the farthest node takes
+  reserved_for_the_slowest,    ///< reservations last for as long as the farthest node takes
   swapped_in_as_new,           ///< a database that comes back names the admission of its successor
-  forged_on_all,               ///< whoever adds a member adds it on every node
+  forged_on_all,               ///< the intruder that adds a member adds it on every node
   queue_scripts_stay_away,     ///< a client sends no queue script again that a node has flushed
   downgrade_is_quiet,          ///< nodes let in no reader when a writer's lease is downgraded
-  downgrade_leaves_a_gap,      ///< and have no hold of the lease that was a writer's
+  downgrade_leaves_a_gap,      ///< nodes have no hold of a downgraded lease
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -78,7 +78,7 @@ enum class Servers : std::uint8_t {
   modern,      ///< a refused SET names the holder; fencing numbers by plain commands
   by_scripts,  ///< a refused SET names the holder; fencing numbers by scripts
   old,         ///< a refused SET names nobody; fencing numbers by scripts
-  mixed,       ///< each node another version
+  mixed,       ///< each node has a different version
 };
 inline constexpr std::size_t server_versions = 4;
 
@@ -93,17 +93,17 @@ enum class Wanted : std::uint8_t {
 };
 inline constexpr std::size_t kinds = 6;
 
-/// How a node behaves that is up, connects, and is of no use.
+/// The behaviour of a node that is up and connects, but is of no use.
 enum class Oddity : std::uint8_t {
   none,
-  refuses_writes,  ///< it says that it is a master, and answers READONLY
-  is_replica,      ///< and says so
+  refuses_writes,  ///< the node says that it is a master, and answers READONLY
+  is_replica,      ///< the node is a replica, and says so
   changes_marker,  ///< each reading finds another membership record
-  hides_marker,    ///< or an error
-  invalidates,     ///< it says of each connection that its data was replaced
-  breaks,          ///< it ends each connection at the first request
-  hangs,           ///< it answers nothing after the handshake
-  any,             ///< each connection meets another one
+  hides_marker,    ///< each reading of the marker meets an error
+  invalidates,     ///< the node says on each connection that its data was replaced
+  breaks,          ///< the node ends each connection at the first request
+  hangs,           ///< the node answers nothing after the handshake
+  any,             ///< each connection meets a different oddity
 };
 inline constexpr std::size_t oddities = 9;
 
@@ -117,7 +117,7 @@ struct Scenario {
 
   True fastest = 50'000;  ///< one way
   True slowest = 500'000;
-  True far = 0;                      ///< more, to and from the last `far_nodes`
+  True far = 0;                      ///< the additional delay to and from the last `far_nodes`
   std::size_t far_nodes = 0;         ///< a minority
   std::int64_t tail_per_mille = 10;  ///< messages that take up to `tail`
   True tail = 20 * ms;
@@ -138,14 +138,14 @@ struct Scenario {
   True between_pauses = 0;
   True between_client_ends = 0;
   True between_flushes = 0;       ///< nodes forget everything, and their connections stay
-  True between_role_changes = 0;  ///< the same, with another replication id and READONLY
-  True between_failbacks = 0;     ///< what was saved comes back with its marker; connections stay
-  True between_waiter_ends = 0;   ///< clients die that have nothing and wait: in steady scenarios
+  True between_role_changes = 0;  ///< the same, with a new replication id and READONLY
+  True between_failbacks = 0;     ///< saved data come back with their marker, and connections stay
+  True between_waiter_ends = 0;   ///< clients die that wait and have nothing; steady only
   std::int64_t error_per_mille = 0;
-  std::int64_t data_loss_per_mille = 0;  ///< of the crashes
-  std::int64_t snapshot_per_mille = 0;   ///< of those: come back with what was last saved
+  std::int64_t data_loss_per_mille = 0;  ///< crashes that lose the data
+  std::int64_t snapshot_per_mille = 0;   ///< of these crashes: back with the data last saved
   True between_saves = 0;
-  True late = 0;  ///< how late what a dropped connection carried is executed
+  True late = 0;  ///< how late the requests of a dropped connection can be executed
 
   bool restart_guard = false;  ///< without it, nodes that forgot stay away for the longest TTL
   bool durable = false;        ///< nodes forget nothing, and are trusted by the guard
@@ -153,12 +153,12 @@ struct Scenario {
   std::int64_t fencing_per_mille = 0;  ///< of the acquires
   Servers servers = Servers::by_scripts;
   bool compares = false;               ///< modern nodes compare without a script
-  bool runs_scripts = true;            ///< the clients' user may
-  std::int64_t divided_per_mille = 0;  ///< of their numbered SETs: others come in between
+  bool runs_scripts = true;            ///< the clients' user may run scripts
+  std::int64_t divided_per_mille = 0;  ///< numbered SETs that other requests interrupt
   True node_skew = 0;                  ///< wall clocks are up to this apart from true time
   True client_skew = 0;
-  True wild_skew = 0;          ///< of one node's wall clock, by days
-  bool endless_floor = false;  ///< of that node's fencing numbers: nothing is above it
+  True wild_skew = 0;          ///< how wrong one node's wall clock is: days
+  bool endless_floor = false;  ///< the floor of that node's fencing numbers is above all numbers
 
   bool clock_guard = false;
   True between_clock_steps = 0;
@@ -187,11 +187,11 @@ struct Scenario {
   [[nodiscard]] True unnoticed_by_votes() const noexcept { return 1 * ms + 4 * slowest; }
 
   Wanted kind = Wanted::exclusive;
-  /// What the other clients want than the first so many: no permits, which are not resources.
+  /// What clients after the first `first_clients` want; never permits, which are not resources.
   std::optional<Wanted> beside{};
   std::size_t first_clients = 1;
   std::int64_t several_per_mille = 500;  ///< of the acquires, where some need several resources
-  bool own_resource = false;             ///< each client wants one and the same, or both
+  bool own_resource = false;             ///< each client always wants the same resource, or both
   std::int64_t longest_interval_ms = 0;
   /// Longer than nodes that forgot stay away: then all callers ask for the same interval, for which
   /// nodes have to remember.
@@ -201,11 +201,12 @@ struct Scenario {
   std::int64_t readers_per_mille = 600;  ///< of the acquires, where there are readers
   int let_in_at_once = 64;               ///< readers that one script of a node lets in
 
-  /// Of the leases: they are handed on, and operators break them, with a delay. None, unless a test
-  /// or a planted fault asks: seeds stay what they were.
+  /// Leases that are handed on and that operators break, with a delay. Zero unless a test or a
+  /// planted fault sets it: seeds stay what they were.
   std::int64_t breaks_per_mille = 0;
 
-  /// Of the writers, where there are readers: they become readers. None, as of breaks.
+  /// Writers that become readers, if there are readers. Zero unless a test or a planted fault sets
+  /// it.
   std::int64_t downgrades_per_mille = 0;
 
   /// The last client is a newcomer: it takes over leases that are handed on, each in a process that
@@ -217,32 +218,33 @@ struct Scenario {
   bool steady = false;
   True longest_hold = 1 * ms;  ///< steady only
   bool all_wait = false;       ///< steady only: nobody gives up
-  True longest_read = 0;       ///< of readers, where others hold it for less
+  True longest_read = 0;       ///< how long readers hold it at most, if others hold it for less
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
   [[nodiscard]] True longest_idle() const noexcept;
   [[nodiscard]] True longest_wait() const noexcept;
-  /// Of the permits that callers have or wait for, how many they have, at least: see Progress.
+  /// The least share of permits in use, of those that callers have or wait for: see Progress.
   [[nodiscard]] double least_used() const noexcept;
-  /// How often a waiting caller may be overtaken by the same one that asked later; see Progress.
+  /// How often the same later caller may overtake a waiting caller; see Progress.
   [[nodiscard]] std::uint32_t most_overtaken() const noexcept;
   /// How many turns of others a waiting caller may have to wait for; see Progress.
   [[nodiscard]] std::uint32_t most_turns() const noexcept;
-  /// To a node, for each call to acquire, its release included: nobody polls.
+  /// The most requests to a node for each call to acquire, its release included: nobody polls.
   [[nodiscard]] std::uint64_t most_requests() const noexcept;
-  /// Of one client to one node, in a minute, whatever the node does, and in a second of it.
+  /// The most connections of one client to one node in a minute and in any second, whatever the
+  /// node does.
   static constexpr std::size_t most_connections = 130;
   static constexpr std::size_t most_connections_in_a_second = 12;
 
-  /// Contenders of another library for the first resource; between its retries it may keep what it
-  /// was granted. Steady only.
+  /// Contenders of another library for the first resource. `foreign_keeps`: between retries they
+  /// keep what they were granted. Steady only.
   std::size_t foreign = 0;
   bool foreign_keeps = false;
   bool tracks = false;  ///< nodes notify of changes
   /// Each client watches the first resource, of which many leases expire. Without faults it sees
-  /// what is so for as long as this.
+  /// each state that lasts for `longest_unseen`.
   bool watches = false;
   [[nodiscard]] True longest_unseen() const noexcept {
-    // Of a resource that changes all the time, 160 ms pass between two looks.
+    // If a resource changes all the time, 160 ms pass between two inspections.
     return 20 * ms + 160 * ms + 20 * round_trip();
   }
 
@@ -250,35 +252,35 @@ struct Scenario {
   /// everywhere: that breaks no interval.
   bool one_forgets = false;
 
-  /// Of the first node, until everything is healed.
+  /// The oddity of the first node until everything is healed.
   Oddity odd = Oddity::none;
-  /// Nodes evict what has an expiry, and keep their marker: noticed as a step of a clock is.
+  /// Nodes evict keys that have an expiry, and keep their marker: noticed like a step of a clock.
   True between_evictions = 0;
-  True between_standstills = 0;     ///< a client's whole machine stops, and its clock
+  True between_standstills = 0;     ///< a client's whole machine stops, with its clock
   True between_script_flushes = 0;  ///< nodes forget their scripts, and the connections stay
   True between_silences = 0;        ///< a subscription on which nothing arrives any more
-  True between_deaths = 0;          ///< connections on which nothing arrives; neither end is told
-  /// Somebody who may write there adds a member to the marker of the first node.
+  True between_deaths = 0;          ///< connections on which nothing arrives; neither end notices
+  /// An intruder who may write to the first node adds a member to its marker.
   True between_forgeries = 0;
   /// Another database takes the place of the last node's for a while: SWAPDB there and back. Its
   /// process, its role and its connections stay.
   True between_swaps = 0;
   True between_demotions = 0;  ///< a node becomes a replica, and stays one for seconds
 
-  /// A node's work for each first contact, one after the other; 0: none. And how long a client
-  /// waits for its first one.
+  /// How long a node works on each first contact, one after the other; 0: no time. `connect_limit`:
+  /// how long a client waits for its first connection.
   True greeting = 0;
   True connect_limit = 0;
 
   bool last_millisecond = false;  ///< holders and contenders act around the deadline
-  True think = 2 * ms;            ///< between a caller's locks
-  True chaos = 2'000 * ms;        ///< then everything is healed
+  True think = 2 * ms;            ///< the longest pause between a caller's locks
+  True chaos = 2'000 * ms;        ///< after this time everything is healed
 
   Mutant mutant = Mutant::none;
 
   [[nodiscard]] static Scenario draw(std::uint64_t seed, Mutant mutant = Mutant::none);
   [[nodiscard]] static Scenario draw_steady(std::uint64_t seed);
-  /// The same with 2 to 64 clients that all want the same, again and again.
+  /// draw_steady() with 2 to 64 clients that all want the same lock, again and again.
   [[nodiscard]] static Scenario draw_crowd(std::uint64_t seed);
   /// Minutes of every fault but clocks that step, under the restart guard; seeds take turns at the
   /// kinds.

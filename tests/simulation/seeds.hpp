@@ -8,7 +8,7 @@
 
 namespace redlock::simulation {
 
-/// Of a scenario: a second or some, minutes (Scenario::draw_long), or seconds without a fault
+/// The length of a scenario: seconds, minutes (Scenario::draw_long), or seconds without a fault
 /// (Scenario::draw_steady), also with a crowd of clients (Scenario::draw_crowd).
 enum class Length : std::uint8_t { seconds, minutes, steady, crowd };
 
@@ -25,7 +25,7 @@ struct Verdict {
   std::uint64_t grants = 0;
   std::uint64_t losses = 0;
   True longest_wait = 0;             ///< without faults
-  True longest_idle = 0;             ///< of a resource that a caller waited for, without faults
+  True longest_idle = 0;             ///< a resource's, free while a caller waits; without faults
   std::uint32_t most_overtaken = 0;  ///< see Progress
   std::uint64_t failing_seed = 0;    ///< the first one; 0: none
   std::string violation;
@@ -37,8 +37,8 @@ struct Verdict {
 /// The result of one seed.
 [[nodiscard]] Simulation::Outcome outcome_of(std::uint64_t seed);
 
-/// The seed that runs now: an assertion that breaks in the core ends the program, and a process
-/// that handles the signal wants to name it.
+/// The seed that runs now: a broken assertion in the core ends the program, and the handler of the
+/// signal names the seed.
 [[nodiscard]] std::uint64_t running_seed() noexcept;
 /// The story so far, if one is recorded.
 [[nodiscard]] std::string_view running_story() noexcept;

@@ -391,7 +391,7 @@ bool Simulation::only_waits(std::uint32_t index) const {
   const bool calls = std::all_of(client.slots.begin(), client.slots.end(), [](const Slot& slot) {
     return slot.phase == Phase::idle || slot.phase == Phase::acquiring;
   });
-  // What is reserved for it stays so for a moment.
+  // A reservation for it lasts for a moment.
   return calls && std::none_of(nodes_.begin(), nodes_.end(), [&](const ModelNode& node) {
            for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
              if (node.has_turn(resource, waiter(index))) return true;
@@ -409,8 +409,8 @@ void Simulation::stop_clock(Client& client) {
 }
 
 True Simulation::may_step_again(std::uint32_t node) const {
-  // Two steps between two readings hide each other: that is the unproven window too, and would be
-  // one without an end.
+  // Two steps between two readings hide each other: the unproven window again, this time without an
+  // end.
   return stepped_[node].at + scenario_.unnoticed() + 50 * ms;
 }
 
@@ -431,11 +431,12 @@ void Simulation::step_clock(std::uint32_t node) {
   }
   if (now_ < may_step_again(node)) return;
   if (scenario_.judged_by_votes) {
-    // Clocks of a quorum that leap by as much before they are read again are taken for one's own
-    // that stood still. One after the other, they are not.
+    // If the clocks of a quorum leap by the same amount before they are read again, a client takes
+    // that for a standstill of its own clock. Leaps one after the other are not mistaken.
     const bool one_at_a_time = scenario_.mutant == Mutant::leaps_are_ours;
     if (!one_at_a_time && node >= scenario_.nodes - scenario_.quorum) return;
-    // Before the first reading nobody can notice it, and beyond the bound there is no vote again.
+    // Before the first reading nobody can notice a step; beyond the bound the node never votes
+    // again.
     if (now_ < 200 * ms || stepped_[node].by > scenario_.longest_step) return;
     return move_clock(node, random_.between(scenario_.shortest_step, scenario_.longest_step));
   }
@@ -461,7 +462,7 @@ void Simulation::fault_of_client(std::uint32_t index) {
 
 void Simulation::heal() {
   if (scenario_.any_clocks) {
-    // Keys live as long as a clock was set back.
+    // A key can live longer by as much as a clock was set back: the run ends here.
     stop_ = true;
     return;
   }
@@ -485,7 +486,8 @@ void Simulation::heal() {
     if (scenario_.judged_by_votes || stepped_[i].by == 0) continue;
     plan(std::max(now_, may_step_again(i)), Kind::set_right, i);
   }
-  // Time for every key of a dead client to expire, for every reconnect, and for everybody's turn.
+  // The time in which every key of a dead client expires, every client reconnects, and everybody
+  // has a turn.
   const True patience = 3 * scenario_.longest_ttl_ms * ms + 10'000 * ms + 4 * scenario_.late +
                         4 * scenario_.longest_step +
                         static_cast<True>(scenario_.clients * scenario_.slots + 1) *
@@ -539,7 +541,7 @@ bool Simulation::all_served() const {
 void Simulation::check_requests() {
   // A lock of another library may have to be polled.
   if (!scenario_.steady || scenario_.foreign > 0) return;
-  // Beside the calls, each client reads the nodes' clocks, and renews its queues.
+  // In addition to the calls, each client reads the nodes' clocks and renews its queues.
   const std::uint64_t upkeep = 100 * clients_.size();
   const std::uint64_t most = nodes_.size() * (scenario_.most_requests() * calls_ + upkeep);
   if (requests_ <= most) return;
@@ -556,8 +558,8 @@ void Simulation::check_the_end() {
   check_progress();
   check_requests();
   checker_.check_overlaps();
-  // Of an interval that is longer than max TTL a node that was away keeps the key in place of the
-  // cooldown: it keeps others out for as long, and is not waited for.
+  // If an interval is longer than max TTL, a node that was away keeps the key in place of the
+  // cooldown: the key keeps others out for as long, and nobody waits for its release.
   const bool may_stay = scenario_.longest_interval_ms > scenario_.longest_ttl_ms;
   for (const ModelNode& node : nodes_) {
     if (!all_served() || may_stay) break;

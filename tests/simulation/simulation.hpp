@@ -22,7 +22,7 @@
 
 namespace redlock::simulation {
 
-/// The groups that may share a resource; the first is none.
+/// The groups whose members may share a resource; the first is no group.
 inline constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
 
 /// One seed's world: model nodes, a network, clients that each drive a real engine, and a checker.
@@ -41,15 +41,15 @@ class Simulation {
     std::array<std::uint64_t, 4> grants_by_group{};
     True longest_wait = 0;             ///< steady only
     std::uint32_t most_overtaken = 0;  ///< see Progress; steady only
-    std::uint64_t requests = 0;        ///< to nodes, but those of guards
+    std::uint64_t requests = 0;        ///< requests to nodes, without those of guards
     std::uint64_t calls = 0;           ///< to acquire
-    double used = 1.0;                 ///< of the permits that somebody wanted; see Progress
+    double used = 1.0;  ///< the share of the wanted permits that was used; see Progress
     std::map<std::uint32_t, std::uint64_t> grants_of_callers{};
-    True longest_idle = 0;    ///< of a resource that a caller waited for; steady only
-    std::uint64_t print = 0;  ///< of everything that happened: equal for equal runs
+    True longest_idle = 0;    ///< a resource's, free while a caller waits; steady only
+    std::uint64_t print = 0;  ///< a fingerprint of everything that happened: equal for equal runs
     std::size_t tokens = 0;
     std::size_t remembered = 0;        ///< tokens and connections, at the end
-    std::size_t most_connections = 0;  ///< of a client to a node, in a minute
+    std::size_t most_connections = 0;  ///< the most connections of a client to a node in a minute
   };
   /// Writes the story line by line if `story` is given.
   Outcome run(std::string* story = nullptr);
@@ -66,26 +66,26 @@ class Simulation {
     act,      // a caller does something
     restart,  // a node starts again
     reborn,   // a client process starts again
-    fault,    // the next one of a kind
+    fault,    // the next fault of a kind
     heal,
     turn,          // a client's turn ends, and what it commanded is covered
-    set_right,     // a node's clock that had stepped
+    set_right,     // a node's clock that had stepped is set right
     operate,       // an operator checks whether the deployment is closed
     subscribe,     // a subscription reaches a node
-    subscribed,    // it is confirmed
-    notified,      // something was given up
-    changed,       // a key that a node tracked
+    subscribed,    // a subscription is confirmed
+    notified,      // a node's notification of a release arrives
+    changed,       // a key changed that a node tracks for a client
     unsubscribed,  // no more notifications
-    timeout,       // is everybody served, and if not, is the patience at its end?
-    look,          // do the watchers see what is?
+    timeout,       // checks whether everybody is served, or the patience ends
+    look,          // checks whether watchers see the holder
     foreign_acts,  // a contender of another library does something
     foreign_arrives,
     foreign_answered,
-    swap_back,  // the database of a node is the one that it was
+    swap_back,  // a node's own database comes back
   };
   struct Event {
     True at;
-    std::uint64_t number;  // equal instants in the order in which they were planned
+    std::uint64_t number;  // the order of events of equal instants: as they were planned
     Kind kind;
     std::uint32_t a;
     std::uint32_t b;
@@ -95,7 +95,7 @@ class Simulation {
   };
 
   struct Connection {
-    std::uint32_t planned = 0;  // events that name it
+    std::uint32_t planned = 0;  // how many planned events name it
     std::uint32_t client = 0;
     std::uint32_t node = 0;
     std::uint32_t life = 0;  // the client process it belongs to
@@ -104,23 +104,23 @@ class Simulation {
     bool client_side = true;
     bool server_side = true;
     bool dead = false;    // nothing arrives any more, and neither end is told
-    bool broken = false;  // nothing more goes in, and nothing comes back for what is on its way
+    bool broken = false;  // no further request goes in, and requests on their way get no answer
     bool invalidated = false;  // the client will be notified that the node loaded other data
     True last_request = 0;
     True last_reply = 0;
-    std::string marker_ahead;  // the node's when the last vote was sent
-    std::string marker;        // what the handshake saw
+    std::string marker_ahead;  // the node's marker when the last vote was sent
+    std::string marker;        // the marker that the handshake saw
     bool unmarked = false;
-    std::int64_t quarantine_ms = 0;  // what the restart guard answered
-    bool replica = false;            // and what the node said of itself
+    std::int64_t quarantine_ms = 0;  // the quarantine that the restart guard answered
+    bool replica = false;            // the node said that it is a replica
     Oddity odd = Oddity::none;
-    True not_before = 0;  // what a dropped connection still carries is executed late
-    Response half_done;   // to the request in front, if that has begun
+    True not_before = 0;  // no request that a dropped connection carries is executed earlier
+    Response half_done;   // the response to the first request, if its first half was executed
     std::deque<Request> requests;
     std::deque<Response> replies;
   };
 
-  /// On which a client listens to a node.
+  /// The connection on which a client listens to a node.
   struct Subscription {
     enum class State : std::uint8_t { closed, opening, open } state = State::closed;
     std::uint32_t generation = 0;
@@ -130,7 +130,7 @@ class Simulation {
   enum class Phase : std::uint8_t { idle, acquiring, holding, handed_on, over };
   struct Slot {
     Phase phase = Phase::idle;
-    std::uint64_t acquire = 0;  // requests without an answer yet; 0: none
+    std::uint64_t acquire = 0;  // the call without an answer; 0: none
     std::uint64_t extend = 0;
     std::uint64_t release = 0;
     core::ClaimId lease{};
@@ -139,7 +139,7 @@ class Simulation {
     std::uint64_t resources = 0;  // a bit for each
     std::uint64_t group = 0;
     core::Duration at_least{};
-    core::Duration delay{};  // with which an operator breaks it
+    core::Duration delay{};  // the delay with which an operator breaks the lock
     True broken_at = 0;
     True granted_at = 0;
     core::Instant valid_until{};
@@ -147,14 +147,14 @@ class Simulation {
     True lowered_at = 0;
     bool fenced = false;
     std::uint64_t number = 0;  // the fencing token
-    bool served = false;       // in the healed phase
+    bool served = false;       // a lease of it ended after everything was healed
   };
   /// A contender of another library: one call after the other.
   struct Foreign {
     enum class Phase : std::uint8_t { idle, asking, holding, releasing, undoing };
     Phase phase = Phase::idle;
     std::uint64_t token = 0;
-    std::uint32_t round = 0;  // of requests, or a pause: others are over
+    std::uint32_t round = 0;  // names the requests or the pause; earlier events are ignored
     unsigned attempts = 0;    // of the call
     std::size_t granted = 0;
     std::size_t refused = 0;
@@ -165,33 +165,33 @@ class Simulation {
     core::Duration ttl{};
     std::uint16_t round = 0;
     True began = 0;
-    std::int64_t counted = 0;  // a planted fault's: the highest so far
-    core::NodeSet had_it;      // nodes that said so to an extend
+    std::int64_t counted = 0;  // for a planted fault: the highest counter so far
+    core::NodeSet had_it;      // nodes that had the key when an extend came
   };
   struct Client {
     Clock clock;
-    core::Duration wall_clock{};  // less `clock`
+    core::Duration wall_clock{};  // the wall clock minus `clock`
     std::uint32_t life = 0;
     bool alive = true;
     bool closing = false;
     True paused_until = 0;
-    True began = 0;  // this life
+    True began = 0;  // when this life began
     True timer_at = never;
-    bool turn_ends = false;  // is planned
+    bool turn_ends = false;  // the end of the turn is planned
     std::unique_ptr<SeededRandomness> randomness;
     std::unique_ptr<core::Engine> engine;
     Invariants invariants;  // of the engine
     std::vector<Slot> slots;
-    std::set<std::uint64_t> tokens;  // that this process sent a SET with
-    core::NodeSet undelivered;       // nodes that a closing client said it left keys on,
-    std::array<core::Duration, limits::nodes> left{};  // and for how long at most
-    std::vector<bool> marks;                 // per node: the current connection attempt may mark it
-    std::vector<std::uint32_t> attempt;      // per node: names the current connection attempt
-    std::vector<std::int64_t> connection;    // per node: index, or -1
-    std::vector<std::deque<True>> connects;  // per node: in the last minute
+    std::set<std::uint64_t> tokens;  // tokens of the SETs that this process sent
+    core::NodeSet undelivered;       // nodes on which the closing client reported keys
+    std::array<core::Duration, limits::nodes> left{};  // by node: how long at most the keys stay
+    std::vector<bool> marks;                 // by node: the current connection attempt may mark it
+    std::vector<std::uint32_t> attempt;      // by node: names the current connection attempt
+    std::vector<std::int64_t> connection;    // by node: the connection's index, or -1
+    std::vector<std::deque<True>> connects;  // by node: when it connected in the last minute
     std::vector<std::pair<core::ClaimId, Asked>> asked;  // by claim index
     std::uint64_t requests = 0;
-    bool watches = false;  // and sees
+    bool watches = false;  // the process watches the first resource
     std::optional<bool> sees_it_held;
   };
 
@@ -220,11 +220,11 @@ class Simulation {
   void swap_away(std::uint32_t node);
   void swap_back(std::uint32_t node);
   void end_waiters();
-  /// It has nothing, asks for nothing at the moment, and nothing is reserved for it.
+  /// Whether the client has no claim, sends no request at the moment, and has no reservation.
   [[nodiscard]] bool only_waits(std::uint32_t client) const;
   void step_clock(std::uint32_t node);
   void stop_clock(Client& client);
-  /// What is wrongly read of this node's clock.
+  /// For a planted fault: the steps of the other nodes' clocks, wrongly read of this node's clock.
   [[nodiscard]] True leapt_elsewhere(std::uint32_t node) const;
   void move_clock(std::uint32_t node, True by);
   [[nodiscard]] True may_step_again(std::uint32_t node) const;
@@ -266,13 +266,13 @@ class Simulation {
   void observe(const Connection& connection, const Request& request, const Response& response);
   void note_opening(const Request& request, const Response& response);
   void drop_client_side(std::uint32_t connection);
-  /// Makes room for another one, where nothing is on its way any more.
+  /// Makes room for another connection if no event names this one.
   void forget_if_over(std::uint32_t connection);
   void break_connection(std::uint32_t connection);
   void restored(std::uint32_t node);
   void fail_back(std::uint32_t node);
   void kill(const Connection& by, std::int64_t number);
-  /// Where one node forgets within an interval, and no other did.
+  /// Whether the node may forget: no other node forgot within the interval.
   [[nodiscard]] bool may_forget(std::uint32_t node);
   void crash(std::uint32_t node);
   void greet(Connection& connection);
@@ -308,11 +308,11 @@ class Simulation {
   /// The name under which a client process is queued.
   [[nodiscard]] std::uint64_t waiter(std::uint32_t client) const;
   [[nodiscard]] std::int64_t reserved_ms(std::uint32_t client) const;
-  /// Whether the client listens there.
+  /// Publishes to the client; returns whether it listens there.
   [[nodiscard]] bool publish(std::uint32_t node, std::uint64_t id, std::size_t resource,
                              std::uint32_t before);
-  /// A request changed keys, maybe: clients that had the node track them are notified, but for the
-  /// one that asked for it.
+  /// A request may have changed keys: notifies the clients for which the node tracks them, except
+  /// the client `by`.
   void note_changes(std::uint32_t node, std::optional<std::uint32_t> by);
   [[nodiscard]] bool& tracks(std::uint32_t client, std::uint32_t node, std::size_t resource) {
     return tracks_[(client * nodes_.size() + node) * most_resources + resource];
@@ -381,7 +381,7 @@ class Simulation {
   [[nodiscard]] std::uint64_t counted(const Slot& slot) const;
   void freed(const Slot& slot);
   [[nodiscard]] core::Duration enough() const;
-  /// The holder goes by a deadline of its own, and does not listen to the engine's.
+  /// Whether a planted fault makes holders go by a deadline other than the engine's.
   [[nodiscard]] bool deceived() const;
   [[nodiscard]] std::uint64_t request(std::uint32_t client, std::uint32_t slot);
   [[nodiscard]] Slot* slot_of(std::uint32_t client, core::CallId request);
@@ -397,17 +397,17 @@ class Simulation {
   bool healed_ = false;
   bool stop_ = false;
   True patience_ends_ = never;
-  std::uint32_t opened_ = 0;  // how often an operator did
+  std::uint32_t opened_ = 0;  // how often an operator opened the deployment
   True forgot_until_ = 0;     // the interval in which a node forgot
   std::uint64_t events_ = 0;
   std::uint64_t planned_ = 0;
   std::size_t most_connections_ = 0;
-  std::uint64_t requests_ = 0;  // to nodes, but those of guards
-  std::uint64_t calls_ = 0;     // to acquire
+  std::uint64_t requests_ = 0;  // to nodes, without those of guards
+  std::uint64_t calls_ = 0;     // calls to acquire
   std::uint64_t print_ = 0;
-  std::optional<std::uint64_t> watched_;  // who holds the watched resource; 0: nobody
+  std::optional<std::uint64_t> watched_;  // the token that holds the watched resource; 0: nobody
   True watched_since_ = 0;
-  std::set<std::size_t> tracked_once_;  // by client × node × resource; a planted fault's
+  std::set<std::size_t> tracked_once_;  // for a planted fault: by client × node × resource
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   std::vector<ModelNode> nodes_;
   struct Stepped {
@@ -418,10 +418,10 @@ class Simulation {
   std::vector<Client> clients_;
   std::vector<Foreign> foreign_;
   std::deque<Connection> connections_;
-  std::vector<std::uint32_t> forgotten_;                         // of them
-  std::vector<Subscription> subscriptions_;                      // by client × node
-  std::deque<bool> tracks_;                                      // by client × node × resource
-  std::vector<std::array<std::uint64_t, most_resources>> seen_;  // by node: the keys
+  std::vector<std::uint32_t> forgotten_;     // indexes of connections that can be reused
+  std::vector<Subscription> subscriptions_;  // by client × node
+  std::deque<bool> tracks_;                  // by client × node × resource
+  std::vector<std::array<std::uint64_t, most_resources>> seen_;  // by node: the holders of its keys
   std::vector<True> greets_until_;                               // by node
   std::vector<True> cut_until_;                                  // partitions, by client × node
   std::vector<core::Command> commands_;
@@ -443,7 +443,7 @@ void Simulation::tell(const Parts&... parts) {
   *story_ += std::to_string(now_ / 1000) + " us: ";
   ((*story_ += text(parts)), ...);
   *story_ += '\n';
-  // The end is what matters.
+  // Only the end matters: the beginning is dropped.
   constexpr std::size_t longest = 256'000'000;
   if (story_->size() > longest) story_->erase(0, longest / 2);
 }

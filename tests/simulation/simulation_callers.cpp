@@ -130,7 +130,7 @@ std::uint64_t Simulation::counted(const Slot& slot) const {
 }
 
 void Simulation::freed(const Slot& slot) {
-  // The error of the clocks in an interval.
+  // The interval, with the error of the clocks.
   const True interval = slot.at_least.count() + slot.at_least.count() / 100 + 2 * ms;
   const bool has_interval = slot.at_least > core::Duration::zero();
   progress_.freed(counted(slot), slot.group == 1,
@@ -176,7 +176,7 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
                                          .reads = mine.group == 1,
                                          .may_wait = event.wait > core::Duration::zero()});
   if (scenario_.steady && event.wait == core::Duration::max()) {
-    // To be refused, to subscribe, and to be queued on all nodes.
+    // The time to be refused, to subscribe, and to be queued on all nodes.
     const True settled = now_ + 6 * scenario_.round_trip();
     progress_.waits(caller(index, slot), settled);
   }
@@ -206,7 +206,7 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
     if (mine.phase == Phase::holding) plan_hold(index, slot);
     return;
   }
-  if (dice < 920 || mine.extend != 0) return;  // runs into its deadline
+  if (dice < 920 || mine.extend != 0) return;  // the lease reaches its deadline
   hand_on(index, slot);
 }
 
@@ -272,8 +272,8 @@ void Simulation::take_over(std::uint32_t index) {
   begin_client(index);
   Slot& mine = client.slots[0];
   mine = handed;
-  mine.served = true;  // what it does is no acquire
-  // A lease that ends soon may end before the nodes answer.
+  mine.served = true;  // a newcomer acquires nothing
+  // A lease that ends soon can end before the nodes answer.
   const bool is_worth_it = client.clock.when(handed.valid_until) - now_ > enough().count();
   if (handed.phase != Phase::handed_on || !is_worth_it) {
     mine.phase = Phase::idle;

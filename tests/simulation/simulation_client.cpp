@@ -38,7 +38,7 @@ void Simulation::step(std::uint32_t index, const core::Event& event) {
 void Simulation::end_turn(std::uint32_t index) {
   Client& client = clients_[index];
   if (client.engine->unproven().empty() || client.turn_ends) return;
-  // Several events make a turn now and then.
+  // Now and then, several events make one turn.
   if (random_.per_mille(300)) {
     client.turn_ends = true;
     return plan(now_ + 1 + random_.below(100'000), Kind::turn, index, client.life);
@@ -62,7 +62,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Disconnect& command)
 }
 
 void Simulation::carry_out(std::uint32_t index, const core::NodeLearned& command) {
-  // All members are configured. One more is named by whoever could write on a minority.
+  // All members are configured. Only an intruder who could write on a minority names another one.
   checker_.violated("invariant 18: client " + std::to_string(index) + " learns of node " +
                     std::to_string(int{command.node}) + ", which is no member");
 }
@@ -108,10 +108,10 @@ void Simulation::end_closed(std::uint32_t index) {
   Client& client = clients_[index];
   for (const std::uint64_t token : client.tokens) {
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
-      // Of clocks that leap by days nobody knows when a key is gone.
+      // If clocks leap by days, nobody knows when a key is gone.
       if (scenario_.any_clocks) continue;
       const bool told = client.undelivered.has(static_cast<core::NodeIndex>(node));
-      // What it said that it left there is gone by then, unless the node writes it again, or its
+      // A key that the client reported is gone by then, unless the node writes it again, or its
       // clock is set.
       const bool was_set = stepped_[node].at >= 0;
       if (told && was_set) continue;
@@ -134,7 +134,7 @@ void Simulation::end_closed(std::uint32_t index) {
 
 std::uint8_t Simulation::resource_of(std::string_view key) {
   if (key.back() == '#') return any_permit;
-  // The number at the end, of a permit too.
+  // The number at the end of the key, also of a permit's.
   std::uint8_t number = 0;
   const std::size_t digits = key.find_last_not_of("0123456789") + 1;
   std::from_chars(key.data() + digits, key.data() + key.size(), number);
@@ -194,7 +194,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Request& command) {
   send_all(index, command, request);
 }
 
-/// What each planted fault changes in what is asked.
+/// What each planted fault changes in a request.
 void Simulation::plant_in(std::uint32_t index, const core::Request& command,
                           Request& request) const {
   const Verb verb = command.stamp.verb;
@@ -240,7 +240,7 @@ void Simulation::track(std::uint32_t index, const core::Request& command, const 
   });
 }
 
-/// When a claim's round began, for the rules.
+/// Notes when a claim's round began, for the checks.
 void Simulation::note_asked(std::uint32_t index, const core::Request& command, Request& request) {
   Client& client = clients_[index];
   const core::Claim* claim = client.engine->claim(command.stamp.claim());
@@ -275,7 +275,8 @@ Request Simulation::as_planted(std::uint32_t index, core::NodeIndex node, Reques
   const bool releases =
       request.stamp.verb == Verb::release || request.stamp.verb == Verb::release_plain;
   if (!releases) return request;
-  // As if the node had nothing: no answer may overtake the SET's, so it is asked about nobody.
+  // As if the node had nothing. No answer may overtake that of the SET, so this request names no
+  // token.
   Request harmless = request;
   harmless.token = 1;
   harmless.last = false;
@@ -445,7 +446,7 @@ void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, 
   Slot* slot = slot_of(index, request);
   if (slot == nullptr) return checker_.violated("invariant 7: an answer belongs to no request");
   const auto at = static_cast<std::uint32_t>(slot - clients_[index].slots.data());
-  // A lease that was adopted may be lost, and has limits.
+  // An adopted lease may be lost, and its calls may fail.
   if (is_newcomer(index) && code != Errc{} && !checker_.was_adopted(slot->token)) {
     checker_.violated("invariant 5: a lease that was handed on could not be used by its token");
   }
@@ -494,7 +495,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Lost& command) {
     if (slot.lease != command.claim || slot.phase != Phase::holding) continue;
     tell("client ", index, " lost ", slot.token % 10'000);
     const True deadline = std::max(client.clock.when(slot.valid_until), slot.lowered_at);
-    // Nothing but a pause of the whole process may keep the news from the holder.
+    // Only a pause of the whole process may delay the report to the holder.
     if (now_ > deadline && client.paused_until < deadline) {
       checker_.violated("invariant 6: a loss was reported late");
     }

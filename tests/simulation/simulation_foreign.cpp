@@ -1,7 +1,8 @@
 #include "simulation/simulation.hpp"
 
 // Contenders of another library, after node-redlock. They know nothing of queues, reservations and
-// notifications: they ask again after a pause, and version 5 keeps meanwhile what it was granted.
+// notifications: they ask again after a pause, and version 5 keeps what it was granted during the
+// pause.
 namespace redlock::simulation {
 namespace {
 
@@ -9,7 +10,7 @@ constexpr unsigned attempts_of_a_call = 11;
 constexpr True retry_delay = 200 * ms;
 constexpr True retry_jitter = 100 * ms;
 
-// What an event's number says beside the round that it belongs to.
+// The parts of an event's number, next to the round that the event belongs to.
 constexpr std::uint32_t is_release = 1;
 constexpr std::uint32_t is_grant = 2;
 constexpr std::uint32_t bits = 2;
@@ -68,7 +69,7 @@ void Simulation::arrive_foreign(const Event& event) {
   const std::uint32_t node = event.a % count;
   if (nodes_[node].stopped_until > now_)
     return plan(nodes_[node].stopped_until, event.kind, event.a, event.b);
-  // A lock of an earlier attempt that arrives late is executed all the same, for the same token.
+  // A lock request of an earlier attempt that arrives late is still executed, for the same token.
   const std::uint64_t token = foreign_[event.a / count].token;
   std::uint32_t what = event.b;
   if ((what & is_release) != 0) {

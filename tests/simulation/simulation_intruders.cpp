@@ -10,7 +10,7 @@ namespace redlock::simulation {
 
 using core::Marker;
 
-/// As a firewall forgets a connection.
+/// The connection dies as if a firewall had forgotten it.
 void Simulation::die_silently(std::uint32_t index) {
   Connection& connection = connections_[index];
   if (connection.broken || connection.dead) return;
@@ -44,7 +44,7 @@ void Simulation::forge_marker(std::uint32_t node, const std::string& member) {
   for (const std::string& name : forged.members) {
     forged.admissions.emplace_back(core::admission_of(*marker, name));
   }
-  // Half of them know that every writing draws a new incarnation.
+  // Half of the intruders know that every writing draws a new incarnation.
   if (random_.per_mille(500)) {
     std::reverse(forged.incarnation.begin(), forged.incarnation.end());
   }
@@ -56,7 +56,7 @@ void Simulation::swap_away(std::uint32_t node) {
   if (!nodes_[node].running || nodes_[node].is_swapped()) return;
   nodes_[node].swap_databases();
   tell("another database takes the place of that of node ", node, ": ", nodes_[node].marker());
-  // Within one round, it cannot be told that it was away.
+  // Within one round, nobody can see that the database was away.
   const True away = scenario_.longest_limit + random_.below(3 * scenario_.longest_ttl_ms * ms);
   plan(now_ + away, Kind::swap_back, node);
 }
@@ -66,7 +66,7 @@ void Simulation::swap_back(std::uint32_t node) {
   tell("the database of node ", node, " is back: ", nodes_[node].marker());
   restored(node);
   if (scenario_.mutant != Mutant::swapped_in_as_new || nodes_.size() < 2) return;
-  // The rule without admissions: whatever has the deployment's id votes with the others.
+  // The rule without admissions: every node that has the deployment's id votes with the others.
   std::string& text = nodes_[node].marker();
   const auto old = core::parse_marker(text);
   const auto other = core::parse_marker(nodes_[0].marker());

@@ -22,11 +22,11 @@ True Simulation::delay_to(std::uint32_t node) {
 }
 
 True Simulation::transit(std::uint32_t client, std::uint32_t node) {
-  // TCP sends again what a partition swallowed.
+  // TCP sends again what a partition has dropped.
   return std::max(now_, cut_until_[client * nodes_.size() + node]) + delay_to(node);
 }
 
-/// Also of a client that does not wait for it any more: its requests are there.
+/// Counts contacts of clients that no longer wait, too: their requests are there.
 True Simulation::greeted_at(std::uint32_t node) {
   if (scenario_.greeting == 0) return now_;
   greets_until_[node] = std::max(greets_until_[node], now_) + scenario_.greeting;
@@ -53,7 +53,7 @@ Oddity Simulation::oddity(std::uint32_t node) {
   return static_cast<Oddity>(1 + random_.below(static_cast<True>(Oddity::any) - 1));
 }
 
-/// Whether the node does with a request what no healthy one would; if it answers at all, this.
+/// Whether the node handles the request as no healthy node would; `response` is its answer.
 bool Simulation::is_odd(std::uint32_t index, const Request& request, Response& response) {
   Connection& connection = connections_[index];
   if (healed_ || connection.odd == Oddity::none) return false;
@@ -228,7 +228,7 @@ void Simulation::send(std::uint32_t client, std::uint32_t node, const Request& r
   if (index < 0) return checker_.violated("a request was sent to a node that is not up");
   Connection& connection = connections_[static_cast<std::size_t>(index)];
   if (connection.broken || connection.dead) return;
-  // Not what guards ask beside each vote.
+  // Without the requests that guards add to each vote.
   const core::Verb verb = request.stamp.verb;
   const bool of_guards = verb == core::Verb::read_clock || verb == core::Verb::read_evictions ||
                          core::is_marker_reading(verb);
@@ -258,7 +258,7 @@ void Simulation::arrive(std::uint32_t index) {
   if (!healed_ && connection.odd == Oddity::breaks) return break_connection(index);
   connection.requests.pop_front();
   Response response;
-  // A node that refuses TIME has no vote as long as the connection lasts: that is no passing fault.
+  // A node that refuses TIME has no vote while the connection lasts: that is not a passing fault.
   const bool may_fail = !core::is_upkeep(request.stamp.verb) && !request.begun;
   if (is_odd(index, request, response)) {
     tell("node ", connection.node, " answers as it likes to verb ",
@@ -292,7 +292,7 @@ void Simulation::arrive(std::uint32_t index) {
   plan(connection.last_reply, Kind::reply, index);
 }
 
-/// Fenced SETs that are one call have one answer about their numbers: where one of them was not
+/// Fenced SETs of one call have one answer about their numbers: if one of the numbers was not
 /// raised, none is acknowledged.
 bool Simulation::is_beside_a_lower_number(const Request& request) {
   return request.stamp.verb == Verb::set_fenced_short && request.number % 16 == 0;
@@ -321,7 +321,7 @@ void Simulation::observe(const Connection& connection, const Request& request,
                      response.reply == Reply::repaired ||
                      (fenced && response.reply == Reply::behind);
   if (wrote && !request.begun) checker_.key_written(request.token, connection.node);
-  // Who gives a permit back may wait for any of them again.
+  // A client that gives a permit back may wait for any permit again.
   const bool is_permit = scenario_.kind == Wanted::permits && request.resource != any_permit;
   if (request.stamp.verb == Verb::leave_queue && response.reply == Reply::done && !is_permit &&
       nodes_[connection.node].has_waiter(request.resource, request.token)) {
@@ -329,8 +329,8 @@ void Simulation::observe(const Connection& connection, const Request& request,
   }
   const bool told = response.reply == Reply::released || response.reply == Reply::gone ||
                     response.reply == Reply::taken;
-  // Where another attempt's key is in the way, the rest of the interval is written later, and one
-  // more node can be free until then.
+  // If another attempt's key is in the way, the rest of the interval is written later, and one more
+  // node can be free until then.
   const bool counts = !scenario_.one_forgets || response.reply != Reply::taken;
   if (request.last && told && counts) {
     checker_.release_executed(request.token, connection.node);
@@ -369,7 +369,7 @@ Response Simulation::as_planted(const Connection& connection, Response response)
   const Mutant mutant = scenario_.mutant;
   if (core::is_marker_reading(response.stamp.verb)) {
     if (mutant == Mutant::floor_unread && response.number > 0) response.number = 1;
-    // As if it was not read, or had arrived before the vote.
+    // As if the marker was not read, or had arrived before the vote.
     if (mutant == Mutant::no_marker_behind_votes) response.marker = connection.marker;
     if (mutant == Mutant::marker_ahead_of_votes) response.marker = connection.marker_ahead;
   }
@@ -386,7 +386,7 @@ Response Simulation::as_planted(const Connection& connection, Response response)
   return response;
 }
 
-/// Its texts live in `response` and `texts`.
+/// The answer to a response; its texts live in `response` and `texts`.
 core::Answer Simulation::answer_of(const Connection& connection, const Response& response,
                                    Texts& texts) {
   core::Answer answer;
@@ -450,7 +450,7 @@ void Simulation::deliver(std::uint32_t index) {
     Texts texts;
     const core::Answer answer = answer_of(connection, response, texts);
     const bool is_first = plain_yeses.empty();
-    // As the runtime does: what says yes and nothing else comes as a plain yes.
+    // As in the runtime, an answer that only says yes comes as a plain yes.
     if (!is_plain_yes(client, answer)) {
       if (!is_first) break;
       note_reply(connection, response);
@@ -460,7 +460,7 @@ void Simulation::deliver(std::uint32_t index) {
       return;
     }
     if (answer.reply == Reply::marker) {
-      // All the markers of one read are the same: another one is an answer of its own.
+      // The plain yeses of one read share a marker: another marker needs an answer of its own.
       if (!marker.empty() && marker != answer.text) break;
       marker = answer.text;
     }
@@ -473,7 +473,8 @@ void Simulation::deliver(std::uint32_t index) {
     step(client, core::PlainYeses{node, plain_yeses, marker});
 }
 
-/// On half of the connections, what the node has answered meanwhile arrives with what is due.
+/// Whether answers that the node has given meanwhile arrive with the one that is due: on half of
+/// the connections.
 bool Simulation::reads_at_once(const Connection& connection) {
   return connection.number % 2 == 0 && !connection.invalidated && !connection.broken;
 }
@@ -548,7 +549,7 @@ bool Simulation::may_forget(std::uint32_t node) {
   const std::uint32_t everywhere = (1U << nodes_.size()) - 1U;
   for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
     if (checker_.interval_released_on(resource) != everywhere) return false;
-    // An attempt that may be granted yet is the next interval's vote.
+    // The key of an attempt that can still be granted is a vote for the next interval.
     const std::uint64_t holder = nodes_[node].holder(resource, now_);
     if (holder != 0 && holder != cooldown && !is_reservation(holder)) return false;
   }
@@ -574,9 +575,9 @@ void Simulation::fail_back(std::uint32_t node) {
                         connection.client_side && !connection.broken && !connection.invalidated;
     if (!tracks) continue;
     connection.invalidated = true;
-    // One that is not up yet ends when it would be.
+    // A connection that is not up ends when it would come up.
     if (clients_[connection.client].connection[node] != index) continue;
-    // Behind the answers to what came before, ahead of all others.
+    // The end comes after the answers to earlier requests and before all others.
     connection.last_reply = std::max(connection.last_reply, transit(connection.client, node));
     plan(connection.last_reply, Kind::ended, index);
   }

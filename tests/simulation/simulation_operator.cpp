@@ -7,8 +7,8 @@
 #include "simulation/simulation.hpp"
 
 /// The operator opens a deployment: at the beginning, and when too few nodes remember it for the
-/// clients to take the others back. `bootstrap` as the models have it, at one stroke: what happens
-/// between its writings is theirs.
+/// clients to take the others back. `bootstrap` is one step here: the models check what happens
+/// between its writings.
 namespace redlock::simulation {
 
 using core::Marker;

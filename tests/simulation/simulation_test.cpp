@@ -24,7 +24,7 @@ TEST(Simulation, keeps_every_promise_under_thousands_of_mixes_of_faults) {
   const Verdict verdict = run_seeds({.first = 1, .count = seeds_of_a_test});
   EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
                                       << story_of(verdict.failing_seed);
-  // Promises about nothing would be easy to keep.
+  // A run without grants would keep every promise.
   EXPECT_GT(verdict.grants, 10 * verdict.seeds);
   EXPECT_GT(2 * verdict.losses, verdict.seeds);
   RecordProperty("events", static_cast<int>(verdict.events));
@@ -50,7 +50,8 @@ TEST(Simulation, a_crowd_is_served_in_turn) {
 }
 
 TEST(Simulation, a_crowd_that_needs_several_resources_keeps_its_places) {
-  // Queued anew whenever another resource came in its way, a caller waited for 2.5 s in these two.
+  // In these two, a caller that was queued anew whenever another resource was in its way waited
+  // for 2.5 s.
   for (const std::uint64_t seed : std::array<std::uint64_t, 2>{990'000'009, 990'000'015}) {
     const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
     EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
@@ -60,22 +61,23 @@ TEST(Simulation, a_crowd_that_needs_several_resources_keeps_its_places) {
 
 TEST(Simulation, readers_behind_a_writer_that_gives_up_come_in_with_new_ones) {
   if (sanitized) GTEST_SKIP() << "three million events";
-  // One was overtaken four times by the same reader that asked later.
+  // A caller was overtaken four times by the same later reader.
   constexpr std::uint64_t seed = 990'000'211;
   const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
   EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n' << story_of(seed, Length::crowd);
 }
 
 TEST(Simulation, what_is_reserved_for_a_client_that_was_granted_already_is_passed_on) {
-  // One node kept it for a client that had left the queue of another wait, and the nodes disagreed
-  // for 81 ms.
+  // One node kept the resource for a client that had left the queue of another wait, and the nodes
+  // disagreed for 81 ms.
   constexpr std::uint64_t seed = 990'003'032;
   const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
   EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n' << story_of(seed, Length::crowd);
 }
 
 TEST(Simulation, readers_that_are_queued_late_share_with_those_that_hold_it) {
-  // They waited until one of those released; and behind the mark of a writer that had given up.
+  // Readers waited until a holder released, and for the writer reservation of a caller that had
+  // given up.
   for (const std::uint64_t seed :
        std::array<std::uint64_t, 3>{990'000'721, 990'001'675, 990'001'981}) {
     const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
@@ -104,7 +106,7 @@ std::vector<std::size_t> groups_of(Wanted kind) {
   return {0};
 }
 
-/// Minutes of every fault at once, for the kind whose turn it is.
+/// Runs minutes of every fault at once, for one kind of lock per seed.
 class Minutes : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Minutes, keep_every_promise_and_serve_everybody) {
@@ -114,7 +116,7 @@ TEST_P(Minutes, keep_every_promise_and_serve_everybody) {
     const auto outcome = Simulation(scenario, seed).run();
     ASSERT_EQ(outcome.violation, "") << story_of(seed, Length::minutes);
     events += outcome.events;
-    // Everybody gets on, whatever is broken.
+    // Every client makes progress, whatever is broken.
     const auto minutes = static_cast<std::uint64_t>(scenario.chaos / (60'000 * ms));
     EXPECT_GT(outcome.grants, 50 * minutes) << seed;
     EXPECT_GT(outcome.losses, minutes) << seed;
@@ -122,7 +124,7 @@ TEST_P(Minutes, keep_every_promise_and_serve_everybody) {
       EXPECT_GT(outcome.grants_by_group.at(group), 10 * minutes)
           << "group " << group << ", " << seed;
     }
-    // Hours would take no more memory.
+    // A run of hours takes no more memory.
     EXPECT_LT(outcome.remembered, outcome.tokens / 2) << seed;
   }
   RecordProperty("events", static_cast<int>(events));
@@ -155,7 +157,7 @@ std::vector<Planted> planted_faults(bool patient) {
 
 TEST_P(PlantedFault, is_found) {
   const Planted& fault = GetParam();
-  // Most faults break more than one promise: the one that they are known for may come second.
+  // Most faults break more than one promise: the promise named in `planted` may be the second.
   Verdict verdict;
   for (std::uint64_t first = 1; first <= fault.budget; first = verdict.failing_seed + 1) {
     verdict =

@@ -3,11 +3,11 @@
 
 #include "simulation/simulation.hpp"
 
-/// Clients that watch the first resource: what is so for a while they have seen.
+/// Clients that watch the first resource: they must see each state that lasts.
 namespace redlock::simulation {
 namespace {
 
-/// No slot of a caller.
+/// The call of the watch; not a caller's slot.
 constexpr core::CallId watch{15};
 constexpr True between_looks = 5 * ms;
 
@@ -18,7 +18,7 @@ void Simulation::begin_watch(std::uint32_t index) {
   client.watches = scenario_.watches;
   client.sees_it_held.reset();
   if (!client.watches) return;
-  // Never by polling.
+  // The longest polling interval: the client never polls.
   step(index, core::Observe{watch, name_of(0), std::chrono::hours(1)});
 }
 
@@ -32,7 +32,7 @@ void Simulation::sees(std::uint32_t index, const core::Round& round) {
   if (round.is_anothers()) client.sees_it_held = true;
 }
 
-/// Whom a quorum of nodes names; none: it is split.
+/// The token that a quorum of nodes names as holder, or 0; none: the nodes are split.
 std::optional<std::uint64_t> Simulation::watched_holder() {
   std::map<std::uint64_t, std::size_t> named;
   for (const ModelNode& node : nodes_) ++named[node.holder(0, now_)];

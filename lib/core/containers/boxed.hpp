@@ -5,8 +5,8 @@
 
 namespace redlock::core {
 
-/// A member that lies elsewhere and may be absent, and is copied with its owner. An assigned value
-/// keeps the memory that the old one has allocated.
+/// An optional member on the heap, copied with its owner. Assignment to a value that exists reuses
+/// the memory that this value has allocated.
 template <typename T>
 class Boxed {
  public:
@@ -26,7 +26,7 @@ class Boxed {
   }
   ~Boxed() = default;
 
-  /// It is there from now on.
+  /// Creates the value if it is absent.
   T& make() {
     if (!what_) what_ = std::make_unique<T>();
     return *what_;

@@ -7,9 +7,9 @@
 
 namespace redlock::core {
 
-/// Slots that are reused, so that a lock cycle allocates nothing in steady state. `T` has `index`,
-/// `generation` and `live`; a reused slot keeps what its members have allocated and gets a new
-/// generation, which is how a stale name is recognised. Addresses are stable.
+/// Owns slots and reuses them, so that a lock cycle allocates nothing in steady state. `T` has
+/// `index`, `generation` and `live`. A reused slot keeps the memory that its members have allocated
+/// and gets a new generation, by which a stale name is recognised. A slot never moves.
 template <typename T>
 class Pool {
  public:
@@ -52,8 +52,8 @@ class Pool {
   /// The number of slots that were visited one by one: tests count them instead of measuring time.
   [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
 
-  /// In the order of the slots. `visit` may take and give back slots: new ones may or may not be
-  /// visited.
+  /// Visits the live slots in order. `visit` may take and give back slots; whether a slot that it
+  /// takes is visited is not specified.
   template <typename Visit>
   void each(Visit&& visit) {
     for (std::size_t i = 0; i < made_; ++i) {
@@ -70,7 +70,7 @@ class Pool {
   }
 
  private:
-  // Several in one piece of memory: a million slots of their own would be 16 MB of bookkeeping.
+  // Slots are allocated in chunks: a million single allocations would cost 16 MB of bookkeeping.
   static constexpr std::size_t per_chunk = 16;
   std::vector<std::unique_ptr<T[]>> chunks_;
   std::size_t made_ = 0;

@@ -9,19 +9,20 @@
 
 namespace redlock::core {
 
-/// A slot's place in a PoolIndex, with as much of the number as `Key` has room for.
+/// A slot's link in a PoolIndex, with as many low bits of the number as `Key` has room for.
 template <typename Key = std::uint64_t>
 struct PoolIndexHook {
   static constexpr std::uint32_t nowhere = UINT32_MAX;
   Key key = 0;
-  std::uint32_t next = nowhere;  ///< of those with the same bucket: an index, and 1; 0: the last
+  std::uint32_t next = nowhere;  ///< the next slot of the bucket, as its index + 1; 0: none;
+                                 ///< `nowhere`: this slot is not in the PoolIndex
 
   [[nodiscard]] bool taken() const noexcept { return next != nowhere; }
 };
 
-/// Finds the slots of a pool by a number that several of them may have. The chains go through the
-/// slots, so it allocates only when it holds more of them than ever before. If the hooks keep half
-/// of the number, slots with another number may be visited as well.
+/// Finds the slots of a pool by a number that several slots can share. The chains run through the
+/// slots, so the index allocates only when it holds more slots than ever before. If `Key` is
+/// narrower than the number, slots with another number can be visited as well.
 template <typename T, auto hook>
 class PoolIndex {
  public:

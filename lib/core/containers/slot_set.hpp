@@ -7,8 +7,8 @@
 
 namespace redlock::core {
 
-/// A set of slots of a pool, visited in their order: two levels of bits, so that a few among many
-/// are found without a walk over all. It keeps its memory.
+/// A set of slots of a pool, visited in their order. Two levels of bits find a few slots among many
+/// without a walk over all. The set never shrinks its memory.
 class SlotSet {
  public:
   void add(std::uint32_t slot) {
@@ -27,7 +27,7 @@ class SlotSet {
     if (words_[word] == 0) summary_[word / bits] &= ~bit(word);
   }
 
-  /// `visit` may add and remove slots: changes after the current slot count at once.
+  /// `visit` may add and remove slots: a change after the current slot takes effect at once.
   template <typename Visit>
   void each(Visit&& visit) const {
     for (std::size_t slot = next(0); slot != none; slot = next(slot + 1)) {
@@ -45,7 +45,7 @@ class SlotSet {
   }
   static constexpr std::uint64_t from(std::size_t at) noexcept { return ~(bit(at) - 1); }
 
-  /// The first that is not below.
+  /// The first slot of the set that is not below `slot`; `none`: there is none.
   [[nodiscard]] std::size_t next(std::size_t slot) const noexcept {
     std::size_t word = slot / bits;
     if (word >= words_.size()) return none;

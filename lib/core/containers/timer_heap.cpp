@@ -28,7 +28,7 @@ void TimerHeap::settle(std::size_t index, const Entry& entry) noexcept {
     place(index, heap_[child]);
     index = child;
   }
-  // What is above an entry that sank is not later than that.
+  // An entry that sank is later than its new parent: it need not rise.
   if (index == began) return rise(index, entry);
   place(index, entry);
 }

@@ -10,13 +10,13 @@
 
 namespace redlock::core {
 
-/// At most one instant per key, the earliest on top. Keys are small dense numbers, of several kinds
-/// in turn: those of a kind that is not used need no memory. A binary heap that knows each key's
-/// place, so that moving or dropping one does not search.
+/// A binary heap of at most one instant per key, the earliest on top. It knows each key's position,
+/// so moving or dropping an instant needs no search. Keys are small dense numbers in which the
+/// kinds alternate; an unused kind needs no memory.
 class TimerHeap {
  public:
   static constexpr std::uint32_t kinds = 4;  // a power of two: no division
-  /// Whose instants they are, in this order if several are due at once with the same index.
+  /// The owner of an instant.
   enum class Kind : std::uint8_t { claim, acquisition, observation };
   [[nodiscard]] static constexpr std::uint32_t key(Kind kind, std::uint32_t index) noexcept {
     return index * kinds + static_cast<std::uint32_t>(kind);
@@ -33,7 +33,7 @@ class TimerHeap {
   };
 
   void set(std::uint32_t key, Instant at);
-  /// None: not any more.
+  /// None: drops the key's instant.
   void set(std::uint32_t key, std::optional<Instant> at) {
     if (at) {
       set(key, *at);
@@ -50,9 +50,9 @@ class TimerHeap {
     return key / kinds < kind.size() && kind[key / kinds] != nowhere;
   }
   void place(std::size_t index, const Entry& entry) noexcept;
-  /// Places an entry there or above.
+  /// Places the entry at `index` or above.
   void rise(std::size_t index, const Entry& entry) noexcept;
-  /// Places it there or below, or, if it fits there, perhaps above.
+  /// Places the entry at `index` or below; if it need not sink, at `index` or above.
   void settle(std::size_t index, const Entry& entry) noexcept;
   void drop(std::size_t index) noexcept;
 

@@ -9,8 +9,9 @@
 namespace redlock::core {
 namespace {
 
-/// How long a foreign opening must not move to count as abandoned. Each of its steps takes a round
-/// trip; different waits keep two clients from replacing each other's opening.
+/// The bounds of the time after which a foreign opening that has not moved counts as abandoned.
+/// Each of its steps takes a round trip; different waits keep two clients from replacing each
+/// other's opening.
 constexpr Duration shortest_wait = std::chrono::seconds(2);
 constexpr Duration longest_wait = std::chrono::seconds(3);
 
@@ -43,7 +44,8 @@ bool Enrolment::was_awaited(std::span<const NodeView> nodes, NodeIndex node) con
   return wait_over_ && node < awaited_.size() && awaited_[node] == nodes[node].marker->incarnation;
 }
 
-/// The wait ends if any marker changes. The marker of a node that is away has not changed.
+/// The wait in which no marker changes: a change begins a new wait. The marker of a node that is
+/// away counts as unchanged.
 Enrolment::Step Enrolment::await_all(std::span<const NodeView> nodes, Duration length) {
   std::vector<std::string> incarnations(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -80,13 +82,13 @@ struct OwnOpening {
 struct Opening {
   const Marker* begun = nullptr;  ///< the one to go on with
   NodeSet blank;
-  NodeSet other;    ///< opening, with another id
-  NodeSet foreign;  ///< of these: by a client with other names
+  NodeSet other;    ///< nodes that are opening with another id
+  NodeSet foreign;  ///< nodes of `other` that a client with other names has marked
   NodeSet opening;
   NodeSet active;
 };
 
-/// Whether the nodes of the view are all members of the opening, and there is no other member.
+/// Whether the nodes of the view are exactly the members of the opening.
 bool are_all_members(std::span<const NodeView> nodes, const Marker& opening) {
   std::vector<std::string_view> selves;
   for (const NodeView& node : nodes) {
@@ -101,8 +103,8 @@ bool is_of(const Marker& marker, const Marker* opening) {
          marker.members == opening->members;
 }
 
-/// The opening with the admission that each node was marked with. Nodes that are open already know
-/// the others' admissions. None: the markers do not agree.
+/// The opening with the admission that each node was marked with. Active nodes know the others'
+/// admissions already. None: the markers disagree.
 std::optional<Marker> with_admissions(std::span<const NodeView> nodes, const Marker& opening) {
   Marker opened = opening;
   const Marker* active = nullptr;
@@ -116,7 +118,8 @@ std::optional<Marker> with_admissions(std::span<const NodeView> nodes, const Mar
   return active != nullptr ? *active : opened;
 }
 
-/// The opening that all nodes carry and whose members they all are: names no longer matter.
+/// The opening that all nodes carry and whose members they are: names no longer matter. Null: there
+/// is none.
 const Marker* marked_everywhere(std::span<const NodeView> nodes, const OwnOpening& own) {
   const Marker* first = nullptr;
   for (const NodeView& node : nodes) {
@@ -197,7 +200,8 @@ Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& ran
 
   if (!found->active.empty()) {
     // The first node is activated only after all were confirmed to be opening, so the others may
-    // follow. Not if a node has lost its marker: it may have belonged to a later deployment.
+    // follow. They may not if a node has lost its marker: it may have belonged to a later
+    // deployment.
     const bool may_follow = (found->blank | found->other).empty() && !found->opening.empty();
     return may_follow ? activate(nodes, *found->begun, found->opening, random) : Step(Nothing{});
   }
@@ -220,7 +224,7 @@ Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& ran
 std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView> nodes,
                                                         NodeSet foreign, Randomness& random) {
   const NodeSet all = nodes_where(nodes, [](const NodeView& node) { return !node.alias; });
-  // Since the wait was over, this client may have written some of the nodes.
+  // This client may have written to some of the nodes since the wait was over.
   bool abandoned = true;
   foreign.each([&](NodeIndex node) { abandoned = abandoned && was_awaited(nodes, node); });
   if (!abandoned) return await_all(nodes, random.between(shortest_wait, longest_wait));
@@ -232,7 +236,7 @@ std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView
 
 namespace {
 
-/// The nodes were members before: the deployment is not new.
+/// Whether a node was a member before: then the deployment is not new.
 bool is_known(std::span<const NodeView> nodes) {
   return std::any_of(nodes.begin(), nodes.end(),
                      [](const NodeView& node) { return !node.known_as.empty(); });

@@ -35,21 +35,23 @@ struct NodeView {
 
 /// How nodes that belong to no deployment become members without an operator:
 ///
-/// - *Adoption*: a node that lost its marker is taken back by the deployment that still has enough
-/// members and names it. Never because the client's own list says so: lists may be out of date. It
-/// comes back under a new admission, which the others are given first. They are read again after
-/// the blank marker was seen: earlier readings prove nothing about the deployment that the node has
-/// forgotten. From then on no quorum carries the admission of the server that was the member
-/// before: an address may lead to two servers, and data may be put back. A member whose membership
-/// went to another server, and which is still there, is taken back too, but late. - *Raising*:
-/// members that were not there when a node was taken back get its admission too. - *Opening*: a
-/// deployment of which no node has a marker is opened in two phases, so that at most one id can
-/// ever become active, whatever lists other clients have. Every node is first marked `opening`;
-/// once all were read again and carry the same opening, each becomes active, with a quarantine. A
-/// client that finds an opening half done goes on with it; of two that met, with the id that comes
-/// first. An opening with other names of the members is *foreign*: it is finished if it only lacks
-/// its last step. Otherwise the client waits, and replaces the foreign opening if nothing moves:
-/// the client that began it is gone, or waits as well.
+/// *Adoption*: a node that lost its marker is taken back by the deployment that still has enough
+/// members and names it, never because the client's own list says so: lists may be out of date. The
+/// node comes back under a new admission, which the others are given first. They are read again
+/// after the blank marker was seen: earlier readings prove nothing about the deployment that the
+/// node has forgotten. From then on no quorum carries the admission of the server that was the
+/// member before: an address may lead to two servers, and data may be put back. A member whose
+/// membership went to another server, and which is still there, is taken back too, but late.
+///
+/// *Raising*: members that were not there when a node was taken back get its admission too.
+///
+/// *Opening*: a deployment of which no node has a marker is opened in two phases, so that at most
+/// one id can ever become active, whatever lists other clients have. Every node is first marked
+/// `opening`; once all were read again and carry the same opening, each becomes active, with a
+/// quarantine. A client that finds an opening half done goes on with it; if two openings met, with
+/// the one whose id comes first. An opening with other names of the members is *foreign*: it is
+/// finished if it only lacks its last step. Otherwise the client waits, and replaces the foreign
+/// opening if nothing moves: the client that began it is gone, or waits as well.
 ///
 /// Every writing is a compare-and-set of the marker in the view. No decision may depend on a marker
 /// that was read on an earlier connection, except for `known_as`.
@@ -76,7 +78,7 @@ class Enrolment {
     std::uint16_t pass = 0;  ///< never 0
   };
   /// Call waited() after this time. Meanwhile read the markers at least every second: a foreign
-  /// opening may be abandoned. The same wait may be returned many times.
+  /// opening may be abandoned. next() can return the same wait many times.
   struct Wait {
     Duration length{};
     std::uint16_t number = 0;  ///< never 0
@@ -115,17 +117,18 @@ class Enrolment {
 
   std::chrono::milliseconds max_ttl_;
   Duration own_quarantine_;
-  /// The incarnations that the current pass of confirmation is about, by node, and the nodes that
-  /// were confirmed.
+  /// By node, the incarnation that the current pass of confirmation is about.
   std::vector<std::string> pass_;
   std::uint16_t pass_number_ = 0;
-  NodeSet confirmed_;
-  /// The last id that this client has drawn. For each node: the incarnation that the client read
-  /// before, and the one that it has written since.
+  NodeSet confirmed_;  ///< nodes that were confirmed in this pass
+  /// The last id that this client has drawn.
   std::string drawn_;
+  /// By node, the incarnation that this client read before it drew that id. Empty if a node was a
+  /// member before: then the deployment is not new.
   std::vector<std::string> read_;
+  /// By node, the incarnation that this client has written since then in place of that in `read_`.
   std::vector<std::string> marked_;
-  /// The incarnations, by node, that the last wait is about.
+  /// By node, the incarnation that the last wait is about.
   std::vector<std::string> awaited_;
   Wait wait_;
   bool wait_over_ = false;
@@ -133,8 +136,8 @@ class Enrolment {
 
 /// Members of the deployment that are not in the view: a client with an old list should connect to
 /// them too. A list of members counts only if a majority of them carries it here, word for word,
-/// and no fewer nodes than the client's `quorum`. Empty: none, or no such deployment. Call it when
-/// all nodes have been connected to: before, nobody knows which members they are.
+/// and no fewer nodes than the client's `quorum`. Empty: no member is unknown, or no list counts.
+/// Call it after all nodes were connected to: before, nobody knows which members they are.
 [[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes,
                                                        std::size_t quorum);
 

@@ -48,8 +48,8 @@ bool is_local(std::string_view name) {
                      [&](std::string_view host) { return rest.starts_with(host); });
 }
 
-/// The first of its URLs that a member has. A local URL identifies a node only if all members are
-/// local to one machine.
+/// The first of the node's URLs that is a member's; empty: there is none. A local URL identifies a
+/// node only if all members are local to one machine.
 std::string_view member_url(const Marker& deployment, const NodeView& node) {
   const auto& members = deployment.members;
   const bool one_machine = std::all_of(members.begin(), members.end(), is_local);
@@ -75,14 +75,14 @@ std::string_view name_in(const Marker& deployment, const NodeView& node,
 }
 
 /// The number of other members that prove that the deployment was not superseded: in a superseded
-/// one, only the node that was left out may still carry the id. Nobody can be adopted by a
-/// deployment of two.
+/// one, only the node that was left out may still carry the id. A deployment of two can adopt no
+/// node.
 std::size_t proof_of(const Marker& deployment) { return majority(deployment.members.size()); }
 
 /// A deployment that has enough members here to take back the node.
 struct Adopter {
   Marker deployment{};      ///< with the node's new admission
-  std::string_view name{};  ///< that the node gets
+  std::string_view name{};  ///< the member that the node becomes
   NodeSet carriers{};       ///< members other than the node
   bool opened = false;  ///< the node was marked for this deployment's opening, and has forgotten
                         ///< nothing since
@@ -103,8 +103,8 @@ std::optional<Adopter> find_adopter(std::span<const NodeView> nodes, const NodeV
     // The opening was completed without the node.
     if (of_it && adopter.name.empty()) adopter.name = node.marker->self;
     if (adopter.name.empty()) continue;
-    // Or the node was marked by a client that did not know that the others are open already: an
-    // opening of the same members, which failed.
+    // The node can also carry a failed opening of the same members, by a client that did not know
+    // that the others were active already.
     const bool abandoned =
         is_in(node, Marker::State::opening) && node.marker->members == deployment.members;
     if (!is_in(node, Marker::State::blank) && !of_it && !abandoned && !replaced) continue;
@@ -125,7 +125,7 @@ Enrolment::Write raise(std::span<const NodeView> nodes, NodeIndex node, const Ma
   return write;
 }
 
-/// The carriers that do not have the admissions of the deployment yet.
+/// The nodes of `members` that do not carry the admissions of the deployment.
 NodeSet behind(std::span<const NodeView> nodes, NodeSet members, const Marker& deployment) {
   return members & nodes_where(nodes, [&](const NodeView& node) {
            return node.marker != nullptr && node.marker->admissions != deployment.admissions;
@@ -145,9 +145,9 @@ Enrolment::Step Enrolment::adopt(std::span<const NodeView> nodes, Randomness& ra
   return Nothing{};
 }
 
-/// A member whose membership went to another server, or to this one before its old data were put
-/// back. For some clients the name may lead to that other server, and soon for all. So the member
-/// is taken back late.
+/// Waits before a member is taken back whose membership went to another server, or to this server
+/// before its old data were put back. For some clients the name may lead to that other server, and
+/// soon for all.
 Enrolment::Step Enrolment::await_replaced(std::span<const NodeView> nodes) {
   for (const NodeView& node : nodes) {
     if (!is_in(node, Marker::State::active)) continue;
@@ -165,7 +165,7 @@ std::optional<Enrolment::Step> Enrolment::take_back(std::span<const NodeView> no
   if (!adopter) return std::nullopt;
   if (const NodeSet unaware = behind(nodes, adopter->carriers, adopter->deployment);
       !unaware.empty()) {
-    // The node may be a member again by now, and would be left out.
+    // The node may be a member again by now: raised admissions would leave it out.
     if (const NodeSet unread = confirm(nodes, NodeSet::of(node)); !unread.empty()) {
       return Confirm{unread, pass_number_};
     }
@@ -190,9 +190,9 @@ std::optional<Enrolment::Step> Enrolment::take_back(std::span<const NodeView> no
   return write;
 }
 
-/// Members that were away when others were taken back. This never leaves out a node that is there
-/// and could vote, unless a quorum knows that another server is that member: a single node may be
-/// wrong.
+/// Raises the admissions of members that were away when others were taken back. This never leaves
+/// out a node that is there and could vote, unless a quorum knows that another server is that
+/// member: a single node may be wrong.
 Enrolment::Step Enrolment::raise_members(std::span<const NodeView> nodes, Randomness& random) {
   for (const NodeView& node : nodes) {
     if (!is_in(node, Marker::State::active)) continue;

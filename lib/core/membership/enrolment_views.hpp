@@ -27,8 +27,8 @@ template <typename Which>
   return found;
 }
 
-/// Sorted by run_id, which is the same for all clients, whatever names they use: if two open at
-/// once, one fails at its first writing.
+/// The node whose run_id comes first. All clients see the same run_ids, whatever names they use: if
+/// two clients open at once, one of them fails at its first writing.
 [[nodiscard]] inline NodeIndex first_by_run_id(NodeSet which, std::span<const NodeView> nodes) {
   std::optional<NodeIndex> first;
   which.each([&](NodeIndex node) {

@@ -10,21 +10,22 @@
 namespace redlock::core {
 namespace {
 
-/// The version of the format, and how an empty word is written.
+/// The version of the format.
 constexpr std::string_view format_name = "redlock3";
+/// How an empty word is written.
 constexpr std::string_view nothing = "-";
-/// The node remembers since its marker was written. This word stands before that time.
+/// Written for from_its_writing: the script appends the time of the writing to this word.
 constexpr std::string_view since_then = "since";
 
 constexpr std::array<std::string_view, 4> state_names{"blank", "opening", "joining", "active"};
 
 constexpr std::size_t longest_word = 255;
-/// So many of an incarnation stand in an admission: 64 bits.
+/// How many digits of an incarnation an admission contains: 64 bits.
 constexpr std::size_t admission_digits = 16;
 
 std::string_view word_or_nothing(std::string_view word) { return word.empty() ? nothing : word; }
 
-/// Takes the next word off `text`; empty at its end, and where two spaces meet.
+/// Removes and returns the next word of `text`; empty at the end and between two separators.
 std::string_view take_word(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view word = text.substr(0, end);
@@ -74,7 +75,7 @@ std::optional<std::vector<std::string>> parse_admissions(std::string_view word) 
   return admissions;
 }
 
-/// As it stands in a marker.
+/// The list as a marker contains it.
 std::string list_text(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
@@ -95,7 +96,7 @@ bool is_id(std::string_view word) {
   return !word.empty() && word.size() <= longest_word && word != nothing;
 }
 
-/// A deployment has members, sorted, each once, and the node is one of them.
+/// Whether the members are sorted, each once, and the node is one of them; a blank marker has none.
 bool is_consistent(const Marker& marker) {
   if (marker.state == Marker::State::blank) {
     return marker.deployment.empty() && marker.members.empty() && marker.admissions.empty();

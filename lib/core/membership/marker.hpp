@@ -38,11 +38,11 @@ struct Marker {
   std::vector<std::string> members{};    ///< URLs without user and password, sorted; blank: empty
   /// The admission of each member; empty: first_admission for all.
   std::vector<std::string> admissions{};
-  /// When the node last forgot anything, by its own clock, since 1970. `always`: never; its
-  /// deployment was new when it was opened, and the node has been a member since then.
+  /// When the node last forgot anything, by its own clock, since 1970. `always`: it forgot nothing;
+  /// its deployment was new when it was opened, and the node has been a member since then.
   static constexpr std::chrono::microseconds always{0};
-  static constexpr std::chrono::microseconds from_its_writing{-1};  ///< stands for written_at when
-                                                                    ///< the marker is read
+  static constexpr std::chrono::microseconds from_its_writing{
+      -1};  ///< written_at, once the marker is read
   std::chrono::microseconds remembers_since = always;
   /// When it was written, by the node's own clock, since 1970. mark.lua and guard.lua append it.
   std::chrono::microseconds written_at{0};
@@ -61,13 +61,13 @@ inline constexpr std::string_view first_admission = "0";
 [[nodiscard]] bool is_admission_of(std::string_view admission,
                                    std::string_view incarnation) noexcept;
 [[nodiscard]] bool is_later_admission(std::string_view one, std::string_view other) noexcept;
-/// The admission of this name; first_admission if it is no member.
+/// The admission of this member; first_admission if the name is not a member.
 [[nodiscard]] std::string_view admission_of(const Marker& marker, std::string_view member) noexcept;
 /// The admission of the node itself.
 [[nodiscard]] std::string_view own_admission(const Marker& marker) noexcept;
-/// Precondition: it is a member.
+/// Precondition: `member` is a member.
 void set_admission(Marker& marker, std::string_view member, std::string_view admission);
-/// Gives each member of both the later of the two admissions. Answers whether one rose.
+/// Gives each member of `marker` the later of its two admissions. Returns whether one rose.
 bool raise_admissions(Marker& marker, const Marker& other);
 /// The admission under which the node with this marker, blank or opening, becomes the member of
 /// `list`. Its own, if it was marked for the opening of `list` and has forgotten nothing since;
@@ -98,7 +98,7 @@ inline constexpr std::string_view came_without_data = "it came without its data"
 inline constexpr std::string_view may_have_forgotten =
     " and may have forgotten leases that are still valid";
 
-/// No marker is longer; what is longer is no marker.
+/// The greatest length of a marker; a longer text is not a marker.
 inline constexpr std::size_t marker_bytes = 8192;
 
 /// Whether a marker can contain this name: the characters of a URL without user and password, no
@@ -106,11 +106,11 @@ inline constexpr std::size_t marker_bytes = 8192;
 [[nodiscard]] bool is_member_name(std::string_view name) noexcept;
 
 /// The stored text without `written_at`, which the script appends after a space. Precondition: ids
-/// are not empty and without spaces (`deployment` may be empty), names are is_member_name().
+/// are neither empty nor contain spaces (`deployment` may be empty), names are is_member_name().
 [[nodiscard]] std::string format_marker(const Marker& marker);
 
-/// None: the text was not written by format_marker() and completed by a script. A marker of an
-/// earlier version is none.
+/// None: the text was not written by format_marker() and completed by a script. A text of an
+/// earlier version is not a marker.
 [[nodiscard]] std::optional<Marker> parse_marker(std::string_view text);
 
 }  // namespace redlock::core

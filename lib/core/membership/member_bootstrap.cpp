@@ -26,14 +26,16 @@ bool is_open(const ChangeScene& scene, const Deployment& deployment) {
 
 }  // namespace
 
-/// The same servers may be listed by other names than those of their deployment.
+/// Notes which member each node is by its marker: the list may name the servers otherwise than
+/// their deployment does.
 void MemberChange::note_former_names(const ChangeScene& scene) {
   for (const ObservedNode& node : scene.nodes) {
     if (node.marker) former_names_.emplace(node.name, node.marker->deployment, node.marker->self);
   }
 }
 
-/// Members of the marker's deployment that none of the listed nodes is, or was when this run began.
+/// The number of members of the marker's deployment that no listed node is, or was by a marker that
+/// this run has seen.
 std::size_t MemberChange::count_left_out(const ChangeScene& scene, const Marker& marker) const {
   return static_cast<std::size_t>(
       std::count_if(marker.members.begin(), marker.members.end(), [&](const std::string& member) {
@@ -58,15 +60,15 @@ MemberStep MemberChange::search(const ChangeScene& scene) const {
   return SearchLocks{longest};
 }
 
-/// The deployment is open: clients were faster than the operator, whose word is that the nodes
-/// were new. None that was opened as new has forgotten a vote since; each votes from now on.
+/// The deployment is open: clients were faster than the operator, who says that the nodes were new.
+/// No node that was opened as new has forgotten a vote since; each votes from now on.
 MemberStep MemberChange::vouch(const ChangeScene& scene, const Deployment& deployment) {
   for (const std::string& name : deployment.members) {
     const ObservedNode& node = *find_node(scene.nodes, name);
     const bool ends = node.quarantine > milliseconds(0) && node.quarantine != milliseconds::max();
     if (!ends || node.quarantine_why != opened_as_new) continue;
     if (wish_.after_loss) {
-      // The nodes are not new: no later run ends what is an operator's quarantine now.
+      // The nodes are not new: the quarantine becomes the operator's, which no later run ends.
       return remembering_from_now(mark_node(scene, deployment, name, Marker::State::active,
                                             quarantine_for(deployment.max_ttl, wish_)));
     }
@@ -131,8 +133,8 @@ std::optional<MemberStep> MemberChange::refuse_marker(const ChangeScene& scene,
   return std::nullopt;
 }
 
-/// Whether there may be leases: from a deployment that a marker names, or because another run has
-/// opened this one already.
+/// Notes whether there may be leases: from a deployment that a marker names, or because another run
+/// has opened this one already.
 void MemberChange::note_ids(const ChangeScene& scene) {
   had_id_ = had_id_ || wish_.after_loss;
   for (const ObservedNode& node : scene.nodes) {
@@ -170,8 +172,8 @@ Deployment MemberChange::deployment_to_open(const ChangeScene& scene) const {
 }
 
 MemberStep MemberChange::open_as(const ChangeScene& scene, const Deployment& target) {
-  // From the opening on, so that a run that goes on after a crash knows of it too: by then no
-  // marker says for how long there may be leases.
+  // The quarantine begins with the opening, so that a run after a crash finds it: by then no marker
+  // says for how long there may be leases.
   milliseconds quarantine = quarantine_for(std::max(longest_, target.max_ttl), wish_);
   for (const ObservedNode& node : scene.nodes) {
     const bool ends = node.quarantine != milliseconds::max();
@@ -191,7 +193,7 @@ MemberStep MemberChange::open_as(const ChangeScene& scene, const Deployment& tar
   if (!verify(scene, wish_.members)) return SurveyAgain{};
   for (const std::string& name : wish_.members) {
     if (!has_name(target.opening, name)) continue;
-    // A node that this run has opened before may have forgotten a lease of since then.
+    // A node that this run has activated before may have forgotten a lease that was granted since.
     const bool may_have_leases = had_id_ || has_name(activated_, name);
     WriteMarker active = mark_node(scene, target, name, Marker::State::active,
                                    may_have_leases ? quarantine : milliseconds(0));

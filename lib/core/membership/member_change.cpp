@@ -26,7 +26,7 @@ bool satisfies(const Deployment& deployment, const MemberWish& wish) {
          (wish.leaving.empty() || !deployment.has_member(wish.leaving));
 }
 
-/// The deployments that the wish can have made this one of.
+/// The deployments that the wish can have turned into `target`.
 std::vector<Deployment> predecessors(const std::vector<Deployment>& all, const Deployment& target,
                                      const MemberWish& wish) {
   std::vector<Deployment> found;
@@ -54,7 +54,7 @@ std::optional<Deployment> find_target(const ChangeScene& scene, const MemberWish
   return best;
 }
 
-/// The members that the change finds there and that stay.
+/// The members that neither leave nor enter by the wish.
 std::vector<std::string> staying(const Deployment& deployment, const MemberWish& wish) {
   std::vector<std::string> names;
   for (const std::string& member : deployment.members) {
@@ -67,7 +67,8 @@ bool has_forgotten(const Marker* marker) {
   return marker == nullptr || marker->state == Marker::State::blank;
 }
 
-/// Its marker has the id of the deployment, and the node is not the member that it says it is.
+/// Refuses a node whose marker has the id of the deployment, but which is not the member that its
+/// marker says.
 ChangeRefused refuse_place(const std::string& name, const Marker& marker,
                            const Deployment& deployment) {
   if (marker.members != deployment.members) {
@@ -86,7 +87,7 @@ bool is_missing(const ChangeScene& scene, const std::string& name) {
   return node == nullptr || !node->problem.empty();
 }
 
-/// Another name of the same server, if one was seen among the members.
+/// The name of a member that is the same server; none: the survey saw no such member.
 std::optional<std::string> other_name(const ChangeScene& scene, const Deployment& from,
                                       const std::string& name) {
   const ObservedNode* node = find_node(scene.nodes, name);
@@ -132,7 +133,7 @@ WriteMarker mark_node(const ChangeScene& scene, const Deployment& deployment,
   marker.admissions = deployment.admissions;
   if (const Marker* known = fresh_marker(node)) marker.remembers_since = known->remembers_since;
   if (state == Marker::State::opening) {
-    // Those of the others are known when it is activated.
+    // The other nodes' admissions are known when the node is activated.
     marker.admissions.clear();
     set_admission(marker, name, next_admission(first_admission, scene.incarnation));
   }
@@ -167,7 +168,8 @@ MemberStep MemberChange::next(const std::vector<ObservedNode>& nodes, std::strin
   };
   want(wish_.leaving);
   want(wish_.entering);
-  // For a change these are only the nodes to begin with, which may be members by other names.
+  // Without bootstrap, `wish_.members` are only the nodes to begin with, which may be members by
+  // other names.
   if (opens || nodes.empty()) std::for_each(wish_.members.begin(), wish_.members.end(), want);
   if (!wanted.empty()) return SurveyAgain{std::move(wanted)};
 
@@ -182,7 +184,8 @@ MemberStep MemberChange::change(const ChangeScene& scene) {
   return begin(scene);
 }
 
-/// Nobody carries what the wish makes: the first compare-and-set, as soon as it is allowed.
+/// No node carries the deployment that the wish makes: the first compare-and-set, as soon as it is
+/// allowed.
 MemberStep MemberChange::begin(const ChangeScene& scene) {
   if (scene.alive.empty()) {
     for (const ObservedNode& node : scene.nodes) {
@@ -322,10 +325,10 @@ std::optional<MemberStep> MemberChange::await_age(const ChangeScene& scene,
   return *longest;
 }
 
-/// The deployment that the wish makes is known to a node at least.
+/// At least one node carries the deployment that the wish makes.
 MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& begun) {
   Deployment target = begun;
-  // Nodes may have been taken back before those that carry the new id had it.
+  // A node may have been taken back under the old id: `target` may lack its admission.
   join_admissions(target, scene.nodes, predecessors(scene.all, target, wish_));
   const auto others = staying(target, wish_);
   const auto& active = target.active;
@@ -358,8 +361,8 @@ MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& begun
                                         quarantine_for(target.max_ttl, wish_)));
 }
 
-/// The entering node votes already, which a majority of the others suffices for: one that lost its
-/// marker while it was joining is adopted by them.
+/// The entering node votes already, although not all others need have the new id: if it lost its
+/// marker while it was joining, a majority of them adopts it.
 MemberStep MemberChange::finish(const ChangeScene& scene, const Deployment& target) {
   auto step = pass(scene, target);
   const auto* wait = step ? std::get_if<WaitFor>(&*step) : nullptr;
@@ -387,8 +390,8 @@ std::optional<MemberStep> MemberChange::enter(const ChangeScene& scene,
   return mark_node(scene, target, wish_.entering, Marker::State::joining, milliseconds(-1));
 }
 
-/// The other members, in sorted order, so that of two changes that begin at once one goes on. Those
-/// that forgot come last.
+/// Gives the other members the new id, in sorted order, so that of two changes that begin at once
+/// one goes on. Members that forgot come last.
 std::optional<MemberStep> MemberChange::pass(const ChangeScene& scene, const Deployment& target) {
   const auto before = predecessors(scene.all, target, wish_);
   std::vector<std::string> forgot;
@@ -424,7 +427,7 @@ MemberStep MemberChange::take_back(const ChangeScene& scene, const Deployment& d
   const Marker* marker = valid_marker(*find_node(scene.nodes, name));
   const milliseconds quarantine = quarantine_for(deployment.max_ttl, wish_);
   if (marker == nullptr) {
-    // From its blank marker, everybody draws the same admission.
+    // All clients draw the same admission from its blank marker.
     return mark_node(scene, {{}, {}, {}, deployment.max_ttl, {}, {}, {}}, name,
                      Marker::State::blank, quarantine);
   }
@@ -445,8 +448,8 @@ MemberStep MemberChange::take_back(const ChangeScene& scene, const Deployment& d
 }
 
 /// Whether there was an instant at which all of these nodes carried the new id: each still keeps
-/// what it kept before this survey began, and no marker is ever written twice. A node that carried
-/// it may have lost it since, and have been given the old one again by the others.
+/// what it kept before this survey began, and no marker is ever written twice. A node may have lost
+/// the new id since, and the others may have given it the old one again.
 bool MemberChange::verify(const ChangeScene& scene, const std::vector<std::string>& names) {
   bool same = true;
   for (const std::string& name : names) {

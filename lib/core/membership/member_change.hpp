@@ -50,7 +50,7 @@ struct WaitFor {
 struct ChangeDone {
   std::string deployment{};
   std::vector<std::string> members{};
-  std::string left{};  ///< bootstrap: why it did not end the quarantine of this node
+  std::string left{};  ///< bootstrap: why the node `left_on` stays in quarantine; empty: none does
   std::string left_on{};
 };
 
@@ -70,18 +70,18 @@ using MemberStep =
 
 struct ChangeScene;
 
-/// One run of an operator. It is driven by surveys: each answers with the next step, and everything
-/// that another run needs in order to go on is in the markers.
+/// One run of an operator's change. The caller surveys the nodes, and each survey yields the next
+/// step. Everything that another run needs to go on is in the markers.
 class MemberChange {
  public:
-  /// `random`: words that no other run has drawn: the id of a new deployment.
+  /// `random`: a word that no other run has drawn, for the id of a new deployment.
   MemberChange(MemberWish wish, std::string random);
 
-  /// `incarnation`: of the marker that is written, if one is; never the same twice.
+  /// `incarnation`: for the marker that the step writes, if it writes one; never the same twice.
   [[nodiscard]] MemberStep next(const std::vector<ObservedNode>& nodes, std::string incarnation);
 
-  /// A compare-and-set has written this text to the node. If it has not written, the next survey
-  /// shows why.
+  /// A compare-and-set has written this text to the node. If a compare-and-set fails, the next
+  /// survey shows why.
   void wrote(const std::string& node, std::string text);
 
   /// The result of the search for locks: a lock that is held, or why the search failed; both empty:
@@ -135,8 +135,8 @@ class MemberChange {
   bool searched_ = false;
   std::string held_;
   std::string search_failed_;
-  bool had_id_ = false;                   // a node belonged to a deployment
-  std::chrono::milliseconds longest_{0};  // lease of these
+  bool had_id_ = false;                   // there may be leases: see note_ids()
+  std::chrono::milliseconds longest_{0};  // the longest max TTL of any marker
   std::vector<std::string> activated_;
   /// A node, a deployment and the member of it that the node was by its marker, before this run
   /// overwrote it. Another run does not know this: it names the key to delete.

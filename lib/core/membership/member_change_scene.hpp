@@ -9,7 +9,7 @@
 /// Types and functions that the files of MemberChange share.
 namespace redlock::core {
 
-/// One survey, read.
+/// One survey, and the deployments that its markers name.
 struct ChangeScene {
   const std::vector<ObservedNode>& nodes;
   std::string incarnation;
@@ -17,12 +17,13 @@ struct ChangeScene {
   std::vector<Deployment> alive;  ///< without_ended()
 };
 
-/// The compare-and-set that marks the node as it was seen. It remembers as it did before.
+/// The compare-and-set of the marker that the survey saw on the node. The node remembers as it did
+/// before.
 [[nodiscard]] WriteMarker mark_node(const ChangeScene& scene, const Deployment& deployment,
                                     const std::string& name, Marker::State state,
                                     std::chrono::milliseconds quarantine);
 
-/// As `write`, for a node that enters, or enters again: it may not know what was before.
+/// `write`, for a node that enters, or enters again: it may not know what was before.
 [[nodiscard]] WriteMarker remembering_from_now(WriteMarker write);
 
 [[nodiscard]] ChangeRefused refuse_change(std::string why, std::string remedy);

@@ -31,8 +31,8 @@ bool shared_member_carries(const Deployment& deployment, const Deployment& other
                      });
 }
 
-/// A joining node carries an id that no other node carries yet: the beginning of a change, unless
-/// the other id is as late.
+/// Whether `other` has ended `deployment`. An id that a joining node carries can be the beginning
+/// of a change: only an id that is at least as late ends it.
 bool is_ended_by(const Deployment& deployment, const Deployment& other) {
   if (shared_member_carries(deployment, other)) return false;
   // NOLINTNEXTLINE(readability-suspicious-call-argument): the other way round
@@ -40,7 +40,7 @@ bool is_ended_by(const Deployment& deployment, const Deployment& other) {
   return deployment.joining.empty() || generation_of(deployment.id) <= generation_of(other.id);
 }
 
-/// How one set of members becomes another one, if one change does it.
+/// The one change that turns the members of `from` into those of `to`; none: it takes more.
 std::optional<MemberWish> difference(const Deployment& from, const Deployment& to) {
   std::vector<std::string> leaving;
   std::vector<std::string> entering;
@@ -101,7 +101,8 @@ std::vector<ObservedNode> with_member_names(std::vector<ObservedNode> nodes,
   std::vector<std::string> asked;
   asked.reserve(2 * nodes.size());
   for (const ObservedNode& node : nodes) asked.push_back(node.name);
-  // One that was asked at a member's own URL keeps it: else that member would be missing for ever.
+  // A node that was asked at a member's own URL keeps that name: otherwise that member would be
+  // missing for ever.
   const auto is_member = [&nodes](const std::string& name) {
     return std::any_of(nodes.begin(), nodes.end(), [&name](const ObservedNode& other) {
       return other.marker && contains(other.marker->members, name);
@@ -198,8 +199,8 @@ const Marker& most_common(const Carriers& markers) {
   return *best;
 }
 
-/// The latest admission of each member; but of one that is there, a later one counts only if a
-/// majority of the members knows it: one node may say anything.
+/// Sets the latest admission of each member. For a member that is there, an admission later than
+/// its own counts only if a majority of the members knows it: a single node may be wrong.
 void join_admissions(Deployment& deployment, const Carriers& markers) {
   Marker joined = deployment.list();
   for (const auto& [node, marker] : markers) raise_admissions(joined, *marker);

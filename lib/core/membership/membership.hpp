@@ -39,24 +39,24 @@ struct ObservedNode {
 /// The marker, provided also that it names this node. Blank markers need not.
 [[nodiscard]] const Marker* valid_marker(const ObservedNode& node) noexcept;
 
-/// Named as the members name each other: clients may know a node by another URL. A node that
-/// carries a marker is the member that this one says, unless another node was asked by that name.
-/// Those in `kept` stay as they are.
+/// The nodes, named as the members name each other: clients may know a node by another URL. A node
+/// that carries a marker gets the name that the marker says, unless another node was asked by that
+/// name. Nodes named in `kept` or by a member's own URL keep their names.
 [[nodiscard]] std::vector<ObservedNode> with_member_names(
     std::vector<ObservedNode> nodes, const std::vector<std::string>& kept = {});
 
 [[nodiscard]] const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
                                             std::string_view name) noexcept;
 
-/// Members that the survey has not seen, and that most nodes with a list name: a single node may be
-/// wrong.
+/// Members that the survey has not seen although most nodes with a list name them: a single node
+/// may be wrong.
 [[nodiscard]] std::vector<std::string> unseen_members(const std::vector<ObservedNode>& nodes);
 
 /// A deployment, as far as nodes carry its id and the members that most of them name.
 struct Deployment {
   std::string id{};
   std::vector<std::string> members{};     ///< sorted
-  std::vector<std::string> admissions{};  ///< of each the latest that is known: see marker.hpp
+  std::vector<std::string> admissions{};  ///< the latest known one of each member: see marker.hpp
   std::chrono::milliseconds max_ttl{0};
   std::vector<std::string> active{};   ///< nodes that are active in it
   std::vector<std::string> joining{};  ///< nodes that are joining it
@@ -102,7 +102,7 @@ struct MemberWish {
                                           const std::vector<std::string>& names);
 /// For people: "a, b".
 [[nodiscard]] std::string list_of(const std::vector<std::string>& names);
-/// Of nodes, as one word for a shell.
+/// The names as one word for a shell: "a,b".
 [[nodiscard]] std::string shell_list(const std::vector<std::string>& names);
 
 /// The members after the wish; sorted.
@@ -117,7 +117,8 @@ struct MemberWish {
 [[nodiscard]] std::string describe_unfinished(const std::vector<ObservedNode>& nodes,
                                               const MemberWish& wish);
 
-/// By how much less time than others a node may remember a lease of the deployment.
+/// The quarantine of a node that may have forgotten leases: max TTL and its drift, but no shorter
+/// than the wish says. A change waits as long after the change before.
 [[nodiscard]] std::chrono::milliseconds quarantine_for(std::chrono::milliseconds max_ttl,
                                                        const MemberWish& wish) noexcept;
 

@@ -9,17 +9,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// For how long the longest lease of a deployment can be valid, drift included.
+/// The longest time for which a lease of the deployment can be valid, drift included.
 milliseconds longest_validity(milliseconds max_ttl) {
   constexpr std::int64_t drift_divisor = 100;
   const std::int64_t drift = (max_ttl.count() + drift_divisor - 1) / drift_divisor + 2;
   return max_ttl + milliseconds(drift);
 }
 
-/// Without the number of evicted keys.
+/// The replication id, without the number of evicted keys.
 std::string_view role_of(std::string_view replid) { return replid.substr(0, replid.find('+')); }
 
-/// A node that restarted keeps its vote if it lost nothing. It is known by its name, because the
+/// A node that restarted keeps its vote if it lost nothing. Its name is compared, because the
 /// marker of another node may have come with that node's data. A marker of this very process in
 /// another role came back with the data of a master that this node was a replica of.
 bool keeps_its_vote(const Marker& marker, const GuardTerms& terms) {

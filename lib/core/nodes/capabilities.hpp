@@ -18,7 +18,7 @@ enum class Capability : std::uint8_t {
   set_fenced,        ///< Verb::set_fenced: fencing numbers by plain commands
   track,             ///< Verb::track: notifies us when others change a key
   compare,           ///< Verb::release_plain and the like: DELIFEQ or DELEX, and SET … IFEQ
-  compare_by_delex,  ///< of those two only DELEX
+  compare_by_delex,  ///< comparing is by DELEX, not by DELIFEQ
   set_all,           ///< Verb::set_all: MSETEX
 };
 
@@ -37,14 +37,14 @@ inline constexpr auto capability_names = std::to_array<std::string_view>({
     "set several keys",
 });
 
-/// A set of them.
+/// A set of capabilities.
 class Capabilities {
  public:
   constexpr Capabilities() noexcept = default;
   constexpr Capabilities(std::initializer_list<Capability> capabilities) noexcept {
     for (const Capability capability : capabilities) bits_ |= bit(capability);
   }
-  /// Everything that has a name.
+  /// All capabilities.
   [[nodiscard]] static constexpr Capabilities all() noexcept {
     Capabilities all;
     all.bits_ = (1U << capability_names.size()) - 1U;

@@ -11,13 +11,13 @@ namespace {
 
 constexpr Duration first_retry = std::chrono::milliseconds(10);
 constexpr Duration longest_retry = std::chrono::seconds(1);
-constexpr unsigned most_failures = 7;  // by then it is the longest pause
+constexpr unsigned most_failures = 7;  // from here on, the pause is the longest
 constexpr Duration replica_look = std::chrono::seconds(5);
 constexpr Duration name_look = std::chrono::seconds(5);
 constexpr Duration marker_look = std::chrono::seconds(1);
 
-// Each try that broke with requests unanswered adds one; a node that fails so often has long
-// dropped the oldest.
+// Each connection that ended with unanswered requests adds a suspect; a node that fails so often
+// has long closed the oldest.
 constexpr std::size_t most_suspects = 16;
 
 }  // namespace
@@ -52,13 +52,13 @@ void Link::came_up(const NodeUp& event, Instant now) {
   if (event.quarantine > Duration::zero()) {
     quarantine_by_node(later(now, event.quarantine), event.quarantine_why);
   } else if (!same_marker) {
-    node_quarantine_ = {};  // whoever wrote the marker has ended it
+    node_quarantine_ = {};  // the client that wrote the marker has ended it
   }
   connecting_since_.reset();
   slow_connections_ = 0;
   returning_ = false;
   up_since_ = now;
-  answered_ = event.replica;  // which is asked nothing else
+  answered_ = event.replica;  // a replica may get no request: its handshake counts
 }
 
 void Link::take_marker(std::string_view text, Instant now, bool of_another) {
@@ -80,7 +80,7 @@ Duration Link::remembers_for(Instant now) const noexcept {
   if (!marker_ || marker_->remembers_since == Marker::always) return Duration::max();
   const Duration known = now - remembers_since_;
   const auto clock = clock_.at_least(now);
-  // In microseconds, in which no time of a marker is too much.
+  // In microseconds: in nanoseconds, a time in a marker can be too large.
   if (!clock || std::chrono::floor<std::chrono::microseconds>(*clock) < marker_->remembers_since) {
     return known;
   }
@@ -139,7 +139,7 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   // longest (Karn's algorithm backs off for the same reason).
   if (vote == Vote::timeout) measured_ = false;
   forgive_failures(now);
-  // An error was an answer and no lost connection: it is unlikely to be different in a moment.
+  // An error is an answer, not a lost connection: the next connection is unlikely to fare better.
   const bool of_use = state_ == State::up && answered_ && failures_ == 0;
   const bool expected = std::exchange(returns_once_more_, false);
   returning_ = retrying_ && (expected || (of_use && vote != Vote::error));
@@ -166,15 +166,15 @@ bool Link::idle() const noexcept {
 }
 
 void Link::forgive_failures(Instant now) noexcept {
-  // Only an answered request shows that the node works: one that accepts connections and then says
-  // nothing must not be tried at the pace of a healthy one.
+  // Only an answered request shows that the node works: a node that accepts connections and never
+  // answers must not be tried at the pace of a healthy one.
   if (state_ != State::up || !answered_) return;
   const auto of_use = static_cast<std::uint64_t>((now - up_since_) / longest_retry);
   failures_ -= static_cast<unsigned>(std::min<std::uint64_t>(failures_, of_use));
 }
 
 void Link::retry_soon(Instant now) noexcept {
-  // failures_ counts this one already.
+  // failures_ already counts the connection that has just ended.
   if (retrying_ && failures_ <= 1) retry_at_ = now;
 }
 

@@ -59,7 +59,7 @@ class Link {
     down,   ///< known to be down: a failure at once, reconnected in the background
   };
 
-  /// Both outlive it.
+  /// `settings` and `standing` outlive the link.
   Link(const Settings& settings, VoteVersion& standing)
       : settings_(&settings), version_(&standing), clock_(settings.max_ttl) {}
 
@@ -90,9 +90,9 @@ class Link {
   void retry_soon(Instant now) noexcept;
   /// The client ends the connection for a reason that a new connection removes.
   void expect_return() noexcept;
-  /// expect_return(), called before the connection ends.
+  /// Like expect_return(), but called before the connection ends; the next attempt comes at once.
   void return_once_more() noexcept { returns_once_more_ = true; }
-  /// If the retry is waited for, it begins at once.
+  /// Forgets the failures; a retry that is waiting begins at once.
   void retry_now(Instant now) noexcept;
   [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
 
@@ -185,10 +185,11 @@ class Link {
   /// Whether a quarantine ended just now.
   [[nodiscard]] bool end_quarantine(Instant now) noexcept;
 
-  /// The doubt whose clock stepped counts as a quarantine of our own until that is known.
+  /// Whose clock stepped is in doubt. Until that is known, the doubt counts as a quarantine of our
+  /// own.
   void doubt(Instant until, std::string_view why);
   [[nodiscard]] bool in_doubt() const noexcept { return doubt_.until.has_value(); }
-  /// Whether only this doubt keeps the node from voting.
+  /// Whether the doubt is the only quarantine that is in force.
   [[nodiscard]] bool only_in_doubt() const noexcept {
     return in_doubt() && !quarantine_in_force().until;
   }
@@ -207,7 +208,7 @@ class Link {
   void our_clock_stood_still(const Gain& ours, bool read_since) noexcept {
     clock_.ours_stood_still(ours, read_since);
   }
-  /// From the median of all nodes' clocks.
+  /// Whether the clock is far from the median of all nodes' clocks.
   [[nodiscard]] bool clock_far() const noexcept { return clock_far_; }
   void set_clock_far(bool far) noexcept {
     if (far != clock_far_) version_->changed();
@@ -235,7 +236,8 @@ class Link {
     REDLOCK_ASSERT(state_ == State::up);
     ring_.push({stamp, now});
   }
-  /// Takes the oldest request, which must be the one that was answered; answers its round trip.
+  /// Takes the oldest request, which must be the one that was answered; returns when its answer
+  /// came, and its round trip.
   [[nodiscard]] Arrival answered(const Stamp& stamp, Instant now) {
     REDLOCK_ASSERT(held_count_ == 0);
     const Sent& oldest = ring_.front();
@@ -252,7 +254,7 @@ class Link {
   /// Up, and no request but upkeep is unanswered: if the connection ends now, nobody misses it.
   [[nodiscard]] bool idle() const noexcept;
 
-  /// Their stamps, in the order in which they were sent.
+  /// Visits the stamps of the unanswered requests, in the order in which the requests were sent.
   template <typename Visit>
   void each_unanswered(Visit&& visit) const {
     for (std::size_t i = 0; i < ring_.size(); ++i) visit(ring_[i].stamp);
@@ -283,12 +285,13 @@ class Link {
     return std::clamp(4 * (smoothed_ + 4 * variation_), settings_->shortest_limit,
                       settings_->longest_limit);
   }
-  /// The smoothed round trip, and short again as soon as an answer was quick: waits that are
-  /// counted in round trips must not stay long after a burst.
+  /// The smoothed round trip, but at most twice the last one: waits that are counted in round trips
+  /// must not stay long after a burst.
   [[nodiscard]] Duration recent_round_trip() const noexcept {
     return std::min(smoothed_, 2 * last_round_trip_);
   }
-  /// When something is due: an answer, a connection, or the next try; or never.
+  /// When the link next needs attention: an answer or a connection is overdue, a quarantine ends,
+  /// or something is to be tried or read again. `never`: nothing is due.
   [[nodiscard]] Instant deadline() const noexcept {
     const bool only_answers =
         up() && !quarantined_until() && !role_check_at_ && !marker_look_at_ && !name_look_at_;
@@ -306,8 +309,7 @@ class Link {
   }
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
   [[nodiscard]] bool retry_due(Instant now) const noexcept;
-  /// The connection is to end, and another one to be made: only a handshake sees what the node is
-  /// now, and marks it.
+  /// Requests a new connection: only a handshake sees what the node is now, and marks it.
   void meet_anew(Instant now) noexcept { role_check_at_ = now; }
   /// A replica's role is only seen by a handshake.
   [[nodiscard]] bool role_check_due(Instant now) const noexcept;
@@ -366,7 +368,8 @@ class Link {
   bool unmarked_ = false;
   std::optional<Marker> marker_;
   std::string deployment_;
-  Instant remembers_since_{};  ///< as this client knows without the node's clock
+  /// Since when the node has forgotten nothing, as far as this client knows without its clock.
+  Instant remembers_since_{};
   std::string vote_denied_;
   std::string known_as_;
   std::optional<Instant> marker_look_at_;
@@ -383,14 +386,14 @@ class Link {
 
   support::Ring<Sent> ring_;
   std::vector<HeldBack> held_;
-  std::size_t held_count_ = 0;  // of the oldest in ring_
+  std::size_t held_count_ = 0;  // of the oldest requests in ring_: their answers are held back
   std::size_t held_taken_ = 0;
   struct HeldDetails {
-    Answer answer{};  // all of it but its texts, which lived elsewhere
+    Answer answer{};  // without its texts, which follow
     std::string text{};
     std::string for_people{};
   };
-  std::vector<HeldDetails> held_details_;  // kept, so that their texts are used again
+  std::vector<HeldDetails> held_details_;  // never shrinks: the texts' memory is reused
   std::size_t details_held_ = 0;
   std::size_t details_taken_ = 0;
 
@@ -401,10 +404,10 @@ class Link {
   Duration variation_{};
   unsigned failures_ = 0;  ///< connections that ended, less the seconds in which one was of use
   Instant up_since_{};
-  bool answered_ = false;  ///< a request, on this connection
+  bool answered_ = false;  ///< whether a request was answered on this connection
   bool returning_ = false;
   bool returns_once_more_ = false;
-  unsigned slow_connections_ = 0;  ///< in a row: not made within their limit
+  unsigned slow_connections_ = 0;  ///< successive connections that were not made within their limit
   std::optional<Instant> connecting_since_;
   std::optional<Instant> retry_at_ = Instant::min();  // the first connection is due at once
 };

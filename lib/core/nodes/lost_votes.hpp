@@ -8,8 +8,8 @@
 
 namespace redlock::core {
 
-/// Which nodes' votes went, and in which order: claims find out when it matters to them, so that a
-/// connection that ends need not visit all of them.
+/// The order in which nodes lost their votes. Claims look here when it matters to them, so the end
+/// of a connection need not visit every claim.
 class LostVotes {
  public:
   void lose(NodeIndex node) noexcept { lost_[node] = ++count_; }

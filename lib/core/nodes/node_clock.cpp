@@ -7,8 +7,8 @@
 namespace redlock::core {
 namespace {
 
-// Compared over a second, a clock that runs too fast shows: from one request to the next it would
-// hide in the uncertainty of each sample.
+// How long an anchor is compared with. Over a second, the gain of a clock that runs too fast shows;
+// from one request to the next, it would hide in the uncertainty of each sample.
 constexpr Duration anchored_for = std::chrono::seconds(1);
 
 }  // namespace

@@ -42,11 +42,11 @@ class NodeClock {
   /// assumed to have advanced by the same amount.
   void ours_stood_still(const Gain& ours, bool read_since) noexcept;
 
-  /// Keys may have gone without a step: keys that were set until now do not count.
+  /// Keys may have been lost without a step: keys that were set until now do not count.
   void lose_keys() noexcept { count(most_); }
 
-  /// The node's clock less ours; none before the first sample, nor before the first since ours
-  /// stood still. It only has a meaning in comparison.
+  /// The node's clock less ours. None: no sample was taken, or none since our clock stood still.
+  /// Only a difference between two offsets has a meaning.
   [[nodiscard]] std::optional<Duration> offset() const noexcept;
 
   /// The least that the clock shows now; none if offset() is none.
@@ -74,12 +74,12 @@ class NodeClock {
   void count(Duration step) noexcept;
 
   Duration most_;
-  std::optional<Sample> anchor_;  // the sample that the next ones are compared with
+  std::optional<Sample> anchor_;  // the sample that later samples are compared with
   /// The sharpest sample within the time that a key may live: a clock that gains less per second
   /// than the readings are uncertain may still gain too much.
   std::optional<Sample> sharpest_;
   Sample latest_{};
-  bool estimated_ = false;  ///< ours stood still, and it was not read since
+  bool estimated_ = false;  ///< our clock stood still, and the node's clock was not read since
   Duration stepped_{};
 };
 

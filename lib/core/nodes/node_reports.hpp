@@ -17,7 +17,7 @@ struct NodeReports::Plain {
   std::shared_ptr<const std::vector<std::string>> urls;
   std::size_t size = 0;
   core::NodeSet granted;
-  std::array<core::Duration, limits::nodes> round_trips{};  ///< of those that granted
+  std::array<core::Duration, limits::nodes> round_trips{};  ///< by node, if the node granted
 };
 
 }  // namespace redlock

@@ -27,7 +27,7 @@ class NodeSet {
   [[nodiscard]] constexpr bool has(NodeIndex node) const noexcept {
     return ((bits_ >> node) & 1U) != 0;
   }
-  /// One for each node, the first the lowest.
+  /// One bit per node; the lowest bit is the first node.
   [[nodiscard]] constexpr std::uint16_t bits() const noexcept { return bits_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
   [[nodiscard]] constexpr std::size_t size() const noexcept {

@@ -21,7 +21,7 @@ constexpr Duration reading_for_leases = std::chrono::seconds(1);
 }  // namespace
 
 Nodes::Nodes(Settings& settings) : settings_(settings), configured_(settings.nodes.size()) {
-  // Members are added, and neither names nor links move.
+  // Members are added later; names and links must not move then.
   settings_.nodes.reserve(limits::nodes);
   links_.reserve(limits::nodes);
   for (std::size_t i = 0; i < configured_; ++i) links_.emplace_back(settings_, version_);
@@ -71,7 +71,8 @@ NodeSet Nodes::candidates() const {
 bool Nodes::may_soon_have_quorum() const {
   const NodeSet back_soon = returning();
   if (undetermined().empty() && back_soon.empty()) return false;
-  // One node that says alone how many make a quorum may not be of the deployment that counts.
+  // Before the deployment is known, a single node's quorum may be that of a deployment that does
+  // not count.
   const std::size_t needed = knows_deployment() ? ballot().quorum : settings_.quorum;
   return (candidates() | back_soon).size() >= needed;
 }
@@ -83,7 +84,7 @@ bool Nodes::may_vote_but_for_doubt(NodeIndex node) const {
 }
 
 Duration Nodes::quorum_round_trip() const {
-  // Asked for with every release: no wait depends on the last millisecond.
+  // Every release reads it, and no wait depends on the last millisecond.
   if (now_ < later(round_trip_found_at_, std::chrono::milliseconds(1))) return round_trip_;
   round_trip_found_at_ = now_;
   return round_trip_ = find_quorum_round_trip();
@@ -253,7 +254,7 @@ bool Nodes::knows_deployment() const {
 
 bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {
   const Link& link = links_[node];
-  // The configured quorum is one of the configured nodes.
+  // Without a deployment, only configured nodes count for the configured quorum.
   if (deployment.empty() && node >= configured_) return false;
   return link.vote_denied().empty() && link.deployment() == deployment;
 }
@@ -318,7 +319,7 @@ void Nodes::judge_marker(NodeIndex node) {
   if (!marker) return;
   switch (marker->state) {
     case Marker::State::blank:
-      // Without the guard, nodes that no client with one has met are as good as any.
+      // Without the guard, a node that belongs to no deployment votes like any other.
       if (!settings_.restart_guard) return;
       return link.deny_vote(marker->max_ttl == settings_.max_ttl ? std::string(no_deployment)
                                                                  : why_closed(*marker));
@@ -331,7 +332,7 @@ void Nodes::judge_marker(NodeIndex node) {
     case Marker::State::active:
       break;
   }
-  // Without the guard, too, no lease may last longer than nodes that forgot stay away.
+  // Even without the guard, no lease may last longer than nodes that forgot are kept from voting.
   const bool fits = settings_.restart_guard ? marker->max_ttl == settings_.max_ttl
                                             : settings_.max_ttl <= marker->max_ttl;
   if (fits) return;
@@ -426,7 +427,7 @@ std::optional<Duration> Nodes::clock_offset(NodeIndex node) const {
 NodeSet Nodes::compare_clocks() {
   NodeSet excluded;
   if (!settings_.clock_guard) return excluded;
-  // As nearly always: then none is far from the median, which lies between them.
+  // The usual case: no clock is far from the median, which lies between them.
   if (clocks_compared_ && clocks_agree()) {
     for (Link& link : links_) {
       if (link.up() && link.clock_known()) link.set_clock_far(false);
@@ -461,8 +462,8 @@ bool Nodes::evictions_due(NodeIndex node) const {
 Instant Nodes::next_clock_reading() const {
   Instant next = never;
   for (const Link& link : links_) {
-    // A node that owes too many answers is asked nothing; the limit of the oldest one is what comes
-    // next there.
+    // A node that owes too many answers is asked nothing; its next deadline is the limit of the
+    // oldest one.
     if (!link.up() || !link.ineligible().empty() || link.congested()) continue;
     next = std::min(next, later(read_at(link), reading_for_leases));
   }
@@ -474,7 +475,7 @@ bool Nodes::clock_reading_due(NodeIndex node) const {
 }
 
 Instant Nodes::read_at(const Link& link) const {
-  // Attempts have clocks read far more often than evictions.
+  // Attempts read clocks far more often than numbers of evictions.
   return settings_.restart_guard ? std::min(link.clock_read_at(), link.evictions_read_at())
                                  : link.clock_read_at();
 }

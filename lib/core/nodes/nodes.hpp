@@ -19,8 +19,8 @@
 
 namespace redlock::core {
 
-/// The links to all nodes, their clocks and markers: which are up, which may vote, and why not.
-/// Knows nothing of leases; the engine decides what a node's change means for them.
+/// The links to all nodes, their clocks and markers: which are up, which may vote, and why not. It
+/// knows nothing of leases: the engine decides what a node's change means for them.
 class Nodes {
  public:
   /// `settings` names the configured nodes, and grows with those that are learned.
@@ -40,7 +40,7 @@ class Nodes {
   [[nodiscard]] auto end() noexcept { return links_.end(); }
   [[nodiscard]] auto begin() const noexcept { return links_.begin(); }
   [[nodiscard]] auto end() const noexcept { return links_.end(); }
-  /// A member that the configuration does not name. It gets the last index.
+  /// Adds a member that the configuration does not name. It gets the last index.
   NodeIndex learn(std::string_view name);
 
   // --- who is there -----------------------------------------------------------------------------
@@ -146,7 +146,7 @@ class Nodes {
   [[nodiscard]] bool reading_is_old(NodeIndex node) const;
   /// Whether the node's number of evictions is read with its clock.
   [[nodiscard]] bool evictions_due(NodeIndex node) const;
-  /// When a clock is to be read while nothing else is sent.
+  /// When the next clock is to be read if nothing else is sent.
   [[nodiscard]] Instant next_clock_reading() const;
   [[nodiscard]] bool clock_reading_due(NodeIndex node) const;
   [[nodiscard]] const SharedMarks& steps() const noexcept { return steps_; }
@@ -198,8 +198,8 @@ class Nodes {
   std::size_t configured_;  ///< links to configured nodes; links to learned nodes follow them
   bool clocks_compared_ = false;
   SharedMarks steps_;
-  // Read at every answer, and seldom different: computed again when `version_` changes, and when a
-  // quarantine ends.
+  // Caches of results that are read at every answer and seldom change. They are computed again when
+  // `version_` changes and when a quarantine ends.
   mutable Ballot ballot_{};
   mutable Able able_{};
   mutable NodeSet voters_;

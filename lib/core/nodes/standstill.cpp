@@ -13,7 +13,8 @@ void Standstill::close() noexcept {
 
 void Standstill::stepped(NodeIndex node, const NodeClock::Reading& reading, Instant now) noexcept {
   if (!opened_at_) opened_at_ = now;
-  // A request that was under way when the machine stopped may show a part of it.
+  // The answer to a request that was under way when the machine stopped may show only a part of the
+  // step.
   const bool again = stepped_.has(node);
   gains_[node] = again ? gains_[node] + reading.gain : reading.gain;
   steps_[node] = again ? steps_[node] + reading.step : reading.step;
@@ -46,7 +47,7 @@ Standstill::Verdict Standstill::judge(NodeSet up, std::size_t needed,
                                       std::size_t nodes) const noexcept {
   Verdict verdict;
   const NodeSet stepped = stepped_ & up;
-  // The range that most of the steps share begins at the beginning of one of their ranges.
+  // The range that most of the steps share begins where the range of one of them begins.
   stepped.each([&](NodeIndex node) {
     const NodeSet alike = with(gain_of(node).least, stepped);
     if (alike.size() > verdict.alike.size()) verdict.alike = alike;
@@ -56,7 +57,7 @@ Standstill::Verdict Standstill::judge(NodeSet up, std::size_t needed,
     verdict.ours.least = std::max(verdict.ours.least, gain_of(node).least);
     verdict.ours.most = std::min(verdict.ours.most, gain_of(node).most);
   });
-  // This counts a node that was not read before the others stepped: it may have been right all
+  // A node whose first reading came after the steps contradicts, too: it may have been right all
   // along.
   bool contradicted = false;
   ((asked_since_ & up) - stepped).each([&](NodeIndex node) {

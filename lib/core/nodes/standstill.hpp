@@ -51,7 +51,8 @@ class Standstill {
   }
 
  private:
-  /// Clocks drift while ours stands still, too.
+  /// The gain of the node's clock; that of a clock that stepped includes its drift while ours stood
+  /// still.
   [[nodiscard]] Gain gain_of(NodeIndex node) const noexcept;
   [[nodiscard]] NodeSet with(Duration gain, NodeSet nodes) const noexcept;
 
@@ -59,7 +60,7 @@ class Standstill {
   std::optional<Instant> opened_at_;
   NodeSet stepped_;
   NodeSet asked_since_;
-  std::array<Gain, limits::nodes> gains_{};  ///< since the reading before the first step
+  std::array<Gain, limits::nodes> gains_{};  ///< by node, since the reading before the first step
   std::array<Duration, limits::nodes> steps_{};
 };
 

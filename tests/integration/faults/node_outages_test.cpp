@@ -165,8 +165,9 @@ TEST_F(NodeOutages, ThreeStoppedOfFiveAreAnOutageThatLeavesNothingBehind) {
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(refused.error().round.nodes.at(i).vote, Vote::timeout);
-    EXPECT_THAT(refused.error().message, HasSubstr((*nodes_)[i].url() + ": no answer within"));
+    EXPECT_THAT(refused.error().message, HasSubstr((*nodes_)[i].url()));
   }
+  EXPECT_THAT(refused.error().message, HasSubstr(": no answer within"));
   for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].resume();
   ASSERT_TRUE(all_vote(client));
   EXPECT_TRUE(soon_gone(resource));

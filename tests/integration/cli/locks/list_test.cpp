@@ -41,8 +41,9 @@ TEST_F(CliList, IsATableSortedByResource) {
 TEST_F(CliList, NamesTheHolders) {
   EXPECT_EQ(tool({"acquire", "job", "--ttl", "20s", "--name", "teller-7"}).exit_code, 0);
   // The name follows the lock by a moment.
-  EXPECT_TRUE(eventually(
-      [&] { return json_of(tool({"list", "--json"}))["locks"][0]["holder_name"] == "teller-7"; }));
+  EXPECT_TRUE(eventually([&] {
+    return json_of(tool({"list", "--json"}))["locks"][0]["holder_name"] == "teller-7";
+  }));
   EXPECT_THAT(tool({"list"}).output, testing::HasSubstr("held   teller-7"));
   const ProcessResult refused = tool({"acquire", "free", "job"});
   EXPECT_EQ(refused.exit_code, 75);

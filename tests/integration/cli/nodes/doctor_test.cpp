@@ -239,6 +239,22 @@ TEST(CliBootstrap, TellsPeopleALinePerNodeAndThatItIsOpen) {
   EXPECT_EQ(tool({"bootstrap", "--quiet"}, nodes.joined_urls()).output, "");
 }
 
+// As after a move to TLS, or to names of hosts.
+TEST(CliBootstrap, OfTheSameNodesByOtherUrlsNamesTheMembersAnew) {
+  NewNodes nodes(3);
+  ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
+  std::string others;
+  for (const RedisServer& node : nodes) {
+    others += (others.empty() ? "unix://" : ",unix://") + node.unix_path().string();
+  }
+  const ProcessResult result = tool({"bootstrap"}, others);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, HasSubstr("open: locks are granted in "));
+  const ProcessResult members = tool({"members"}, others);
+  EXPECT_THAT(members.output, HasSubstr("3 members"));
+  EXPECT_THAT(members.output, Not(HasSubstr("member as ")));
+}
+
 TEST(CliBootstrap, ExitsWith75WhileAKeyCanBeALock) {
   NewNodes nodes(3);
   nodes[2].command({"SET", "nightly", "somebody", "PX", "20000"});
