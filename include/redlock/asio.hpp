@@ -127,7 +127,7 @@ auto initiate(Awaitable<Value> call, std::stop_source stop, Token&& token) {
 }  // namespace asio_detail
 
 /// Any call that can be awaited, as an operation of Asio: `async_await(client.inspect("r"),
-/// token)`. The functions below are short for it, and can be cancelled.
+/// token)`. The functions below are short forms of it, and can be cancelled.
 ///
 /// The handler takes a `Result`; nothing is thrown. It is posted to its associated executor, which
 /// is kept busy until then (outstanding work), never called inside the initiating function, and

@@ -15,18 +15,18 @@
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-/// Of signatures that return nothing: see below.
+/// Only for signatures that return nothing: see below.
 template <typename Signature>
 class Callback;
-/// Likewise.
+/// Only for signatures that return nothing.
 template <typename Signature>
 class SharedCallback;
 
 /// The common part of both kinds of callback.
 namespace callback_detail {
 
-/// A callable that may hold nothing: a `std::function`, a function pointer. A lambda compares with
-/// a null pointer as well, but cannot be made from one.
+/// A callable that can be empty: a `std::function`, a function pointer. (A lambda compares with a
+/// null pointer too, but cannot be made from one.)
 template <typename Callable>
 concept Nullable = std::is_constructible_v<Callable, std::nullptr_t> &&
     requires(const Callable& callable) {
@@ -55,7 +55,7 @@ class Holder final : public Target<Arguments...> {
 };
 
 /// A callable that is kept in the callback itself: a lambda that captures a pointer or two. Moving
-/// it is copying its bytes, and nothing has to be done at its end.
+/// it copies its bytes, and it needs no destructor.
 template <typename... Arguments>
 class InPlace {
   static constexpr std::size_t room = 2 * sizeof(void*);
@@ -103,9 +103,9 @@ template <typename Callable>
 /// `AsyncElection::observe` call theirs at every change, and once more at the end. Each callable is
 /// destroyed after its last call.
 ///
-/// Made from an empty `std::function` or a null pointer it is empty, and an empty one counts as no
-/// callback. An exception that leaves a callback ends the program (`noexcept`): no caller could
-/// catch it. Thread safety: a value. It is called on the client's loop thread.
+/// A callback made from an empty `std::function` or a null pointer is empty, and an empty one
+/// counts as none. An exception that leaves a callback ends the program (`noexcept`): no caller
+/// could catch it. Thread safety: a value. It is called on the client's loop thread.
 template <typename... Arguments>
 class REDLOCK_EXPORT Callback<void(Arguments...)> {
  public:
@@ -160,8 +160,8 @@ class REDLOCK_EXPORT Callback<void(Arguments...)> {
 /// A function object whose copies share one callable, so that options that own a move-only object
 /// can be copied.
 ///
-/// Otherwise as Callback. Clients call it on their loop threads: several threads at once may call a
-/// callable that several clients have.
+/// The rest is as for Callback. Clients call it on their loop threads: if several clients share a
+/// callable, several threads can call it at once.
 template <typename... Arguments>
 class REDLOCK_EXPORT SharedCallback<void(Arguments...)> {
  public:

@@ -42,7 +42,7 @@ template <typename Rep, typename Period>
   return std::chrono::ceil<std::chrono::nanoseconds>(wait);
 }
 
-/// Until an instant of any clock. The end of its time is for ever.
+/// The wait until an instant of any clock. The clock's last instant means `forever`.
 template <typename Clock, typename Duration>
 [[nodiscard]] std::chrono::nanoseconds time_left(
     const std::chrono::time_point<Clock, Duration>& deadline) {

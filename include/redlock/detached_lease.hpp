@@ -25,16 +25,16 @@ struct REDLOCK_EXPORT DetachedLease {
   /// permit's name: "jobs#3". Only clients with the same prefix can adopt it.
   std::vector<std::string> resources{};
   Token token{};
-  /// The number that the lease had and keeps. None if it was acquired without fencing.
+  /// The fencing token, which the lease keeps. None: it was acquired without fencing.
   std::optional<FencingToken> fencing_token{};
   /// `shared` or `owned`; `exclusive` for all others. An `interval` is not handed on: it ends when
   /// the lock is released.
   Target::Kind kind = Target::Kind::exclusive;
-  /// Of an `owned` hold.
+  /// The owner's name, for an `owned` hold.
   std::string owner{};
 
-  /// One word of printable ASCII characters, for an argument, a file or a message. It is a secret
-  /// as the token is.
+  /// One word of printable ASCII characters, for an argument, a file or a message. It is a secret,
+  /// like the token.
   [[nodiscard]] std::string str() const;
 
   /// Reads what `str` of this version or an earlier one wrote; blanks and newlines around it are

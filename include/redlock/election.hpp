@@ -22,7 +22,7 @@
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-/// The terms on which a candidate takes part.
+/// The options of a candidate.
 struct REDLOCK_EXPORT ElectionOptions {
   /// See ClientOptions::struct_size.
   std::size_t struct_size = sizeof(ElectionOptions);
@@ -30,15 +30,15 @@ struct REDLOCK_EXPORT ElectionOptions {
   /// The name that observers see, 1 to `limits::name_bytes` bytes: a host and process, for
   /// instance.
   std::string candidate{};
-  /// A leader that dies is replaced within this time.
+  /// The TTL of the lease: a leader that dies is replaced within this time.
   std::chrono::nanoseconds ttl = limits::default_ttl;
   /// See `WatchOptions::poll_interval`: how often `observe` asks nodes that do not notify it.
   std::chrono::nanoseconds poll_interval = std::chrono::milliseconds{250};
   /// See `AcquireOptions::on_at_risk`: leadership is about to be lost. Called on the client's loop
   /// thread; it must not block.
   std::function<void(std::chrono::nanoseconds)> on_at_risk{};
-  /// See `AcquireOptions::on_lost`: somebody else may be the leader from now on. Not called after
-  /// `resign` in time. Called on the client's loop thread; it must not block.
+  /// See `AcquireOptions::on_lost`: another candidate can be the leader from now on. Not called if
+  /// `resign` was in time. Called on the client's loop thread; it must not block.
   SharedCallback<void(const Error&)> on_lost{};
 };
 
@@ -46,18 +46,18 @@ struct REDLOCK_EXPORT ElectionOptions {
 /// Thread safety: as Lease.
 class [[nodiscard]] REDLOCK_EXPORT Leadership {
  public:
-  /// The library makes them.
+  /// Only the library makes leaderships.
   explicit Leadership(Lease lease) noexcept;
 
   /// The term: larger than that of every leader elected before. Send it along with every write (see
   /// `Lease::fencing_token`). Zero without a lease.
   [[nodiscard]] FencingToken term() const noexcept;
 
-  /// Compares the clock with the deadline at every call.
+  /// Whether this is still the leader. Compares the clock with the deadline at every call.
   [[nodiscard]] bool valid() const noexcept { return lease_.valid(); }
 
-  /// Signalled when leadership is lost, and when the client is closed; not by `resign` in time: see
-  /// `Lease::lost`.
+  /// Signalled when leadership is lost, and when the client is closed; not if `resign` was in time:
+  /// see `Lease::lost`.
   [[nodiscard]] std::stop_token lost() const { return lease_.lost(); }
 
   /// Gives leadership up and waits until another candidate can be elected. Errors: as
@@ -79,7 +79,7 @@ struct REDLOCK_EXPORT Leader {
 };
 
 /// A leader among many candidates: an exclusive lock on the election's name, with a fencing token
-/// as the term. It takes a name and no target: other targets have no term.
+/// as the term. It takes a name, not a Target: other targets have no term.
 ///
 /// Thread safety: all members may be called from any thread. Copies are the same candidate. It does
 /// not need the Client object, which may be moved; when the client is closed or destroyed, calls

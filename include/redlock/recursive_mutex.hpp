@@ -18,12 +18,12 @@
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-/// Reentrant in the client, per thread: a count in front of a Mutex. The second `lock()` of a
-/// thread costs no round trip, and only the last `unlock()` goes to the nodes. For re-entry from
-/// another process see `owned`.
+/// A mutex that its thread can lock again, like `std::recursive_mutex`: it counts the locks of the
+/// thread. The second `lock()` costs no round trip, and only the last `unlock()` goes to the nodes.
+/// For one owner in several processes see `owned`.
 ///
-/// Re-entering proves nothing: the lease may have been lost since the first lock. Ask `valid()`.
-/// The locking functions throw as those of Mutex, and nothing else throws.
+/// Locking again proves nothing: the lease may have been lost since the first lock. Ask `valid()`.
+/// The locking functions throw like those of Mutex; nothing else throws.
 ///
 /// Thread safety: all members may be called from any thread. A thread unlocks its own locks only.
 /// The client and callbacks: as with a Mutex.
@@ -54,7 +54,7 @@ class REDLOCK_EXPORT RecursiveMutex {
   }
   void unlock() noexcept;
 
-  /// How many times the calling thread has locked it.
+  /// The number of times that the calling thread has locked it.
   [[nodiscard]] std::size_t holds() const noexcept;
 
   /// As those of Mutex.

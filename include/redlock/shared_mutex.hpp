@@ -22,12 +22,12 @@ inline namespace REDLOCK_ABI {
 /// has a lease of its own, which expires by its own TTL if the reader dies. While a writer waits,
 /// the nodes admit no new readers. A writer excludes every other holder of the resource.
 ///
-/// Takes a resource name, not a Target. The options are those of every lease, a reader's and the
-/// writer's; only the writer's has a fencing token, because readers are not ordered.
+/// Takes a resource name, not a Target. The options apply to every lease, a reader's and the
+/// writer's. Only the writer's lease has a fencing token, because readers are not ordered.
 ///
-/// As a Mutex, it cannot promise that it is still held. Not recursive, and no upgrade: a thread
-/// that reads and asks to write waits for itself. The locking functions throw as those of Mutex,
-/// and nothing else throws.
+/// Like a Mutex, it cannot promise that it is still held. It is not recursive and has no upgrade: a
+/// thread that reads and asks to write waits for itself. The locking functions throw like those of
+/// Mutex; nothing else throws.
 ///
 /// Thread safety: all members may be called from any thread. A thread unlocks its own locks only.
 /// The client and callbacks: as with a Mutex.
@@ -39,7 +39,7 @@ class REDLOCK_EXPORT SharedMutex {
   SharedMutex& operator=(const SharedMutex&) = delete;
   ~SharedMutex();
 
-  /// As a writer: like those of Mutex.
+  /// Locking as a writer, like the functions of Mutex.
   void lock();
   [[nodiscard]] bool lock(const std::stop_token& stop);
   [[nodiscard]] bool try_lock();
@@ -58,7 +58,7 @@ class REDLOCK_EXPORT SharedMutex {
   }
   void unlock() noexcept;
 
-  /// As a reader, in the same way.
+  /// Locking as a reader, in the same way.
   void lock_shared();
   [[nodiscard]] bool lock_shared(const std::stop_token& stop);
   [[nodiscard]] bool try_lock_shared();
@@ -79,12 +79,12 @@ class REDLOCK_EXPORT SharedMutex {
   /// Releases the calling thread's hold without waiting for the answers.
   void unlock_shared() noexcept;
 
-  /// Whether the calling thread holds it, as the writer or a reader, and the deadline has not
+  /// Whether the calling thread holds the lock, as the writer or a reader, and its deadline has not
   /// passed. False in every other thread.
   [[nodiscard]] bool valid() const noexcept;
 
-  /// Signalled when the calling thread's lease is lost, the writer's or a reader's. Without a lease
-  /// it never is. The token may be passed to other threads.
+  /// Signalled when the calling thread's lease is lost, the writer's or a reader's; without a
+  /// lease, never. The token can be passed to other threads.
   [[nodiscard]] std::stop_token lost() const;
 
   /// The calling thread's lease, until it unlocks. Without one, an empty lease.
