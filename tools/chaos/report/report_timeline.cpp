@@ -24,9 +24,10 @@ constexpr double group_gap = 22;
 constexpr double top = 26;
 constexpr double label_width = 104;
 constexpr std::size_t colours = 8;
-/// The room on the page in a wide window; a longer run is scrolled.
-constexpr double narrowest = 1296;
-/// A run of an hour drawn second by second would be more than a browser likes to show.
+/// The room on the page in a wide window: the whole run has it.
+constexpr double whole_width = 1296;
+/// Pixels of a second in the closer drawing, and the most that a browser likes to show of it.
+constexpr double closer_scale = 90;
 constexpr double widest = 24'000;
 /// Stripes distinguish the colour of a fault from that of a contender.
 constexpr std::string_view stripes =
@@ -47,10 +48,12 @@ std::string terms_of(const LeaseRecord& lease) {
 
 class Timeline {
  public:
-  Timeline(const History& history, const Judgement& judgement)
-      : history_(history), judgement_(judgement), seconds_(seconds_of(history)) {}
+  /// `scale`: pixels of a second.
+  Timeline(const History& history, const Judgement& judgement, double seconds, double scale)
+      : history_(history), judgement_(judgement), seconds_(seconds), scale_(scale) {}
 
-  std::string draw() {
+  /// `definitions`: in the first drawing of the page, for all.
+  std::string draw(std::string_view definitions) {
     group("LOCKS");
     for (const std::string& resource : lanes()) {
       lane(resource);
@@ -84,7 +87,7 @@ class Timeline {
       }
       next_lane();
     }
-    return assemble();
+    return assemble(definitions);
   }
 
  private:
@@ -169,7 +172,7 @@ class Timeline {
     }
   }
 
-  [[nodiscard]] std::string assemble() const {
+  [[nodiscard]] std::string assemble(std::string_view definitions) const {
     const double height = y_ + 4;
     std::string page = R"(<div class="timeline"><div class="labels">)";
     fmt::format_to(Out(page),
@@ -178,8 +181,10 @@ class Timeline {
     fmt::format_to(Out(page),
                    "<svg width=\"{:.0f}\" height=\"{}\" role=\"img\" aria-label=\"Timeline "
                    "of leases and faults\">\n{}{}",
-                   width_, height, stripes, lanes_);
-    const int step = scale_ >= 40 ? 1 : scale_ >= 8 ? 5 : 60;
+                   width_, height, definitions, lanes_);
+    constexpr int steps[] = {1, 5, 10, 30, 60, 300, 600, 3600};
+    const int step = *std::find_if(std::begin(steps), std::end(steps) - 1,
+                                   [this](int each) { return each * scale_ >= 40; });
     for (int second = 0; second <= static_cast<int>(seconds_); second += step) {
       const double at = second * scale_;
       fmt::format_to(Out(page),
@@ -200,26 +205,13 @@ class Timeline {
     }
     page += marks_;
     page += words_;
-    page += "</svg></div></div>\n<p class=\"legend\">";
-    for (const FaultKind kind : all_fault_kinds) {
-      fmt::format_to(
-          Out(page),
-          "<span><svg width=\"12\" height=\"12\"><rect class=\"{0}\" width=\"12\" "
-          "height=\"12\" rx=\"2\"/><rect fill=\"url(#stripes)\" width=\"12\" height=\"12\" "
-          "rx=\"2\"/></svg>{0}</span>",
-          to_string(kind));
-    }
-    return page +
-           "<span>Faults are striped. Thin bars: the links between a node and some contenders. "
-           "Leases have the "
-           "colour of their contender, a paler one where others may hold it too; rest the pointer "
-           "on anything to read more.</span></p>\n";
+    return page + "</svg></div></div>\n";
   }
 
   const History& history_;
   const Judgement& judgement_;
   double seconds_;
-  double scale_ = std::max(narrowest / seconds_, std::min(90.0, widest / seconds_));
+  double scale_;
   double width_ = seconds_ * scale_;
   double y_ = top + 14;
   std::string labels_{};
@@ -227,6 +219,23 @@ class Timeline {
   std::string marks_{};
   std::string words_{};  ///< over the marks
 };
+
+std::string legend() {
+  std::string page = "<p class=\"legend\">";
+  for (const FaultKind kind : all_fault_kinds) {
+    fmt::format_to(
+        Out(page),
+        "<span><svg width=\"12\" height=\"12\"><rect class=\"{0}\" width=\"12\" "
+        "height=\"12\" rx=\"2\"/><rect fill=\"url(#stripes)\" width=\"12\" height=\"12\" "
+        "rx=\"2\"/></svg>{0}</span>",
+        to_string(kind));
+  }
+  return page +
+         "<span>Faults are striped. Thin bars: the links between a node and some contenders. "
+         "Leases have the "
+         "colour of their contender, a paler one if others may hold it too; rest the pointer "
+         "on anything to read more.</span></p>\n";
+}
 
 }  // namespace
 
@@ -242,7 +251,15 @@ std::string contenders_of(const FaultRecord& fault, std::size_t contenders) {
 }
 
 std::string timeline(const History& history, const Judgement& judgement) {
-  return Timeline(history, judgement).draw();
+  const double seconds = seconds_of(history);
+  const double whole = whole_width / seconds;
+  const double closer = std::min(closer_scale, widest / seconds);
+  std::string page = Timeline(history, judgement, seconds, whole).draw(stripes);
+  if (closer > whole) {
+    page += "<details><summary>Second by second</summary>\n" +
+            Timeline(history, judgement, seconds, closer).draw({}) + "</details>\n";
+  }
+  return page + legend();
 }
 
 }  // namespace redlock::chaos

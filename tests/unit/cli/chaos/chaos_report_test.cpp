@@ -96,5 +96,18 @@ TEST(ChaosReport, IsAPageThatNeedsNothingElse) {
   EXPECT_EQ(page.find("<11>"), std::string::npos);
 }
 
+TEST(ChaosReport, ShowsAWholeRunInOneWindowAndALongOneCloserToo) {
+  History history = history_with(overlapping);
+  for (const auto& [duration, closer] :
+       {std::pair{std::chrono::seconds(10), false}, std::pair{std::chrono::seconds(60), true},
+        std::pair{std::chrono::seconds(36'000), true}}) {
+    history.finished.reset();
+    history.duration = std::chrono::nanoseconds(duration).count();
+    const std::string page = html_report(history, judge(history), Ending::complete);
+    EXPECT_NE(page.find("<svg width=\"1296\""), std::string::npos) << duration.count();
+    EXPECT_EQ(page.find("Second by second") != std::string::npos, closer) << duration.count();
+  }
+}
+
 }  // namespace
 }  // namespace redlock::chaos
