@@ -37,7 +37,7 @@ namespace {
 constexpr std::size_t permits = 3;        // jobs that run at once, in all processes
 constexpr auto step = 20ms;               // of a job; a worker looks at its lease after each
 constexpr int steps = 8;                  // of each job
-constexpr std::int64_t patience = 5'000;  // ms until a job whose worker is silent is offered again
+constexpr std::int64_t patience = 5'000;  // ms until a job that was taken is offered again
 constexpr auto ttl = 2s;                  // a scheduler or worker that dies is replaced within it
 
 std::string name;  // of this process, set once before all threads
@@ -305,7 +305,7 @@ void serve(redlock::Client& client, const std::string& path, int listener) {
   }
 }
 
-int listen_on(int port) {
+int listen_on(long port) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   const int yes = 1;
   setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -335,7 +335,7 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-  const int listener = listen_on(std::atoi(argv[2]));
+  const int listener = listen_on(std::strtol(argv[2], nullptr, 10));
   if (listener < 0 || !Database(path).ready()) {
     std::cerr << "cannot use port " << argv[2] << " or database " << path << '\n';
     return 1;
