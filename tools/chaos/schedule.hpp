@@ -59,7 +59,7 @@ enum class FaultForm {
   requests_cut,  ///< the connection is reset in the middle of a request
   memory_full,   ///< maxmemory is reached: every SET is refused
   node_demoted,  ///< REPLICAOF another node, then NO ONE: its data are gone, its connections stay
-  node_flushed,  ///< FLUSHALL: its data are gone at once
+  node_flushed,  ///< FLUSHALL: its data are gone at once, its connections stay
   replies_in_pieces,  ///< of one to seven bytes
   replies_torn,       ///< in such pieces, and the connection is reset between two of them
   node_evicts,        ///< its policy is changed and its memory full: no lock stays

@@ -41,8 +41,7 @@ struct HandoffResult {
   std::chrono::nanoseconds worst_wait{0};
   std::uint64_t most = 0;   ///< acquisitions of the contender that had the most
   std::uint64_t least = 0;  ///< acquisitions of the contender that had the fewest
-  std::string
-      wrong{};  ///< why the records are wrong: two held the lock at once; empty: they are right
+  std::string wrong{};      ///< says that two held the lock at once; empty: never
 };
 
 /// `records` are of all contenders and the gate, in any order. The first `counted` grants to

@@ -41,9 +41,8 @@ struct MarketSettings {
 struct MarketResult {
   std::uint64_t listed = 0;
   std::uint64_t bought = 0;
-  std::uint64_t retries =
-      0;  ///< attempts that failed: another was quicker, or the lock was not acquired
-  std::uint64_t gone = 0;  ///< purchases that found the item sold, after it had been on offer
+  std::uint64_t retries = 0;  ///< attempts that failed: another was quicker, or no lock came
+  std::uint64_t gone = 0;     ///< purchases that found the item sold, after it had been on offer
   std::chrono::nanoseconds elapsed{0};
   Histogram purchase;
   /// Why the data on the server are inconsistent in the end: sold twice, lost, or money made.

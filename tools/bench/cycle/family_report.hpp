@@ -23,8 +23,7 @@ struct FamilyRow {
   std::string_view lock{};
   FamilyTerms terms = FamilyTerms::plain;
   std::vector<Figures> figures{};
-  std::vector<Figures>
-      reference{};  ///< exclusive and plain, in step; empty: this row is the reference
+  std::vector<Figures> reference{};  ///< exclusive and plain, in step; empty: this row is it
   std::string first_failure{};
 };
 
