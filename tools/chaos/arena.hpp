@@ -57,8 +57,8 @@ class Arena {
 
   /// To be called now and then once everything is healed. Calls the operator if two checks in a
   /// row, a second apart, find that too few nodes remember their deployment for the clients to take
-  /// the others back. Never where none remembers one, half-done openings included: these are the
-  /// clients' own business, and a run in which they leave them must fail.
+  /// the others back. Never if no node remembers one, half-done openings included: clients must
+  /// repair those themselves, and a run in which they do not must fail.
   void look_at_markers();
 
  private:

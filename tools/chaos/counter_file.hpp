@@ -23,7 +23,7 @@ class CounterFile {
   /// None: refused.
   [[nodiscard]] std::optional<std::uint64_t> read(std::uint64_t token);
   enum class Written { yes, refused };
-  /// Refused as well when the value is no longer `from`.
+  /// Also refused if the value is no longer `from`.
   [[nodiscard]] Written write(std::uint64_t from, std::uint64_t to, std::uint64_t token);
 
  private:

@@ -13,7 +13,7 @@ namespace redlock::chaos {
 enum class LinkMode {
   pass,
   hold,             ///< keep everything back; it arrives when the link passes again
-  hold_replies,     ///< the same rule for the server's bytes
+  hold_replies,     ///< keep the server's bytes back; requests pass
   lose_replies,     ///< requests arrive, replies never do
   refuse,           ///< reset all connections, and every new one
   delay,            ///< everything arrives later

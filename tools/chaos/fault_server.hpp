@@ -15,7 +15,7 @@
 
 namespace redlock::chaos {
 
-/// A redis-server that is there to be broken: it writes what it has to an append-only file, and
+/// A redis-server that is there to be broken: it writes its data to an append-only file, and
 /// comes back at the same port. The kernel kills it if this process dies. Used from the main
 /// thread.
 class FaultServer {
@@ -32,20 +32,20 @@ class FaultServer {
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
 
   enum class Data { kept, forgotten };
-  /// With SIGKILL, at once.
+  /// Ends the server with SIGKILL, at once.
   void kill(Data data);
-  /// With SIGTERM, and some time to write what it has.
+  /// Ends the server with SIGTERM, and gives it time to write its data.
   void shut_down(Data data);
   /// Does not wait for its first answer.
   void start();
 
-  /// If it has ended although nobody asked for that: the port was taken. Starts it again.
+  /// Starts the server again if it ended by itself, because its port was taken.
   void look_after();
 
   void stop() const noexcept;
   void go_on() const noexcept;
 
-  /// The clock less the machine's.
+  /// Moves the server's clock to this distance from the machine's.
   void move_clock(std::chrono::milliseconds from_machine);
 
   /// Sends a command and waits for its answer, for a moment at most.

@@ -21,7 +21,8 @@ class ProxyConnection {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// To the target, unless the rule leads elsewhere. The seed decides where replies are split.
+  /// Leads to the target, unless the rule leads elsewhere. The seed decides where replies are
+  /// split.
   ProxyConnection(uv_loop_t* loop, std::uint16_t target_port, const LinkRule& rule,
                   std::uint32_t seed);
   ProxyConnection(const ProxyConnection&) = delete;
@@ -30,10 +31,10 @@ class ProxyConnection {
   /// Takes the client that waits at the listener and connects to the target.
   void start(uv_stream_t* listener, std::function<void()> on_closed);
 
-  /// The rule has changed.
+  /// Applies the rule, which has changed.
   void follow_rule();
 
-  /// Both sides are reset.
+  /// Resets both sides.
   void reset();
 
  private:

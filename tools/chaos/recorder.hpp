@@ -12,7 +12,7 @@ namespace redlock::chaos {
 [[nodiscard]] std::int64_t nanoseconds(BootClock::time_point instant) noexcept;
 [[nodiscard]] std::int64_t boot_now() noexcept;
 
-/// A history file that is only appended to, one write() a record: a process killed at any moment
+/// A history file that is only appended to, one write() per record: a process killed at any moment
 /// leaves whole records and at most one that lacks its end. The records are described in
 /// checker_history.hpp. May be used by several threads.
 class Recorder {

@@ -30,7 +30,7 @@ struct RunRequest {
   std::optional<cli::PortRange> ports{};  ///< of the servers, and of the links to them; none: any
   /// Called with a line for each event.
   std::function<void(std::string_view)> tell{};
-  /// How much of the time is over, and what is broken now.
+  /// Called with the elapsed time, and what is broken now.
   std::function<void(std::chrono::milliseconds, std::string_view)> show{};
 };
 

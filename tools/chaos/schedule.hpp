@@ -43,7 +43,7 @@ enum class FaultForm {
   node_stopped,           ///< SIGSTOP, then SIGCONT
   contender_stopped,
   clients_paused,  ///< CLIENT PAUSE
-  link_held,       ///< nothing passes, all arrives in the end: half-open for who gave up
+  link_held,       ///< nothing passes, all arrives in the end: half-open for a side that gave up
   replies_held,    ///< requests are executed, their replies arrive late
   replies_lost,    ///< requests are executed, their replies never arrive
   link_refused,    ///< connections are reset, and new ones too
@@ -59,12 +59,12 @@ enum class FaultForm {
   requests_cut,  ///< the connection is reset in the middle of a request
   memory_full,   ///< maxmemory is reached: every SET is refused
   node_demoted,  ///< REPLICAOF another node, then NO ONE: its data are gone, its connections stay
-  node_flushed,  ///< FLUSHALL: the same at once
+  node_flushed,  ///< FLUSHALL: its data are gone at once, its connections stay
   replies_in_pieces,  ///< of one to seven bytes
   replies_torn,       ///< in such pieces, and the connection is reset between two of them
   node_evicts,        ///< its policy is changed and its memory full: no lock stays
   name_leads_away,    ///< to a blank server, for some contenders, while others keep the old one
-  machine_busy,       ///< other processes want its time
+  machine_busy,       ///< other processes keep the processors busy
 };
 
 [[nodiscard]] std::string_view to_string(FaultForm form) noexcept;
@@ -75,7 +75,7 @@ using Offset = std::chrono::milliseconds;  ///< from the start of the run
 struct Fault {
   FaultForm form = FaultForm::link_held;
   std::optional<std::size_t> node{};
-  std::uint64_t contenders = 0;  ///< a set of bits: whom it meets
+  std::uint64_t contenders = 0;  ///< the contenders that it affects, as a set of bits
   Offset begin{};
   Offset end{};     ///< healed then; the same as `begin` if the fault does not last
   Offset amount{};  ///< of a delay, of a clock's step
@@ -89,8 +89,8 @@ struct ScheduleRequest {
   std::size_t nodes = 5;
   std::size_t contenders = 4;
   Offset length{};  ///< everything is healed by then
-  /// Also draw faults that make a node forget keys, or end them early. All faults of clock, role,
-  /// evict and name are such.
+  /// Whether to draw faults that make a node forget keys, or expire them early, as all faults of
+  /// clock, role, evict and name do.
   bool forgetting = true;
 };
 

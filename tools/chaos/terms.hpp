@@ -23,13 +23,13 @@ inline constexpr std::chrono::milliseconds clock_bound{100};
 /// The size of each resource that is used as a semaphore.
 inline constexpr std::size_t permits = 2;
 
-/// Within this a resource is granted at most once; no longer than the guards cover.
+/// The time in which a resource is granted at most once; no longer than the guards cover.
 inline constexpr std::chrono::milliseconds interval{600};
 /// Resources that are not taken in any other way.
 inline constexpr const char* interval_resource = "chaos-interval";
 inline constexpr const char* election_resource = "chaos-election";
 
-/// Exists once nothing is broken any more: a signal to the contenders.
+/// Created when everything is healed: a signal to the contenders.
 inline constexpr const char* healed_file = "healed";
 
 [[nodiscard]] inline ClientOptions contender_options(std::vector<std::string> nodes) {

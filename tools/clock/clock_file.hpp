@@ -19,7 +19,8 @@ class ClockFile {
   explicit ClockFile(const std::filesystem::path& file,
                      std::chrono::microseconds drift_per_second = std::chrono::microseconds{0});
 
-  /// What a program's environment needs to follow it. `preload` is the built library.
+  /// The variables that a program needs in its environment to follow the clock file. `preload` is
+  /// the built library.
   [[nodiscard]] std::vector<std::string> environment(const std::filesystem::path& preload) const;
 
   /// From now on the clock is this far from the machine's. A program sees either the old time or

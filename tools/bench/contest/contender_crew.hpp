@@ -29,13 +29,13 @@ class ContenderCrew {
   ContenderCrew(const ContenderCrew&) = delete;
   ContenderCrew& operator=(const ContenderCrew&) = delete;
 
-  /// To all of them, one right after the other.
+  /// Sends the order to all contenders, one right after the other.
   void order(char order);
-  /// Until it was said so often, by any of them; those words then do not count any more.
+  /// Waits until contenders have sent the word `count` times in all, and uses those words up.
   void wait_for(char word, std::size_t count);
-  /// The same without waiting. False: not yet.
+  /// As `wait_for`, without waiting. False: fewer than `count` have arrived.
   [[nodiscard]] bool take_heard(char word, std::size_t count);
-  /// Until one says something, or the time is over.
+  /// Waits until a contender sends a word, or the limit is over.
   void wait_at_most(std::chrono::milliseconds limit);
   /// Lets all of them end in order.
   void finish();

@@ -28,8 +28,8 @@ void say_to_parent(std::string_view words);
 [[nodiscard]] nlohmann::ordered_json settings_to_pass(const Settings& settings);
 [[nodiscard]] Settings passed_settings(const nlohmann::json& json);
 
-/// All of a contender: reads its request and does what `contend` makes of that. The parent is told
-/// of an exception. Gives the exit code.
+/// All of a contender: reads its request and does what `contend` makes of that. Reports an
+/// exception to the parent. Gives the exit code.
 [[nodiscard]] int run_contender_side(void (*contend)(const nlohmann::json& request));
 
 }  // namespace redlock::cli

@@ -19,9 +19,9 @@ struct CrowdRow {
   std::uint64_t connections = 0;          ///< made to all nodes, from the start to the end
   std::chrono::nanoseconds elapsed{0};    ///< while grants counted
   std::uint64_t grants = 0;
-  std::uint64_t most = 0;   ///< of the client that had the most of them
-  std::uint64_t least = 0;  ///< and the fewest
-  /// That of a client that still waited at the end counts until then.
+  std::uint64_t most = 0;   ///< grants of the client that had the most
+  std::uint64_t least = 0;  ///< grants of the client that had the fewest
+  /// A wait that was not over at the end counts until the end.
   std::chrono::nanoseconds longest_wait{0};
   std::uint64_t failures = 0;
   std::uint64_t overlaps = 0;

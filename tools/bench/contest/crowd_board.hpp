@@ -29,7 +29,7 @@ class CrowdBoard {
   struct alignas(64) Client {
     Counter grants;
     Counter longest_wait_ns;
-    Counter waits_since;  ///< 0: it does not wait
+    Counter waits_since;  ///< when its wait began; 0: it does not wait
   };
 
   /// Both throw std::runtime_error.

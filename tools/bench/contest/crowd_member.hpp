@@ -8,7 +8,7 @@
 
 namespace redlock::cli {
 
-/// A member of the crowd of `bench --mode crowd` is a process of some clients. It is this program
+/// A member of the crowd of `bench --mode crowd` is a process with several clients: this program
 /// again, under a verb that no help names.
 inline constexpr const char* crowd_member_verb = "crowd-member";
 

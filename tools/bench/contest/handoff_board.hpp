@@ -18,13 +18,13 @@ class HandoffBoard {
   static HandoffBoard create(const std::string& path, std::size_t contenders, std::size_t records);
   static HandoffBoard open(const std::string& path, std::size_t contenders, std::size_t records);
 
-  /// Grants so far; a contender counts its own while it holds the lock.
+  /// Grants until now; a contender counts its own while it holds the lock.
   [[nodiscard]] std::atomic<std::uint64_t>& granted() const noexcept { return head().granted; }
   /// Contenders that finished their work.
   [[nodiscard]] std::atomic<std::uint64_t>& finished() const noexcept { return head().finished; }
 
-  /// One contender's records, written by that contender. Beyond the `records` of the constructors
-  /// it is dropped.
+  /// Adds a record of one contender; only that contender calls it. Drops the record if there are
+  /// already as many as create() was given.
   void add(const HandoffRecord& record) const noexcept;
   /// The records of all, after they have finished.
   [[nodiscard]] std::vector<HandoffRecord> records() const;

@@ -21,7 +21,7 @@ inline constexpr std::uint32_t handoff_gate = UINT32_MAX;
 
 /// One acquisition: nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share.
 struct HandoffRecord {
-  std::int64_t began = 0;  ///< to wait
+  std::int64_t began = 0;  ///< when the wait began
   std::int64_t granted = 0;
   std::int64_t released = 0;  ///< when the call to release began
   std::uint32_t contender = 0;
@@ -37,11 +37,11 @@ struct HandoffResult {
   std::chrono::nanoseconds elapsed{0};
   Histogram hand_over;  ///< from the call to release to the next grant
   Histogram wait;
-  /// That of a contender that still waited at the end counts until then.
+  /// A wait that was not over at the end counts until the end.
   std::chrono::nanoseconds worst_wait{0};
-  std::uint64_t most = 0;   ///< acquisitions of the contender that had the most of them
-  std::uint64_t least = 0;  ///< and the fewest
-  std::string wrong{};      ///< two held the lock at once
+  std::uint64_t most = 0;   ///< acquisitions of the contender that had the most
+  std::uint64_t least = 0;  ///< acquisitions of the contender that had the fewest
+  std::string wrong{};      ///< says that two held the lock at once; empty: never
 };
 
 /// `records` are of all contenders and the gate, in any order. The first `counted` grants to

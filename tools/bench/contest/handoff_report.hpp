@@ -17,7 +17,7 @@ struct HandoffCommands {
   double scripts = 0;
 };
 
-/// Between two samples of the same nodes, while the lock was granted `grants` times.
+/// From two samples of the same nodes, between which the lock was granted `grants` times.
 [[nodiscard]] HandoffCommands commands_per_handover(const std::vector<bench::CommandCounts>& before,
                                                     const std::vector<bench::CommandCounts>& after,
                                                     std::uint64_t grants);

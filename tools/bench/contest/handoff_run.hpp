@@ -15,7 +15,7 @@ struct HandoffViolation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One run: new contenders, a lap to warm up, and then so many acquisitions as the request says.
+/// One run: new contenders, a lap to warm up, and then as many acquisitions as the request says.
 /// Throws HandoffViolation, other std::runtime_error, and ContendersInterrupted.
 [[nodiscard]] HandoffFigures run_handoff(HandoffRequest request, bench::HandoffPattern pattern,
                                          const std::string& folder, const Signals& signals);

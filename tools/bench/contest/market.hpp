@@ -41,7 +41,7 @@ struct MarketSettings {
 struct MarketResult {
   std::uint64_t listed = 0;
   std::uint64_t bought = 0;
-  std::uint64_t retries = 0;  ///< done in vain: somebody was quicker, or the lock did not come
+  std::uint64_t retries = 0;  ///< attempts that failed: another was quicker, or no lock came
   std::uint64_t gone = 0;     ///< purchases that found the item sold, after it had been on offer
   std::chrono::nanoseconds elapsed{0};
   Histogram purchase;

@@ -5,7 +5,7 @@
 
 namespace redlock::bench {
 
-/// A file that the parent and its contenders have in their memories: a contender must not wake the
+/// A file that the parent and its contenders map into memory: a contender must not wake the
 /// parent while others are measured. It is full of zeros at first.
 class SharedMemory {
  public:

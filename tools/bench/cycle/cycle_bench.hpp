@@ -17,7 +17,7 @@ namespace redlock::cli {
 /// The calls of a run that failed.
 struct CycleFailures {
   bench::Histogram unavailable{};        ///< how long the first such call of each lane took
-  bench::Histogram still_unavailable{};  ///< and the later ones
+  bench::Histogram still_unavailable{};  ///< how long the later ones took
   std::string first{};                   ///< the message of the first failure of any kind
 };
 

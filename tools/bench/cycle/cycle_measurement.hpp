@@ -15,16 +15,16 @@
 
 namespace redlock::cli {
 
-/// Measures all that a request asks for: of each combination as many repetitions, in each of which
-/// all sides run one after the other. Shows its progress as long as it lives.
+/// Measures every combination of a request. Each combination has several repetitions; in each
+/// repetition all sides run one after the other. Shows its progress as long as it lives.
 class CycleMeasurement {
  public:
   /// `peers` may be null.
   CycleMeasurement(const CycleRequest& request, const Session& session, Peers* peers,
                    const std::atomic<int>& stop);
 
-  /// The combinations that were finished before a stop; or a sentence that says why it could not be
-  /// done.
+  /// The combinations that were finished before a stop; or a sentence that says why the measurement
+  /// failed.
   [[nodiscard]] std::variant<std::vector<BenchRow>, std::string> run();
 
  private:

@@ -10,11 +10,11 @@
 
 namespace redlock::cli {
 
-/// On which terms a lock is acquired.
+/// The terms on which a lock is acquired.
 enum class FamilyTerms {
   plain,    ///< without guards
-  guarded,  ///< with those that the settings want
-  fenced,   ///< and with a fencing token
+  guarded,  ///< with the guards that the settings want
+  fenced,   ///< with those guards and a fencing token
 };
 
 /// All repetitions of one kind on the same terms.
@@ -23,7 +23,7 @@ struct FamilyRow {
   std::string_view lock{};
   FamilyTerms terms = FamilyTerms::plain;
   std::vector<Figures> figures{};
-  std::vector<Figures> reference{};  ///< exclusive and plain, in step; empty: it is that itself
+  std::vector<Figures> reference{};  ///< exclusive and plain, in step; empty: this row is it
   std::string first_failure{};
 };
 

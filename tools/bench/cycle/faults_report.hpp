@@ -21,7 +21,7 @@ struct BenchFault {
 /// A minority of the nodes killed, then stopped, and a majority.
 [[nodiscard]] std::vector<BenchFault> bench_faults(std::size_t nodes);
 
-/// All repetitions of one fault with so many locks in flight.
+/// All repetitions of one fault with one number of locks in flight.
 struct FaultRow {
   std::size_t in_flight = 0;
   BenchFault fault{};

@@ -17,9 +17,9 @@ namespace redlock::cli {
 /// A client of the Redlock algorithm that is not ours.
 struct Peer {
   std::string name{};
-  std::string version{};   ///< known after its first run; of some there is none
-  std::string left_out{};  ///< why it is not measured (any more); empty: it is
-  bool told = false;       ///< that it is left out
+  std::string version{};   ///< known after its first run; empty: not reported
+  std::string left_out{};  ///< why it is not measured; empty: it is measured
+  bool told = false;       ///< whether `left_out` was reported
 };
 
 /// The other clients that `bench --peers` measures, each alone and with the same number of locks in
@@ -39,8 +39,8 @@ class Peers {
                                                       const bench::CycleSettings& settings,
                                                       const bench::NodeCpu& node_cpu);
 
-  /// Says who is left out and why, in a line for each of whom that was not said before. Not while a
-  /// progress bar is shown.
+  /// Reports each client that is left out once, with the reason, in a line. Must not be called
+  /// while a progress bar is shown.
   void tell_left_out();
 
   /// How long a peer runs before it is measured.

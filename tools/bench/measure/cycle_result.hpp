@@ -80,7 +80,7 @@ struct CycleResult {
 /// The figures, or the sentence that says why there are none.
 using CycleOutcome = std::variant<CycleResult, std::string>;
 
-/// The CPU time that all nodes have used so far; empty: not known.
+/// The CPU time that all nodes have used until now; empty: not known.
 using NodeCpu = std::function<std::chrono::nanoseconds()>;
 [[nodiscard]] inline std::chrono::nanoseconds cpu_of_nodes(const NodeCpu& node_cpu) {
   return node_cpu ? node_cpu() : std::chrono::nanoseconds{0};
@@ -95,7 +95,7 @@ struct CpuUse {
   std::chrono::nanoseconds kernel{0};
 };
 
-/// Consumed so far; zero if the kernel does not report it.
+/// The CPU time used until now; zero if the kernel does not report it.
 [[nodiscard]] inline CpuUse cpu_use([[maybe_unused]] CpuScope scope) noexcept {
   rusage usage{};
 #ifdef RUSAGE_THREAD

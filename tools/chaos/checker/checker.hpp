@@ -15,7 +15,7 @@ struct Violation {
   /// overlap: two leases on a resource at one instant that may not share it. no-permit: one permit
   /// more than the semaphore has. too-soon: a resource was granted twice within its interval.
   /// token-order: a later lease without a larger fencing token. used-after-end: the library called
-  /// a lease valid behind its deadline or after it had reported its loss. too-long: a deadline
+  /// a lease valid after its deadline or after it had reported its loss. too-long: a deadline
   /// beyond what the TTL allows. overtaken: the counter refused the holder of a valid lease.
   /// lost-update: the counter holds less than was written. no-progress: a contender did not get a
   /// resource after everything was healed. starved, idle: while nothing was broken, a call waited,

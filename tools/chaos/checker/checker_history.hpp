@@ -19,7 +19,7 @@
 ///   granted  LEASE RESOURCES ASKED GRANTED DEADLINE TTL TOKEN [GROUP]
 ///                                   the library said yes at GRANTED; RESOURCES separated by
 ///                                   commas, "a#1" a permit of a semaphore; GROUP who may hold it
-///                                   at the same time, nobody where it is absent
+///                                   at the same time, nobody if it is absent
 ///   deadline LEASE AT DEADLINE      another deadline, first seen at AT
 ///   used     LEASE AT               asked at AT, it said that the lease is valid
 ///   trying   LEASE AT               a guarded update is about to be written
@@ -106,8 +106,8 @@ struct History {
   std::size_t contenders = 0;
   std::vector<std::string> resources{};
   BootTime begin = 0;
-  BootTime duration = 0;                        ///< that was asked for
-  std::string kinds{};                          ///< of the faults that were asked for
+  BootTime duration = 0;                        ///< requested length of the run
+  std::string kinds{};                          ///< requested kinds of faults
   std::size_t permits = 0;                      ///< of a semaphore
   std::map<std::string, BootTime> intervals{};  ///< resources that are granted once within this
   std::optional<ForeignRecord> foreign{};

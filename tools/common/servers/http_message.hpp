@@ -11,7 +11,7 @@ namespace redlock::cli {
 /// A listener as --metrics-listen and --status-listen name it.
 struct ListenAddress {
   std::string host;  ///< without brackets
-  std::string port;  ///< 0 to 65535; 0: any that is free
+  std::string port;  ///< 0 to 65535; 0: any free port
 };
 
 /// HOST:PORT, with brackets around an IPv6 address. Throws UsageError, which names the option.
@@ -23,7 +23,7 @@ struct ListenAddress {
 /// A longer head is refused.
 inline constexpr std::size_t longest_http_request = 8192;
 
-/// Whether all of a request's head has arrived, or so much that it is refused.
+/// Whether a request's head is complete, or longer than `longest_http_request` and so refused.
 [[nodiscard]] bool is_complete_http_request(std::string_view request) noexcept;
 
 struct HttpPage {

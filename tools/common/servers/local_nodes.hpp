@@ -43,10 +43,10 @@ class LocalNodes {
 
   /// Faults of a server: SIGKILL, SIGSTOP.
   enum class Fault { killed, stopped };
-  /// For a loop that measures: it only sends the signal.
+  /// Only sends the signal, so a loop that measures can call it.
   void strike(std::size_t node, Fault fault) const noexcept;
 
-  /// As the kernel says.
+  /// The servers' states as the kernel reports them.
   struct States {
     std::size_t running = 0;
     std::size_t stopped = 0;
@@ -70,9 +70,9 @@ class LocalNodes {
   };
 
   void choose_address(Node& node);
-  /// At its address.
+  /// Starts the server at its address.
   void launch(Node& node);
-  /// Elsewhere, as long as it ends because somebody has its port.
+  /// Starts the server, and again at another port as long as its port is taken.
   void launch_until_ready(Node& node);
   /// False: the server has ended, most likely because the port was taken.
   [[nodiscard]] bool wait_until_ready(const Node& node) const;

@@ -8,7 +8,7 @@
 
 namespace redlock::cli {
 
-/// Both ends belong to it.
+/// A range of ports; includes both ends.
 struct PortRange {
   std::uint16_t first = 0;
   std::uint16_t last = 0;

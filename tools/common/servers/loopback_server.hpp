@@ -16,7 +16,7 @@ struct ServerAddress {
   std::string password{};
 };
 
-/// Only this user can enter it. In TMPDIR, or in /tmp where TMPDIR's name is too long or too
+/// Only this user can enter it. In TMPDIR, or in /tmp if TMPDIR's name is too long or too
 /// unusual for the URL of a Unix socket. Throws std::runtime_error.
 [[nodiscard]] std::string make_temporary_directory();
 

@@ -16,7 +16,7 @@ namespace redlock::cli {
 /// For a lock that several hold: the number of holders, on the node that counts most.
 [[nodiscard]] std::uint32_t most_holds(const Inspection& inspection);
 
-/// Whether the node stores what the verdict names.
+/// Whether the node stores the holder that the verdict names.
 [[nodiscard]] bool is_leading(const Inspection& inspection, const NodeInspection& node);
 
 /// A client's name for people, or the beginning of its token or id.
@@ -38,7 +38,7 @@ namespace redlock::cli {
 /// Empty: it is free.
 [[nodiscard]] std::string holder_text(const Inspection& inspection);
 
-/// Asks the nodes once about each of so many permits: "3 of 3 permits taken, 2 clients wait".
+/// Asks the nodes once about each permit: "3 of 3 permits taken, 2 clients wait".
 /// Empty: too few nodes answer.
 [[nodiscard]] std::string describe_permits(Client& client, const std::string& resource,
                                            std::size_t permits);

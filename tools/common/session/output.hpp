@@ -14,7 +14,7 @@
 
 namespace redlock::cli {
 
-/// Colours, only where standard output is a terminal and NO_COLOR is not set.
+/// Colours, only if standard output is a terminal and NO_COLOR is not set.
 class Style {
  public:
   enum class Colour { plain, good, warning, bad, faint };

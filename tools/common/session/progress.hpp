@@ -16,8 +16,8 @@ namespace redlock::cli {
 struct Pace {
   std::size_t steps = 1;
   std::size_t done = 0;
-  std::chrono::nanoseconds before_step{0};  ///< what the steps that are done have taken
-  std::chrono::nanoseconds in_step{0};      ///< what this step has taken until now
+  std::chrono::nanoseconds before_step{0};  ///< time that finished steps took
+  std::chrono::nanoseconds in_step{0};      ///< time of the current step until now
   std::chrono::nanoseconds expected{0};     ///< of a step, before one is done; zero: not known
 };
 

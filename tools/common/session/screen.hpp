@@ -23,7 +23,7 @@ struct WindowSize {
 
 /// Takes the terminal over: its alternate screen, without a cursor, and keys that arrive at once
 /// and are not shown. The destructor gives it back as it was. Standard output has to be a terminal;
-/// where standard input is none, no key arrives.
+/// if standard input is not one, no key arrives.
 class Screen {
  public:
   Screen();
@@ -31,7 +31,7 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// Before the process is stopped, or ended abruptly; and after that.
+  /// To be called before the process is stopped or ended abruptly; enter() after that.
   void leave() noexcept;
   void enter() noexcept;
 

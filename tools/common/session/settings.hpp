@@ -25,7 +25,7 @@ struct Settings {
   std::string user{};
   std::string password{};
   std::string
-      password_file{};  ///< is read again at each connection; `password` is what it says now
+      password_file{};  ///< is read again at each connection; `password` is its present content
   TlsOptions tls{};
   std::string server_name{};  ///< of the nodes' certificates; empty: the URLs' hosts
   std::optional<std::chrono::nanoseconds> timeout{};

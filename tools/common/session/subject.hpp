@@ -12,10 +12,10 @@ struct Subject {
   // Implicit: most results are about one resource and need no more than its name.
   Subject(std::string only) : resource(std::move(only)) {}
 
-  std::string resource{};                ///< all of them with blanks between, for people
+  std::string resource{};                ///< all resources, separated by blanks, for people
   std::vector<std::string> resources{};  ///< if several were named
-  std::string permit{};                  ///< of a semaphore, the one permit: "jobs#3"
-  std::string holder_name{};             ///< of a refusal, what people call the holder
+  std::string permit{};                  ///< the one permit of a semaphore: "jobs#3"
+  std::string holder_name{};             ///< the holder's name for people, in a refusal
 };
 
 }  // namespace redlock::cli

@@ -10,7 +10,7 @@ namespace redlock::cli {
 /// How many nodes reported their state. With fewer than the quorum, the lock's state is unknown.
 [[nodiscard]] std::size_t count_answered(const Inspection& inspection);
 
-/// One line that says so, and why.
+/// One line that says that too few nodes answered, and why.
 [[nodiscard]] std::string too_few_answered(const std::string& resource,
                                            const Inspection& inspection);
 

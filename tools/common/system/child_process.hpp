@@ -26,7 +26,7 @@ struct ChildRequest {
   std::vector<std::string> environment{};  ///< "NAME=value", all of it
   enum class Streams { inherited, none } streams = Streams::inherited;
   int input = -1;     ///< becomes its standard input; -1: as `streams` says
-  int output = -1;    ///< and its standard output
+  int output = -1;    ///< becomes its standard output; -1: as `streams` says
   int terminal = -1;  ///< a terminal whose foreground the child takes; -1: none
 };
 

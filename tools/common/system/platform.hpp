@@ -50,7 +50,7 @@ class PollTimer {
  public:
   PollTimer();
   void set(std::chrono::nanoseconds from_now);
-  /// -1: the timeout does it.
+  /// -1: there is no descriptor, and poll()'s timeout is used.
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] int timeout() const noexcept;
   void clear() const noexcept;
@@ -107,7 +107,7 @@ class Children {
   Children() noexcept;
   /// False: they cannot be listed.
   [[nodiscard]] bool known() const noexcept { return list_.valid(); }
-  /// 0 when there are no more.
+  /// The next child; 0: no more.
   [[nodiscard]] pid_t next() noexcept;
 
  private:

@@ -18,8 +18,9 @@ class Terminal {
   [[nodiscard]] bool held_by(pid_t group) const noexcept;
   [[nodiscard]] bool ours() const noexcept;
 
-  /// The terminal that a command gets from its start, or -1. In a pipeline it does not: the other
-  /// members, `less` for one, need the terminal too. It gets it when it first reaches for it.
+  /// The terminal that a command gets from its start, or -1: always -1 in a
+  /// pipeline, whose other members, such as `less`, need the terminal too: there the command
+  /// becomes foreground when it first uses the terminal.
   [[nodiscard]] int for_new_command() const noexcept;
 
   /// Only from the foreground: a background process does not own the terminal.

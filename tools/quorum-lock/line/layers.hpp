@@ -16,7 +16,7 @@ struct NotForAdopted {
   const char* why;
 };
 
-/// Their defaults are left out where --adopt is given. On the command line they are refused.
+/// Options whose defaults are left out if --adopt is given. On the command line they are refused.
 inline constexpr NotForAdopted not_for_adopted[] = {
     {"wait", "there is nothing to wait for"},
     {"orphan-ttl", "an orphan has no token"},

@@ -23,7 +23,7 @@ struct VerbText {
   std::span<const OptionText> options;
   /// Indented lines stay as they are; others are one paragraph up to an empty line.
   std::string_view examples;
-  /// Beside the exit codes that every verb has.
+  /// Exit codes in addition to those of every verb.
   std::span<const ExitText> exits = {};
 };
 

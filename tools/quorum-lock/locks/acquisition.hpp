@@ -14,7 +14,7 @@
 
 namespace redlock::cli {
 
-/// The exit code where another holds the lock until the wait is over: --conflict-exit-code. Throws
+/// The exit code if another holds the lock until the wait is over: --conflict-exit-code. Throws
 /// UsageError.
 [[nodiscard]] int conflict_code_of(const Arguments& given);
 
@@ -27,8 +27,8 @@ namespace redlock::cli {
 struct Acquisition {
   Result<Lease> lease;
   std::string holder_name{};  ///< name of the holder that is in the way; empty: not known
-  int signal = 0;             ///< that ended the waiting; 0: none did
-  /// Says nothing any more, and may still wait for an answer: the lease need not.
+  int signal = 0;             ///< the signal that ended the waiting; 0: none
+  /// Has ended; may still wait for an answer, which the lease need not wait for.
   std::unique_ptr<WaitNotice> notice{};
 };
 

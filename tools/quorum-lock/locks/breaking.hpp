@@ -27,7 +27,7 @@ namespace redlock::cli {
 /// The lock to break, and the terms.
 struct Breaking {
   std::string resource{};
-  std::vector<Token> tokens{};        ///< that were shown
+  std::vector<Token> tokens{};        ///< the tokens that were shown
   std::chrono::nanoseconds delay{0};  ///< zero: none
   bool has_unlisted_holds = false;    ///< the delay begins after the last one
 };
@@ -35,10 +35,10 @@ struct Breaking {
 /// The result.
 struct BreakVerdict {
   std::string_view outcome{};         ///< of break_json()
-  std::vector<Token> tokens{};        ///< that are gone
-  std::chrono::nanoseconds delay{0};  ///< that was imposed
+  std::vector<Token> tokens{};        ///< the tokens that are gone
+  std::chrono::nanoseconds delay{0};  ///< the delay that was imposed; zero: none
   Inspection after{};                 ///< what the nodes store now
-  std::string why{};                  ///< why it was not broken, or not as asked for
+  std::string why{};                  ///< why it was not broken, or not as requested
   ExitCode exit_code = ExitCode::done;
   bool deleted_any = false;  ///< false: no node that answered had any of the tokens
 };

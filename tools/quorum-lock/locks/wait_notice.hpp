@@ -47,7 +47,7 @@ class WaitNotice {
   WaitNotice(const WaitNotice&) = delete;
   WaitNotice& operator=(const WaitNotice&) = delete;
 
-  /// The wait is over: nothing is said any more. Does not block.
+  /// Ends the notices, because the wait is over. Does not block.
   void end();
 
  private:

@@ -7,7 +7,7 @@ namespace redlock::cli {
 /// An order of the lock's holder to the guard of its command.
 enum class GuardOrder : char {
   kill,     ///< kill everything that runs
-  dismiss,  ///< the command is nobody's business any more: go
+  dismiss,  ///< exit, and leave the command alone
 };
 
 /// Guards a command in a forked child: starts the command, reports its events on `link`

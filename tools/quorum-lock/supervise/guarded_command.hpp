@@ -15,7 +15,7 @@ namespace redlock::cli {
 /// An event of a guarded command.
 struct CommandEvent {
   enum class Kind : int {
-    stopped,       ///< value: by which signal
+    stopped,       ///< value: the signal that stopped it
     ended,         ///< value: its wait status
     nothing_left,  ///< neither the command runs nor anything that it has started
     refused,       ///< value: a process that was to be killed and may not be signalled
@@ -27,8 +27,7 @@ struct CommandEvent {
 /// A command in a process group of its own, and its guard: a small process between this one and the
 /// command. The guard kills the command, with everything that it has started and that still runs,
 /// when this process ends in any other way than by destroying this object, `kill -9` included. If
-/// the guard itself is killed, the command is killed as
-/// well.
+/// the guard itself is killed, the command is killed too.
 class GuardedCommand {
  public:
   /// The number is the errno of what failed.

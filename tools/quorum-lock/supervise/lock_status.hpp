@@ -72,7 +72,7 @@ class LockStatus {
   Phase phase_ = Phase::waiting;
   const Lease* lease_ = nullptr;      ///< while holding
   std::optional<Token> seen_token_;   ///< the holder's, as last seen
-  std::string seen_name_;             ///< and its name
+  std::string seen_name_;             ///< the name of that holder
   std::optional<HttpServer> server_;  // it uses the others, and so does the next
   std::jthread watcher_;
 };

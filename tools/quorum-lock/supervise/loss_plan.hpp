@@ -6,7 +6,7 @@
 
 namespace redlock::cli {
 
-/// When a command has to be ended whose lock is not renewed any more.
+/// When to end a command whose lock is no longer renewed.
 struct LossPlan {
   std::chrono::nanoseconds term_lead;   ///< time from SIGTERM to the end of the lease's validity
   std::chrono::nanoseconds kill_after;  ///< longest time from SIGTERM to SIGKILL

@@ -20,7 +20,7 @@ namespace redlock::cli {
 struct MetricsTargets {
   std::optional<std::string> file{};
   std::optional<ListenAddress> listen{};
-  bool required = false;  ///< what cannot be listened on is an error
+  bool required = false;  ///< an address that cannot be listened on is an error
 };
 
 /// Throws UsageError if a value is wrong or the file cannot be written.
@@ -50,7 +50,7 @@ class MetricsExport {
   MetricsTargets targets_;
   std::string resource_;
   const Client& client_;
-  bool file_failed_ = false;  ///< and was reported
+  bool file_failed_ = false;  ///< the file could not be written, and that was reported
   std::mutex mutex_;
   std::condition_variable_any stopped_;
   std::optional<HttpServer> server_;

@@ -15,9 +15,9 @@ struct Ending {
   enum class Lock { kept, lost } lock = Lock::kept;
   /// The last signal that was sent because of the loss.
   enum class Sent { nothing, terminate, kill } sent = Sent::nothing;
-  /// Of what the command has started and left; itself as long as it runs.
+  /// What still runs of the command and of everything that it has started.
   enum class Remains { none, running, beyond_our_rights } remains = Remains::running;
-  std::uint64_t renewals = 0;             ///< that were seen
+  std::uint64_t renewals = 0;             ///< renewals that were seen
   std::chrono::nanoseconds silence{0};    ///< lost: since the last renewal or the acquisition
   std::chrono::nanoseconds shortened{0};  ///< by how much the deadline came nearer since then
 };
@@ -44,7 +44,7 @@ class Supervision {
   [[nodiscard]] Order look(Instant now, LeaseView lease);
 
   void command_ended(int wait_status) noexcept { ending_.wait_status = wait_status; }
-  /// Nothing that the command has started runs any more, and neither does the command.
+  /// To be called when neither the command nor anything that it started runs.
   void nothing_left() noexcept { ending_.remains = Ending::Remains::none; }
   /// A process of the command runs as another user and may not be signalled.
   void signal_refused() noexcept;

@@ -20,9 +20,9 @@ class Supervisor {
   Supervisor(const Lease& lease, std::chrono::nanoseconds ttl, LossPlan plan,
              GuardedCommand& command, const Signals& signals, const Terminal& terminal);
 
-  /// Returns when the command has ended and, after a loss, nothing that it has started runs any
-  /// more, or what is left cannot be ended. Calls `on_losing` once if the lock is being lost,
-  /// before the command is told.
+  /// Returns when the command has ended. After a loss, also waits until everything that it has
+  /// started has ended, or cannot be ended. Calls `on_losing` once if the lock is being lost,
+  /// before the command is signalled.
   [[nodiscard]] Ending run(const std::function<void()>& on_losing);
 
  private:

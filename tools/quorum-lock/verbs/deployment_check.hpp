@@ -21,7 +21,7 @@ namespace redlock::cli {
 /// With --quiet only what is wrong.
 [[nodiscard]] std::string check_text(const Style& style, const Settings& settings,
                                      const admin::DeploymentCheck& check);
-/// Of `doctor --watch`: what has changed since the check before.
+/// The output of `doctor --watch`: what has changed since the previous check.
 [[nodiscard]] std::string change_text(const Style& style, const Settings& settings,
                                       const admin::DeploymentCheck& check,
                                       const FindingChanges::Change& change,

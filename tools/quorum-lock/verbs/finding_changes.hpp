@@ -7,7 +7,7 @@
 
 namespace redlock::cli {
 
-/// The findings of one check after the other. A finding is the same as before if it is of the same
+/// Compares the findings of successive checks. A finding is the same as before if it is of the same
 /// kind and node: what it says may differ, as the rest of a quarantine does.
 class FindingChanges {
  public:

@@ -9,7 +9,7 @@
 namespace redlock::cli {
 
 /// The meaning of a finding for monitoring. `critical`: two clients may be granted the same lock,
-/// or what clients were told to rely on is not so. Everything else is a `warning`, because locks
+/// or a guarantee that clients rely on does not hold. Everything else is a `warning`, because locks
 /// are granted and safe while a quorum has a vote.
 enum class FindingLevel { warning, critical };
 

@@ -24,7 +24,7 @@ namespace redlock::cli {
 [[nodiscard]] int verb_elect(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_chaos(const Arguments& given, const Signals& signals);
 
-/// Of the command line alone: the file of --config is what it checks.
+/// `given` must come from the command line alone: the verb checks the file of --config.
 [[nodiscard]] int verb_config(const Arguments& given);
 
 }  // namespace redlock::cli
