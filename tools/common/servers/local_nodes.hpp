@@ -72,7 +72,8 @@ class LocalNodes {
   void choose_address(Node& node);
   /// Starts the server at its address.
   void launch(Node& node);
-  /// Starts the server, and again at another port as long as its port is taken.
+  /// Waits for the started server. If it ends before it is ready, starts it at a new address, a few
+  /// times. Throws std::runtime_error.
   void launch_until_ready(Node& node);
   /// False: the server has ended, most likely because the port was taken.
   [[nodiscard]] bool wait_until_ready(const Node& node) const;
