@@ -64,7 +64,9 @@
     const results = document.createElement('ul');
     results.className = 'results';
     results.setAttribute('aria-live', 'polite');
-    navigation.prepend(box, results);
+    const name = navigation.querySelector('.name');
+    if (name) name.after(box, results);
+    else navigation.prepend(box, results);
     box.addEventListener('focus', load, { once: true });
     box.addEventListener('input', async () => {
       const found = find(await load(), box.value);
