@@ -63,8 +63,7 @@ TEST(CliManPage, NamesOnlyOptionsThatExist) {
 }
 
 TEST(CliPages, NameOnlyOptionsThatExist) {
-  for (const char* page :
-       {"CLI.md", "OPERATING.md", "METRICS.md", "PYTHON.md", "../../README.md"}) {
+  for (const char* page : {"CLI.md", "OPERATING.md", "METRICS.md", "../../README.md"}) {
     const std::string text = test::read_file(test::pages_folder() + "/" + page);
     EXPECT_EQ(unknown_options(text, "`--([a-z][a-z-]+)"), std::set<std::string>{}) << page;
   }
