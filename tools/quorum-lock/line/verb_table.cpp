@@ -178,7 +178,8 @@ constexpr OptionText bench_options[] = {
     {"in-flight", "LIST", "Locks in flight at once; default 1,16,64; faults and family: 1,64"},
     {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5, crowd: 3"},
     {"duration", "DURATION",
-     "Of one repetition of one side; default 2s, market and crowd: 5s, faults: 1s, family: 500ms"},
+     "Length of one repetition of one side; default 2s, market and crowd: 5s, faults: 1s, family: "
+     "500ms"},
     {"repetitions", "R", "The figures are medians of R repetitions; default 5"},
     {"async", "", "Drive the asynchronous interface on its loop (default)"},
     {"blocking", "", "Drive the blocking interface from as many threads as locks in flight"},
@@ -426,7 +427,7 @@ constexpr VerbText verb_texts[] = {
      "\n"
      "It is meant for locks whose holder is gone. A holder that is alive and renews takes the\n"
      "lock back unless another client acquires it first; end that holder instead, or give\n"
-     "--delay. During the delay, every node where it deletes a token keeps everybody out,\n"
+     "--delay. During the delay, every node on which it deletes a token keeps everybody out,\n"
      "including the holder and all waiters. If fewer nodes than a quorum do so, it says so and\n"
      "exits with 69. A holder that was stopped can notice its loss meanwhile; after a delay of\n"
      "at least its TTL its lease has ended. A lock that was released before it was broken gets\n"
