@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <shared_mutex>
+#include <string>
 #include <thread>
 
 #include "integration/library.hpp"
@@ -25,10 +28,33 @@ constexpr bool threads_after_fork = false;  // ThreadSanitizer forbids them
 constexpr bool threads_after_fork = true;
 #endif
 
+/// Whether all other threads of this process sleep.
+[[maybe_unused]] bool others_sleep() {
+  const std::string own = std::to_string(::gettid());
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == own) continue;
+    std::ifstream file(task.path() / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    const std::size_t state = stat.rfind(") ");
+    if (state != std::string::npos && stat[state + 2] != 'S') return false;
+  }
+  return true;
+}
+
+/// The address sanitizer's allocator keeps its locks over a fork: a child would wait for ever for
+/// one that another thread held at that moment.
+void await_sleeping_threads() {
+#if defined(__SANITIZE_ADDRESS__)
+  EXPECT_TRUE(eventually([] { return others_sleep() && others_sleep(); }));
+#endif
+}
+
 /// Runs `body` in a forked child and waits for it; the exit code is its result. gtest belongs to
 /// the parent, so the child reports by numbers.
 template <typename Body>
 [[nodiscard]] int in_child(Body body) {
+  await_sleeping_threads();
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::alarm(60);  // a child that hangs must not hang the test
@@ -230,8 +256,6 @@ TEST_F(Fork, TokensOfParentAndChildDiffer) {
   if (!threads_after_fork) GTEST_SKIP() << "not under ThreadSanitizer";
   const auto mine = resource_ + ":parent";
   const auto childs = resource_ + ":child";
-  // Before the fork: a thread that still connects may hold a lock of the address sanitizer's
-  // allocator, which the child would wait for for ever.
   auto lease = client_.try_acquire(mine, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   EXPECT_EQ(in_child([&] {
