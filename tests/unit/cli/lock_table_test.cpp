@@ -125,6 +125,16 @@ TEST(CliList, ShowsWhoBrokeWhatNobodyCanAcquireYet) {
   EXPECT_EQ(json["locks"][1]["delay"], false);
 }
 
+TEST(CliList, NamesTheClientUnlessTheTokenHasAName) {
+  admin::ListedLock lock = held("r");
+  lock.holder_name = "host:7 worker";
+  EXPECT_THAT(row_of(lock), HasSubstr("host:7 worker"));
+  EXPECT_EQ(json_of(list_of({lock}))["locks"][0]["holder_name"], "host:7 worker");
+  lock.holder = Token::parse(std::string(40, 'a') + ":candidate");
+  EXPECT_THAT(row_of(lock), HasSubstr("candidate"));
+  EXPECT_EQ(json_of(list_of({lock}))["locks"][0]["holder_name"], "candidate");
+}
+
 TEST(CliList, KeepsNamesFromTheTerminal) {
   EXPECT_THAT(row_of(held("a\x1b[2J\n", "b\xff")), testing::StartsWith("a\\x1b[2J\\x0a  "));
   EXPECT_THAT(row_of(held("a", "b\xff")), HasSubstr("b\\xff"));

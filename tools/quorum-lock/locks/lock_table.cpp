@@ -34,6 +34,13 @@ std::string_view kind_word(const admin::ListedLock& lock) {
   return lock.permits ? "semaphore" : to_string(lock.kind);
 }
 
+/// A name in the token, as of a candidate or of an operator who broke the lock, says more than that
+/// of the client. Empty: not known.
+std::string_view name_of(const admin::ListedLock& lock) {
+  const std::string_view own = lock.holder ? lock.holder->name() : std::string_view();
+  return own.empty() ? std::string_view(lock.holder_name) : own;
+}
+
 std::string holder_text(const admin::ListedLock& lock) {
   if (lock.permits) return counted(*lock.permits, "permit") + " held";
   if (lock.state == LockState::reserved) return "next waiter";
@@ -43,8 +50,8 @@ std::string holder_text(const admin::ListedLock& lock) {
   }
   if (!lock.holder) return "-";
   if (std::string delay = delay_text(lock.holder); !delay.empty()) return delay;
-  if (!lock.holder_name.empty()) return as_printable(lock.holder_name);
-  return as_printable(lock.holder->name().empty() ? lock.holder->view() : lock.holder->name());
+  const std::string_view name = name_of(lock);
+  return as_printable(name.empty() ? lock.holder->view() : name);
 }
 
 Colour colour_of(LockState state) {
@@ -82,7 +89,7 @@ Json lock_json(const admin::ListedLock& lock) {
   const Token token = lock.holder.value_or(Token());
   json["holder"] = text_or_null(token.view());
   json["owner"] = text_or_null(lock.owner);
-  json["holder_name"] = text_or_null(lock.holder_name.empty() ? token.name() : lock.holder_name);
+  json["holder_name"] = text_or_null(name_of(lock));
   json["delay"] = !delay_text(lock.holder).empty();
   if (lock.permits) json["permits_held"] = *lock.permits;
   if (lock.holds > 0) json["holds"] = lock.holds;

@@ -114,7 +114,9 @@ int verb_inspect(const Arguments& given, const Signals& signals) {
   }
   const bool looks_free =
       inspection->state == Inspection::State::free && inspection->kind == LockKind::none;
-  if (looks_free && settings.format == Settings::Format::people) {
+  const bool is_shown =
+      settings.format == Settings::Format::people && settings.detail != Settings::Detail::quiet;
+  if (looks_free && is_shown) {
     const std::string advice =
         advice_on_permits(client_options(settings, session.nodes()), resource);
     if (!advice.empty()) print_note(settings, advice);
