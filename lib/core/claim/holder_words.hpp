@@ -9,8 +9,8 @@ namespace redlock::core {
 // words is mistaken for the word: the answer to an acquire is only a value; the answer to an
 // inspection also names its type.
 
-/// The group, which holds that do not exclude each other have in common: that of readers, or that
-/// of an owner, whose name follows the prefix.
+/// The names of groups. Holds of one group do not exclude each other: those of all readers, or
+/// those of one owner, whose name follows the prefix.
 inline constexpr std::string_view readers_group = "shared";
 inline constexpr std::string_view owner_prefix = "owner ";
 

@@ -37,7 +37,7 @@ class KeyLedger {
   }
   /// The node said that it does not have the key.
   void absent(NodeIndex node) noexcept { present_.remove(node); }
-  /// A request for the key with this TTL left.
+  /// A request that sets or extends the key with this TTL was sent.
   void asked_for(Duration ttl, Instant now) noexcept {
     longest_ = std::max(longest_, ttl);
     expires_by(gone_by(now, ttl));
@@ -75,7 +75,7 @@ class KeyLedger {
     owed_ = present_ - release_in_flight_ - (unanswered & set_in_flight_);
   }
   void owe_release(NodeSet nodes) noexcept { owed_ = owed_ | nodes; }
-  /// Each of these nodes is to be released, whether it has the key or not.
+  /// Each of these nodes counts as having the key, so that it is owed a release in any case.
   void assume_present(NodeSet nodes) noexcept { present_ = nodes; }
   /// Nothing is owed after this instant, even if keys last longer.
   void owe_until(Instant at) noexcept { expired_by_ = std::min(expired_by_, at); }
@@ -97,7 +97,7 @@ class KeyLedger {
   [[nodiscard]] bool wants_undo(NodeIndex node) const noexcept {
     return set_in_flight_.has(node) && !release_in_flight_.has(node) && present_.has(node);
   }
-  /// Whether any node wants that.
+  /// Whether a release has to follow a SET on any node.
   [[nodiscard]] bool wants_undo() const noexcept {
     return !((set_in_flight_ & present_) - release_in_flight_).empty();
   }

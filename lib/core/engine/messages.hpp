@@ -101,7 +101,8 @@ struct Extend {
   ClaimId claim{};
   Duration ttl{};
 };
-/// The lease of a writer becomes a reader's: Extended, with the deadline that it has, or Failed.
+/// A writer's lease becomes a reader's. Answered by Extended, with the deadline that the lease has,
+/// or by Failed.
 struct Downgrade {
   CallId request{};
   ClaimId claim{};
@@ -127,7 +128,7 @@ struct DowngradeToken {
   std::string_view resource;
   Token token{};
 };
-/// ExtendToken whose result is a lease: Acquired or Failed.
+/// ExtendToken whose result is a lease. Answered by Acquired or Failed.
 struct Adopt {
   CallId request{};
   std::string_view resource;
@@ -151,7 +152,7 @@ struct ReleaseToken {
 struct Inspect {
   CallId request{};
   std::string_view resource;
-  Token token{};  ///< is this token among the holders? Empty: not requested
+  Token token{};  ///< asks whether this token is among the holders; empty: nothing is asked
 };
 /// Inspects now and after every change, until it is cancelled: each time it is answered by
 /// Inspected, at the end by Failed.
@@ -160,7 +161,8 @@ struct Observe {
   std::string_view resource;
   Duration poll_interval{};  ///< used if too few nodes notify us of changes
 };
-/// Requests to know whether other clients wait for the lease's resource: QueueWatched follows.
+/// The holder wants to know whether other clients wait for the lease's resource: QueueWatched
+/// follows.
 struct WatchQueue {
   ClaimId claim{};
 };
@@ -184,7 +186,7 @@ struct Answer {
   bool queued = false;  ///< release_plain: a client is queued for the resource
   /// join_queue, take: our ticket now; 0: before all tickets, or not queued.
   std::int64_t ticket = 0;
-  bool is_first = false;  ///< in that queue
+  bool is_first = false;  ///< the client is the first in that queue
 };
 /// A plain yes: an answer without details, or the node's clock.
 struct PlainYes {
@@ -218,7 +220,7 @@ struct NodeUp {
   /// The marker is missing, or is not of this server process in its role. The handshake left it so:
   /// see Connect::marks.
   bool unmarked = false;
-  /// How long it has none for new leases, and why.
+  /// How long the node has no vote for new leases, and why.
   Duration quarantine{};
   std::string_view quarantine_why{};
 };
@@ -244,8 +246,8 @@ struct Notification {
 struct Unsubscribed {
   NodeIndex node = 0;
 };
-/// A key that the node was asked to track was written, deleted or has expired, by another client's
-/// doing. The node notifies us once for each Verb::track.
+/// A key that the node was asked to track has expired, or another client has written or deleted it.
+/// The node notifies us once for each Verb::track.
 struct Changed {
   NodeIndex node = 0;
   Tracked kind = Tracked::resource;

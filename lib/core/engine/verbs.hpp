@@ -150,7 +150,8 @@ inline constexpr const std::array<VerbRow, verbs>& verb_rows = verbs_detail::row
 }
 [[nodiscard]] constexpr std::string_view name_of(Verb verb) noexcept { return about(verb).name; }
 
-/// Verbs of which something is true, a bit for each: every request and answer asks several times.
+/// The verbs of which `is_true` holds, a bit for each: every request and answer is tested several
+/// times.
 template <typename IsTrue>
 [[nodiscard]] consteval std::uint64_t verbs_that(IsTrue is_true) noexcept {
   static_assert(verbs <= 64);

@@ -15,8 +15,8 @@ namespace redlock::core {
 
 /// One node as a survey saw it.
 struct ObservedNode {
-  /// The member that the node is: see with_member_names. If it is none: its URL without user and
-  /// password.
+  /// The member that the node is (see with_member_names), or its URL without user and password if
+  /// it is not a member.
   std::string name{};
   std::string address{};  ///< the URL that it was asked at, without user and password
   std::string problem{};  ///< why it cannot be written: no answer, a replica, …; empty: none
@@ -66,7 +66,7 @@ struct Deployment {
   [[nodiscard]] bool is_carried_by(std::string_view name) const noexcept;
   /// The deployment by a marker, without a node of its own.
   [[nodiscard]] Marker list() const;
-  /// Whether the marker belongs to this deployment, and its node is that member now.
+  /// Whether the marker belongs to this deployment, and its node still is the member that it names.
   [[nodiscard]] bool admits(const Marker& marker) const;
 };
 
@@ -91,7 +91,7 @@ struct MemberWish {
   std::string entering{};                ///< replace, add
   std::vector<std::string> members{};    ///< bootstrap: the list; else: nodes to begin with
   std::chrono::milliseconds max_ttl{0};  ///< bootstrap
-  /// No quarantine is shorter. Zero: max TTL and its drift.
+  /// The minimum length of a quarantine; zero: max TTL and its drift.
   std::chrono::milliseconds shortest_quarantine{0};
   bool after_loss = false;  ///< bootstrap: the nodes may have forgotten leases
 };
