@@ -34,7 +34,7 @@ struct SurveyedNode {
   std::optional<std::chrono::nanoseconds> clock{};
   /// The floor below which the node acknowledges no fencing token: a time since 1970.
   std::optional<std::chrono::nanoseconds> fencing_floor{};
-  /// How far the floor is ahead of the node's own clock.
+  /// The floor minus the time of the node's own clock.
   std::optional<std::chrono::nanoseconds> fencing_ahead{};
 };
 

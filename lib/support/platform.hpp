@@ -31,8 +31,8 @@ void fill_random(std::span<std::uint8_t> out) noexcept;
 extern const int send_without_sigpipe;
 void prevent_sigpipe(int socket) noexcept;
 
-/// Keeps an idle TCP connection alive in the devices on its way, and ends one whose peer is gone:
-/// after a minute of silence the kernel sends probes, and gives up when three probes, or sent data,
+/// Keeps an idle TCP connection alive in the devices on its way, and ends one whose peer is gone.
+/// After a minute of silence the kernel sends probes. It gives up when three probes, or sent data,
 /// went unanswered for `silence_allowed`. Systems that support less do what they can.
 inline constexpr std::chrono::seconds silence_allowed{90};
 void keep_alive(int socket) noexcept;
@@ -40,7 +40,7 @@ void keep_alive(int socket) noexcept;
 /// How this program was called, without its folder.
 [[nodiscard]] std::string_view program_name() noexcept;
 
-/// For debuggers; does nothing where a thread cannot be named.
+/// For debuggers. Does nothing on systems that cannot name threads.
 void name_this_thread(const char* name) noexcept;
 
 }  // namespace redlock::support

@@ -21,7 +21,7 @@ class TlsSession {
   enum class Status {
     ok,
     needs_input,  ///< nothing more to do until receive() brings more
-    closed,       ///< the peer said that it will send no more
+    closed,       ///< the peer has announced that it sends nothing more
     failed,       ///< see error()
   };
 

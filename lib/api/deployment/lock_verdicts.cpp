@@ -149,7 +149,7 @@ std::optional<std::string_view> semaphore_of(std::string_view resource) {
   return prefix->substr(0, prefix->size() - 1);
 }
 
-/// A permit that is held tells most; what is left of others least.
+/// A permit that is held says most about its semaphore; the remains of a released one say least.
 int weight_of(LockState state) {
   switch (state) {
     case LockState::held:

@@ -83,7 +83,7 @@ void check_unused(const redlock_target& target) {
   if (target.hold_at_least_ns != 0 && !may_last) complain("hold_at_least_ns");
 }
 
-/// Empty if there is no function to call.
+/// Wraps `call`; empty if `call` is NULL.
 std::function<void(const NodeEvent&)> event_callback(std::shared_ptr<void> context,
                                                      void (*call)(void* context,
                                                                   const redlock_node_event* event),

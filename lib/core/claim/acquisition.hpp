@@ -69,7 +69,7 @@ struct Acquisition {
   bool reconnected = false;      ///< an attempt lost its connections once, and waited for new ones
   bool is_waiting = false;       ///< was refused, and is counted as waiting
   bool by_notification = false;  ///< a notification caused the current attempt
-  bool reserves = false;         ///< can wait, and nodes that refuse it also refuse new holds of others
+  bool reserves = false;  ///< can wait, and nodes that refuse it also refuse new holds of others
 
   std::uint32_t permit = 0;                ///< the permit that the current attempt tries to get
   std::uint32_t moves = 0;                 ///< changes from permit to permit since the last pause

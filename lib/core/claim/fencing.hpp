@@ -33,7 +33,7 @@ struct Fencing {
   std::uint64_t reach = 0;    ///< a number above this is proposed only if nothing else helps
   unsigned rounds = 1;        ///< rounds until now, including that of the SET
   NodeSet acknowledged;       ///< nodes that have acknowledged `number`
-  NodeSet asked;              ///< nodes that were asked to raise theirs to `number` and have not answered
+  NodeSet asked;     ///< nodes that were asked to raise theirs to `number` and have not answered
   NodeSet left_out;  ///< nodes whose number is above `reach`, if a quorum is possible without them
 };
 

@@ -8,8 +8,8 @@
 namespace redlock::core {
 namespace {
 
-/// How many requests for numbers a node gets for each pruning. The first one of a connection
-/// prunes.
+/// A node is pruned once for this many requests for numbers, and with the first one of a
+/// connection.
 constexpr std::uint64_t numbers_per_pruning = 1000;
 
 }  // namespace

@@ -56,7 +56,7 @@ struct Terms {
   /// Release of an attempt at several resources: those before this one stay reserved for `client`,
   /// as long as `writer_reservation`.
   std::string_view kept_before{};
-  bool quiet = false;  ///< release: notifies nobody, because another client passes the resource on
+  bool quiet = false;  ///< release: passes nothing on, because another client will
   /// For how long a node reserves a free resource for the first client in the queue.
   Duration reserved_for = shortest_reservation;
 
@@ -69,7 +69,7 @@ struct Terms {
   /// token may be of a hold, which has a script of its own.
   bool may_share_call = false;
 
-  /// Whether no optional term is set. Two such requests of claims, of the same verb, differ at most
+  /// Whether no special term is set. Two such requests of claims, of the same verb, differ at most
   /// in resource, token, fencing number, TTL and `reserved_for`, so the encoder overwrites the
   /// bytes of the one before.
   [[nodiscard]] bool none() const noexcept {

@@ -20,8 +20,8 @@ struct Gain {
   }
 };
 
-/// One node's wall clock as seen from ours: keys expire by it. Only its movement matters, not its
-/// time: a key lives too short by the amount that the clock gains while the key lives.
+/// One node's wall clock, by which its keys expire, as seen from our clock. Only its movement
+/// matters, not its time: what the clock gains while a key lives shortens the life of the key.
 class NodeClock {
  public:
   /// No key lives longer than `longest_ttl`, so a larger step counts as one of that size.

@@ -19,8 +19,8 @@
 
 namespace redlock::core {
 
-/// The links to all nodes, their clocks and markers: which are up, which may vote, and why not. It
-/// knows nothing of leases: the engine decides what a node's change means for them.
+/// The links to all nodes, their clocks and markers: which are up, which may vote, and why not.
+/// Does not know leases: the engine decides what a node's change means for them.
 class Nodes {
  public:
   /// `settings` names the configured nodes, and grows with those that are learned.
@@ -198,7 +198,7 @@ class Nodes {
   std::size_t configured_;  ///< links to configured nodes; links to learned nodes follow them
   bool clocks_compared_ = false;
   SharedMarks steps_;
-  // Caches of results that are read at every answer and seldom change. They are computed again when
+  // Caches of results that are read at every answer and rarely change. They are computed again when
   // `version_` changes and when a quarantine ends.
   mutable Ballot ballot_{};
   mutable Able able_{};

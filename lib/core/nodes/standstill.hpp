@@ -17,11 +17,11 @@ namespace redlock::core {
 /// together when ours stands still.
 class Standstill {
  public:
-  /// `bound`: steps that differ by at most this much count as equal, as in first contact: a client
-  /// knows no more about the time in which it stood still.
+  /// `bound`: steps that differ by at most this much count as equal, as clocks do in first contact:
+  /// a client measured nothing while it stood still.
   explicit Standstill(Duration bound) : bound_(bound) {}
 
-  /// Whether a step was noticed and it is not known yet whose clock it was.
+  /// Whether a step was noticed, and it is still unknown whose clock it was.
   [[nodiscard]] bool open() const noexcept { return opened_at_.has_value(); }
   void close() noexcept;
 

@@ -55,8 +55,7 @@ class TrackedKeys {
   [[nodiscard]] bool empty() const noexcept { return keys_.empty(); }
 
   // --- events -----------------------------------------------------------------------------------
-  /// The key that a node answered about; null: nobody uses it any more, or the node does not track
-  /// it.
+  /// The key that a node answered about; null: it is no longer used, or the node does not track it.
   struct Answered {
     Entry* entry = nullptr;
     bool is_news = false;  ///< the key appeared or went, and no notification said so

@@ -47,7 +47,7 @@ void WaitQueue::try_again(Acquisition& acquisition) {
   NodeSet& notified = acquisition.waiting.notified_by;
   const bool may_be_out = !can_have_ticket(acquisition);
   if (acquisition.waiting.queued && may_be_out) {
-    // These nodes are asked again after this attempt. Until then, others of ours stay asleep.
+    // These nodes are asked again after this attempt. Until then, our other waiters stay asleep.
     WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
     key.asked = key.asked - notified;
     each_kept(acquisition, [&](std::uint64_t which) {

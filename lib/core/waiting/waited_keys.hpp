@@ -26,7 +26,7 @@ inline constexpr Duration queued_for = std::chrono::seconds(30);
 inline constexpr Duration kept_for = std::chrono::milliseconds(100);
 
 /// Owns the keys that are waited for: which acquisitions wait for each of them, and on which nodes
-/// this client is queued for it. Does not know what either is for.
+/// this client is queued for it. Does not know what the keys and queues are for.
 class WaitedKeys {
  public:
   /// The mode in which a client is queued, numbered as in queue.lua.

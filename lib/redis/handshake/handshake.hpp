@@ -33,13 +33,13 @@ struct ServerIdentity {
 /// COMMAND GETKEYS of the commands that not every server knows, CLIENT SETNAME, SCRIPT LOAD of each
 /// of `loaded_scripts`; without the restart guard also GET of the marker. If the server is
 /// eligible, the restart guard's script follows in a second write, because it needs the run_id. If
-/// the script cannot be executed, the connection is refused, and tried again. The same happens with
-/// an eligible server that is LOADING: what it says about itself is not true until it has loaded.
+/// the script cannot be executed, the connection is refused, and tried again. An eligible server
+/// that is LOADING is refused, too: what it says about itself is not true until it has loaded.
 ///
-/// With the restart guard, HELLO 3 and CLIENT TRACKING come before INFO: from then on, a server
-/// that knows them notifies us when it is flushed or loads the data of a master, so INFO's answer
-/// cannot be out of date unnoticed. A server that refuses them is used without them. No key is
-/// tracked: the server would remember it for longer than the connection lasts.
+/// With the restart guard, HELLO 3 and CLIENT TRACKING come before INFO: a server that knows them
+/// then notifies us when it is flushed or loads the data of a master, so we notice when INFO's
+/// answer is out of date. A server that refuses them is used without them. No key is tracked: the
+/// server would remember it for longer than the connection lasts.
 class Handshake {
  public:
   enum class Progress : std::uint8_t {
