@@ -94,16 +94,20 @@ struct ScheduleRequest {
   bool forgetting = true;
 };
 
-/// The faults of a run by their beginning. A request always gives the same schedule. It keeps to
-/// what the library promises to survive, and leaves a quorum of nodes most of the time, so that
-/// there is something to violate: - a node has one fault of its own at a time, and none for a
-/// quarantine after it lost its data; a minority has one, but that now and then a majority forgets
-/// all at once; - one clock is moved at a time. A leap is so large that also a client that has just
-/// met the node takes it for wrong, smaller than a quarantine (fencing tokens), and lasts until
-/// every lease from before it is over; - one node at a time evicts, or has a name that leads to
-/// another server. Long runs have calm stretches, in which nothing is broken, so that waiting can
-/// be judged. If possible, it aims: around a fault that loses keys, contenders are cut off from so
-/// many other nodes that leases rest on bare quorums.
+/// The faults of a run in the order of their beginnings. The same request always gives the same
+/// schedule. It keeps to what the library promises to survive, and leaves a quorum of nodes most of
+/// the time, so that there is something to violate:
+/// - A node has one fault of its own at a time, and none for a quarantine after it lost its data.
+/// - Only a minority of the nodes has faults at a time. Now and then, a majority forgets all at
+/// once.
+/// - One clock is moved at a time. A leap is so large that even a client that has just met the node
+///   takes the clock for wrong, smaller than a quarantine (fencing tokens), and lasts until every
+///   lease from before it is over.
+/// - One node at a time evicts, or has a name that leads to another server.
+///
+/// Long runs have calm stretches, in which nothing is broken, so that waiting can be judged. If
+/// possible, the schedule aims: around a fault that loses keys, contenders are cut off from so many
+/// other nodes that leases rest on bare quorums.
 [[nodiscard]] std::vector<Fault> make_schedule(const ScheduleRequest& request);
 
 }  // namespace redlock::chaos

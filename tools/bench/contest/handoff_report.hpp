@@ -45,7 +45,7 @@ struct HandoffFigures {
                                         const HandoffCommands& commands);
 [[nodiscard]] HandoffFigures medians_of(const std::vector<HandoffFigures>& repetitions);
 
-/// All repetitions of one combination; those of the floor in step with ours, or none.
+/// All repetitions of one combination. The floor's, if there are any, ran in step with ours.
 struct HandoffRow {
   std::size_t nodes = 0;
   std::size_t contenders = 0;
@@ -55,7 +55,7 @@ struct HandoffRow {
   std::vector<double> floor_acquire_p50_us{};
 };
 
-/// Our hand-over time in units of the floor's acquire p50, repetition by repetition, the median.
+/// Our hand-over time in units of the floor's acquire p50: the median over the repetitions.
 [[nodiscard]] double ratio_to_acquire(const HandoffRow& row, double HandoffFigures::*figure);
 
 [[nodiscard]] std::string handoff_json(const std::vector<HandoffRow>& rows);

@@ -40,7 +40,7 @@ struct PlotTick {
 };
 
 struct PlotPoint {
-  double at = 0;  ///< as of a tick
+  double at = 0;  ///< as PlotTick::at
   double value = 0;
 };
 
@@ -56,7 +56,7 @@ enum class PlotUnit { per_second, microseconds, times };
 struct CurvePlot {
   std::string title{};
   std::string note{};  ///< after the title, paler
-  std::string axis{};  ///< what is below
+  std::string axis{};  ///< the name of the axis, below it
   PlotUnit unit = PlotUnit::per_second;
   enum class Scale { linear, logarithmic } scale = Scale::linear;
   std::vector<PlotTick> ticks{};
@@ -76,7 +76,7 @@ struct BarPlot {
   std::vector<PlotBar> bars{};
 };
 
-/// Both as a `<figure>` with an SVG in it.
+/// Draws the plot as a `<figure>` that contains an SVG.
 [[nodiscard]] std::string draw(const CurvePlot& plot);
 [[nodiscard]] std::string draw(const BarPlot& plot);
 

@@ -27,8 +27,8 @@ inline constexpr NotForAdopted not_for_adopted[] = {
 /// Sources of a value, the strongest first: the command line, the environment, the table of the
 /// verb in the configuration file, the file's top level.
 ///
-/// The environment variable of a global option: QUORUM_LOCK_MAX_TTL of "max-ttl". The one of
-/// "password" is the password for nodes whose URL has none.
+/// The environment variable of a global option: QUORUM_LOCK_MAX_TTL for "max-ttl". The variable for
+/// "password" has the password for nodes whose URL has none.
 [[nodiscard]] std::string variable_of(std::string_view option);
 
 /// The configuration file, if one is given.

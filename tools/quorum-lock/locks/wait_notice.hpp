@@ -34,12 +34,12 @@ struct Obstacle {
                                     const Obstacle& obstacle, std::chrono::nanoseconds limit,
                                     std::chrono::nanoseconds waited);
 
-/// While a verb waits, from the second second on: says on standard error what it waits for, and
-/// until when. On a terminal that is one line that follows the time, elsewhere a line at each
-/// change. Says nothing with --quiet.
+/// Says on standard error what a verb waits for, and until when, once it has waited for a second.
+/// On a terminal this is one line that follows the time; elsewhere it is a line at each change.
+/// Says nothing with --quiet.
 class WaitNotice {
  public:
-  /// All of them outlive it. `limit`: how long the verb waits.
+  /// All arguments outlive this object. `limit`: how long the verb waits.
   WaitNotice(Client& client, const Settings& settings, const Target& target,
              std::chrono::nanoseconds limit);
   /// Waits for the inspection under way.
