@@ -46,7 +46,7 @@ class TlsSession {
 
   [[nodiscard]] Status write(std::string_view plaintext);
 
-  /// Tells the peer that no more data follows (close_notify).
+  /// Announces to the peer that no data follows (close_notify).
   void say_close();
 
   /// Ciphertext for the peer, valid until the next call.

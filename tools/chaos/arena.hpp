@@ -37,7 +37,7 @@ struct ArenaRequest {
 };
 
 /// Owns the servers, the contenders, and a link from each contender to each server, and breaks and
-/// mends them. When this object is destroyed, it has ended all processes. Used from the main
+/// repairs them. When this object is destroyed, it has ended all processes. Used from the main
 /// thread.
 class Arena {
  public:

@@ -99,8 +99,8 @@ const Row& row_of(FaultForm form) noexcept {
 /// How long a node counts as broken after a fault that costs it its data or its clock's history:
 /// its quarantine, and some time for clients to meet it again.
 constexpr milliseconds aftermath = max_ttl + milliseconds{300};
-/// How long a node is of no use after it has lost its membership: clients, which connect to it anew
-/// every 5 s, take it back after a quarantine, and then it begins another one.
+/// How long a node is of no use after it has lost its membership. Clients connect to it anew every
+/// 5 s and take it back after a quarantine. Then it begins another quarantine.
 constexpr milliseconds without_place = milliseconds{5000} + 2 * max_ttl + milliseconds{300};
 /// The time from the end of one eviction to the next. An eviction goes unnoticed for a second, in
 /// which the checker excuses violations.
@@ -176,7 +176,7 @@ class Planner {
       if (!request.forgetting && ends_keys(row.form)) continue;
       // Fewer than three nodes have no minority.
       if (row.loss == Loss::some && request.nodes < 3) continue;
-      // Of the two faults of clocks, leaps are drawn more often, because only they can do harm.
+      // Leaps are drawn more often than clocks that are set back, because only leaps can do harm.
       const std::size_t weight = row.form == FaultForm::clock_leaps ? 3 : 1;
       forms_.insert(forms_.end(), weight, row.form);
     }

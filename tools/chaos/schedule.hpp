@@ -94,12 +94,11 @@ struct ScheduleRequest {
   bool forgetting = true;
 };
 
-/// The faults of a run in the order of their beginnings. The same request always gives the same
-/// schedule. It keeps to what the library promises to survive, and leaves a quorum of nodes most of
-/// the time, so that there is something to violate:
+/// The faults of a run in the order of their beginnings. Equal requests give equal schedules. A
+/// schedule only has faults that the library promises to survive, and leaves a quorum of nodes most
+/// of the time, so that there is something to violate:
 /// - A node has one fault of its own at a time, and none for a quarantine after it lost its data.
-/// - Only a minority of the nodes has faults at a time. Now and then, a majority forgets all at
-/// once.
+/// - Only a minority of the nodes has faults at a time, but now and then a majority forgets.
 /// - One clock is moved at a time. A leap is so large that even a client that has just met the node
 ///   takes the clock for wrong, smaller than a quarantine (fencing tokens), and lasts until every
 ///   lease from before it is over.

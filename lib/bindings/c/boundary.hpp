@@ -45,7 +45,7 @@ class TokenTexts {
   [[nodiscard]] const char* add(const Token& token) {
     return texts_.emplace_back(token.view()).c_str();
   }
-  /// NULL if there is no token.
+  /// NULL if `token` is empty.
   [[nodiscard]] const char* add(const std::optional<Token>& token) {
     return token ? add(*token) : nullptr;
   }

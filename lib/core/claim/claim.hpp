@@ -32,10 +32,10 @@ namespace redlock::core {
   return std::hash<std::string_view>()(token);
 }
 
-/// One token and everything that it may have left on the nodes, from the first SET until nothing of
-/// it can be left. A failed attempt, a lease, and a release that a node is still owed are the same
-/// thing in different *phases*. The *purpose* that a claim was made for changes only if a lock that
-/// was extended by its token is adopted.
+/// One token and everything that it may have left on the nodes, from the first SET until nothing
+/// can be left there. A failed attempt, a lease, and a release that a node is still owed are the
+/// same thing in different *phases*. The *purpose* that a claim was made for changes only if a lock
+/// that was extended by its token is adopted.
 ///
 /// Anybody may read a claim. After Claims has made it, its fields are changed by these (*hold* is
 /// engine_hold.cpp, and so on):

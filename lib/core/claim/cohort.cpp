@@ -63,8 +63,8 @@ void Cohort::granted(Instant now, Instant valid_until) noexcept {
 
 bool Cohort::is_good(const LeaseState& lease, Instant now) const noexcept {
   // A renewal begins when two thirds of the TTL are left, and is repeated after failures. If less
-  // than a half is left, the nodes have been failing for a while: the next holder is better off
-  // with a lease of its own, or with knowing that there is none, than with the rest of this one.
+  // than a half is left, the nodes have been failing for a while. A lease of its own, or the news
+  // that there is none, is then better for the next holder than the rest of this lease.
   return lease.live && lease.valid_until - now >= terms_.ttl / 2;
 }
 

@@ -11,9 +11,9 @@
 
 namespace redlock::core {
 
-/// What one token may have left on the nodes: which nodes may have its key, which requests that
-/// write or delete it are in flight, and which nodes are owed a release. Nothing else decides which
-/// node a release goes to, and when. Knows no rounds, links or verbs.
+/// Records what one token may have left on the nodes: the nodes that may have its key, the requests
+/// in flight that write or delete the key, and the nodes that are owed a release. Nothing else
+/// decides which node a release goes to, and when. Knows no rounds, links or verbs.
 ///
 /// A node is *owed* a release until one is in flight to it; a release that fails is owed again. A
 /// node is *indeterminate* when its connection broke with a request unanswered: the node may still
@@ -168,9 +168,9 @@ class KeyLedger {
   NodeSet extend_in_flight_;   ///< nodes with an unanswered extend
   std::uint32_t votes_lost_ = 0;  ///< LostVotes::count() at the last forget_lost()
   Duration longest_{};            ///< the longest TTL of all requests
-  Instant expired_by_{};          ///< when keys have expired, or when nothing is owed any more
-  Instant gone_by_{};             ///< when all but indeterminate nodes have forgotten the key
-  Instant resend_at_{};           ///< when to send owed releases again
+  Instant expired_by_{};  ///< when all keys have expired, or when releases are no longer owed
+  Instant gone_by_{};     ///< when all but indeterminate nodes have forgotten the key
+  Instant resend_at_{};   ///< when to send owed releases again
 };
 
 }  // namespace redlock::core

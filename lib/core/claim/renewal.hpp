@@ -35,7 +35,7 @@ class Renewal {
   [[nodiscard]] std::optional<Duration> ask(Instant now, Instant valid_until) noexcept;
 
   /// When to warn the holder that the deadline is near: when a third of the TTL is left, because
-  /// renewals have failed until then or no more are to come. Once for each deadline.
+  /// renewals have failed or have reached their limit. Once for each deadline.
   [[nodiscard]] std::optional<Instant> warn_at(Instant valid_until) const noexcept;
   void warned() noexcept { warned_ = true; }
   void deadline_moved() noexcept { warned_ = false; }

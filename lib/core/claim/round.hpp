@@ -36,8 +36,8 @@ struct NodeVote {
 
 /// The votes of one round. Each node's first vote counts and is final. The verdict never changes
 /// once it is given, but later votes are still recorded. The details of each node are kept apart,
-/// and can be archived if all nodes granted: an idle lease needs no more than the verdict and the
-/// sets of nodes.
+/// and can be archived if all nodes granted: an idle lease needs only the verdict and the sets of
+/// nodes.
 class Round {
  public:
   /// The details of each node's vote.

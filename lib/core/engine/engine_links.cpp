@@ -19,7 +19,7 @@ void Engine::tend_links() {
     const auto node = static_cast<NodeIndex>(i);
     Link& link = nodes_[i];
     if (link.answer_overdue(now_)) {
-      // Answers can no longer be told apart: the connection cannot be used again.
+      // Answers can no longer be matched to requests, so the connection cannot be used again.
       owed_releases_.undo_sets(node);
       outbox_.emit(Disconnect{node});
       drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));

@@ -19,7 +19,7 @@ namespace redlock::core {
 struct Marker {
   enum class State : std::uint8_t {
     blank,    ///< belongs to no deployment that it remembers: no vote
-    opening,  ///< clients or `bootstrap` are opening a whole deployment: no vote yet
+    opening,  ///< clients or `bootstrap` are opening a whole deployment: no vote until it is active
     joining,  ///< it is being added to a deployment by an operator, who alone may end this: no vote
     active,   ///< a member; votes unless it is quarantined
   };

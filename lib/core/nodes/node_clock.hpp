@@ -52,7 +52,8 @@ class NodeClock {
   /// The least that the clock shows now; none if offset() is none.
   [[nodiscard]] std::optional<Duration> at_least(Instant now) const noexcept;
 
-  /// The sum of all steps. The difference between two values is what a key has lost in between.
+  /// The sum of all steps. The difference between two values is the time that a key has lost in
+  /// between.
   [[nodiscard]] Duration stepped() const noexcept { return stepped_; }
   /// At this value of `stepped`, steps can no longer be counted, and the node is trusted with no
   /// key.

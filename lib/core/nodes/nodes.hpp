@@ -68,12 +68,12 @@ class Nodes {
     });
     return open;
   }
-  /// Nodes whose right to vote is not known yet: they are in first contact, their clock was not
-  /// read, or it is not known whether it stepped.
+  /// Nodes whose right to vote is still unknown: they are in first contact, their clock was not
+  /// read, or nobody knows whether it stepped.
   [[nodiscard]] NodeSet undetermined() const;
   /// Nodes that are being reconnected and may vote afterwards: see Link::returning().
   [[nodiscard]] NodeSet returning() const;
-  /// Nodes that may vote, or whose right to vote is not known yet.
+  /// Nodes that may vote, or whose right to vote is still unknown.
   [[nodiscard]] NodeSet candidates() const;
   /// Whether nodes that are being connected to could make a quorum with the others.
   [[nodiscard]] bool may_soon_have_quorum() const;

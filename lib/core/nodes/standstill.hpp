@@ -13,8 +13,8 @@
 namespace redlock::core {
 
 /// Decides, when a node's clock stepped forward, whether that clock leapt or ours stood still with
-/// the whole machine. Only the clocks of the other nodes can tell: a minority leaps, but all step
-/// together when ours stands still.
+/// the whole machine. Only the clocks of the other nodes decide that: only a minority leaps, but
+/// all clocks step together when ours stands still.
 class Standstill {
  public:
   /// `bound`: steps that differ by at most this much count as equal, as clocks do in first contact:

@@ -85,7 +85,7 @@ class HandoffRun {
   }
 
  private:
-  /// How many acquisitions count. Of a drain, all do, because its last lap is complete.
+  /// How many acquisitions count: all of a drain, because its last lap is complete.
   [[nodiscard]] std::uint64_t counted(bench::HandoffPattern pattern) const {
     return pattern == bench::HandoffPattern::drain ? UINT64_MAX : request_.acquisitions;
   }

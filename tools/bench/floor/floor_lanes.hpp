@@ -26,9 +26,10 @@ inline constexpr std::chrono::seconds floor_drain_limit{1};
 /// commands in the same order, so one batch of bytes and one log of the commands serve all nodes.
 /// Each node has a position in that log, which matches its answers to lanes.
 ///
-/// In each turn of the loop, the owner writes `batch()` to every node, calls `clear_batch()`, only
-/// then reports the nodes that are lost or `too_far_behind` (`on_node_lost` starts a new batch),
-/// and then feeds each answer to `on_answer`, until `finished()`. Only the constructor allocates.
+/// In each turn of the loop, the owner writes `batch()` to every node and calls `clear_batch()`.
+/// Only then it reports the nodes that are lost or `too_far_behind`, because `on_node_lost` starts
+/// a new batch. At last it feeds each answer to `on_answer`. This goes on until `finished()`. Only
+/// the constructor allocates.
 class FloorLanes {
  public:
   using Clock = std::chrono::steady_clock;
@@ -58,7 +59,7 @@ class FloorLanes {
   [[nodiscard]] std::string_view batch() const noexcept { return {batch_.data(), batch_size_}; }
   void clear_batch() noexcept { batch_size_ = 0; }
 
-  /// Whether the node owes so many answers that the log would overwrite its position.
+  /// Whether the node owes more answers than the log can hold.
   [[nodiscard]] bool too_far_behind(std::size_t node) const noexcept {
     return sent_ - answered_[node] > log_mask + 1 - 2 * lanes_.size();
   }

@@ -17,16 +17,13 @@ struct Violation {
   /// - no-permit: more permits were held than the semaphore has
   /// - too-soon: a resource was granted twice within its interval
   /// - token-order: a later lease had no larger fencing token
-  /// - used-after-end: the library called a lease valid after its deadline, or after it had
-  /// reported
-  ///   its loss
+  /// - used-after-end: the library called a lease valid after its deadline or its reported loss
   /// - too-long: a deadline was later than the TTL allows
   /// - overtaken: the counter refused the holder of a valid lease
   /// - lost-update: the counter holds less than was written
   /// - no-progress: a contender did not get a resource after everything was healed
   /// - starved: while nothing was broken, a call waited for far too long
-  /// - idle: while nothing was broken, a resource was free for far too long, and a call waited for
-  /// it
+  /// - idle: while nothing was broken, a resource that a call waited for was free for far too long
   /// - died: a contender ended by itself
   /// - unreadable: a record cannot be understood
   std::string kind{};

@@ -52,8 +52,8 @@ struct ChaosRequest {
 constexpr FaultKind forgetting_kinds[] = {FaultKind::clock, FaultKind::role, FaultKind::evict,
                                           FaultKind::name};
 
-/// Removes these kinds if there is a foreign contender and --faults is not given; of those that
-/// --faults names, only faults that spare the keys are drawn.
+/// Removes these kinds from the default, for a run with a foreign contender. Throws UsageError if
+/// --faults names one of them.
 std::set<FaultKind> without_forgetting(std::set<FaultKind> kinds, const Arguments& given) {
   for (const FaultKind kind : forgetting_kinds) {
     if (given.find("faults") == nullptr) {
