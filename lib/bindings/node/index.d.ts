@@ -3,7 +3,7 @@
 // number is a TypeError; the `code` of both is 'invalid_argument'.
 
 // `await using` needs TypeScript 5.2 or later and "esnext.disposable" in the compiler's option
-// `lib`. Everything else needs neither: these declarations repeat those of that lib and @types/node.
+// `lib`. Everything else needs neither: these declarations repeat that lib's and @types/node's.
 // AbortSignal is that of @types/node or of the lib "dom".
 declare global {
   interface SymbolConstructor {

@@ -113,7 +113,7 @@ _CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "connect_timeo
                      "quarantine", "clock_bound")
 _CLIENT_PLAIN = ("quorum", "guard_restart", "guard_clock", "trust_durable", "name_holders",
                  "plain_commands")
-#: Hints for options that people give to calls which do not have them.
+#: Advice about options that people give to calls which do not have them.
 _HINTS = {
     "wait": ": acquire and lock wait, and have it; the others ask once",
     "stop": ": acquire and lock of the blocking client have it",
