@@ -22,8 +22,9 @@ extern const clockid_t boot_clock;
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-/// From the kernel, blocking until it has been seeded. Ends the program if that fails: weaker
-/// randomness is not an alternative, as a token that repeats can delete somebody else's lock.
+/// Fills `out` from the kernel, and blocks until the kernel's source has been seeded. Ends the
+/// program if that fails: weaker randomness is not an alternative, as a token that repeats can
+/// delete somebody else's lock.
 void fill_random(std::span<std::uint8_t> out) noexcept;
 
 /// No SIGPIPE for writes to a socket whose peer is gone: the flag for every send(), and a setting

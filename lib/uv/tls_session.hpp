@@ -53,7 +53,7 @@ class TlsSession {
   [[nodiscard]] std::string_view outgoing() const;
   void outgoing_sent();
 
-  /// One line, after `failed`.
+  /// The error in one line, after `failed`.
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
   /// Whether the peer demands a client certificate and the context has none: such servers just hang

@@ -44,7 +44,7 @@ constexpr LinkFault link_faults[] = {
     {FaultForm::name_leads_away, LinkMode::pass},
 };
 
-/// None: the form is not about links.
+/// The mode that the fault gives a link; none: the fault is not about links.
 std::optional<LinkMode> mode_of(FaultForm form) noexcept {
   for (const LinkFault& fault : link_faults) {
     if (fault.form == form) return fault.mode;

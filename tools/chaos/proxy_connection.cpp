@@ -264,7 +264,7 @@ void ProxyConnection::on_handle_closed(uv_handle_t* handle) noexcept {
   ProxyConnection* self = handle->type == UV_TIMER ? static_cast<ProxyConnection*>(handle->data)
                                                    : static_cast<Pipe*>(handle->data)->owner;
   if (--self->open_handles_ > 0) return;
-  // It may destroy this object, and the function with it.
+  // The function may destroy this object, and with it the member itself.
   const auto on_closed = std::move(self->on_closed_);
   on_closed();
 }

@@ -79,7 +79,8 @@ struct Fault {
   Offset begin{};
   Offset end{};     ///< healed then; the same as `begin` if the fault does not last
   Offset amount{};  ///< of a delay, of a clock's step
-  /// One of several that cost a majority its memory: only an operator can open it again.
+  /// The fault is one of several that cost a majority its memory: only an operator can open the
+  /// deployment again.
   bool needs_operator = false;
 };
 
@@ -89,8 +90,8 @@ struct ScheduleRequest {
   std::size_t nodes = 5;
   std::size_t contenders = 4;
   Offset length{};  ///< everything is healed by then
-  /// Whether to draw faults that make a node forget keys, or expire them early, as all faults of
-  /// clock, role, evict and name do.
+  /// Whether to draw faults that make a node forget keys or expire them early. All faults of the
+  /// kinds clock, role, evict and name do.
   bool forgetting = true;
 };
 

@@ -105,7 +105,7 @@ void describe(const Content& content, const std::vector<const StoredLock*>& stor
   lock.holds = reached_by(std::move(holds), quorum);
 }
 
-/// None: nothing is left of the lock, and nobody is queued.
+/// The lock on one resource. None: nothing is left of the lock, and nobody is queued.
 std::optional<admin::ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
                                             const std::string& resource, std::size_t quorum) {
   const Votes votes = count_votes(nodes, resource);

@@ -74,8 +74,7 @@ struct Failure : redlock_error {
   Round last_round;
 };
 
-/// Makes the error for a callback that takes one. The library owns the error: see
-/// `release_failure`.
+/// Makes an error, which redlock_error_free() deletes; no_memory() if there is no memory for it.
 [[nodiscard]] redlock_error* make_failure(Error error) noexcept;
 
 /// The error that exists without memory. It must not be deleted.
@@ -102,7 +101,7 @@ redlock_status guarded(redlock_error** error, Call&& call) noexcept {
   return Error{Errc::invalid_argument, std::move(message)};
 }
 
-/// The object to which a pointer from outside points.
+/// The object to which a pointer from outside points. Throws if the pointer is NULL.
 template <typename T>
 [[nodiscard]] T& required(T* pointer, const char* name) {
   if (pointer == nullptr) throw refusal(std::string(name) + " is NULL");
@@ -156,7 +155,7 @@ void hand_out(RoundReport report, redlock_round** out);
 }
 
 /// The size of a struct in the first version that had it. A member that is appended later must not
-/// change it: a constant takes the place of sizeof() then.
+/// change this size: a constant then replaces sizeof().
 template <typename Options>
 inline constexpr std::size_t first_size = sizeof(Options);
 

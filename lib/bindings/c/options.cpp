@@ -6,7 +6,7 @@
 namespace redlock::bindings {
 namespace {
 
-// Without padding at its end, a struct may grow by appending.
+// A struct without padding at its end can grow by appended members.
 template <typename Options, typename Last>
 [[nodiscard]] constexpr bool ends_with(std::size_t offset_of_last) {
   return offset_of_last + sizeof(Last) == sizeof(Options);

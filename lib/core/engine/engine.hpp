@@ -63,9 +63,9 @@ class Engine {
   void step(Instant now, const Event& event, std::vector<Command>& out);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-  /// Its nodes are the configured ones, then the learned ones.
+  /// The settings. Their nodes are the configured ones, then the learned ones.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-  /// None when the name is stale.
+  /// The claim; null: the id is stale.
   [[nodiscard]] const Claim* claim(ClaimId id) const { return claims_.find(id); }
   [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
   /// Why a node that is up has no vote for new leases; empty if it has one.

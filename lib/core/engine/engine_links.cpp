@@ -109,8 +109,8 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   closing_.dropped(node);
   proof_.dropped(node);
   enroller_.dropped(node);
-  // Its server may be reached by another address of the list, which has the vote from now on. Of
-  // several addresses of that server only the first gets the vote; the others become its
+  // The node's server may be reached by another address of the list, which has the vote from now
+  // on. Of several addresses of that server only the first gets the vote; the others become its
   // duplicates.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].duplicate_of() != node) continue;

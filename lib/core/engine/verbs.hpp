@@ -7,8 +7,8 @@
 
 namespace redlock::core {
 
-/// One request to a node, as a row of lib/redis/requests encodes it. Its purpose and form are in
-/// `verb_rows`.
+/// One request to a node, as a row of lib/redis/requests encodes it. `verb_rows` has the purpose
+/// and form of each.
 enum class Verb : std::uint8_t {
   set,                 ///< SET resource token NX PX ttl
   set_and_ttl,         ///< set, then PTTL: for a caller that waits
@@ -186,8 +186,8 @@ template <typename IsTrue>
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
   return is_in(verbs_for(Operation::upkeep), verb);
 }
-/// Its answer counts only if the node's marker is unchanged after it: what was forgotten before the
-/// request was executed may be somebody else's vote.
+/// Whether the answer counts only if the node's marker is unchanged after it. Before it executed
+/// the request, the node may have forgotten somebody else's vote.
 [[nodiscard]] constexpr bool is_vote(Verb verb) noexcept {
   return is_in(
       verbs_for(Operation::take) | verbs_for(Operation::raise) | verbs_for(Operation::extend),

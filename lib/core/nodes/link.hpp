@@ -137,7 +137,7 @@ class Link {
 
   /// The node's membership record as the handshake saw it, word for word.
   [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
-  /// None: the node has no marker, or not one of ours.
+  /// The parsed marker. None: the node has no marker, or not one of ours.
   [[nodiscard]] const std::optional<Marker>& marker() const noexcept { return marker_; }
   /// The node's deployment, as deployment_text() writes it; empty: none.
   [[nodiscard]] const std::string& deployment() const noexcept { return deployment_; }
@@ -176,7 +176,7 @@ class Link {
     const Quarantine& stands = quarantine_in_force();
     return stands.until ? stands.why : doubt_.why;
   }
-  /// Its quarantine is one that `bootstrap` may end: see may_be_new in marker.hpp.
+  /// Whether the node's quarantine is one that `bootstrap` may end: see may_be_new in marker.hpp.
   [[nodiscard]] bool may_be_new() const noexcept;
   /// This client's own quarantine, which the node does not know.
   void quarantine(Instant until, std::string_view why);

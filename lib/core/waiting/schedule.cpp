@@ -96,7 +96,8 @@ bool Schedule::will_be_notified(const Acquisition& acquisition) {
 }
 
 bool Schedule::is_notified_by_quorum(const Acquisition& acquisition) const {
-  // With a ticket, what was granted is passed on to the first client in the queue.
+  // With a ticket, the nodes that granted the attempt pass the resource on to the first client in
+  // the queue.
   const NodeSet granted = acquisition.waiting.has_ticket ? NodeSet() : acquisition.refusal.granted;
   return (acquisition.waiting.notified_by | granted).size() >= settings_.quorum;
 }

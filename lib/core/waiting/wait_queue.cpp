@@ -215,7 +215,7 @@ void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisiti
   if (left == Left::granted) {
     return queues_.join(entry, nodes_.up(), NodeQueues::Where::at_the_back);
   }
-  // Its last attempt may have taken us out of any queue.
+  // The last attempt of the acquisition may have taken us out of any queue.
   const bool tries = acquisition.state == Acquisition::State::in_round;
   const NodeSet there = tries || NodeQueues::is_out_of_position(key) ? NodeSet() : key.asked;
   if (key.last_attempt == acquisition.index) key.last_attempt.reset();

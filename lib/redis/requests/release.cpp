@@ -118,7 +118,7 @@ constexpr SharedForm releases_in_one_call{
     .common = &core::Terms::reserved_for,
     .unsaid = core::shortest_reservation,
     .all = Reply::released,
-    // Some had expired before the call. None of the keys is left.
+    // The script counts fewer if some keys had expired before the call. None of the keys is left.
     .fewer = Reply::gone,
     .each = classify_release,
 };

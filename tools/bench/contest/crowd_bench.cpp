@@ -224,7 +224,7 @@ int run_crowd_bench(const Arguments& given, const Signals& signals) {
   }
   std::vector<CrowdRow> rows;
   try {
-    // Its progress bar must be gone before anything else is printed.
+    // The progress bar must be gone before anything else is printed.
     rows = CrowdBench(plan, session, signals).run();
   } catch (const ContendersInterrupted& interrupted) {
     return code_of_signal(interrupted.signal);

@@ -173,7 +173,7 @@ int run_handoff_bench(const Arguments& given, const Signals& signals) {
   }
   std::vector<HandoffRow> rows;
   try {
-    // Its progress bar must be gone before anything else is printed.
+    // The progress bar must be gone before anything else is printed.
     rows = HandoffBench(plan, session, signals).run();
   } catch (const ContendersInterrupted& interrupted) {
     return code_of_signal(interrupted.signal);

@@ -17,7 +17,8 @@ struct HandoffCommands {
   double scripts = 0;
 };
 
-/// From two samples of the same nodes, between which the lock was granted `grants` times.
+/// The work per hand-over, from two samples of the same nodes between which the lock was granted
+/// `grants` times.
 [[nodiscard]] HandoffCommands commands_per_handover(const std::vector<bench::CommandCounts>& before,
                                                     const std::vector<bench::CommandCounts>& after,
                                                     std::uint64_t grants);

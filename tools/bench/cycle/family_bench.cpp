@@ -173,7 +173,7 @@ int run_family_bench(const Arguments& given, const Signals& signals) {
   }
   std::atomic<int> stop{0};
   SignalWatcher watcher(signals, [&stop](int signal) { stop = signal; });
-  // Its progress bar must be gone before anything else is printed.
+  // The progress bar must be gone before anything else is printed.
   const FamilyReport report = FamilyBench(plan, session, stop).run();
   const int signal = watcher.finish();
   if (signal != 0) return code_of_signal(signal);

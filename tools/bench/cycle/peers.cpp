@@ -28,7 +28,7 @@ using std::chrono::nanoseconds;
 constexpr std::string_view sequential = "sequential";
 /// Programs that are compiled while they run get a longer warm-up than ours.
 constexpr std::chrono::seconds longest_warm_up{1};
-/// To start, to connect and to end.
+/// The time that a peer can take to start, to connect and to end.
 constexpr std::chrono::seconds grace{30};
 
 std::int64_t whole_ms(nanoseconds duration) {

@@ -86,7 +86,7 @@ struct LegendEntry {
 };
 [[nodiscard]] std::string draw_legend(const std::vector<LegendEntry>& entries);
 
-/// In three digits, for people: "12.3 µs", "4.56 ms".
+/// The time in three digits, for people: "12.3 µs", "4.56 ms".
 [[nodiscard]] std::string microseconds_text(double microseconds);
 /// "1,234,567".
 [[nodiscard]] std::string grouped(double number);

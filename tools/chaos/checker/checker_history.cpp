@@ -297,7 +297,7 @@ History read_history(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".history") files.push_back(entry.path());
   }
-  // In the same order everywhere, so that the same folder gives the same report.
+  // Sorted, so that a folder gives the same report on every machine.
   std::sort(files.begin(), files.end());
   for (const auto& file : files) read_file(file, history);
   for (const std::string& resource : history.resources) {

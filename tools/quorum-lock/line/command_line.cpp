@@ -57,7 +57,7 @@ const OptionText* find_option(const KnownOptions& known, std::string_view dashed
 
 bool looks_like_option(std::string_view word) { return word.starts_with('-') && word.size() > 1; }
 
-/// From `at` on, the first word that is neither a known option nor the value of one.
+/// The index of the first word, from `at` on, that is neither a known option nor the value of one.
 std::size_t skip_options(const std::vector<std::string>& words, std::size_t at,
                          const KnownOptions& known) {
   while (at < words.size()) {

@@ -38,7 +38,7 @@ inline constexpr NotForAdopted not_for_adopted[] = {
 /// options that cannot be combined if one of them is not from the command line.
 void fill_in(Arguments& given, const std::string& verb, const ConfigFile& file);
 
-/// As `fill_in`, with the file of --config if that is given. Throws UsageError for the first
+/// As `fill_in`, with the file of --config if the option is given. Throws UsageError for the first
 /// mistake in the file, whichever verb it belongs to.
 void fill_in(Arguments& given, const std::string& verb);
 

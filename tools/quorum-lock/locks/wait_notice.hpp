@@ -23,13 +23,14 @@ struct Obstacle {
   std::optional<std::chrono::nanoseconds> left;  ///< until it can be over
 };
 
-/// Too few nodes answer, or have a vote; none: enough do.
+/// The obstacle that too few nodes answer or have a vote; none: enough do.
 [[nodiscard]] std::optional<Obstacle> find_missing_votes(const Inspection& inspection);
 
-/// None: the resource is free, and enough nodes have a vote.
+/// The reason why the resource cannot be acquired; none: it is free, and enough nodes have a vote.
 [[nodiscard]] std::optional<Obstacle> find_obstacle(const Inspection& inspection);
 
-/// One line without a line end. `limit`: how long the verb waits in all, or redlock::forever.
+/// The notice in one line, without a line end. `limit`: how long the verb waits in all, or
+/// redlock::forever.
 [[nodiscard]] std::string wait_text(const std::vector<std::string>& resources,
                                     const Obstacle& obstacle, std::chrono::nanoseconds limit,
                                     std::chrono::nanoseconds waited);

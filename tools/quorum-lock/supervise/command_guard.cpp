@@ -178,7 +178,8 @@ void guard_command(const ExecPlan& plan, int link) noexcept {
       !platform::adopt_orphans() || !platform::expect_child()) {
     fail_to_start(link);
   }
-  // Not by the name of the holder: `killall -9 quorum-lock` must leave somebody who ends commands.
+  // The guard has a name of its own: `killall -9 quorum-lock` must leave it alive to end the
+  // command.
   platform::name_process("lock-guard");
   const pid_t self = ::getpid();
   Gate gate;

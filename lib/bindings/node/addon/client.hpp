@@ -76,7 +76,7 @@ class Client : public std::enable_shared_from_this<Client> {
 
   /// Makes the options ask JavaScript for credentials, for a call that has options of its own.
   void set_provider(redlock_client_options& options);
-  /// From any thread.
+  /// Sends JavaScript a request for credentials. Any thread can call this.
   void send_request(std::unique_ptr<CredentialsRequest> request) noexcept;
 
   /// NULL after `finish` and `end`.
@@ -91,7 +91,8 @@ class Client : public std::enable_shared_from_this<Client> {
   /// Closes, waits and frees: at the end of the process or of a worker.
   void end() noexcept;
 
-  /// From any thread, for as long as the library's client lives.
+  /// Sends a message to JavaScript. Any thread can call this, as long as the library's client
+  /// lives.
   template <typename Make>
   void send(double id, const char* event, Make make) noexcept {
     // If memory is exhausted, this ends the process, as Node.js itself does.
