@@ -34,7 +34,7 @@ enum class Loss {
   process,  ///< it has its data, but must prove that
   keys,     ///< all of them; sometimes on a majority at once
   some,     ///< the locks, or its place among the members: only of a minority
-  clock,    ///< what its clock said before proves nothing
+  clock,    ///< earlier readings of the clock prove nothing
 };
 
 struct Row {

@@ -60,17 +60,17 @@ enum class FaultForm {
   memory_full,   ///< maxmemory is reached: every SET is refused
   node_demoted,  ///< REPLICAOF another node, then NO ONE: its data are gone, its connections stay
   node_flushed,  ///< FLUSHALL: its data are gone at once, its connections stay
-  replies_in_pieces,  ///< of one to seven bytes
-  replies_torn,       ///< in such pieces, and the connection is reset between two of them
-  node_evicts,        ///< its policy is changed and its memory full: no lock stays
-  name_leads_away,    ///< to a blank server, for some contenders, while others keep the old one
+  replies_in_pieces,  ///< replies arrive in pieces of one to seven bytes
+  replies_torn,       ///< as replies_in_pieces, and the connection is reset between two pieces
+  node_evicts,        ///< the node's policy is changed and its memory full: no lock stays
+  name_leads_away,    ///< the name leads some contenders to a blank server; others keep the old one
   machine_busy,       ///< other processes keep the processors busy
 };
 
 [[nodiscard]] std::string_view to_string(FaultForm form) noexcept;
 [[nodiscard]] FaultKind kind_of(FaultForm form) noexcept;
 
-using Offset = std::chrono::milliseconds;  ///< from the start of the run
+using Offset = std::chrono::milliseconds;  ///< the time since the start of the run
 
 struct Fault {
   FaultForm form = FaultForm::link_held;
@@ -78,7 +78,7 @@ struct Fault {
   std::uint64_t contenders = 0;  ///< the contenders that it affects, as a set of bits
   Offset begin{};
   Offset end{};     ///< healed then; the same as `begin` if the fault does not last
-  Offset amount{};  ///< of a delay, of a clock's step
+  Offset amount{};  ///< the length of a delay, or of a clock's step
   /// The fault is one of several that cost a majority its memory: only an operator can open the
   /// deployment again.
   bool needs_operator = false;

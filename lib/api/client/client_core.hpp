@@ -319,7 +319,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   core::Pool<Pending> pending_;
   /// The calls that can be cancelled, by their RequestId.
   core::PoolIndex<Pending, &Pending::by_request> by_request_{pending_};
-  std::vector<std::shared_ptr<LeaseCell>> held_;  // by the index of the claim
+  std::vector<std::shared_ptr<LeaseCell>> held_;  // leases by the index of their claims
   std::vector<Completion> completions_;
   std::vector<Completion> running_completions_;
   // Completions that run the user's code, which no borrowed turn does.
@@ -327,7 +327,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::uint64_t found_lost_ = 0;  // leases whose holders noticed the loss
   LocalWaits local_waits_;
   runtime::EventLog event_log_;
-  std::size_t answered_callers_ = 0;  // that block, since the end of the last turn
+  std::size_t answered_callers_ = 0;  // blocked callers answered since the end of the last turn
   uv::BlockedThreads blocked_callers_;
   bool running_ = false;
   bool closing_ = false;

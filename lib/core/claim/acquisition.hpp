@@ -76,7 +76,7 @@ struct Acquisition {
   std::vector<std::uint8_t> free_permits;  ///< for each permit, how many nodes would give it
   ClaimId claim{};                         ///< the claim of the current or the last attempt
 
-  Waiting waiting;  ///< what WaitQueue keeps about this call
+  Waiting waiting;  ///< WaitQueue's state for this call
 
   /// Whether several acquisitions that wait for the same resource can get it together.
   [[nodiscard]] bool makes_room() const noexcept { return terms.traits().has_holds; }

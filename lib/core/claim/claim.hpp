@@ -89,7 +89,7 @@ struct Claim {
   };
   /// The part of a claim that only a lease has.
   struct Lease {
-    ValidityBasis basis;  ///< what the deadline rests on
+    ValidityBasis basis;  ///< the nodes that the deadline rests on
     Renewal renewal;
   };
   struct QueuedExtend {
@@ -164,8 +164,8 @@ struct Claim {
   bool is_hold = false;        ///< by token: a node said that the token is one of several holds
   bool by_operator = false;    ///< release: see ReleaseToken
   bool idle = false;           ///< listed by IdleLeases, which may take its work
-  bool contended = false;      ///< its acquisition was refused before, so others may wait as well
-  bool watches_queue = false;  ///< its holder wants to know whether other clients wait
+  bool contended = false;      ///< the acquisition was refused before, so others may wait as well
+  bool watches_queue = false;  ///< the holder wants to know whether other clients wait
   bool is_fenced = false;      ///< a fencing token was requested
   bool is_special = false;     ///< has special terms, which most locks do not have
   bool downgraded = false;     ///< was a writer's lease: nodes may still have the writer's key

@@ -90,7 +90,7 @@ struct Acquire {
   std::optional<Duration> fencing{};
   std::optional<Duration> orphan_ttl{};
   std::span<const std::string> more_resources{};  ///< more resources: all or none
-  std::string_view group{};   ///< who may hold it at the same time; empty: nobody else
+  std::string_view group{};   ///< the group that may hold it at the same time; empty: nobody else
   Duration hold_at_least{};   ///< minimum time until another client may hold it, even after a
                               ///< release
   std::string_view name{};    ///< stored after the token
@@ -120,7 +120,7 @@ struct ExtendToken {
   std::string_view resource;
   Token token{};
   Duration ttl{};
-  std::span<const std::string> more_resources{};  ///< of the same token: all or none
+  std::span<const std::string> more_resources{};  ///< more resources of the token: all or none
 };
 /// Downgrade of the lease that has this token.
 struct DowngradeToken {
@@ -134,7 +134,7 @@ struct Adopt {
   std::string_view resource;
   Token token{};
   Duration ttl{};
-  std::span<const std::string> more_resources{};  ///< of the same token: all or none
+  std::span<const std::string> more_resources{};  ///< more resources of the token: all or none
   std::string_view group{};                       ///< as in Acquire
   RenewalLimits renewal{};
   std::uint64_t fencing_number = 0;  ///< the lease's fencing token; 0: none
@@ -147,7 +147,7 @@ struct ReleaseToken {
                                                   ///< lock
   Duration delay{};                               ///< how long nobody may lock it on these nodes
                                                   ///< afterwards
-  std::span<const std::string> more_resources{};  ///< of the same token
+  std::span<const std::string> more_resources{};  ///< more resources of the token
 };
 struct Inspect {
   CallId request{};

@@ -35,8 +35,8 @@ struct Terms {
   std::string_view resource{};
   std::string_view token{};
   Duration ttl{};
-  std::span<const std::string> more_resources{};  ///< of the same token: all or none
-  std::string_view group{};                       ///< whose members may share the lock
+  std::span<const std::string> more_resources{};  ///< more resources of the token: all or none
+  std::string_view group{};                       ///< the group that may share the lock
   std::uint32_t permits = 0;         ///< size of the semaphore; 0: the resource is no permit
   std::uint64_t fencing_number = 0;  ///< proposed fencing number; 0: none
   Duration cooldown{};               ///< release: how long nobody may have the lock

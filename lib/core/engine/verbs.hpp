@@ -82,7 +82,7 @@ struct VerbRow {
   Operation operation{};
   Form form{};
   std::uint8_t traits = 0;
-  Verb script = verb;  ///< of a plain command: the script that does the same; else the verb itself
+  Verb script = verb;  ///< the script that a plain command replaces; otherwise the verb itself
 
   [[nodiscard]] constexpr bool has(Trait trait) const noexcept { return (traits & trait) != 0; }
 };

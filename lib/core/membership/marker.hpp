@@ -27,7 +27,7 @@ struct Marker {
   State state = State::blank;
   std::string incarnation{};  ///< random, drawn anew for each writing
   std::string deployment{};   ///< random, drawn for each set of members; blank: empty
-  std::string run_id{};       ///< of the server process that was marked
+  std::string run_id{};       ///< the run_id of the server process that was marked
   /// The replication id of that server, which changes with the server's role. If it has evicted
   /// keys, "+" and their number follow. A server with another id may have forgotten something since
   /// it was marked.

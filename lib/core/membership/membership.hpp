@@ -22,7 +22,7 @@ struct ObservedNode {
   std::string problem{};  ///< why it cannot be written: no answer, a replica, …; empty: none
   std::string run_id{};
   std::string replid{};
-  std::chrono::microseconds clock{0};       ///< its own, since 1970
+  std::chrono::microseconds clock{0};       ///< the time of the node's clock, since 1970
   std::string text{};                       ///< the marker as the node keeps it; empty: none
   std::optional<Marker> marker{};           ///< `text` parsed
   std::chrono::milliseconds quarantine{0};  ///< the rest of its quarantine; max(): it has no end

@@ -387,7 +387,7 @@ class Link {
 
   support::Ring<Sent> ring_;
   std::vector<HeldBack> held_;
-  std::size_t held_count_ = 0;  // of the oldest requests in ring_: their answers are held back
+  std::size_t held_count_ = 0;  // the oldest requests in ring_ whose answers are held back
   std::size_t held_taken_ = 0;
   struct HeldDetails {
     Answer answer{};  // without its texts, which follow

@@ -32,8 +32,8 @@ class Standstill {
   enum class Cause : std::uint8_t { unknown, ours, theirs };
   struct Verdict {
     Cause cause = Cause::unknown;
-    NodeSet alike{};  ///< nodes whose steps may be the same one
-    Gain ours{};      ///< what these steps have in common
+    NodeSet alike{};  ///< nodes whose steps may have the same cause
+    Gain ours{};      ///< the gain that these steps have in common
   };
   /// `ours` if `needed` of the members that are `up` agree and none contradicts. Unknown while
   /// fewer than `needed` are up, unless there are fewer `nodes` than that.

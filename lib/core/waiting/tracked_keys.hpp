@@ -30,9 +30,10 @@ class TrackedKeys {
     NodeSet answered;  ///< nodes that have answered since they were asked, so `present` is current
     NodeSet may_be_news;  ///< nodes that were asked after the key was last inspected: their answers
                           ///< may be news
-    std::optional<std::uint32_t> observation;     ///< the observation of a resource
-    ClaimId lease;                                ///< the lease whose queue this is
-    OtherClients others = OtherClients::unknown;  ///< what the holder of `lease` was notified of
+    std::optional<std::uint32_t> observation;  ///< the observation of a resource
+    ClaimId lease;                             ///< the lease whose queue this is
+    OtherClients others =
+        OtherClients::unknown;  ///< the last notification of the holder of `lease`
   };
   /// Ordered by key, so that a seed reproduces a run.
   using Keys = std::map<std::string, Key, std::less<>>;

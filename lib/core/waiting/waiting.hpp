@@ -35,9 +35,9 @@ struct Waiting {
   /// When the acquisition asks as the standby, in case the successor does not come. Instant::min():
   /// no node chose this client as the standby.
   Instant watch_until = Instant::min();
-  bool watches = false;             ///< its last attempt was made as the standby
+  bool watches = false;             ///< the last attempt was made as the standby
   std::optional<Instant> retry_at;  ///< when to try again, because nodes notified it
-  Plan plan;                        ///< its next attempt
+  Plan plan;                        ///< the plan for the next attempt
 };
 
 }  // namespace redlock::core

@@ -16,7 +16,7 @@ namespace redlock::redis {
 /// The identity of the server.
 struct ServerIdentity {
   std::string run_id;              ///< changes at every start of the server's process
-  std::int64_t connection_id = 0;  ///< what CLIENT ID answered
+  std::int64_t connection_id = 0;  ///< the id that CLIENT ID answered
   std::string version;    ///< e.g. "7.0.15"; for a fork: the Redis version it is compatible with
   std::string product{};  ///< product and version by its own name, e.g. "Valkey 9.1.2"
   core::Capabilities capabilities{};
@@ -117,7 +117,7 @@ class Handshake {
   /// The restart guard's remaining work.
   enum class Guard : std::uint8_t {
     none,
-    decide,  ///< by guard.lua
+    decide,  ///< guard.lua is to decide
     read,    ///< if our user runs no scripts, by a transaction: see core::guard_node()
     write,
   };

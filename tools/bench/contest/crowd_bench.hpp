@@ -16,7 +16,7 @@ struct CrowdRow {
   std::uint64_t nodes = 0;
   std::uint64_t clients = 0;
   std::chrono::nanoseconds connected{0};  ///< until each client has acquired a lock of its own
-  std::uint64_t connections = 0;          ///< to all nodes, from the start to the end
+  std::uint64_t connections = 0;          ///< connections to all nodes, from start to end
   std::chrono::nanoseconds elapsed{0};    ///< the time in which grants counted
   std::uint64_t grants = 0;
   std::uint64_t most = 0;   ///< grants of the client that had the most

@@ -14,7 +14,7 @@ inline constexpr const char* crowd_member_verb = "crowd-member";
 
 /// A member's request, a line on its standard input.
 struct CrowdRequest {
-  Settings settings{};      ///< of each client; see settings_to_pass()
+  Settings settings{};      ///< settings of each client: see settings_to_pass()
   std::string resource{};   ///< the lock that all want; with "/INDEX" after it: a lock that only
                             ///< this client wants
   std::string board{};      ///< the file of the CrowdBoard

@@ -18,7 +18,7 @@ inline constexpr const char* handoff_contender_verb = "handoff-contender";
 /// A contender's request, a line on its standard input.
 struct HandoffRequest {
   enum class Side { ours, floor } side = Side::ours;
-  Settings settings{};  ///< of the contender's client; see settings_to_pass()
+  Settings settings{};  ///< settings of the contender's client: see settings_to_pass()
   std::string resource{};
   std::string board{};  ///< the file of the HandoffBoard
   std::size_t index = 0;

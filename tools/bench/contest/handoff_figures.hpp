@@ -31,7 +31,7 @@ struct HandoffRecord {
 
 struct HandoffResult {
   std::uint64_t acquisitions = 0;
-  std::uint64_t hand_overs = 0;  ///< to another contender that waited when the release began
+  std::uint64_t hand_overs = 0;  ///< grants to another contender that waited when the release began
   std::uint64_t reentries = 0;   ///< grants to the contender that had just released
   std::uint64_t unacknowledged = 0;
   /// The time in which a contender held the lock or waited for it.

@@ -27,8 +27,8 @@ struct FaultRow {
   std::size_t in_flight = 0;
   BenchFault fault{};
   bool majority = false;           ///< the fault strikes a majority: no lock can be granted
-  std::vector<Figures> figures{};  ///< of each repetition
-  std::vector<Figures> healthy{};  ///< of the run on healthy nodes before each
+  std::vector<Figures> figures{};  ///< the figures of each repetition
+  std::vector<Figures> healthy{};  ///< the figures of the run on healthy nodes before each
   std::chrono::nanoseconds worst_acquire{0};  ///< the longest acquire call that was granted
   CycleFailures failures{};
 };

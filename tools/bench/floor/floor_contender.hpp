@@ -37,7 +37,7 @@ class FloorContender final : public HandoffLock {
     FileDescriptor channel;
     std::deque<std::uint64_t> sent{};  ///< the step of each unanswered command
     std::string input{};
-    std::size_t heard = 0;  ///< bytes of messages that have arrived
+    std::size_t heard = 0;  ///< how many bytes of messages have arrived
   };
 
   void subscribe(const std::string& channel);

@@ -35,7 +35,7 @@ svg text.value { font-variant-numeric: tabular-nums; }
 
 /// A place on an axis.
 struct PlotTick {
-  double at = 0;  ///< from 0, the axis' begin, to 1
+  double at = 0;  ///< the position, from 0 at the beginning of the axis to 1
   std::string label{};
 };
 
@@ -72,7 +72,7 @@ struct PlotBar {
 struct BarPlot {
   std::string title{};
   std::string note{};
-  std::vector<std::string> parts{};  ///< their names
+  std::vector<std::string> parts{};  ///< the names of the parts
   std::vector<PlotBar> bars{};
 };
 

@@ -89,7 +89,7 @@ class Judge {
   }
 
   void overlaps(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
-    std::map<std::string, const LeaseRecord*> longest;  // by group
+    std::map<std::string, const LeaseRecord*> longest;  // the lease of each group that ends last
     for (const LeaseRecord* lease : leases) {
       for (const auto& [group, earlier] : longest) {
         const bool share = !group.empty() && group == lease->group;

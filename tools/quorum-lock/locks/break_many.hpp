@@ -14,8 +14,8 @@ namespace redlock::cli {
 
 /// The locks that `break` breaks if there can be several.
 struct ManyBreaking {
-  std::string pattern{};                ///< of resources; empty: all
-  std::optional<std::string> holder{};  ///< a glob; none: whoever holds them
+  std::string pattern{};                ///< the pattern of resources; empty: all
+  std::optional<std::string> holder{};  ///< a glob of holders; none: all holders
   std::chrono::nanoseconds delay{0};    ///< zero: none
   bool sure = false;                    ///< does not ask
   std::size_t keys_per_node = 0;

@@ -37,7 +37,7 @@ struct BreakVerdict {
   std::string_view outcome{};         ///< the outcome for break_json()
   std::vector<Token> tokens{};        ///< the tokens that are gone
   std::chrono::nanoseconds delay{0};  ///< the delay that was imposed; zero: none
-  Inspection after{};                 ///< what the nodes store now
+  Inspection after{};                 ///< the state of the nodes now
   std::string why{};                  ///< why it was not broken, or not as requested
   ExitCode exit_code = ExitCode::done;
   bool deleted_any = false;  ///< false: no node that answered had any of the tokens

@@ -20,7 +20,7 @@ struct Ending {
   std::uint64_t renewals = 0;  ///< renewals that were seen
   std::chrono::nanoseconds silence{
       0};  ///< lost: the time since the last renewal or the acquisition
-  std::chrono::nanoseconds shortened{0};  ///< by how much the deadline came nearer since then
+  std::chrono::nanoseconds shortened{0};  ///< the time by which the deadline came nearer since then
 };
 
 /// Decides which signal a command under a lock gets, and when. Uses neither clock nor process: the
