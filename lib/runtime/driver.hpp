@@ -131,8 +131,8 @@ class Driver final : private NodeOwner {
   KernelRandomness randomness_;
   core::Engine engine_;
   std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect
-  std::optional<redis::Dialect>
-      common_dialect_;  // the dialect of all ready nodes; none: they differ
+  // The dialect of all ready nodes; none: they differ.
+  std::optional<redis::Dialect> common_dialect_;
   std::vector<core::Command> commands_;
   bool stepping_ = false;
   core::Instant stepped_at_{};

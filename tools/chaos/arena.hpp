@@ -28,8 +28,8 @@ struct ArenaRequest {
   std::uint64_t seed = 1;
   std::size_t nodes = 5;
   std::size_t contenders = 4;
-  std::vector<std::string>
-      foreign{};  ///< the command of the last contender; empty: that one is ours
+  /// The command of the last contender; empty: that one is ours.
+  std::vector<std::string> foreign{};
   std::vector<std::string> resources{};
   FaultServer::WallClock clocks = FaultServer::WallClock::machine;
   bool strangers = false;                 ///< names can lead to a server that is not a node

@@ -27,8 +27,8 @@ struct RunRequest {
   std::vector<std::string> foreign{};
   std::chrono::milliseconds duration{};
   std::set<FaultKind> kinds{};
-  std::optional<cli::PortRange>
-      ports{};  ///< the ports of the servers and of the links to them; none: any
+  /// The ports of the servers and of the links to them; none: any.
+  std::optional<cli::PortRange> ports{};
   /// Called with a line for each event.
   std::function<void(std::string_view)> tell{};
   /// Called with the elapsed time, and what is broken now.

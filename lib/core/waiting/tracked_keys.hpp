@@ -32,8 +32,8 @@ class TrackedKeys {
                           ///< may be news
     std::optional<std::uint32_t> observation;  ///< the observation of a resource
     ClaimId lease;                             ///< the lease whose queue this is
-    OtherClients others =
-        OtherClients::unknown;  ///< the last notification of the holder of `lease`
+    /// The last notification of the holder of `lease`.
+    OtherClients others = OtherClients::unknown;
   };
   /// Ordered by key, so that a seed reproduces a run.
   using Keys = std::map<std::string, Key, std::less<>>;

@@ -172,8 +172,8 @@ class AsyncLanes {
   std::vector<Lane> lanes_;
   AcquireOptions acquire_options_;
   Callback<void()> finished_;
-  std::uint64_t cycles_with_all_ =
-      0;  // cycles that ended before the measurement, with all nodes up
+  // Cycles that ended before the measurement, with all nodes up.
+  std::uint64_t cycles_with_all_ = 0;
   Clock::time_point measured_from_;
   Clock::time_point deadline_;
   bool measuring_ = false;

@@ -72,9 +72,9 @@ std::vector<std::string> CycleMeasurement::first_nodes(std::size_t count) const 
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// Clears our own nodes, and opens a deployment of the first `nodes`. A node that was slow at the
-/// end of the last row still has keys of that row. They must neither count as somebody's locks nor
-/// be in the way.
+/// Clears our own nodes, and with the restart guard opens a deployment of the first `nodes`. A node
+/// that was slow at the end of the last row still has keys of that row. They must neither count as
+/// somebody's locks nor be in the way.
 std::string CycleMeasurement::open(std::size_t nodes) const {
   if (!session_.is_local()) return {};
   session_.clear_local_nodes();

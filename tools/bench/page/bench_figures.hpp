@@ -23,8 +23,8 @@ struct Figures {
   double cycle_p50_us = 0;
   double cycle_p99_us = 0;
   double client_cpu_us_per_cycle = 0;
-  double node_cpu_us_per_cycle =
-      0;  ///< the CPU time of all nodes together; 0: they are not our own
+  /// The CPU time of all nodes together; 0: they are not our own.
+  double node_cpu_us_per_cycle = 0;
   std::uint64_t failures = 0;
   std::uint64_t fenced_in_one_round = 0;
   std::uint64_t fenced_in_more_rounds = 0;

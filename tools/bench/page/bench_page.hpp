@@ -11,8 +11,8 @@ namespace redlock::cli {
 /// How something was measured.
 struct BenchFacts {
   std::string command{};  ///< the command that repeats the measurement
-  std::vector<std::pair<std::string, std::string>>
-      about{};                          ///< names and their values, such as the machine
+  /// Names and their values, such as the machine.
+  std::vector<std::pair<std::string, std::string>> about{};
   std::vector<std::string> left_out{};  ///< a sentence for each peer that was not measured
 };
 

@@ -46,8 +46,8 @@ namespace redlock::chaos {
 using BootTime = std::int64_t;
 
 struct LeaseRecord {
-  std::size_t contender =
-      0;               ///< the slot in the run; a killed contender and its successor share one
+  /// The slot in the run; a killed contender and its successor share one.
+  std::size_t contender = 0;
   std::string name{};  ///< the file and the number in it, for people
   std::string resource{};
   std::vector<std::string> also{};  ///< more of them, held all or none

@@ -23,8 +23,8 @@ struct ShownSetting {
 /// The meaning of a configuration file together with the command line and the environment.
 struct ConfigReport {
   std::string file{};
-  std::vector<std::string>
-      mistakes{};  ///< a line for each; if there are any, nothing else is filled in
+  /// A line for each; if there are any, nothing else is filled in.
+  std::vector<std::string> mistakes{};
   struct Scope {
     std::string verb{};  ///< empty: the options that all verbs have in common
     std::vector<ShownSetting> settings{};

@@ -29,8 +29,8 @@ bool any_still_there(const std::vector<Token>& tokens, const Inspection& inspect
 /// Whether tokens were deleted, even if on too few nodes for a successful round.
 struct BrokenOn {
   bool any = false;
-  std::set<std::string>
-      nodes;  ///< the nodes that deleted a token, or whose answers no round has waited for
+  /// The nodes that deleted a token, or whose answers no round has waited for.
+  std::set<std::string> nodes;
 
   void add(const RoundReport& round) {
     for (const NodeReport& node : round.nodes) {

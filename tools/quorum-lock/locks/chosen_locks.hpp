@@ -23,8 +23,8 @@ struct ChosenLock {
 struct ChosenLocks {
   std::vector<ChosenLock> locks{};
   admin::LockList rows{};  ///< the locks as `list` shows them; permits are one row
-  std::vector<std::string>
-      names{};  ///< the holder's name, for each row; empty: not known, or several
+  /// The holder's name, for each row; empty: not known, or several.
+  std::vector<std::string> names{};
   std::vector<std::string> values{};  ///< resources with a value that is not a lock token
 };
 
