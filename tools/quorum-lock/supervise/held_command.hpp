@@ -37,8 +37,8 @@ struct HeldCommand {
   std::optional<std::chrono::nanoseconds> max_hold{};
   std::optional<std::uint64_t> max_renewals{};
   std::optional<std::chrono::nanoseconds> kill_after{};
-  int conflict_code = code(
-      ExitCode::taken);  ///< the exit code if another client holds the lock until the wait is over
+  /// The exit code if another client holds the lock until the wait is over.
+  int conflict_code = code(ExitCode::taken);
   MetricsTargets metrics{};
   StatusTarget status{};
 };

@@ -18,8 +18,8 @@ struct Ending {
   /// Whether the command, or anything that it has started, still runs.
   enum class Remains { none, running, beyond_our_rights } remains = Remains::running;
   std::uint64_t renewals = 0;  ///< renewals that were seen
-  std::chrono::nanoseconds silence{
-      0};  ///< lost: the time since the last renewal or the acquisition
+  /// Lost: the time since the last renewal, or since the acquisition.
+  std::chrono::nanoseconds silence{0};
   std::chrono::nanoseconds shortened{0};  ///< the time by which the deadline came nearer since then
 };
 
