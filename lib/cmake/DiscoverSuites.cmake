@@ -1,9 +1,10 @@
-# One CTest test per GoogleTest suite. A test per case, as gtest_discover_tests() makes it, would
-# start the servers of a suite once per case; a test per executable would say too little when it
-# fails. ctest asks the executable for its suites when it starts, so no suite can be forgotten.
+# Makes one CTest test for each GoogleTest suite. With a test for each case, as
+# gtest_discover_tests() makes them, each case would start the servers of its suite. A test for each
+# executable would say too little when it fails. ctest asks the executable for its suites when it
+# starts, so no suite can be forgotten.
 #
-# Two roles: include()d it defines redlock_discover_suites(); included by ctest with
-# REDLOCK_SUITES_OF set it declares the tests.
+# This file has two roles: include()d, it defines redlock_discover_suites(); included by ctest with
+# REDLOCK_SUITES_OF set, it declares the tests.
 
 if(NOT DEFINED REDLOCK_SUITES_OF)
   set(redlock_discover_suites_file "${CMAKE_CURRENT_LIST_FILE}")

@@ -4,23 +4,24 @@
 #   -- args: token, delay_ms, keeper
 # The names are in the order in which a call sends keys and arguments. A name with a unit ends with
 # it. The script reads keys.resource and args.token. The embedded text has KEYS[1] and ARGV[1]
-# instead, so a name costs a node nothing: Lua locals for the arguments would cost it up to a tenth
-# of a release.
+# instead, so a name costs a node nothing. Lua locals for the arguments would cost a node up to a
+# tenth of the time of a release.
 #   none          no keys, or no arguments
 #   permits?      an argument that a call can leave out, with all that follow it
 #   ticket|why?   two meanings of such an argument: a call gives one of them at most
 #   resources...  the last name of the keys: any number of them, one at least. If there are no other
-#                 keys, keys.resources is KEYS. Else keys.resources.first is their first index there.
-#   tokens...     the first name of the arguments, if there are no other keys than such: one argument
+#                 keys, keys.resources is KEYS. Otherwise, keys.resources.first is the first index in
+#                 KEYS.
+#   tokens...     the first name of the arguments, if all keys have one name with dots: one argument
 #                 for each key. args.tokens is ARGV.
 #
-# The line "-- with: NAME" stands for the text of FOLDER/parts/NAME.lua. Parts are functions: they
+# The text of FOLDER/parts/NAME.lua replaces the line "-- with: NAME". Parts are functions: they
 # have parameters, and read neither keys nor arguments.
 #
 # Comment lines and empty lines are not embedded: they would be a third of the bytes that a node is
 # sent, and a new comment would make a new script.
 #
-# In namespace redlock::redis::scripts the header has, for break_lock.lua,
+# For break_lock.lua, the header has in namespace redlock::redis::scripts
 #   inline constexpr Script break_lock{"break_lock", R"lua(…)lua", "<SHA-1 of the text>"};
 #   struct BreakLock { Word resource; Word token; Word delay_ms; Word keeper; operator Call() const; };
 # and all_scripts, an array of all scripts. lib/redis/scripts/script.hpp declares Script, Word and Call.
@@ -92,9 +93,9 @@ endfunction()
 
 # Reads one line of a head. `what` is "keys" or "args". Sets, in the caller,
 #   <what>_places             its names in their order, as written
-#   text_of.<what>.NAME       what stands in the embedded text for <what>.NAME
-#   text_of.keys.NAME.first   the same, if NAME is any number of keys
-#   all_names                 with these names as well
+#   text_of.<what>.NAME       the embedded text for <what>.NAME
+#   text_of.keys.NAME.first   the embedded text for keys.NAME.first, if NAME is any number of keys
+#   all_names                 the names from before, and these
 function(redlock_read_head script line_number what line)
   if(what STREQUAL "keys")
     set(array KEYS)

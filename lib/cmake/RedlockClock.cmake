@@ -2,8 +2,8 @@
 # which the library reads. The tests use the library from the build folder. quorum-lock contains its
 # bytes, and writes them next to the clock file: nothing has to be installed or found.
 #
-# Two roles: include()d it defines the targets; run by `cmake -P` it writes HEADER, with the bytes of
-# FILE as
+# This file has two roles: include()d, it defines the targets; run by `cmake -P`, it writes HEADER, with
+# the bytes of FILE as
 #   inline constexpr unsigned char preload[] = {…};
 # in namespace redlock::wall_clock.
 

@@ -102,8 +102,8 @@ if(TARGET quorum-lock)
   # The schemas of the JSON that quorum-lock prints, for programs that read it.
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/docs/schemas"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock" COMPONENT redlock_tool)
-  # Examples for operators to copy: none is active in the place where it is installed. The folders
-  # that make packages are none.
+  # Examples for operators to copy: an installed example is not active. The folders that make
+  # packages are not examples.
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/packaging/" USE_SOURCE_PERMISSIONS
     DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock/examples" COMPONENT redlock_tool
     REGEX "/tools/packaging/(bundle|conan|debian|node|python|release|vcpkg|kubernetes/secrets)$" EXCLUDE)

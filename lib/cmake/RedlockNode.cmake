@@ -51,7 +51,7 @@ set_target_properties(redlock_node PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY "${redlock_node_package}")
 target_compile_definitions(redlock_node PRIVATE NAPI_VERSION=8)
 target_include_directories(redlock_node SYSTEM PRIVATE "${REDLOCK_NODE_HEADERS}")
-# The addon contains the library, and exports nothing of it.
+# The addon contains the library, and exports none of its functions.
 target_link_libraries(redlock_node PRIVATE redlock_bindings_c)
 if(APPLE)
   target_link_options(redlock_node PRIVATE -Wl,-undefined,dynamic_lookup)

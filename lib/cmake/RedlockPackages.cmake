@@ -6,7 +6,7 @@ if(NOT TARGET redlock OR NOT TARGET redlock_static OR NOT TARGET quorum-lock)
   return()
 endif()
 
-# The project has neither a home on the web nor an address of its own: who distributes packages names
+# The project has neither a home on the web nor an address of its own: distributors of packages name
 # both here.
 set(REDLOCK_HOMEPAGE "" CACHE STRING "Homepage that the packages name; empty: none")
 set(REDLOCK_PACKAGE_CONTACT "" CACHE STRING
@@ -73,8 +73,8 @@ set(CPACK_COMPONENT_REDLOCK_TOOL_DESCRIPTION
 Runs commands under a lock or as an elected leader, inspects locks, checks
 nodes. The option --local needs redis-server.")
 
-# What Debian's policy wants in each package, and no other installation needs: it is added to what
-# was installed, before the packages are made of it.
+# Files that Debian's policy demands in each package, and that no other installation needs. They are
+# added to the installed files before the packages are made.
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/tools/packaging/debian/files.cmake")
 set(CPACK_REDLOCK_SOURCE_DIR "${PROJECT_SOURCE_DIR}")
 

@@ -1,8 +1,8 @@
 # Embeds the files that `quorum-lock bench --peers` needs at run time: nothing has to be installed
 # or found.
 #
-# Two roles: include()d it defines the target redlock_peers_embedded; run by `cmake -P` it writes HEADER,
-# with the texts of PROGRAM and PACKAGES as
+# This file has two roles: include()d, it defines the target redlock_peers_embedded; run by `cmake -P`,
+# it writes HEADER, with the texts of PROGRAM and PACKAGES as
 #   inline constexpr std::string_view peer_program = …, peer_packages = …;
 # in namespace redlock::bench.
 

@@ -6,7 +6,7 @@ include(CheckIPOSupported)
 # precompiled header; without it, each of them would be a miss.
 #
 # Looks for ccache once per build folder: otherwise a later installation of ccache would change all
-# command lines, and compile everything again. `cmake -U REDLOCK_CCACHE …` looks again.
+# command lines, and compile everything again. `cmake -U REDLOCK_CCACHE …` searches again.
 macro(redlock_use_ccache)
   if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
     if(NOT DEFINED CACHE{REDLOCK_CCACHE})

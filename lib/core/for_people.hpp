@@ -55,7 +55,7 @@ struct AuditEntry {
   return AuditEntry{*milliseconds, *token, *name};
 }
 
-/// None: the text is malformed; inspect.lua never answers like this.
+/// Parses the part for people. None: the text is malformed; inspect.lua never answers like this.
 [[nodiscard]] inline std::optional<ForPeople> parse_for_people(std::string_view text) noexcept {
   constexpr std::int64_t most_waiters = UINT32_MAX;
   const auto waiters = take_number(text);

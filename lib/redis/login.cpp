@@ -12,7 +12,7 @@ namespace {
 /// More than for name lookups: the tokens of a hundred clients can expire at one moment.
 constexpr std::size_t most_providers = 256;
 
-/// On a thread of its own.
+/// Calls the provider. Runs on a thread of its own.
 [[nodiscard]] ProvidedCredentials ask_provider(const CredentialsProvider& provider,
                                                const std::string& url) noexcept {
   try {

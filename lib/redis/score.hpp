@@ -5,7 +5,8 @@
 
 namespace redlock::redis {
 
-/// The number that a whole text is. Servers write a large round number with an exponent.
+/// The text as a number; none: the text, or a part of it, is not a number. Servers write large
+/// round numbers with an exponent.
 [[nodiscard]] std::optional<double> score_in(std::string_view text) noexcept;
 
 }  // namespace redlock::redis

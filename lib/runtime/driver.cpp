@@ -74,7 +74,8 @@ void Driver::carry_out(const core::Disconnect& command) {
   if (node.ready()) node.connection().flush();
   std::string why = engine_.link(command.node).failure().why + std::string(node.missing());
   node.disconnect(uv::CloseMode::reset);
-  // Otherwise the connection was given up for a new one, which shows the node's present state.
+  // A connection that is not silent was given up for a new one, which shows the node's present
+  // state.
   const bool silent = engine_.link(command.node).failure().vote == Vote::timeout;
   report(command.node, NodeEvent::Kind::down, std::move(why),
          silent ? NodeEvent::Level::warning : NodeEvent::Level::debug);

@@ -24,9 +24,8 @@
 
 namespace redlock::runtime {
 
-/// Receives the outcomes of what it asked for. Called on the loop, in the middle of a step: it
-/// copies what it needs, and must not step the driver or call the user's code outside
-/// `on_turn_end`.
+/// Receives the outcomes of its calls. Called on the loop, in the middle of a step: it copies what
+/// it needs, and must not step the driver or call the user's code outside `on_turn_end`.
 class DriverListener {
  public:
   /// The round and the claim of an outcome live until the call returns.
@@ -132,7 +131,8 @@ class Driver final : private NodeOwner {
   KernelRandomness randomness_;
   core::Engine engine_;
   std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect
-  std::optional<redis::Dialect> common_dialect_;          // of all ready nodes; none: they differ
+  // The dialect of all ready nodes; none: they differ.
+  std::optional<redis::Dialect> common_dialect_;
   std::vector<core::Command> commands_;
   bool stepping_ = false;
   core::Instant stepped_at_{};

@@ -105,7 +105,7 @@ std::string who_is_in_the_way(const std::optional<Holder>& holder, std::uint32_t
   return {};
 }
 
-/// The holder on most nodes, and the longest that it keeps any of them.
+/// The holder on most nodes, and the longest time that it keeps any of them.
 std::string about_holder(const RoundReport& report, std::uint32_t permits) {
   std::optional<Holder> leader;
   std::size_t most = 0;
@@ -151,7 +151,7 @@ bool has_failed(const NodeReport& node) {
          node.vote == Vote::excluded;
 }
 
-/// A node that may be new belongs to no deployment: nobody has to be told both.
+/// A node that may be new belongs to no deployment: the message says only the first.
 std::string without_repetition(std::string message) {
   const std::string repeated = "; " + std::string(core::no_deployment);
   const std::size_t at = message.find(repeated);

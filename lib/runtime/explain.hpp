@@ -44,7 +44,7 @@ void name_holder(Error& error, const Inspection& inspection);
 /// Explains an extend by hand that the lease's limits do not allow.
 [[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 
-/// Fills in the state, and the leading kind and holder, from what the nodes store.
+/// Fills in the state, the leading kind and the leading holder, from the nodes' contents.
 void judge(Inspection& inspection);
 
 [[nodiscard]] Inspection report_inspection(const core::Round& round,

@@ -16,7 +16,7 @@
 namespace redlock::runtime {
 namespace {
 
-/// The name of the token's holder: a lease's own name is in its token.
+/// The name of the token's holder. The name of a lease itself, if it has one, is in its token.
 std::string name_of(const Token& token, std::string_view name_of_client) {
   return std::string(token.name().empty() ? name_of_client : token.name());
 }

@@ -46,9 +46,9 @@ struct NodeLocks {
   std::map<std::string, StoredLock> locks{};
 };
 
-/// Asks all nodes at once, on a loop and connections of its own: first for the names of keys that
-/// can be locks, in pages, then every node for all these names, so that a lock that came after a
-/// node's page is not missed there. Changes nothing.
+/// Asks all nodes at once, on a loop and connections of its own, and changes nothing. First it
+/// reads the names of keys that can be locks, in pages. Then it asks every node for all these
+/// names, so that a lock which came after a node's page is not missed there.
 class Listing {
  public:
   /// Throws std::system_error when the process has no file descriptor left.

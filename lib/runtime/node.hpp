@@ -50,7 +50,7 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void subscribe(std::string_view name);
   void probe_subscription();
   void unsubscribe();
-  /// What a connection that is not ready waits for: see redis::missing_to_connect().
+  /// The thing that a connection which is not ready waits for: see redis::missing_to_connect().
   [[nodiscard]] std::string_view missing() const noexcept {
     return connection_ && !connection_->ready() ? connection_->missing() : std::string_view();
   }

@@ -18,7 +18,7 @@ namespace redlock::runtime {
 /// The answers of one node, before they are judged and compared with other nodes.
 struct SurveyedNode {
   admin::NodeCheck seen{};               ///< everything but clock_offset, which needs all nodes
-  std::string denied{};                  ///< what the node denies us, in its own words
+  std::string denied{};                  ///< the right that the node denies us, in its own words
   std::string marker_text{};             ///< the stored marker; empty: none
   std::optional<core::Marker> marker{};  ///< none: there is no marker of ours
   std::string quarantine_why{};          ///< the stored reason for the quarantine
@@ -29,12 +29,12 @@ struct SurveyedNode {
   std::string forgetting{};   ///< commands that can make the node forget, and how often they ran
   std::uint64_t clients = 0;  ///< number of connected clients
   std::uint64_t most_clients = 0;  ///< number of clients that it admits; 0: not known
-  std::optional<std::chrono::microseconds> time{};  ///< its own clock, since 1970
+  std::optional<std::chrono::microseconds> time{};  ///< the time of the node's clock, since 1970
   /// The node's clock relative to this machine's; only the differences between nodes matter.
   std::optional<std::chrono::nanoseconds> clock{};
   /// The floor below which the node acknowledges no fencing token: a time since 1970.
   std::optional<std::chrono::nanoseconds> fencing_floor{};
-  /// How far the floor is ahead of the node's own clock.
+  /// The floor minus the time of the node's own clock.
   std::optional<std::chrono::nanoseconds> fencing_ahead{};
 };
 

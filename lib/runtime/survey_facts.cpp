@@ -183,7 +183,7 @@ redis::Questions fact_questions() {
   questions.add({"GET", redis::keys::quarantine});
   questions.add({"ZSCORE", redis::keys::fencing_numbers, ""});
   questions.add({"EVAL", "return 1", "0"});
-  // What clients can do without scripts, in the same way as the handshake asks.
+  // The commands that replace scripts; the handshake asks for them in the same way.
   questions.add({"COMMAND", "GETKEYS", "DELIFEQ", "key", "value"});
   questions.add({"COMMAND", "GETKEYS", "DELEX", "key"});
   questions.add({"INFO", "commandstats"});

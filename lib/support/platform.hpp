@@ -22,8 +22,9 @@ extern const clockid_t boot_clock;
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-/// From the kernel, blocking until it has been seeded. Ends the program if that fails: weaker
-/// randomness is not an alternative, as a token that repeats can delete somebody else's lock.
+/// Fills `out` from the kernel, and blocks until the kernel's source has been seeded. Ends the
+/// program if that fails: weaker randomness is not an alternative, as a token that repeats can
+/// delete somebody else's lock.
 void fill_random(std::span<std::uint8_t> out) noexcept;
 
 /// No SIGPIPE for writes to a socket whose peer is gone: the flag for every send(), and a setting
@@ -31,8 +32,8 @@ void fill_random(std::span<std::uint8_t> out) noexcept;
 extern const int send_without_sigpipe;
 void prevent_sigpipe(int socket) noexcept;
 
-/// Keeps an idle TCP connection alive in the devices on its way, and ends one whose peer is gone:
-/// after a minute of silence the kernel sends probes, and gives up when three probes, or sent data,
+/// Keeps an idle TCP connection alive in the devices on its way, and ends one whose peer is gone.
+/// After a minute of silence the kernel sends probes. It gives up when three probes, or sent data,
 /// went unanswered for `silence_allowed`. Systems that support less do what they can.
 inline constexpr std::chrono::seconds silence_allowed{90};
 void keep_alive(int socket) noexcept;
@@ -40,7 +41,7 @@ void keep_alive(int socket) noexcept;
 /// How this program was called, without its folder.
 [[nodiscard]] std::string_view program_name() noexcept;
 
-/// For debuggers; does nothing where a thread cannot be named.
+/// For debuggers. Does nothing on systems that cannot name threads.
 void name_this_thread(const char* name) noexcept;
 
 }  // namespace redlock::support

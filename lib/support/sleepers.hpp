@@ -6,11 +6,11 @@
 
 namespace redlock::support {
 
-/// Threads that sleep, each until a flag of its own is set. A thread sleeps under one bit, which
-/// other threads can share; one call wakes the threads of any number of bits.
+/// Threads that sleep, each until a flag of its own is set. Each thread sleeps under a bit, which
+/// it can share with others. One call wakes the threads of any number of bits.
 ///
-/// sleepers_linux.cpp: they sleep on one futex. sleepers_posix.cpp: on a condition variable for
-/// each bit.
+/// In sleepers_linux.cpp, they sleep on one futex; in sleepers_posix.cpp, on a condition variable
+/// for each bit.
 class Sleepers {
  public:
   static constexpr std::uint32_t bits = 32;

@@ -23,7 +23,7 @@ void Sleepers::sleep_until(const std::atomic<bool>& over, std::uint32_t bit) noe
 }
 
 void Sleepers::wake(std::uint32_t of_bits) noexcept {
-  // The lock lets a thread that has just seen that its wait is not over fall asleep first.
+  // A thread that has just seen that its wait is not over holds the lock until it sleeps.
   const std::lock_guard lock(state_->mutex);
   for (std::size_t bit = 0; bit < bits; ++bit) {
     if ((of_bits >> bit & 1U) != 0) state_->woken[bit].notify_all();

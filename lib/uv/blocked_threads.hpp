@@ -10,9 +10,9 @@
 namespace redlock::uv {
 
 /// Threads that wait for the loop's thread, each for an answer of its own. Threads that were
-/// answered in one turn are woken together, with one system call: a thread that is woken alone
-/// often takes the processor from the thread that has others to wake, and each switch costs as much
-/// as the woken thread's work.
+/// answered in one turn are woken together, with one system call. A thread that is woken alone
+/// often takes the processor from the thread that still has others to wake, and each switch costs
+/// as much as the woken thread's work.
 class BlockedThreads {
  public:
   /// The wait of one thread for one answer. Created by the thread that is going to wait.

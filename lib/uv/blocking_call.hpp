@@ -43,9 +43,9 @@ class CallLimit {
 ///
 /// If no call can begin, the `Answer` is constructed from a constant text, its `problem`.
 ///
-/// Not uv_queue_work: its thread pool is joined when the process exits, also in a forked child,
-/// which has no such threads and crashes (seen with libuv 1.44); the pool is shared with everything
-/// else in the process, and a call that hangs would hold up the end of the loop.
+/// Does not use uv_queue_work. Its thread pool is joined when the process exits, also in a forked
+/// child, which has no such threads and crashes (seen with libuv 1.44). The pool is shared with
+/// everything else in the process, and a call that hangs would hold up the end of the loop.
 ///
 /// Belongs to the loop's thread.
 template <class Answer>

@@ -128,7 +128,7 @@ void LoopThread::begin_waiting() noexcept {
 void LoopThread::leave_to_borrowers() noexcept {
   if (waiting_ != 0) return;
   const std::lock_guard lock(mutex_);
-  // The thread may sleep inside the loop by now, where it is of no use to anybody who borrows.
+  // The thread may sleep inside the loop by now, and nobody could borrow the loop until it wakes.
   if (waiting_ == 0 && turning_ && !borrowed_ && wakeup_) wakeup_->notify();
 }
 

@@ -21,17 +21,17 @@ namespace redlock::uv {
 /// The thread is named "redlock" and blocks every signal: signals are the application's, and a
 /// write to a dead peer must not raise SIGPIPE here.
 ///
-/// A loop that may be lent is also turned by other threads, one at a time: a thread that would only
-/// wait for the loop's next callback borrows it and waits in the kernel itself, which saves it two
-/// changes of threads. "The loop's thread" is the thread that turns it.
+/// A loop that may be lent is also turned by other threads, one at a time. A thread that would only
+/// wait for the loop's next callback borrows the loop and waits in the kernel itself, which saves
+/// two changes of threads. "The loop's thread" is the thread that turns it.
 class LoopThread {
  public:
   enum class Lending : std::uint8_t { never, when_idle };
 
   /// `on_stop` runs once, on the loop's thread (or in stop() if the thread was never started), and
   /// destroys everything that keeps the loop alive. A notify() that was not served may be lost with
-  /// its Wakeup, so `on_stop` itself checks for what a notify() would announce. The destructor may
-  /// call it, so everything it uses is declared before this object.
+  /// its Wakeup, so `on_stop` checks by itself whatever a notify() would have announced. The
+  /// destructor may call `on_stop`, so everything that it uses is declared before this object.
   explicit LoopThread(Callback on_stop, Lending lending = Lending::never);
   /// Calls stop().
   ~LoopThread();
@@ -64,15 +64,15 @@ class LoopThread {
   void turn() noexcept { uv_run(loop_.get(), UV_RUN_ONCE); }
   /// For the borrower: whether to give the loop back now.
   [[nodiscard]] bool is_wanted_back() const noexcept { return stopping_; }
-  /// Ends the loan. The thread takes the loop up again at once when `at_once`, when something is
-  /// due or somebody waits, and otherwise when no other loan followed for a millisecond or two:
-  /// waking it after every loan would cost what borrowing saves.
+  /// Ends the loan. The loop's own thread takes the loop up again at once if `at_once`, if
+  /// something is due, or if somebody waits. Otherwise it does so when no other loan has followed
+  /// for a millisecond or two: waking it after every loan would cost what borrowing saves.
   void give_back(bool at_once) noexcept;
   /// The thread takes the loop up as soon as it is free: called when a Wakeup was notified.
   void want() noexcept;
 
-  /// The loop is not lent while a thread waits for it without turning it. The waiting thread ends
-  /// this, or the callback of the loop that answers it.
+  /// The loop is not lent while a thread waits for it without turning it. The wait is ended by the
+  /// waiting thread, or by the loop's callback that answers it.
   void begin_waiting() noexcept;
   void end_waiting() noexcept { --waiting_; }
   /// Called after `end_waiting()`, once for any number of calls: if nobody waits, the thread leaves

@@ -32,8 +32,8 @@ using HostLookup = std::function<ResolvedHost(const std::string& host, std::uint
 /// The most lookups that may run at once in one process.
 inline constexpr std::size_t most_lookups = 32;
 
-/// The addresses of one host name, looked up without blocking the loop, for the streams to one
-/// server, at once or one after another.
+/// The addresses of one host name, looked up without blocking the loop, for all streams to one
+/// server, whether at the same time or one after another.
 ///
 /// Remembers which address was tried last and whether it worked: the next stream starts at that
 /// address, or at the one after it. A host with an address that hangs is reached by its other

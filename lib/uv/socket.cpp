@@ -73,8 +73,8 @@ int Socket::start_reading() {
 }
 
 std::ptrdiff_t Socket::try_send(std::string_view bytes) noexcept {
-  // Not uv_try_write(), which may raise SIGPIPE: on a caller's loop a server that
-  // went away must not end the caller's program with SIGPIPE.
+  // Does not use uv_try_write(), which may raise SIGPIPE: on a caller's loop, a server that went
+  // away must not end the caller's program.
   while (true) {
     const ssize_t sent =
         ::send(state_->fd, bytes.data(), bytes.size(), support::send_without_sigpipe);

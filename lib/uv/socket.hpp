@@ -23,7 +23,7 @@ enum class CloseMode {
 class SocketListener {
  public:
   virtual void on_connected(int status) noexcept = 0;
-  /// The bytes stay where they are until the call returns, even if it destroys the socket.
+  /// `bytes` is valid until the call returns, even if the call destroys the socket.
   virtual void on_read(std::string_view bytes) noexcept = 0;
   virtual void on_read_end(int status) noexcept = 0;
   virtual void on_sent_later(int status) noexcept = 0;

@@ -182,7 +182,7 @@ void Stream::Connection::on_read(std::string_view bytes) noexcept {
 
 void Stream::Connection::shake_hands() {
   const TlsSession::Status status = tls_->shake_hands();
-  // Also after a failure: the alert gives the reason to the server's log.
+  // Sent even after a failure: the alert gives the reason to the server's log.
   send_ciphertext();
   if (phase_ != Phase::shaking_hands) return;
   switch (status) {
@@ -322,8 +322,8 @@ void Stream::Connection::fail(Failure failure) {
   phase_ = Phase::failed;
   failure_ = std::move(failure);
   if (socket_) socket_->close(CloseMode::reset);
-  // Failures surface in the middle of open(), flush() and of a listener's own call; a timer of zero
-  // brings all of them to the listener in one way: from the loop, before it polls again.
+  // Failures surface in the middle of open(), of flush() and of a listener's own call. A timer of
+  // zero reports all of them to the listener in one way: from the loop, before it polls again.
   auto timer = std::make_unique<uv_timer_t>();
   REDLOCK_ASSERT(uv_timer_init(loop_, timer.get()) == 0);
   timer->data = this;

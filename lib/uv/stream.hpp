@@ -50,7 +50,7 @@ class StreamListener {
   /// Connected, and under TLS the handshake is complete. A server that refuses our client
   /// certificate may say so only afterwards (TLS 1.3).
   virtual void on_open() noexcept = 0;
-  /// Plain text; the bytes stay where they are until the call returns.
+  /// `bytes` is plain text, valid until the call returns.
   virtual void on_bytes(std::string_view bytes) noexcept = 0;
   /// The last call, once: the connection is gone.
   virtual void on_failure(const Failure& failure) noexcept = 0;

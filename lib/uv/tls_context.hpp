@@ -13,7 +13,7 @@ namespace redlock::uv {
 struct TlsFiles {
   std::string ca_file;    ///< trusted authorities; none: the system's certificate store
   std::string cert_file;  ///< the client's certificate chain; needs key_file
-  std::string key_file;   ///< its private key, not encrypted
+  std::string key_file;   ///< the private key of that certificate, not encrypted
 };
 
 /// Shared by all TLS connections to a deployment: trusted authorities and the client certificate.

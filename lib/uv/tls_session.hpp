@@ -21,7 +21,7 @@ class TlsSession {
   enum class Status {
     ok,
     needs_input,  ///< nothing more to do until receive() brings more
-    closed,       ///< the peer said that it will send no more
+    closed,       ///< the peer has announced that it sends nothing more
     failed,       ///< see error()
   };
 
@@ -46,14 +46,14 @@ class TlsSession {
 
   [[nodiscard]] Status write(std::string_view plaintext);
 
-  /// Tells the peer that no more data follows (close_notify).
+  /// Announces to the peer that no data follows (close_notify).
   void say_close();
 
   /// Ciphertext for the peer, valid until the next call.
   [[nodiscard]] std::string_view outgoing() const;
   void outgoing_sent();
 
-  /// One line, after `failed`.
+  /// The error in one line, after `failed`.
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
   /// Whether the peer demands a client certificate and the context has none: such servers just hang

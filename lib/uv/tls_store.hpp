@@ -46,7 +46,7 @@ class TlsStore {
 
  private:
   TlsFiles files_;
-  Stamps stamps_;  // of the files that the context was made of
+  Stamps stamps_;  // the stamps of the files that the context was made from
   std::shared_ptr<const TlsContext> context_;
   std::string problem_;  // the last problem that was reported
   std::string warning_;

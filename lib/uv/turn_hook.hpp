@@ -19,8 +19,8 @@ class TurnHook {
   TurnHook(const TurnHook&) = delete;
   TurnHook& operator=(const TurnHook&) = delete;
 
-  /// Makes no system call. Also allowed inside the callback itself: the next turn then follows
-  /// without waiting for I/O.
+  /// Makes no system call. The callback itself can call it, too: the next turn then follows without
+  /// waiting for I/O.
   void request() noexcept;
 
   /// Calls back now if that was requested, outside every callback of the loop: for a caller that

@@ -10,8 +10,8 @@ namespace redlock::uv {
 /// Lets any thread make the loop's thread call back. Several notify() may be served by one call;
 /// everything written before a notify() is visible in the call that follows it.
 ///
-/// Keeps the loop alive while it exists. Created and destroyed where the loop runs; the owner makes
-/// sure that no thread is inside notify() when it is destroyed. It may be destroyed by its
+/// Keeps the loop alive while it exists. Created and destroyed on the loop's thread; the owner
+/// makes sure that no thread is inside notify() when it is destroyed. It may be destroyed by its
 /// callback.
 class Wakeup {
  public:

@@ -21,7 +21,7 @@ constexpr std::string_view cohort_options[] = {"contenders", "duration"};
 
 constexpr std::string_view crowd_options[] = {"nodes-count", "duration", "contenders", "hold"};
 
-/// Of the modes that read a BenchPlan.
+/// The options of all modes that read a BenchPlan.
 constexpr std::string_view plan_options[] = {"in-flight", "duration", "repetitions"};
 
 constexpr BenchMode all_bench_modes[] = {

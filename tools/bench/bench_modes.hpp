@@ -13,7 +13,8 @@ namespace redlock::cli {
 struct BenchMode {
   std::string_view name;
   int (*run)(const Arguments& given, const Signals& signals);
-  /// Those of bench that it takes; the others are refused. All take --mode and --ports.
+  /// The options of bench that the mode takes; it refuses the others. All modes take --mode and
+  /// --ports.
   std::span<const std::string_view> options;
 };
 

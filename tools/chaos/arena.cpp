@@ -44,7 +44,7 @@ constexpr LinkFault link_faults[] = {
     {FaultForm::name_leads_away, LinkMode::pass},
 };
 
-/// None: the form is not about links.
+/// The mode that the fault gives a link; none: the fault is not about links.
 std::optional<LinkMode> mode_of(FaultForm form) noexcept {
   for (const LinkFault& fault : link_faults) {
     if (fault.form == form) return fault.mode;
@@ -52,7 +52,7 @@ std::optional<LinkMode> mode_of(FaultForm form) noexcept {
   return std::nullopt;
 }
 
-/// The commands that break a node, and those that mend it; empty ones are not sent.
+/// The commands that break a node, and those that repair it. Empty commands are not sent.
 struct ToldFault {
   FaultForm form;
   std::array<std::string_view, 2> to_break;
@@ -152,7 +152,7 @@ void Arena::start_contender(std::size_t slot) {
 
 void Arena::end(Contender& contender) noexcept {
   if (contender.pid > 0) {
-    // A foreign one may have children.
+    // The whole group, because a foreign contender may have children.
     static_cast<void>(::kill(-contender.pid, SIGKILL));
     cli::kill_and_reap(contender.pid);
   }
@@ -160,7 +160,7 @@ void Arena::end(Contender& contender) noexcept {
 }
 
 void Arena::begin(const Fault& fault) {
-  // A fault without a duration is not healed.
+  // A fault without a duration is never healed, so it is noted here.
   if (fault.begin == fault.end) needs_operator_ = needs_operator_ || fault.needs_operator;
   if (fault.form == FaultForm::machine_busy) {
     load_.emplace(signals_);
@@ -181,7 +181,7 @@ void Arena::heal(const Fault& fault) {
   } else if (mode_of(fault.form)) {
     set_links(fault, {});
     if (fault.form == FaultForm::name_leads_away) {
-      // Blank again for the next time.
+      // The server is blank again for its next use.
       stranger_->kill(FaultServer::Data::forgotten);
       stranger_->start();
     }
@@ -219,7 +219,7 @@ void Arena::break_node(const Fault& fault, FaultServer& server) {
     case FaultForm::clock_leaps:
       return server.move_clock(clock_bases_[*fault.node] + fault.amount);
     case FaultForm::clock_set_back:
-      // Never forward again: so small a leap is nothing that a new client could notice.
+      // The clock never goes forward again: a new client could not notice so small a leap.
       clock_bases_[*fault.node] = std::min(clock_bases_[*fault.node], -fault.amount);
       return server.move_clock(clock_bases_[*fault.node]);
     default:
@@ -247,7 +247,7 @@ void Arena::mend_node(const Fault& fault, FaultServer& server) {
 }
 
 std::uint16_t Arena::other_port(std::size_t node) const {
-  // A single node has no other: it only refuses to write for a while.
+  // A single node becomes a replica of itself: it only refuses to write for a while.
   return servers_[(node + 1) % servers_.size()]->port();
 }
 
@@ -259,8 +259,9 @@ void Arena::call_operator() {
     operator_pid_ = -1;
     const bool opened = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (opened) needs_operator_ = false;
-    // Contenders know the nodes as their proxies: a node that is a member by such a name, of a
-    // deployment that is no more, keeps the others out. Its operator has to delete the marker.
+    // Contenders know the nodes by the names of their proxies. A node that is a member by such a
+    // name, in a deployment that no longer exists, keeps the others out. Its operator has to delete
+    // the marker.
     operator_failures_ = opened ? 0 : operator_failures_ + 1;
     if (operator_failures_ > 0 && operator_failures_ % 10 == 0 &&
         count_members().value_or(servers_.size()) <= servers_.size() / 2) {

@@ -28,15 +28,17 @@ struct ArenaRequest {
   std::uint64_t seed = 1;
   std::size_t nodes = 5;
   std::size_t contenders = 4;
-  std::vector<std::string> foreign{};  ///< the command of the last contender; empty: it is ours
+  /// The command of the last contender; empty: that one is ours.
+  std::vector<std::string> foreign{};
   std::vector<std::string> resources{};
   FaultServer::WallClock clocks = FaultServer::WallClock::machine;
-  bool strangers = false;                 ///< names may lead to a server that is no node
-  std::optional<cli::PortRange> ports{};  ///< of the servers, and of the links to them
+  bool strangers = false;                 ///< names can lead to a server that is not a node
+  std::optional<cli::PortRange> ports{};  ///< the ports of the servers and of the links to them
 };
 
-/// Servers, contenders, a link between each two of them, and the hands that break them. All
-/// processes are gone when this object is. Used from the main thread.
+/// Owns the servers, the contenders, and a link from each contender to each server, and breaks and
+/// repairs them. When this object is destroyed, it has ended all processes. Used from the main
+/// thread.
 class Arena {
  public:
   /// Starts the servers and opens the deployment. Throws std::runtime_error.
@@ -50,15 +52,16 @@ class Arena {
   void begin(const Fault& fault);
   void heal(const Fault& fault);
 
-  /// Takes note of contenders that have ended, and starts again what should run. Those that ended
-  /// well are done.
+  /// Notes which contenders have ended, and restarts the servers and contenders that should run. A
+  /// contender that ended well is done.
   void look_after(const Recorder& recorder);
   [[nodiscard]] bool all_done() const noexcept;
 
   /// To be called now and then once everything is healed. Calls the operator if two checks in a
   /// row, a second apart, find that too few nodes remember their deployment for the clients to take
-  /// the others back. Never if no node remembers one, half-done openings included: clients must
-  /// repair those themselves, and a run in which they do not must fail.
+  /// the others back. Does not call the operator if no node remembers a deployment, or if an
+  /// opening is half done: clients must repair that by themselves, and a run in which they do not
+  /// must fail.
   void look_at_markers();
 
  private:

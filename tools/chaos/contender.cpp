@@ -64,7 +64,7 @@ std::uint64_t number_of(std::optional<FencingToken> token) {
   return token.value_or(FencingToken()).value();
 }
 
-/// A lease in use: each answer of the library about it is recorded.
+/// A lease in use. Records each answer of the library about the lease.
 class Holding {
  public:
   Holding(const Recorder& recorder, std::uint64_t number, Lease lease)
@@ -88,7 +88,7 @@ class Holding {
     return valid;
   }
 
-  /// For the moment before the release is sent.
+  /// Records the end. To be called right before the release is sent.
   void ends() const { recorder_.write(fmt::format("ended {} {} released", number_, boot_now())); }
 
   void record(std::string_view what) const { record(what, boot_now()); }
@@ -127,7 +127,7 @@ class Contender {
           dice_.one_in(40) ? lead_once(draw_wait()) : hold_once(resource, kind, draw_wait(kind));
       if (!granted) pause(milliseconds{1}, milliseconds{10});
     }
-    // Everybody at once, and each begins with another one.
+    // All contenders do this at the same time, and each begins with another resource.
     for (std::size_t i = 0; i < request_.resources.size(); ++i) {
       const std::size_t resource = (i + request_.slot) % request_.resources.size();
       while (!hold_once(resource, Kind::alone, milliseconds{2000})) {
@@ -155,12 +155,12 @@ class Contender {
     return dice < 39 ? Kind::permit : Kind::interval;
   }
 
-  /// Of an interval there is seldom more to wait for than its end.
+  /// Few calls wait for an interval: little more than its end is worth a wait.
   milliseconds draw_wait(Kind kind) {
     return kind == Kind::interval && !dice_.one_in(4) ? milliseconds{0} : draw_wait();
   }
 
-  /// Some only ask, some wait for a moment, and some until they are served.
+  /// Some calls only ask, some wait for a moment, and some wait until they are served.
   milliseconds draw_wait() {
     if (dice_.one_in(6)) return milliseconds{0};
     return dice_.one_in(3) ? milliseconds{4000} : dice_.between(milliseconds{1}, milliseconds{300});
@@ -270,20 +270,21 @@ class Contender {
       if (dice_.one_in(5)) static_cast<void>(holding.lease().extend(ttl));
       pause(milliseconds{0}, milliseconds{2});
     }
-    // Some keep their lease until it ends, or for a while if it is renewed.
+    // A few leases are kept until they end, or for a while if they are renewed.
     if (!dice_.one_in(150)) return;
     const std::int64_t enough = boot_now() + 1'000'000 * ttl.count();
     while (holding.valid() && boot_now() < enough) pause(milliseconds{5}, milliseconds{20});
   }
 
-  /// False: no more of them.
+  /// Returns false if the lease can make no more updates.
   bool update(Holding& holding, CounterFile& counter) {
     const auto value = counter.read(holding.token());
     if (!value) return overtaken(holding);
     pause(milliseconds{0}, milliseconds{2});
     if (!holding.valid()) return false;
     holding.record("trying");
-    // Time for being stopped between the check and the write: only the token helps then.
+    // Leaves time in which this process can be stopped between the check and the write, when only
+    // the token helps.
     if (dice_.one_in(6)) pause(milliseconds{1}, milliseconds{8});
     if (counter.write(*value, *value + 1, holding.token()) == CounterFile::Written::refused) {
       holding.record("refused");
@@ -293,7 +294,7 @@ class Contender {
     return true;
   }
 
-  /// Somebody had a newer lease, while ours was valid before: it must be over by now.
+  /// The counter has met a newer lease. Ours was valid before, and must be over by now.
   static bool overtaken(Holding& holding) {
     if (holding.valid()) holding.record("overtaken");
     return false;

@@ -12,7 +12,7 @@ namespace redlock::chaos {
 inline constexpr const char* contender_verb = "chaos-contender";
 
 struct ContenderRequest {
-  std::filesystem::path folder{};  ///< of the histories and the counters
+  std::filesystem::path folder{};  ///< the folder of the histories and the counters
   std::size_t slot = 0;
   std::size_t generation = 0;
   std::uint64_t seed = 0;
@@ -24,8 +24,8 @@ struct ContenderRequest {
 /// The words after the program's name.
 [[nodiscard]] std::vector<std::string> words_of(const ContenderRequest& request);
 
-/// Takes leases, uses and records them until all is healed; then every resource once more. Gives
-/// the exit code.
+/// Takes leases, uses them and records them, until everything is healed, and then takes every
+/// resource once more. Returns the exit code.
 [[nodiscard]] int run_contender(const std::vector<std::string>& words);
 
 }  // namespace redlock::chaos

@@ -28,9 +28,10 @@ std::int64_t monotonic_now() noexcept {
 }
 
 /// The difference between CLOCK_MONOTONIC, the only fine clock of some languages, and the clock of
-/// the histories. The two differ by the time that the machine was suspended, until it is again.
+/// the histories. The two differ by the time for which the machine was suspended, so a later
+/// suspension changes the difference.
 std::int64_t boot_offset() noexcept {
-  // A process that is interrupted between the two readings would get too much.
+  // An interruption between the two readings would make the difference too large.
   std::int64_t least = INT64_MAX;
   for (int reading = 0; reading < 10; ++reading) {
     const std::int64_t before = monotonic_now();

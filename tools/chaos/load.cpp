@@ -46,7 +46,7 @@ Load::Load(const cli::Signals& signals) : pid_(start(signals)) {}
 Load::~Load() { cli::kill_and_reap(pid_); }
 
 void run_load() {
-  // Refused only to those who would be less nice.
+  // This cannot fail: a process may always lower its own priority.
   [[maybe_unused]] const int result = ::nice(niceness);
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   const unsigned threads = std::min(most_threads, processors * threads_a_processor);

@@ -13,7 +13,7 @@ inline constexpr const char* load_verb = "chaos-load";
 /// servers and contenders.
 class Load {
  public:
-  /// From the main thread. Throws std::runtime_error.
+  /// Starts the process. Called from the main thread. Throws std::runtime_error.
   explicit Load(const cli::Signals& signals);
   ~Load();
   Load(const Load&) = delete;

@@ -12,7 +12,7 @@ constexpr std::size_t read_size = 65536;
 constexpr std::size_t trickle_bytes = 16;
 constexpr auto trickle_pace = std::chrono::milliseconds{2};
 constexpr std::size_t split_bytes = 7;
-/// On average one in so many pieces is the last one before a reset, so most short replies arrive.
+/// On average, one of this many pieces is followed by a reset, so most short replies arrive.
 constexpr unsigned pieces_to_a_tear = 300;
 
 uv_stream_t* as_stream(uv_tcp_t& handle) noexcept {
@@ -93,7 +93,7 @@ void ProxyConnection::received(Pipe& pipe, std::string_view bytes) {
     pipe.lost_bytes = true;
     return;
   }
-  // Behind the client's end, nobody reads replies any more; the server must go on for all that.
+  // After the client's end, nobody reads the replies, but the server must go on.
   if (is_replies(pipe) && requests_.end == Pipe::End::delivered) return;
   const auto due =
       Clock::now() + (rule_.mode == LinkMode::delay ? rule_.delay : std::chrono::milliseconds{0});
@@ -142,7 +142,7 @@ void ProxyConnection::pump() {
   if (!closing_) arm();
 }
 
-/// The next piece. Each piece gets its own turn of the loop, so that the kernel seldom joins pieces
+/// The next piece. Each piece gets its own turn of the loop, so that the kernel rarely joins them
 /// again. False: the connection is torn.
 bool ProxyConnection::deliver_split() {
   std::string& bytes = replies_.queue.front().bytes;
@@ -175,8 +175,8 @@ void ProxyConnection::deliver(Pipe& pipe, uv_tcp_t& sink) {
 void ProxyConnection::deliver_end(Pipe& pipe, uv_tcp_t& sink) {
   pipe.end = Pipe::End::delivered;
   const bool both = requests_.end == Pipe::End::delivered && replies_.end == Pipe::End::delivered;
-  // A reset right behind bytes would make the server's kernel forget them unread. The network to
-  // fear is the one whose server executes what its client has long given up.
+  // A reset right after bytes would make the server's kernel forget them unread. The dangerous
+  // network is the one whose server executes what its client has given up long ago.
   struct Shutdown {
     uv_shutdown_t request{};
   };
@@ -249,7 +249,7 @@ void ProxyConnection::reset() {
   if (closing_) return;
   closing_ = true;
   for (Pipe* pipe : {&requests_, &replies_}) {
-    // Refused if the handle is not an open connection: then it is closed as it is.
+    // A reset is refused if the handle is not an open connection, which is then simply closed.
     pipe->source.data = pipe;
     if (uv_tcp_close_reset(&pipe->source, on_handle_closed) != 0) close(as_handle(pipe->source));
   }
@@ -264,7 +264,7 @@ void ProxyConnection::on_handle_closed(uv_handle_t* handle) noexcept {
   ProxyConnection* self = handle->type == UV_TIMER ? static_cast<ProxyConnection*>(handle->data)
                                                    : static_cast<Pipe*>(handle->data)->owner;
   if (--self->open_handles_ > 0) return;
-  // It may destroy this object, and the function with it.
+  // The function may destroy this object, and with it the member itself.
   const auto on_closed = std::move(self->on_closed_);
   on_closed();
 }

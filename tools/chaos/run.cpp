@@ -23,8 +23,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t resource_count = 3;
 constexpr milliseconds check_every{50};
-/// Quarantines, the ends of leases, backoffs: the time that a healed deployment may need before
-/// every contender has had everything, on a machine with other things to do.
+/// How long a healed deployment can need, on a busy machine, until every contender has had
+/// everything: quarantines, the ends of leases, backoffs.
 constexpr milliseconds progress_limit{20'000};
 
 milliseconds fault_time(milliseconds duration) {
@@ -75,7 +75,7 @@ class Conductor {
     if (const int signal = break_and_mend(arena)) return signal;
     recorder_.write(fmt::format("healed {}", boot_now()));
     tell("everything is healed");
-    // After the record: the contender's first action counts.
+    // Written after the record, so that the contenders' actions come later than the record.
     if (!std::ofstream(request_.histories / healed_file)) {
       throw std::runtime_error("chaos: the folder of the histories cannot be written");
     }
@@ -99,7 +99,7 @@ class Conductor {
         for (const Open& open : open_) record(open);
         return signal;
       }
-      // Healed first: a fault that begins now may be about the same node.
+      // Faults are healed first, because a fault that begins now may be about the same node.
       if (healed != open_.end() && healed->fault.end <= now()) {
         arena.heal(healed->fault);
         record(*healed);

@@ -27,7 +27,8 @@ struct RunRequest {
   std::vector<std::string> foreign{};
   std::chrono::milliseconds duration{};
   std::set<FaultKind> kinds{};
-  std::optional<cli::PortRange> ports{};  ///< of the servers, and of the links to them; none: any
+  /// The ports of the servers and of the links to them; none: any.
+  std::optional<cli::PortRange> ports{};
   /// Called with a line for each event.
   std::function<void(std::string_view)> tell{};
   /// Called with the elapsed time, and what is broken now.
@@ -38,9 +39,9 @@ struct RunRequest {
 [[nodiscard]] std::vector<Fault> schedule_of(const RunRequest& request);
 
 /// Runs, heals everything, waits until every contender has had every resource once more or the time
-/// for that is over, and ends everything. Gives the number of the signal that ended it before, or
-/// 0. From the main thread. Throws std::runtime_error when servers or contenders cannot be
-/// started.
+/// for that is over, and ends everything. Returns the number of the signal that ended the run
+/// early; 0: no signal did. Called from the main thread. Throws std::runtime_error when servers or
+/// contenders cannot be started.
 [[nodiscard]] int run(const RunRequest& request, const cli::Signals& signals);
 
 }  // namespace redlock::chaos

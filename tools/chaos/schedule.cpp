@@ -34,7 +34,7 @@ enum class Loss {
   process,  ///< it has its data, but must prove that
   keys,     ///< all of them; sometimes on a majority at once
   some,     ///< the locks, or its place among the members: only of a minority
-  clock,    ///< what its clock said before proves nothing
+  clock,    ///< earlier readings of the clock prove nothing
 };
 
 struct Row {
@@ -99,11 +99,11 @@ const Row& row_of(FaultForm form) noexcept {
 /// How long a node counts as broken after a fault that costs it its data or its clock's history:
 /// its quarantine, and some time for clients to meet it again.
 constexpr milliseconds aftermath = max_ttl + milliseconds{300};
-/// A node that is no member any more is taken back after a quarantine, by clients that connect to
-/// it anew every 5 s, and then begins another quarantine.
+/// How long a node is of no use after it has lost its membership. Clients connect to it anew every
+/// 5 s and take it back after a quarantine. Then it begins another quarantine.
 constexpr milliseconds without_place = milliseconds{5000} + 2 * max_ttl + milliseconds{300};
-/// From the end of one eviction to the next: an eviction goes unnoticed for a second, in which the
-/// judge is mild.
+/// The time from the end of one eviction to the next. An eviction goes unnoticed for a second, in
+/// which the checker excuses violations.
 constexpr milliseconds between_evictions{8000};
 
 milliseconds lasting(FaultForm form, Dice& dice) {
@@ -119,7 +119,8 @@ milliseconds lasting(FaultForm form, Dice& dice) {
     case Lasting::while_:
       return dice.between(milliseconds{80}, milliseconds{1000});
     case Lasting::past_leases:
-      // A client that sent nothing in between could not know that its key has gone.
+      // After a shorter leap, a client that sent nothing during it could not know that its key is
+      // gone.
       return max_ttl + dice.between(milliseconds{50}, milliseconds{400});
     case Lasting::burst:
       return dice.between(milliseconds{50}, milliseconds{300});
@@ -156,7 +157,7 @@ milliseconds amount_of(FaultForm form, Dice& dice) {
 constexpr milliseconds stormy_for{9000};
 constexpr milliseconds calm_for{4000};
 
-/// When the calm stretch begins that is the next one, or under way, at `now`.
+/// When the calm stretch begins that is under way at `now`, or the next one.
 Offset calm_from(Offset now) {
   const auto rounds = now / (stormy_for + calm_for);
   return rounds * (stormy_for + calm_for) + stormy_for;
@@ -173,16 +174,16 @@ class Planner {
     for (const Row& row : rows) {
       if (!request.kinds.contains(row.kind)) continue;
       if (!request.forgetting && ends_keys(row.form)) continue;
-      // A minority of fewer is none.
+      // Fewer than three nodes have no minority.
       if (row.loss == Loss::some && request.nodes < 3) continue;
-      // The one of the two that can do harm.
+      // Leaps are drawn more often than clocks that are set back, because only leaps can do harm.
       const std::size_t weight = row.form == FaultForm::clock_leaps ? 3 : 1;
       forms_.insert(forms_.end(), weight, row.form);
     }
   }
 
   std::vector<Fault> plan() {
-    // Each kind once, as far as the time allows; then as they come.
+    // First each kind once, as far as the time allows; then kinds at random.
     std::set<FaultKind> kinds;
     for (const FaultForm form : forms_) kinds.insert(kind_of(form));
     std::vector<FaultKind> first(kinds.begin(), kinds.end());
@@ -198,7 +199,7 @@ class Planner {
     for (const FaultKind kind : first) {
       for (int attempt = 0; attempt < 150; ++attempt) {
         if (add(pick(kind), now)) break;
-        // A minority is broken already.
+        // Waits, because a minority is broken already.
         if (attempt % 5 == 4) now += milliseconds{100};
       }
       now += dice_.between(milliseconds{20}, milliseconds{150});
@@ -222,7 +223,7 @@ class Planner {
     return forms[dice_.below(forms.size())];
   }
 
-  /// False: there is no room for it now.
+  /// Returns false if the fault has no room now.
   bool add(FaultForm form, Offset begin) {
     Fault fault;
     fault.form = form;
@@ -261,7 +262,7 @@ class Planner {
       if (evictions_busy_ > fault.begin) return false;
       evictions_busy_ = fault.end + between_evictions;
     }
-    // One of two is never taken back without an operator.
+    // With two nodes, a node that forgot is never taken back without an operator.
     fault.needs_operator = costs_data_or_clock(fault.form) && request_.nodes == 2;
     node_busy_[node] = fault.end + (costs_data_or_clock(fault.form) ? aftermath : Offset{0});
     fault.node = node;
@@ -278,13 +279,13 @@ class Planner {
     if (!costs_data_or_clock(fault.form) || place_busy_ <= fault.begin) {
       return broken < (request_.nodes - 1) / 2;
     }
-    // A node that is no member vouches for nobody. Of three, two must be members for the third to
-    // be taken back.
+    // A node that is not a member cannot help to take back another. Of three nodes, two must be
+    // members for the third to be taken back.
     const std::size_t whole_but_displaced = node_busy_[displaced_] <= fault.begin ? 1 : 0;
     return request_.nodes >= 5 && broken + whole_but_displaced < (request_.nodes - 1) / 2;
   }
 
-  /// Some of the contenders that are whole until then are led to the other server.
+  /// Leads some of the contenders, of those without a fault until then, to the other server.
   bool on_name(Fault& fault) {
     const std::size_t node = dice_.below(request_.nodes);
     if (place_busy_ > fault.begin || node_busy_[node] > fault.begin || !spares_quorum(fault)) {
@@ -299,13 +300,14 @@ class Planner {
 
   bool on_machine(Fault& fault) {
     if (machine_busy_ > fault.begin) return false;
-    // As much time again for the others.
+    // The next load waits for as long again, to leave time for the other faults.
     machine_busy_ = fault.end + (fault.end - fault.begin);
     faults_.push_back(fault);
     return true;
   }
 
-  /// The case that the restart guard is for. No lease is granted until the quarantines are over.
+  /// A majority forgets at once, the case that the restart guard is for. No lease is granted until
+  /// the quarantines are over.
   bool majority_forgets(Fault& fault) {
     fault.needs_operator = true;
     std::size_t left = request_.nodes / 2 + 1;
@@ -319,8 +321,8 @@ class Planner {
     return true;
   }
 
-  /// A node that loses keys does harm only to a lease on a bare quorum that includes the node. So
-  /// some contenders are cut off from as many of the others as they can do without.
+  /// Cuts off some contenders from as many of the other nodes as they can do without: a node that
+  /// loses keys harms only a lease on a bare quorum that includes the node.
   void aim(const Fault& fault) {
     if (!request_.kinds.contains(FaultKind::partition)) return;
     if (request_.contenders < 2 || request_.nodes < 3) return;
@@ -351,7 +353,7 @@ class Planner {
     return true;
   }
 
-  /// One node cut off from some, or from all; now and then several nodes at once.
+  /// Cuts off one node, or sometimes several nodes at once, from some contenders or from all.
   bool on_links(Fault& fault) {
     const bool storm = dice_.one_in(10);
     const std::size_t nodes = storm ? request_.nodes / 2 + 1 : 1;
@@ -364,14 +366,14 @@ class Planner {
     return added;
   }
 
-  /// Some contenders, or all.
+  /// Draws the contenders that a fault affects: some, or all.
   std::uint64_t draw_met() {
     const std::uint64_t everybody = (std::uint64_t{1} << request_.contenders) - 1;
     if (dice_.one_in(3)) return everybody;
     return static_cast<std::uint64_t>(dice_.between(1, static_cast<std::int64_t>(everybody)));
   }
 
-  /// Those that are whole until then.
+  /// Cuts the links of the contenders that have no fault until then.
   bool cut_links(Fault& fault, std::size_t node, std::uint64_t met) {
     fault.node = node;
     fault.contenders = free_links(*fault.node, met, fault.begin);
@@ -402,7 +404,7 @@ class Planner {
   Offset clock_busy_{};
   Offset evictions_busy_{};
   Offset place_busy_{};
-  std::size_t displaced_ = 0;  ///< the node that is no member until then
+  std::size_t displaced_ = 0;  ///< the node that is not a member until then
   Offset machine_busy_{};
   std::vector<Fault> faults_{};
 };

@@ -60,17 +60,17 @@ enum class FaultForm {
   memory_full,   ///< maxmemory is reached: every SET is refused
   node_demoted,  ///< REPLICAOF another node, then NO ONE: its data are gone, its connections stay
   node_flushed,  ///< FLUSHALL: its data are gone at once, its connections stay
-  replies_in_pieces,  ///< of one to seven bytes
-  replies_torn,       ///< in such pieces, and the connection is reset between two of them
-  node_evicts,        ///< its policy is changed and its memory full: no lock stays
-  name_leads_away,    ///< to a blank server, for some contenders, while others keep the old one
+  replies_in_pieces,  ///< replies arrive in pieces of one to seven bytes
+  replies_torn,       ///< as replies_in_pieces, and the connection is reset between two pieces
+  node_evicts,        ///< the node's policy is changed and its memory full: no lock stays
+  name_leads_away,    ///< the name leads some contenders to a blank server; others keep the old one
   machine_busy,       ///< other processes keep the processors busy
 };
 
 [[nodiscard]] std::string_view to_string(FaultForm form) noexcept;
 [[nodiscard]] FaultKind kind_of(FaultForm form) noexcept;
 
-using Offset = std::chrono::milliseconds;  ///< from the start of the run
+using Offset = std::chrono::milliseconds;  ///< the time since the start of the run
 
 struct Fault {
   FaultForm form = FaultForm::link_held;
@@ -78,8 +78,9 @@ struct Fault {
   std::uint64_t contenders = 0;  ///< the contenders that it affects, as a set of bits
   Offset begin{};
   Offset end{};     ///< healed then; the same as `begin` if the fault does not last
-  Offset amount{};  ///< of a delay, of a clock's step
-  /// One of several that cost a majority its memory: only an operator can open it again.
+  Offset amount{};  ///< the length of a delay, or of a clock's step
+  /// The fault is one of several that cost a majority its memory: only an operator can open the
+  /// deployment again.
   bool needs_operator = false;
 };
 
@@ -89,21 +90,24 @@ struct ScheduleRequest {
   std::size_t nodes = 5;
   std::size_t contenders = 4;
   Offset length{};  ///< everything is healed by then
-  /// Whether to draw faults that make a node forget keys, or expire them early, as all faults of
-  /// clock, role, evict and name do.
+  /// Whether to draw faults that make a node forget keys or expire them early. All faults of the
+  /// kinds clock, role, evict and name do.
   bool forgetting = true;
 };
 
-/// The faults of a run by their beginning. A request always gives the same schedule. It keeps to
-/// what the library promises to survive, and leaves a quorum of nodes most of the time, so that
-/// there is something to violate: - a node has one fault of its own at a time, and none for a
-/// quarantine after it lost its data; a minority has one, but that now and then a majority forgets
-/// all at once; - one clock is moved at a time. A leap is so large that also a client that has just
-/// met the node takes it for wrong, smaller than a quarantine (fencing tokens), and lasts until
-/// every lease from before it is over; - one node at a time evicts, or has a name that leads to
-/// another server. Long runs have calm stretches, in which nothing is broken, so that waiting can
-/// be judged. If possible, it aims: around a fault that loses keys, contenders are cut off from so
-/// many other nodes that leases rest on bare quorums.
+/// The faults of a run in the order of their beginnings. Equal requests give equal schedules. A
+/// schedule only has faults that the library promises to survive, and leaves a quorum of nodes most
+/// of the time, so that there is something to violate:
+/// - A node has one fault of its own at a time, and none for a quarantine after it lost its data.
+/// - Only a minority of the nodes has faults at a time, but now and then a majority forgets.
+/// - One clock is moved at a time. A leap is so large that even a client that has just met the node
+///   takes the clock for wrong, smaller than a quarantine (fencing tokens), and lasts until every
+///   lease from before it is over.
+/// - One node at a time evicts, or has a name that leads to another server.
+///
+/// Long runs have calm stretches, in which nothing is broken, so that waiting can be judged. If
+/// possible, the schedule aims: around a fault that loses keys, contenders are cut off from so many
+/// other nodes that leases rest on bare quorums.
 [[nodiscard]] std::vector<Fault> make_schedule(const ScheduleRequest& request);
 
 }  // namespace redlock::chaos

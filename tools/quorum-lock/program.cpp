@@ -32,7 +32,8 @@
 namespace redlock::cli {
 namespace {
 
-/// A descriptor of ours must not become somebody's standard output.
+/// Opens missing standard streams: a descriptor of ours must not become the standard output of a
+/// command.
 bool open_standard_streams() {
   int fd = 0;
   do {
@@ -44,7 +45,7 @@ bool open_standard_streams() {
 /// The process list shows argv for as long as the process runs.
 void hide_passwords(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
-    // Behind this are the arguments of somebody else's command.
+    // The arguments after `--` belong to another program's command.
     if (std::strcmp(argv[i], "--") == 0) return;
     std::string hidden;
     const std::string_view argument = argv[i];
@@ -134,8 +135,8 @@ int run_program(int argc, char** argv) noexcept {
     hide_passwords(argc, argv);
     return run_checked(words);
   } catch (const UsageError& error) {
-    // One line for people, in whatever form the settings ask for: half of these are told before any
-    // setting is known.
+    // Wrong usage is always one line for people, whatever form the settings want: half of these
+    // errors come before any setting is known.
     set_log_form(LogForm::text);
     return end_unknown(words, error.what(), ExitCode::usage);
   } catch (const std::exception& error) {

@@ -35,7 +35,7 @@ template <typename Done>
   return core->acquire(std::move(target), std::move(options), wait, std::move(done));
 }
 
-/// The lease's own client releases it; without a lease, `core` answers.
+/// The lease's own client releases the lease; without a lease, `core` answers.
 inline void release(const Core& core, const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   const Core& its_own = cell ? cell->shared_core() : core;
   if (is_open(its_own, {}, done)) its_own->release(cell, std::move(done));

@@ -42,7 +42,7 @@ void Awaitable<Value>::await_suspend(std::coroutine_handle<> coroutine) {
   const auto start = std::move(call->start);
   const RequestId request = start([call, coroutine](Result<Value> result) {
     call->result.emplace(std::move(result));
-    // Moved out, because nothing of the call may be touched once the coroutine goes on.
+    // Moved out, because the call must not be touched once the coroutine goes on.
     if (const Post post = std::move(call->post)) return post(coroutine);
     coroutine.resume();
   });

@@ -25,8 +25,8 @@ std::vector<std::string> more_keys_of(const Target& target, const Keyspace& keys
 }
 
 Error forked_error() { return runtime::explain(Errc::forked, {}, {}); }
-/// Adds to `unavailable` what the lease is now: after a downgrade that too few nodes answered, the
-/// caller must not go on as a writer.
+/// Adds to an `unavailable` error what the lease has become: after a downgrade that too few nodes
+/// answered, the caller must not go on as a writer.
 RoundDone says_what_it_is_now(const char* what, RoundDone done) {
   if (!done) return done;
   return [what, done = std::move(done)](Result<RoundReport> outcome) mutable {
@@ -270,7 +270,7 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   if (refused(core::refuse_acquire(configuration_.settings, target, options), resource, done)) {
     return;
   }
-  // Made in the place where it is read, because it is large.
+  // Constructed in place, because a move would copy a large event.
   core::Event event(std::in_place_type<core::Acquire>);
   auto& wanted = *std::get_if<core::Acquire>(&event);
   wanted.request = remember(resource, std::move(done));

@@ -220,7 +220,7 @@ void ClientCore::shut_down() noexcept {
   if (shut_down_.exchange(true)) return;
   if (!thread_) return tear_down();
   if (thread_->is_loop_thread()) {
-    // A client destroyed by one of its own callbacks: its thread cannot wait for itself.
+    // The client is destroyed by one of its own callbacks: its thread cannot wait for itself.
     shut_down_ = false;
     std::thread([core = shared_from_this()] { core->shut_down(); }).detach();
     return;

@@ -113,7 +113,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   // --- blocked callers (api/client/waiter.hpp) ---
   /// Whether this thread now turns the loop. No code of the user's runs on it.
   [[nodiscard]] bool try_borrow_loop() noexcept;
-  /// For the borrower: sends the requests and calls the completions that the calls so far have
+  /// For the borrower: sends the requests, and calls the completions, that the calls until now have
   /// produced.
   void end_turn() noexcept;
   /// For the borrower: whether it may wait for more events itself.
@@ -121,13 +121,13 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// For the borrower: waits for the next event, and handles it.
   void turn() noexcept;
   void give_back_loop() noexcept;
-  /// From here until a callback on the loop ends it, a caller waits for an answer without the loop.
+  /// A caller begins to wait for an answer without the loop; a callback on the loop ends the wait.
   void begin_waiting() noexcept;
   /// Wakes the caller together with all callers that are answered in this turn.
   void end_waiting(uv::BlockedThreads::Wait& wait) noexcept;
   void wait(const uv::BlockedThreads::Wait& wait) noexcept { blocked_callers_.block(wait); }
 
-  /// Why a call cannot even be made from here, before anything is waited for.
+  /// Why this thread cannot make a blocking call at all; none: it can.
   [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
   [[nodiscard]] bool forked() const noexcept;
   /// The URLs of all nodes that are known now. On the loop's thread only; the list does not change,
@@ -242,7 +242,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_downgrade_token(std::string_view resource, const Token& token, RoundDone done);
   void begin_release_token(const Target& target, const Token& token,
                            std::optional<BreakOptions> by_operator, RoundDone done);
-  /// `token`: asks whether this token holds the resource.
+  /// `token`: the nodes are asked whether this token holds the resource.
   template <typename Done>
   void begin_inspect(std::string_view resource, const std::optional<Token>& token, Done done);
   void begin_watch(RequestId request, std::string_view resource, WatchOptions options,
@@ -319,7 +319,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   core::Pool<Pending> pending_;
   /// The calls that can be cancelled, by their RequestId.
   core::PoolIndex<Pending, &Pending::by_request> by_request_{pending_};
-  std::vector<std::shared_ptr<LeaseCell>> held_;  // by the index of the claim
+  std::vector<std::shared_ptr<LeaseCell>> held_;  // leases by the index of their claims
   std::vector<Completion> completions_;
   std::vector<Completion> running_completions_;
   // Completions that run the user's code, which no borrowed turn does.
@@ -327,7 +327,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::uint64_t found_lost_ = 0;  // leases whose holders noticed the loss
   LocalWaits local_waits_;
   runtime::EventLog event_log_;
-  std::size_t answered_callers_ = 0;  // that block, since the end of the last turn
+  std::size_t answered_callers_ = 0;  // blocked callers answered since the end of the last turn
   uv::BlockedThreads blocked_callers_;
   bool running_ = false;
   bool closing_ = false;

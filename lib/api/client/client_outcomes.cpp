@@ -26,7 +26,7 @@ void ClientCore::give_back(Pending& call) {
 }
 
 void ClientCore::spend(LeaseCallbacks callbacks) {
-  // Not destroyed here, in the middle of a step: a callback may have captured a lease.
+  // The callbacks are not destroyed here, in the middle of a step: one may have captured a lease.
   if (!callbacks.none()) completions_.emplace_back(Spent{std::move(callbacks)});
 }
 

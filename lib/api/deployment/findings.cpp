@@ -195,8 +195,8 @@ void Findings::judge_settings(const SurveyedNode& node) {
 }
 
 void Findings::judge_tracking(const SurveyedNode& node) {
-  // A third of the entries that a server keeps by default, before it forgets some and notifies at
-  // will.
+  // A third of the default limit, above which a server forgets entries and notifies clients of keys
+  // that have not changed.
   constexpr std::uint64_t many = 300'000;
   if (node.tracked < many) return;
   add(node, admin::Finding::Kind::tracking_table,

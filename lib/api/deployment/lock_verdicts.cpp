@@ -105,7 +105,7 @@ void describe(const Content& content, const std::vector<const StoredLock*>& stor
   lock.holds = reached_by(std::move(holds), quorum);
 }
 
-/// None: nothing is left of the lock, and nobody is queued.
+/// The lock on one resource. None: nothing is left of the lock, and nobody is queued.
 std::optional<admin::ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
                                             const std::string& resource, std::size_t quorum) {
   const Votes votes = count_votes(nodes, resource);
@@ -149,7 +149,7 @@ std::optional<std::string_view> semaphore_of(std::string_view resource) {
   return prefix->substr(0, prefix->size() - 1);
 }
 
-/// A permit that is held tells most; what is left of others least.
+/// A permit that is held says most about its semaphore; the remains of a released one say least.
 int weight_of(LockState state) {
   switch (state) {
     case LockState::held:

@@ -9,11 +9,10 @@
 namespace redlock::api {
 
 /// Compares what the nodes store, by votes, and puts the permits of a semaphore together. Pure. Its
-/// verdicts differ from those of an inspection (`runtime::judge`), which says whether one resource
-/// can be acquired: there, a reservation or a key that is not a lock takes a node, and a resource
-/// is free if a quorum says so. A list shows what is worth a look: locks that are left on a
-/// minority, and resources that are only reserved. In a list, a key that could not be read is
-/// unknown.
+/// verdicts differ from those of an inspection (`runtime::judge`). An inspection says whether one
+/// resource can be acquired: a reservation or a key that is not a lock takes a node, and a resource
+/// is free if a quorum says so. A list also shows locks that are left on a minority, and resources
+/// that are only reserved. In a list, a key that could not be read is unknown.
 [[nodiscard]] admin::LockList judge_locks(const std::vector<runtime::NodeLocks>& nodes,
                                           std::size_t quorum);
 

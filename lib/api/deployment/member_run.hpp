@@ -52,7 +52,7 @@ class MemberRun {
   MemberRun(const ClientOptions& options, const admin::ChangeOptions& change, core::MemberWish wish,
             NodeUrls urls);
 
-  /// None: the change is done.
+  /// Drives the change. None: the change is done.
   [[nodiscard]] std::optional<Error> run();
 
  private:

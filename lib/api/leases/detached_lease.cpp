@@ -52,7 +52,7 @@ std::string_view without_blanks_around(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// In the order of Target::Kind.
+/// The names of the kinds, in the order of Target::Kind.
 constexpr std::array<std::string_view, 3> kinds{"exclusive", "shared", "owned"};
 static_assert(static_cast<int>(Target::Kind::exclusive) == 0 &&
               static_cast<int>(Target::Kind::shared) == 1 &&

@@ -174,7 +174,8 @@ void LeaseCell::tell_risk() const noexcept {
 void LeaseCell::tell_loss(const Error& error) noexcept {
   std::optional<std::stop_source> source;
   {
-    // Made here if need be: who asks later must see under the same lock that it was lost.
+    // The Extra is made here if it is missing: a later caller must see, under the same lock, that
+    // the lease was lost.
     const std::lock_guard lock(extra().lost_mutex);
     source = extra().lost_source;
   }

@@ -67,7 +67,7 @@ class LeaseCell {
   [[nodiscard]] const std::string& resource() const noexcept { return words().resource; }
   [[nodiscard]] std::vector<std::string> more_resources() const;
   [[nodiscard]] const Token& token() const noexcept { return words().token; }
-  /// The kind that a detached lease of it has.
+  /// The kind that the lease has when it is detached.
   [[nodiscard]] Target::Kind kind() const noexcept;
   [[nodiscard]] std::string owner() const;
   [[nodiscard]] bool is_downgraded() const noexcept {
@@ -105,9 +105,10 @@ class LeaseCell {
   /// The holder gives the lease up. If the deadline has passed, that comes too late, and the lease
   /// was lost. Returns whether the lease was live, which is true for one caller only.
   [[nodiscard]] bool end() noexcept;
-  /// The lease ends without its holder's doing.
+  /// The lease ends, and its holder has not ended it.
   void lose() noexcept;
-  /// Runs the holder's code. Whoever takes a lost lease from the client must call it once.
+  /// Runs the holder's callbacks. To be called once, by the code that takes a lost lease from the
+  /// client.
   void tell_loss(const Error& error) noexcept;
   [[nodiscard]] bool wants_warnings() const noexcept;
   /// For the loop's thread, when the lease is over: the captures of the callbacks must not live as

@@ -119,7 +119,7 @@ void AsyncMutexCore::unlock() noexcept {
 }
 
 void AsyncMutexCore::leave(Lock& lock) noexcept {
-  // Before another call of this process can ask: the nodes then see the release first.
+  // Released before another call of this process can ask, so that the nodes see the release first.
   if (!cohort_.passes(look_at(lease_), runtime::boot_now())) lease_ = Lease();
   const auto* const next = static_cast<Caller*>(cohort_.leave(runtime::boot_now()));
   const RequestId request = next != nullptr ? next->request : RequestId{};

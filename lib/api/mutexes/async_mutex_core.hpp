@@ -21,8 +21,8 @@ using GuardDone = Callback<void(Result<AsyncMutexGuard>)>;
 /// passes on.
 ///
 /// Calls, and guards that unlock, are jobs of the loop's thread, so that the nodes see a release
-/// before the next acquire. Once the client is closed, jobs run on any thread: hence the mutex.
-/// Nothing of the user's runs under it.
+/// before the next acquire. Once the client is closed, jobs run on any thread: hence the mutex. No
+/// code of the user's runs under it.
 class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore> {
  public:
   AsyncMutexCore(std::shared_ptr<ClientCore> client, Target target, AcquireOptions options);
@@ -49,7 +49,7 @@ class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore>
     LocalWaits::Id local{};  ///< while it is queued
     RequestId acquire{};     ///< zero while it is queued
   };
-  /// Whether the code runs inside the call, where the call must not be answered.
+  /// Whether the code runs inside the call itself, which must not be answered before it returns.
   enum class Inside : std::uint8_t { no, call };
 
   // All of these take the lock and return without it.

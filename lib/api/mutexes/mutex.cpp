@@ -57,7 +57,7 @@ struct Mutex::State {
         cohort(api::cohort_terms(target, options)),
         fork_generation(support::fork_generation()) {}
 
-  /// How a thread comes out of the queue of this process.
+  /// The outcome of a thread's wait in the queue of this process.
   enum class Entered : std::uint8_t { no, to_acquire, with_lease };
 
   [[nodiscard]] Entered enter(std::chrono::nanoseconds wait, const std::stop_token& stop);
@@ -123,7 +123,8 @@ bool Mutex::State::queue(std::unique_lock<std::mutex>& lock, std::chrono::nanose
   } else {
     has_entered = self.wakeup.wait_until(lock, stop, now + wait, entered);
   }
-  // Both ask `entered` at the end, so no wake-up and no lease is lost with this thread.
+  // Both waits call `entered` at their end, so a thread that gives up loses neither a wake-up nor a
+  // lease.
   if (!has_entered) cohort.cancel(self);
   return has_entered;
 }
@@ -187,7 +188,8 @@ void Mutex::State::leave() noexcept {
   }
   auto now = runtime::boot_now();
   if (api::LeaseCell::of(lease) && !cohort.passes(look_at_lease(), now)) {
-    // Before another thread of this process can ask: the nodes then see the release first.
+    // Released before another thread of this process can ask, so that the nodes see the release
+    // first.
     release(lock);
     lock.lock();
     now = runtime::boot_now();

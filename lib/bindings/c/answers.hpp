@@ -16,7 +16,7 @@ struct redlock_async {
 };
 
 namespace redlock::bindings {
-/// Where answers go, and what becomes of them if nobody takes them.
+/// Passes an answer to the caller's callback, or frees the answer if there is no callback.
 template <typename Result, void (*free)(Result*)>
 struct Answer {
   void (*done)(void*, Result*, redlock_error*);
@@ -27,7 +27,7 @@ struct Answer {
     free(result);
     redlock_error_free(error);
   }
-  /// As every answer that comes later than the call.
+  /// Passes on an answer that comes after the call: on the dispatcher's thread, if there is one.
   void deliver_by(const Dispatcher& dispatcher, Result* result,
                   redlock_error* error) const noexcept {
     struct Free {
@@ -47,7 +47,8 @@ using LeadershipAnswer = Answer<redlock_leadership, redlock_leadership_free>;
 using LeaderAnswer = Answer<redlock_leader, redlock_leader_free>;
 using GuardAnswer = Answer<redlock_guard, redlock_guard_free>;
 
-/// The callback of the C++ client that makes `make(value)` of the value and answers with it.
+/// A callback for the C++ client. It converts the value by `make(value)`, and passes the result to
+/// `answer`.
 template <typename Value, typename Answer, typename Make>
 [[nodiscard]] auto answering(Dispatcher dispatcher, Answer answer, Make make) {
   return [dispatcher = std::move(dispatcher), answer, make](Result<Value> result) noexcept {

@@ -36,7 +36,7 @@ static_assert(same_holder<Holder::Kind::exclusive, REDLOCK_HOLDER_EXCLUSIVE> &&
 
 redlock_error memory_failure{REDLOCK_NO_MEMORY, "no memory is left", "", nullptr};
 
-/// A status that has no Errc.
+/// Reports a failure whose status has no Errc.
 redlock_status internal_failure(const char* what, redlock_error** out) noexcept {
   if (out == nullptr) return REDLOCK_INTERNAL;
   *out = no_memory();

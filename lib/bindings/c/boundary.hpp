@@ -27,24 +27,25 @@
 #include "redlock/token.hpp"
 #include "support/job_queue.hpp"
 
-/// Between C and C++: what every function of redlock.h needs.
+/// The boundary between C and C++, for every function of redlock.h.
 ///
-/// Inside, a failure is thrown as an Error, and `guarded` makes a status of it. That costs about a
-/// microsecond, while a call to the nodes costs a hundred, and keeps each function to a few lines.
+/// Code inside throws a failure as an Error, and `guarded` turns it into a status. This keeps each
+/// function to a few lines, and costs about a microsecond, while a call to the nodes costs a
+/// hundred.
 namespace redlock::bindings {
 
-/// NULL: it is empty.
+/// NULL if the text is empty.
 [[nodiscard]] inline const char* text_or_null(const std::string& text) noexcept {
   return text.empty() ? nullptr : text.c_str();
 }
 
-/// Tokens as C has them, with a NUL at their ends. They stay where they are.
+/// Tokens as C strings, which end with a NUL. Their addresses never change.
 class TokenTexts {
  public:
   [[nodiscard]] const char* add(const Token& token) {
     return texts_.emplace_back(token.view()).c_str();
   }
-  /// NULL: there is none.
+  /// NULL if `token` is empty.
   [[nodiscard]] const char* add(const std::optional<Token>& token) {
     return token ? add(*token) : nullptr;
   }
@@ -73,7 +74,7 @@ struct Failure : redlock_error {
   Round last_round;
 };
 
-/// As `status_of`, for a callback that takes an error. The library owns it: see `release_failure`.
+/// Makes an error, which redlock_error_free() deletes; no_memory() if there is no memory for it.
 [[nodiscard]] redlock_error* make_failure(Error error) noexcept;
 
 /// The error that exists without memory. It must not be deleted.
@@ -81,10 +82,10 @@ struct Failure : redlock_error {
 
 /// Hands the error out, if the caller wants it.
 redlock_status status_of(Error error, redlock_error** out) noexcept;
-/// Of the exception that is being handled.
+/// Hands out the exception that is being handled.
 redlock_status status_of_exception(redlock_error** out) noexcept;
 
-/// Runs a function of the interface: nothing leaves it but a status.
+/// Runs a function of the interface, and turns every exception into a status.
 template <typename Call>
 redlock_status guarded(redlock_error** error, Call&& call) noexcept {
   if (error != nullptr) *error = nullptr;
@@ -100,7 +101,7 @@ redlock_status guarded(redlock_error** error, Call&& call) noexcept {
   return Error{Errc::invalid_argument, std::move(message)};
 }
 
-/// The object to which a pointer from outside points.
+/// The object to which a pointer from outside points. Throws if the pointer is NULL.
 template <typename T>
 [[nodiscard]] T& required(T* pointer, const char* name) {
   if (pointer == nullptr) throw refusal(std::string(name) + " is NULL");
@@ -113,7 +114,7 @@ template <typename T>
   return text == nullptr ? std::string() : std::string(text);
 }
 
-/// Where a result goes: empty until there is one.
+/// The caller's pointer for a result, set to NULL until there is a result.
 template <typename T>
 [[nodiscard]] T*& required_out(T** out, const char* name) {
   T*& place = required(out, name);
@@ -154,12 +155,12 @@ void hand_out(RoundReport report, redlock_round** out);
 }
 
 /// The size of a struct in the first version that had it. A member that is appended later must not
-/// change it: a constant takes the place of sizeof() then.
+/// change this size: a constant then replaces sizeof().
 template <typename Options>
 inline constexpr std::size_t first_size = sizeof(Options);
 
-/// Reads options of any version: of a shorter struct the rest are defaults, of a longer one the
-/// rest is not known here. Refuses a size that no version had.
+/// Reads options of any version: members that a shorter struct lacks get their defaults, and
+/// further members of a longer struct are ignored. Refuses a size that no version had.
 template <typename Options>
 [[nodiscard]] Options read_sized(const Options& given, const Options& defaults, const char* name) {
   if (given.size < first_size<Options>) {
@@ -188,13 +189,14 @@ template <typename Handle>
   return handle == nullptr ? nullptr : handle->dispatcher;
 }
 
-/// Calls a callback on the thread where it belongs.
+/// Calls a callback on the dispatcher's thread, or on this one if there is no dispatcher.
 template <typename Call>
 void deliver(const Dispatcher& dispatcher, Call call) noexcept {
   if (dispatcher == nullptr) return call();
   dispatcher->add(std::move(call));
 }
-/// The same for a callback whose value ends with it. Without memory for a copy it is called now.
+/// As deliver(), for a callback whose `value` lives only until this call returns: passes a copy. If
+/// there is no memory for a copy, calls back on this thread.
 template <typename Value, typename Call>
 void deliver_copy(const Dispatcher& dispatcher, const Value& value, const Call& call) noexcept {
   const auto later = [&] {
@@ -208,7 +210,7 @@ struct FreeError {
 };
 using OwnedError = std::unique_ptr<redlock_error, FreeError>;
 
-/// What `on_at_risk` of leases and of leaderships becomes.
+/// Wraps `on_at_risk` of leases and leaderships.
 [[nodiscard]] inline auto at_risk_callback(std::shared_ptr<void> context,
                                            void (*call)(void* context, std::int64_t remaining_ns),
                                            Dispatcher dispatcher) {
@@ -223,7 +225,8 @@ using OwnedError = std::unique_ptr<redlock_error, FreeError>;
     std::shared_ptr<void> context, void (*call)(void* context, const redlock_error* error),
     Dispatcher dispatcher);
 
-/// The caller's context of callbacks, which is given back when the last of them is gone.
+/// The context that the caller gave for its callbacks. It is freed when the last of the callbacks
+/// is gone.
 [[nodiscard]] std::shared_ptr<void> keep_context(void* context, void (*free_context)(void*));
 
 /// The texts of an array from outside, none of which may be NULL.

@@ -8,7 +8,7 @@
 
 namespace redlock::bindings {
 
-/// With the C view of the nodes, which points into the report.
+/// A close report, with the C view of its nodes, which points into the report.
 struct Closing : redlock_close_report {
   explicit Closing(CloseReport from) : redlock_close_report(), report(std::move(from)) {
     undelivered_count = report.undelivered.size();

@@ -9,7 +9,7 @@ namespace redlock::bindings {
   return Error{Errc::unavailable, std::move(why), {}};
 }
 
-/// The answer to a request: the library's thread waits for it, and the owner of the request gives
+/// The answer to a request. The library's thread waits for it, and the owner of the request gives
 /// it.
 using PendingCredentials = support::Handover<Result<Credentials>>;
 
@@ -19,7 +19,7 @@ struct redlock_credentials {
   redlock_credentials(std::string node,
                       std::shared_ptr<redlock::bindings::PendingCredentials> waiting)
       : url(std::move(node)), pending(std::move(waiting)) {}
-  /// A dispatcher that ends drops what it has not called.
+  /// Answers a request that a dispatcher has dropped because it ended.
   ~redlock_credentials() {
     if (pending != nullptr) answer(redlock::bindings::no_credentials("nobody answered"));
   }

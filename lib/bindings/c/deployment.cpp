@@ -5,7 +5,7 @@
 namespace redlock::bindings {
 namespace {
 
-/// A number that need not be known.
+/// The number; -1: it is not known.
 template <typename Number>
 [[nodiscard]] std::int64_t or_unknown(const std::optional<Number>& number) {
   return number ? static_cast<std::int64_t>(*number) : -1;
@@ -114,7 +114,7 @@ static_assert(offsetof(redlock_change_options, context) + sizeof(void*) ==
   return to;
 }
 
-/// A call that asks the nodes of the options and makes one object of the answer.
+/// Makes a call that asks the nodes of the options, and makes one object of its answer.
 template <typename Made, typename Out, typename Call>
 redlock_status ask(const redlock_client_options* options, Out** out, redlock_error** error,
                    Call&& call) noexcept {

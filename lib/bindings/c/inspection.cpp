@@ -17,7 +17,7 @@ static_assert(static_cast<int>(Inspection::State::free) == REDLOCK_STATE_FREE &&
               static_cast<int>(Inspection::State::split) == REDLOCK_STATE_SPLIT &&
               static_cast<int>(Inspection::State::indeterminate) == REDLOCK_STATE_INDETERMINATE);
 
-/// The same texts for C. They point into the argument.
+/// The texts as C strings, which point into the argument.
 [[nodiscard]] std::vector<const char*> pointers(const std::vector<std::string>& texts) {
   std::vector<const char*> all;
   all.reserve(texts.size());

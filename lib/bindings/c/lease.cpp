@@ -93,7 +93,7 @@ const char* redlock_lease_detach(redlock_lease* lease) {
   if (lease == nullptr) return "";
   redlock::bindings::guarded(nullptr, [&] {
     const redlock::DetachedLease detached = lease->lease.detach();
-    // A second call returns the same.
+    // A second call returns the same text.
     if (!detached.resources.empty()) lease->detached = detached.str();
   });
   return lease->detached.c_str();

@@ -47,7 +47,7 @@ namespace {
   return lease.fencing_token().value_or(FencingToken()).value();
 }
 
-/// Runs a call that answers a lock of the standard, and leaves the mutex locked.
+/// Runs a call that returns a lock of the standard library, and leaves the mutex locked.
 template <typename Call>
 redlock_status locking(redlock_error** error, Call&& call) noexcept {
   return guarded(error, [&] { static_cast<void>(unwrapped(call()).release()); });

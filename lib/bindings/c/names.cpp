@@ -6,7 +6,7 @@
 
 namespace {
 
-/// The name of an enumerator. All of them are literals, and so end with a NUL.
+/// The name of an enumerator. All names are literals, and so end with a NUL.
 template <typename Enumeration>
 [[nodiscard]] const char* name_of(std::int32_t number, Enumeration first, Enumeration last) {
   if (number < static_cast<std::int32_t>(first) || number > static_cast<std::int32_t>(last)) {

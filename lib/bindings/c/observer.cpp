@@ -5,7 +5,7 @@
 namespace redlock::bindings {
 namespace {
 
-/// Tells one callback of everything.
+/// Reports every observation to one callback.
 class Telling final : public Observer {
  public:
   Telling(std::shared_ptr<void> context, ObservationCallback call, Dispatcher dispatcher)
@@ -55,7 +55,7 @@ class Telling final : public Observer {
   }
   static void tell(void* context, ObservationCallback call, redlock_observation_kind kind,
                    const HoldObservation& hold) noexcept {
-    // On the stack: what is observed must not be lost for want of memory.
+    // On the stack: an observation must not be lost when memory is short.
     std::array<char, limits::token_bytes + 1> token{};
     const std::string_view digits = hold.token.view();
     std::copy(digits.begin(), digits.end(), token.begin());

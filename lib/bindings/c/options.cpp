@@ -6,7 +6,7 @@
 namespace redlock::bindings {
 namespace {
 
-// Without padding at its end, a struct may grow by appending.
+// A struct without padding at its end can grow by appended members.
 template <typename Options, typename Last>
 [[nodiscard]] constexpr bool ends_with(std::size_t offset_of_last) {
   return offset_of_last + sizeof(Last) == sizeof(Options);
@@ -83,7 +83,7 @@ void check_unused(const redlock_target& target) {
   if (target.hold_at_least_ns != 0 && !may_last) complain("hold_at_least_ns");
 }
 
-/// Empty if there is no function to call.
+/// Wraps `call`; empty if `call` is NULL.
 std::function<void(const NodeEvent&)> event_callback(std::shared_ptr<void> context,
                                                      void (*call)(void* context,
                                                                   const redlock_node_event* event),

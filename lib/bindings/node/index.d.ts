@@ -3,7 +3,7 @@
 // number is a TypeError; the `code` of both is 'invalid_argument'.
 
 // `await using` needs TypeScript 5.2 or later and "esnext.disposable" in the compiler's option
-// `lib`. Everything else needs neither: this is what that lib and @types/node declare as well.
+// `lib`. Everything else needs neither: these declarations repeat that lib's and @types/node's.
 // AbortSignal is that of @types/node or of the lib "dom".
 declare global {
   interface SymbolConstructor {
@@ -83,7 +83,7 @@ export type Target =
 
 /** Any number of holders, while nobody has the exclusive lock. */
 export function shared(resource: string): Target;
-/** Whoever names the same owner holds it too. */
+/** Any number of holders that name the same owner. */
 export function owned(resource: string, owner: string): Target;
 /** One of so many permits of a semaphore. */
 export function permit(

@@ -1,4 +1,4 @@
-// The same module for `import` and `require`: a lease of one is a Lease of the other.
+// `import` and `require` load one module: a lease of one is a Lease of the other.
 import quorumRedlock from './index.cjs';
 
 export const {

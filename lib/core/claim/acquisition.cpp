@@ -23,8 +23,7 @@ void Acquisition::note_free_permits(std::string_view free) {
 
 void Acquisition::choose_permit(Randomness& random) {
   const std::uint8_t most = *std::max_element(free_permits.begin(), free_permits.end());
-  // Chosen at random among the best: contenders that all took the first one would divide its nodes
-  // among them.
+  // A random one of the best: contenders that all tried the first one would split its nodes.
   const auto best = std::count(free_permits.begin(), free_permits.end(), most);
   auto skip = random.between(Duration::zero(), Duration(best - 1)).count();
   for (std::uint32_t each = 0; each < free_permits.size(); ++each) {

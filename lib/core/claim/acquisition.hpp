@@ -60,7 +60,7 @@ struct Acquisition {
 
   Instant began{};                     ///< when the call began
   std::optional<Instant> give_up;      ///< when to give up; none: after one attempt
-  std::optional<Instant> first_round;  ///< when the first attempt began; none: there was none
+  std::optional<Instant> first_round;  ///< when the first attempt began; none: none has begun
   unsigned attempts = 0;               ///< attempts that have begun
   unsigned failed_attempts = 0;        ///< attempts lost since the last notification
   bool for_space = false;  ///< waits in SpaceQueue until the nodes have answered other requests
@@ -69,16 +69,16 @@ struct Acquisition {
   bool reconnected = false;      ///< an attempt lost its connections once, and waited for new ones
   bool is_waiting = false;       ///< was refused, and is counted as waiting
   bool by_notification = false;  ///< a notification caused the current attempt
-  bool reserves = false;         ///< can wait, and its attempts have new holds of others refused
+  bool reserves = false;  ///< can wait, and nodes that refuse it also refuse new holds of others
 
   std::uint32_t permit = 0;                ///< the permit that the current attempt tries to get
   std::uint32_t moves = 0;                 ///< changes from permit to permit since the last pause
   std::vector<std::uint8_t> free_permits;  ///< for each permit, how many nodes would give it
   ClaimId claim{};                         ///< the claim of the current or the last attempt
 
-  Waiting waiting;  ///< what WaitQueue keeps of it
+  Waiting waiting;  ///< WaitQueue's state for this call
 
-  /// Whether several acquisitions that wait for the same resource can be let in.
+  /// Whether several acquisitions that wait for the same resource can get it together.
   [[nodiscard]] bool makes_room() const noexcept { return terms.traits().has_holds; }
 
   Refusal refusal;        ///< why the last attempt was lost

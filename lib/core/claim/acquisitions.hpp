@@ -60,7 +60,7 @@ class Acquisitions {
   void each_of(CallId request, Visit&& visit) {
     by_request_.each(static_cast<std::uint64_t>(request), std::forward<Visit>(visit));
   }
-  /// Visits the acquisitions that a node which comes up may let go on.
+  /// Visits the acquisitions that can go on once another node is up.
   template <typename Visit>
   void each_kept_from_nodes(Visit&& visit) {
     kept_from_nodes_.each([&](std::uint32_t index) { visit(at(index)); });

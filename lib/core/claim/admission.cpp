@@ -13,7 +13,7 @@ std::string format_duration(Duration duration) {
   const auto within = [duration](Duration limit) { return -limit < duration && duration < limit; };
   // No exponents, because the text is for people.
   if (duration != 0ns && within(1us)) return std::to_string(duration.count()) + " ns";
-  // By hand: std::chrono::round overflows on the least duration.
+  // Rounded by hand, because std::chrono::round overflows on the least duration.
   if (!within(1000s)) {
     const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
     const auto rest = duration - whole;

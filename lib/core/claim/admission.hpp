@@ -40,7 +40,7 @@ namespace redlock::core {
 /// "250 ms", "1.5 s": for messages.
 [[nodiscard]] std::string format_duration(Duration duration);
 
-/// Why a node that took longer than `limit` to connect to is given up. Names the option.
+/// The message about a node that was not connected within `limit`. Names the option that sets it.
 [[nodiscard]] std::string no_connection_within(Duration limit);
 
 }  // namespace redlock::core

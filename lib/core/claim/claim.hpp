@@ -32,10 +32,10 @@ namespace redlock::core {
   return std::hash<std::string_view>()(token);
 }
 
-/// One token and everything that it may have left on the nodes, from the first SET until nothing of
-/// it can be left. A failed attempt, a lease, and a release that a node is still owed are the same
-/// thing in different *phases*. The *purpose* that a claim was made for changes only if a lock that
-/// was extended by its token is adopted.
+/// One token and everything that it may have left on the nodes, from the first SET until nothing
+/// can be left there. A failed attempt, a lease, and a release that a node is still owed are the
+/// same thing in different *phases*. The *purpose* that a claim was made for changes only if a lock
+/// that was extended by its token is adopted.
 ///
 /// Anybody may read a claim. After Claims has made it, its fields are changed by these (*hold* is
 /// engine_hold.cpp, and so on):
@@ -89,15 +89,16 @@ struct Claim {
   };
   /// The part of a claim that only a lease has.
   struct Lease {
-    ValidityBasis basis;  ///< what the deadline rests on
+    ValidityBasis basis;  ///< the nodes that the deadline rests on
     Renewal renewal;
   };
   struct QueuedExtend {
     CallId request;
     Duration ttl;
   };
-  /// Memory that a claim needs only while something of it is under way. An idle lease has none
-  /// (`IdleLeases::archive`): there may be a million of those. Its fields are changed by these:
+  /// Memory that a claim needs only while it is busy. Idle leases have none
+  /// (`IdleLeases::archive`), because a client can hold a million of them. Its fields are changed
+  /// by these:
   ///
   /// | fields | are changed by |
   /// |---|---|
@@ -106,8 +107,8 @@ struct Claim {
   /// | `steps` | *acquire*, *hold* |
   /// | `writer_reservation` | *acquire* |
   /// | `delay`, `adopted` | *by_token* |
-  /// | `place` | *acquire*, as WaitQueue says; Sender adds to `nodes` |
-  /// | `place.unanswered`, `place.again` | *acquire*; KeyNotes; OwedReleases, *hold* |
+  /// | `position` | *acquire*, as WaitQueue says; Sender adds to `nodes` |
+  /// | `position.unanswered`, `position.again` | *acquire*; KeyNotes; OwedReleases, *hold* |
   /// | `in_full` | Sender; Rounds takes out a node that granted or released |
   /// | `deployment`, `ballot_found_at` | Voters |
   /// | `holds_left` | OwedReleases |
@@ -163,14 +164,14 @@ struct Claim {
   bool is_hold = false;        ///< by token: a node said that the token is one of several holds
   bool by_operator = false;    ///< release: see ReleaseToken
   bool idle = false;           ///< listed by IdleLeases, which may take its work
-  bool contended = false;      ///< its acquisition was refused before, so others may wait as well
-  bool watches_queue = false;  ///< its holder wants to know whether other clients wait
+  bool contended = false;      ///< the acquisition was refused before, so others may wait as well
+  bool watches_queue = false;  ///< the holder wants to know whether other clients wait
   bool is_fenced = false;      ///< a fencing token was requested
   bool is_special = false;     ///< has special terms, which most locks do not have
-  bool downgraded = false;     ///< a writer's before: nodes may still have the writer's key
+  bool downgraded = false;     ///< was a writer's lease: nodes may still have the writer's key
   Verb verb = Verb::set;       ///< the request of the round, also for nodes that come up during it
   NodeSet unasked;             ///< nodes in first contact, which are asked as soon as they are up
-  std::uint32_t acquisition = 0;  ///< that of an attempt, and of the lease that came of it
+  std::uint32_t acquisition = 0;  ///< the index of the acquisition that made this attempt or lease
   std::uint32_t unanswered = 0;   ///< requests that wait for their answers
   KeyLedger keys;                 ///< what the token may have left on the nodes
   Instant valid_until{};          ///< when the lease ends, or would end if the attempt won
@@ -203,7 +204,7 @@ struct Claim {
     set_terms(readers);
     downgraded = true;
   }
-  /// Sets the terms of somebody else's lock, of which no more is known.
+  /// Sets what is known about the terms of somebody else's lock.
   void set_more_resources(std::span<const std::string> more, std::string_view group = {}) {
     set_terms({{more.begin(), more.end()}, std::string(group), 0, {}, {}});
   }
@@ -233,14 +234,14 @@ struct Claim {
     return special().fencing = Fencing();
   }
   [[nodiscard]] bool was_granted() const noexcept { return granted_at != never; }
-  /// A release that is repeated later does not queue us: the client may have left by then.
+  /// A release that is repeated later does not queue the client again, which may have left by then.
   // NOLINTNEXTLINE(readability-make-member-function-const): the work is a part of the claim
   void queue_no_more() noexcept {
     if (work) work->position.again = false;
   }
-  /// For a claim of which something is under way.
+  /// Precondition: the claim has its work.
   [[nodiscard]] const QueuePosition& position() const noexcept { return work->position; }
-  /// One of several resources, counted from 1.
+  /// The resource with this number, counted from 1.
   [[nodiscard]] std::string_view resource_at(std::uint64_t which) const {
     return which > 1 ? terms().more_resources[which - 2] : resource();
   }
@@ -264,8 +265,8 @@ struct Claim {
            work && work->requests.empty() && !has_queued_calls() && round.is_unanimous();
   }
 
-  /// How long a release is still to keep everybody out. Zero if the claim was never granted: nobody
-  /// held the resource.
+  /// For how long a release must still keep everybody out. Zero if the claim was never granted:
+  /// nobody held the resource.
   [[nodiscard]] Duration cooldown(Instant now) const {
     if (!was_granted()) return Duration::zero();
     return std::max(Duration::zero(), later(granted_at, terms().hold_at_least) - now);

@@ -63,14 +63,14 @@ void Cohort::granted(Instant now, Instant valid_until) noexcept {
 
 bool Cohort::is_good(const LeaseState& lease, Instant now) const noexcept {
   // A renewal begins when two thirds of the TTL are left, and is repeated after failures. If less
-  // than a half is left, the nodes have been failing for a while: the next holder is better off
-  // with a lease of its own, or with knowing that there is none, than with the rest of this one.
+  // than a half is left, the nodes have been failing for a while. A lease of its own, or the news
+  // that there is none, is then better for the next holder than the rest of this lease.
   return lease.live && lease.valid_until - now >= terms_.ttl / 2;
 }
 
 bool Cohort::passes(const LeaseState& lease, Instant now) const noexcept {
   if (!terms_.passes || first_ == nullptr || !is_good(lease, now)) return false;
-  // Whatever `others` says: no client waits for longer than a TTL because a notification was lost.
+  // This limit ignores `others`, so a lost notification makes no client wait for longer than a TTL.
   if (now - granted_ >= terms_.ttl) return false;
   return lease.others == OtherClients::none || passed_ < most_passes;
 }
@@ -82,7 +82,7 @@ bool Cohort::takes(const LeaseState& lease, Instant now) noexcept {
 
 bool Cohort::asks(const LeaseState& lease) noexcept {
   if (asked_ || !terms_.passes || lease.others != OtherClients::unknown) return false;
-  // Without a queue, nothing is passed, except by the pass that just emptied it.
+  // An empty queue has nobody to pass the lease to, unless the last pass has just emptied it.
   if (first_ == nullptr && passed_ == 0) return false;
   asked_ = true;
   return true;

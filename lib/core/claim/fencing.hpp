@@ -33,7 +33,7 @@ struct Fencing {
   std::uint64_t reach = 0;    ///< a number above this is proposed only if nothing else helps
   unsigned rounds = 1;        ///< rounds until now, including that of the SET
   NodeSet acknowledged;       ///< nodes that have acknowledged `number`
-  NodeSet asked;              ///< nodes that are to raise theirs to `number`, unanswered
+  NodeSet asked;     ///< nodes that were asked to raise theirs to `number` and have not answered
   NodeSet left_out;  ///< nodes whose number is above `reach`, if a quorum is possible without them
 };
 
@@ -46,7 +46,7 @@ struct Fencing {
 class FencingNumbers {
  public:
   void note(std::string_view resource, std::uint64_t number) noexcept;
-  /// A node refused the number that was seen, because it is too far ahead of the node's clock.
+  /// Forgets the number that was seen: a node refused it as too far ahead of the node's clock.
   void forget(std::string_view resource) noexcept;
   /// The number to propose at `wall_clock`, the time since 1970. A number more than `fence_reach`
   /// ahead of it does not count, even if it was seen: nodes would refuse it again and again.

@@ -5,12 +5,12 @@
 
 namespace redlock::core {
 
-// Words that nodes answer instead of a token. A lock of another library whose token is one of these
-// words is mistaken for the word: the answer to an acquire is only a value; the answer to an
-// inspection also names its type.
+// Words that nodes answer instead of a token. If the token of another library's lock is one of
+// these words, it is mistaken for the word: the answer to an acquire is only a value. The answer to
+// an inspection also names the type of the key.
 
-/// The group, which holds that do not exclude each other have in common: that of readers, or that
-/// of an owner, whose name follows the prefix.
+/// The names of groups. Holds of one group do not exclude each other: those of all readers, or
+/// those of one owner, whose name follows the prefix.
 inline constexpr std::string_view readers_group = "shared";
 inline constexpr std::string_view owner_prefix = "owner ";
 

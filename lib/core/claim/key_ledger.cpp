@@ -7,8 +7,8 @@ void KeyLedger::release_again(NodeIndex node, Release answer, Instant expired) n
   if (answer == Release::unanswered) return indeterminate_.add(node);
   if (!indeterminate_.has(node)) return;
   // The node was asked to kill the indeterminate connection first, so it executes nothing more from
-  // that connection, and what was written expires. Without this, a node that always answers with
-  // errors would be asked for ever.
+  // that connection, and what was written expires. Otherwise a node that always answers with errors
+  // would get releases for ever.
   indeterminate_.remove(node);
   write_in_doubt_.remove(node);
   expires_by(expired);

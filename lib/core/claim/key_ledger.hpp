@@ -11,9 +11,9 @@
 
 namespace redlock::core {
 
-/// What one token may have left on the nodes: which nodes may have its key, which requests that
-/// write or delete it are in flight, and which nodes are owed a release. Nothing else decides which
-/// node a release goes to, and when. Knows no rounds, links or verbs.
+/// Records what one token may have left on the nodes: the nodes that may have its key, the requests
+/// in flight that write or delete the key, and the nodes that are owed a release. Nothing else
+/// decides which node a release goes to, and when. Knows no rounds, links or verbs.
 ///
 /// A node is *owed* a release until one is in flight to it; a release that fails is owed again. A
 /// node is *indeterminate* when its connection broke with a request unanswered: the node may still
@@ -37,7 +37,7 @@ class KeyLedger {
   }
   /// The node said that it does not have the key.
   void absent(NodeIndex node) noexcept { present_.remove(node); }
-  /// A request for the key with this TTL left.
+  /// A request that sets or extends the key with this TTL was sent.
   void asked_for(Duration ttl, Instant now) noexcept {
     longest_ = std::max(longest_, ttl);
     expires_by(gone_by(now, ttl));
@@ -75,7 +75,7 @@ class KeyLedger {
     owed_ = present_ - release_in_flight_ - (unanswered & set_in_flight_);
   }
   void owe_release(NodeSet nodes) noexcept { owed_ = owed_ | nodes; }
-  /// Each of these nodes is to be released, whether it has the key or not.
+  /// Each of these nodes counts as having the key, so that it is owed a release in any case.
   void assume_present(NodeSet nodes) noexcept { present_ = nodes; }
   /// Nothing is owed after this instant, even if keys last longer.
   void owe_until(Instant at) noexcept { expired_by_ = std::min(expired_by_, at); }
@@ -97,7 +97,7 @@ class KeyLedger {
   [[nodiscard]] bool wants_undo(NodeIndex node) const noexcept {
     return set_in_flight_.has(node) && !release_in_flight_.has(node) && present_.has(node);
   }
-  /// Whether any node wants that.
+  /// Whether a release has to follow a SET on any node.
   [[nodiscard]] bool wants_undo() const noexcept {
     return !((set_in_flight_ & present_) - release_in_flight_).empty();
   }
@@ -168,9 +168,9 @@ class KeyLedger {
   NodeSet extend_in_flight_;   ///< nodes with an unanswered extend
   std::uint32_t votes_lost_ = 0;  ///< LostVotes::count() at the last forget_lost()
   Duration longest_{};            ///< the longest TTL of all requests
-  Instant expired_by_{};          ///< when keys have expired, or when nothing is owed any more
-  Instant gone_by_{};             ///< when all but indeterminate nodes have forgotten the key
-  Instant resend_at_{};           ///< when to send owed releases again
+  Instant expired_by_{};  ///< when all keys have expired, or when releases are no longer owed
+  Instant gone_by_{};     ///< when all but indeterminate nodes have forgotten the key
+  Instant resend_at_{};   ///< when to send owed releases again
 };
 
 }  // namespace redlock::core

@@ -18,7 +18,7 @@ namespace redlock::core {
 /// The terms that most locks do not have.
 struct SpecialTerms {
   std::vector<std::string> more_resources;  ///< taken and released together with the first
-  std::string group;  ///< the group that can hold it at the same time; empty: nobody else can
+  std::string group;  ///< the group whose members can hold it together; empty: nobody else can
   std::uint32_t permits = 0;  ///< the permits of the semaphore; 0: not a semaphore
   Duration hold_at_least{};   ///< how long nobody else can have it, from the grant on
   /// The expiry for orphans, keys in the way that have none; none: orphans are left alone.

@@ -8,16 +8,16 @@
 
 namespace redlock::core {
 
-/// When a held lease is extended in the background, and when it is no longer extended: first when a
-/// third of the TTL has passed, again a third after each success, and after a failure for as long
-/// as the lease lives.
+/// Decides when a held lease is extended in the background, and when no longer. The first renewal
+/// is due after a third of the TTL, the next one a third of the TTL after each success. Failed
+/// renewals are repeated until the lease ends.
 class Renewal {
  public:
   void begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl);
-  /// For one of many leases: leases that were granted together must not be renewed together, which
-  /// would be more than the nodes can answer at once. The first renewal comes earlier by up to half
-  /// of its time, as `where` says, and at the same instant as some others, because requests that
-  /// leave together cost less. Later renewals keep their distance.
+  /// For one of many leases: if all leases that were granted together were renewed together, the
+  /// nodes could not answer in time. `where` moves the first renewal forward, by up to half of its
+  /// time. Renewals are gathered into common instants, because requests that leave together cost
+  /// less. Later renewals keep their distance.
   void spread(std::uint16_t where) noexcept;
   void end() noexcept {
     due_ = never;
@@ -34,8 +34,8 @@ class Renewal {
   /// deadline.
   [[nodiscard]] std::optional<Duration> ask(Instant now, Instant valid_until) noexcept;
 
-  /// When to warn the holder that the deadline comes near: when a third of the TTL is left, because
-  /// a renewal has failed for so long or no more renewals are to come. Once for each deadline.
+  /// When to warn the holder that the deadline is near: when a third of the TTL is left, because
+  /// renewals have failed or have reached their limit. Once for each deadline.
   [[nodiscard]] std::optional<Instant> warn_at(Instant valid_until) const noexcept;
   void warned() noexcept { warned_ = true; }
   void deadline_moved() noexcept { warned_ = false; }
@@ -45,7 +45,7 @@ class Renewal {
   /// the deadline.
   void extended_by_hand(Instant valid_until) noexcept;
   void failed(Instant now, Instant valid_until) noexcept;
-  /// The deadline was lowered: the next renewal was planned for a deadline that is no longer true.
+  /// The deadline was lowered: the next renewal, which was planned for the old one, is due now.
   void hurry(Instant now) noexcept;
 
   /// The TTL that an extend by hand can ask for now, within the same limits; none after one of them

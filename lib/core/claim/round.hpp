@@ -26,7 +26,8 @@ struct NodeVote {
   std::optional<Duration> round_trip{};
   std::optional<Duration> remaining{};
   std::string_view text{};
-  /// inspect: the resource's fencing number; a refusal of several: which one is in the way.
+  /// inspect: the resource's fencing number; a refusal of several resources: which one is in the
+  /// way.
   std::uint64_t number = 0;
   Duration quarantine{};  ///< inspect: what is left of the node's quarantine
   std::optional<Holds> holds{};
@@ -35,8 +36,8 @@ struct NodeVote {
 
 /// The votes of one round. Each node's first vote counts and is final. The verdict never changes
 /// once it is given, but later votes are still recorded. The details of each node are kept apart,
-/// and can be put away if all nodes granted: an idle lease needs no more than the verdict and the
-/// sets of nodes.
+/// and can be archived if all nodes granted: an idle lease needs only the verdict and the sets of
+/// nodes.
 class Round {
  public:
   /// The details of each node's vote.
@@ -97,7 +98,7 @@ class Round {
   }
 
   /// Whether all nodes granted without details: then only the round trips are lost when the votes
-  /// are put away.
+  /// are archived.
   [[nodiscard]] bool is_unanimous() const noexcept {
     return grants_ == nodes_ && detailed_.empty();
   }
@@ -127,7 +128,7 @@ class Round {
     return NodeSet::first(nodes_) - granted_ - denied_;
   }
   [[nodiscard]] NodeSet granted() const noexcept { return granted_; }
-  /// The number of granted().
+  /// The number of nodes that granted.
   [[nodiscard]] std::size_t grants() const noexcept { return grants_; }
   /// The number of nodes that did not grant.
   [[nodiscard]] std::size_t denials() const noexcept { return denials_; }
@@ -142,8 +143,8 @@ class Round {
   /// The holder that most of the refusing nodes name; empty if none is known.
   [[nodiscard]] std::string_view leading_holder() const;
 
-  /// Whether a quorum names one holder, or one client with a reservation. An interval that goes on
-  /// does not count.
+  /// Whether a quorum names one holder, or one client with a reservation. A lock that was released
+  /// and whose interval goes on does not count.
   [[nodiscard]] bool is_named_by_quorum() const;
   /// Whether another client is known to hold the resource: a quorum names one holder, not a
   /// reservation.

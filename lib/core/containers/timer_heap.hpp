@@ -33,7 +33,7 @@ class TimerHeap {
   };
 
   void set(std::uint32_t key, Instant at);
-  /// None: drops the key's instant.
+  /// Sets the key's instant; none: drops it.
   void set(std::uint32_t key, std::optional<Instant> at) {
     if (at) {
       set(key, *at);

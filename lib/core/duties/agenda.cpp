@@ -17,7 +17,8 @@ void Agenda::retime(Claim& claim) {
     case Claim::Phase::held:
       at = earlier(claim.valid_until, claim.lease().renewal.warn_at(claim.valid_until));
       if (claim.task == Claim::Task::none) {
-        // Not in this step: its commands refer to the round, which a queued call begins anew.
+        // A queued call is due at once, but not in this step: it begins the round anew, to which
+        // the step's commands refer.
         at = earlier(at, claim.has_queued_calls() ? now_ : claim.lease().renewal.due());
       }
       break;

@@ -26,7 +26,7 @@ class Agenda {
   /// waits for. A claim is listed once, however often it is touched.
   void touch(Claim& claim);
   /// Lists the claim only if its round may be decided or nothing is unanswered. For events that
-  /// seldom decide a round, such as a request that left or a plain yes.
+  /// rarely decide a round, such as a request that left or a plain yes.
   void touch_if_decided(Claim& claim) {
     if (claim.unanswered == 0 || may_be_decided(claim)) touch(claim);
   }

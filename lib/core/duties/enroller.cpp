@@ -106,7 +106,8 @@ void Enroller::begin_writing(const Enrolment::Write& write) {
   const bool plain =
       !link.can(Capability::run_scripts) && link.can(Capability::compare) && link.clock_known();
   const Stamp stamp = Stamp(plain ? Verb::mark_plain : Verb::write_marker);
-  // In full: a marker is written once in the life of a node, so the node has not seen the script.
+  // Sent in full: a marker is written once in the life of a node, so the node does not know the
+  // script.
   outbox_.send(NodeSet::of(write.node), stamp, ScriptForm::text).marker = &*writing_;
 }
 

@@ -60,8 +60,8 @@ class Enroller {
   // --- events -----------------------------------------------------------------------------------
   void came_up() noexcept { due_ = true; }
   void dropped(NodeIndex node) noexcept;
-  /// The node has no vote because of its marker. That is reported once enrolment does nothing about
-  /// it.
+  /// The node has no vote because of its marker. This is reported when enrolment has nothing left
+  /// to do about it.
   void note_denied(NodeIndex node) noexcept {
     unenrolled_.add(node);
     due_ = true;

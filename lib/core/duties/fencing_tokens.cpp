@@ -8,14 +8,15 @@
 namespace redlock::core {
 namespace {
 
-/// Requests for numbers from one pruning of a node to the next; the first of a connection prunes.
+/// A node is pruned once for this many requests for numbers, and with the first one of a
+/// connection.
 constexpr std::uint64_t numbers_per_pruning = 1000;
 
 }  // namespace
 
 void FencingTokens::propose(Claim& claim, Duration wall_clock) {
   Fencing& fencing = claim.begin_fencing();
-  // Several resources share one number, so it is above what was seen of each.
+  // Several resources share one number, which is above the numbers seen for each of them.
   fencing.number = numbers_.propose(claim.resource(), wall_clock);
   for (const std::string& other : claim.terms().more_resources) {
     fencing.number = std::max(fencing.number, numbers_.propose(other, wall_clock));
@@ -38,8 +39,8 @@ void FencingTokens::refused(const Claim& claim) {
 }
 
 Verb FencingTokens::short_form(const Claim& claim, Verb verb) const {
-  // A vote that counts without the marker reading after it would count without the floor. And a
-  // client that is often behind has to know by how much.
+  // The short form needs the floor, which only the marker reading after a vote brings. And a client
+  // that is often behind has to know by how much.
   const bool fits =
       settings_.restart_guard && !claim.contended && !numbers_.was_behind(claim.resource());
   if (verb == Verb::set_fenced && fits) return Verb::set_fenced_short;
@@ -51,7 +52,7 @@ void FencingTokens::complete(const Claim& claim, Answer& answer, std::uint64_t f
   REDLOCK_ASSERT(claim.fencing());
   if (answer.reply == Reply::granted && floor == 0) answer.reply = Reply::behind;
   if (answer.reply == Reply::granted) answer.number = floor;
-  // The node's number is not below ours; nothing more is known.
+  // The short form only says that the node's number is not below ours.
   if (answer.reply == Reply::behind) answer.number = std::max(floor, claim.fencing()->first);
 }
 
@@ -141,8 +142,8 @@ FencingTokens::Verdict FencingTokens::judge(const Claim& claim) {
 }
 
 FencingTokens::Prospect FencingTokens::prospect(const Claim& claim) const {
-  // A later round is over when it can no longer win and nothing of it is under way, so that no
-  // answer to it can be taken for an answer to the next.
+  // A later round ends when it can no longer win and none of its requests is unanswered: a late
+  // answer would be taken for an answer to the next round.
   const Fencing& fencing = *claim.fencing();
   const std::size_t possible =
       fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();

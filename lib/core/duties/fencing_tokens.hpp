@@ -34,8 +34,8 @@ class FencingTokens {
   /// A node granted, raised its number to ours, and has this floor. Records the acknowledgement, or
   /// returns false if the answer has to go through complete() and answered().
   [[nodiscard]] static bool acknowledge_at_once(Claim& claim, NodeIndex node, std::uint64_t floor);
-  /// Returns true if the node granted after the others were sent a higher number: the node has to
-  /// be sent it, too.
+  /// Returns true if the node granted after the other nodes were sent a higher number, which has to
+  /// be sent to this node, too.
   [[nodiscard]] bool answered(Claim& claim, const Answer& answer);
   /// The node refused the number because it is too far ahead of the node's clock.
   void refused(const Claim& claim);

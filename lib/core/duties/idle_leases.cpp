@@ -17,7 +17,7 @@ void IdleLeases::take_work(Claim& claim) {
 
 void IdleLeases::archive(Claim& claim) {
   claim.work->votes = claim.round.archive();
-  // No more work than that can be in use at once if each node is to answer.
+  // A node never owes more than max_unanswered answers, so more spare work would rarely be used.
   if (spare_work_.size() < settings_.max_unanswered) {
     spare_work_.push_back(std::move(claim.work));
   } else {

@@ -132,7 +132,7 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   // An error changes nothing on the node. Only an explicit answer means that the node does not have
   // our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
-  // Not for an answer to a downgrade, after which the lease may be released.
+  // An answer to a downgrade does not count here, because the lease may be released after it.
   const bool straggler_of_a_won_round =
       (answer.stamp.verb == Verb::extend || answer.stamp.verb == Verb::extend_plain) &&
       !claim.is_hold && claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&

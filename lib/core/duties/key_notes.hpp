@@ -21,7 +21,7 @@ namespace redlock::core {
 /// whether the key is ours, whether it is a vote, and what to ask the node next. Counts no votes.
 ///
 /// In a claim, it changes the ledger, `is_hold`, the nodes of the lease's basis, the nodes that are
-/// to raise their fencing numbers, and the nodes in `place.unanswered`. In an acquisition, it
+/// to raise their fencing numbers, and the nodes in `position.unanswered`. In an acquisition, it
 /// changes what was in the way: `by_script` and `free_permits`.
 class KeyNotes {
  public:
@@ -50,8 +50,8 @@ class KeyNotes {
   /// that are queued on the node are notified. A node that deleted the key for an operator is asked
   /// to record who that was.
   void release_answered(Claim& claim, const Answer& answer);
-  /// A grant, or a request to raise the number, was answered. A node that granted after the others
-  /// were sent a higher number is sent it, too.
+  /// A grant, or a request to raise the number, was answered. If the other nodes were sent a higher
+  /// number before a node granted, this node is sent it, too.
   void fencing_answered(Claim& claim, const Answer& answer);
 
  private:

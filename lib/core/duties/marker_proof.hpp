@@ -26,7 +26,7 @@ class MarkerProof {
   /// Nodes that were sent a request for a vote since the last turn ended.
   [[nodiscard]] NodeSet unproven() const noexcept { return unproven_; }
   void end_turn();
-  /// Reads the marker of a node from which no vote is requested, as a vote would show a change.
+  /// Reads the marker of a node from which no vote is requested: no vote would show a change of it.
   void read(NodeIndex node);
   void dropped(NodeIndex node) noexcept {
     unproven_.remove(node);

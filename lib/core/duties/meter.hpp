@@ -89,7 +89,7 @@ class Meter {
 
  private:
   struct Node {
-    RecordedDurations round_trips;  ///< of all requests for a vote that were answered
+    RecordedDurations round_trips;  ///< round trips of all requests for a vote that were answered
     /// Answered requests that were not counted as anything else.
     [[nodiscard]] std::uint64_t granted() const noexcept {
       return round_trips.count() - answered_otherwise;

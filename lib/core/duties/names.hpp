@@ -67,7 +67,7 @@ class Names {
   /// `never`: it refused the name for good.
   std::array<std::optional<Instant>, limits::nodes> due_{};
   Instant next_ = Instant::min();  ///< until then no node is due
-  Duration longest_lease_{};       ///< of the leases that were requested
+  Duration longest_lease_{};       ///< the longest lease that was requested
   bool detached_ = false;          ///< a lease outlives the client
   bool forgets_ = false;           ///< the client closes, and its name is removed
   NodeSet forgetting_;

@@ -12,7 +12,7 @@ constexpr Duration longest_inspection_pause = std::chrono::seconds(5);
 /// other.
 constexpr Duration shortest_inspection_pause = std::chrono::milliseconds(1);
 
-/// Whether a quorum agrees on a state that is not over in a moment.
+/// Whether a quorum agrees on a state that lasts for more than a moment.
 bool is_answered(const Round& round) {
   return round.granted().size() >= round.quorum() || round.is_anothers();
 }
@@ -84,7 +84,7 @@ Observation* Observers::changed(const TrackedKeys::Entry& entry, std::optional<N
   observation.news = true;
   if (node) observation.changed.add(*node);
   if (observation.inspecting != ClaimId()) return nullptr;
-  // The key has changed on a quorum, and is about to change on the other nodes.
+  // At once if the key has changed on a quorum: the other nodes are about to follow.
   const bool at_once = !node || observation.changed.size() >= settings_.quorum;
   if (at_once && now_ >= observation.soonest()) return &observation;
   if (at_once) {

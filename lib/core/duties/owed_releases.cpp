@@ -43,7 +43,7 @@ void OwedReleases::written(Claim& claim, NodeIndex node) {
   // on the connection after the request, and was given up when the key should have expired.
   claim.keys.owe_release(NodeSet::of(node));
   if (claim.purpose == Claim::Purpose::acquire) {
-    // A later attempt queues its client by itself.
+    // If the acquisition has a later attempt, that attempt queues the client.
     const Acquisition& acquisition = acquisitions_.at(claim.acquisition);
     if (!acquisition.live || acquisition.claim != claim.id()) claim.queue_no_more();
   }

@@ -7,7 +7,7 @@
 namespace redlock::core {
 
 NodeSet Rounds::ask(Claim& claim) {
-  // These are nearly always all nodes.
+  // Nearly always, these are all nodes.
   NodeSet askable = is_set(claim.verb) ? nodes_.open(voters_.of(claim)) : NodeSet();
   (nodes_.all() - askable).each([&](NodeIndex node) {
     const Link& link = nodes_[node];

@@ -162,7 +162,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
 
 void Sender::notify_queued(Claim& claim, NodeIndex node) {
   wait_queue_.note_contended(claim.resource());
-  // If this request gets lost, the waiters lose the time until they try by themselves.
+  // If this request is lost, the waiters only lose the time until their next own attempt.
   if (nodes_[node].can(Capability::run_scripts)) {
     send_as_it_is(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);
   }
@@ -198,7 +198,7 @@ bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
 }
 
 bool Sender::send_as_script(Claim& claim, const Answer& answer) {
-  // One refusal is enough: what a user may do, or a server knows, seldom changes.
+  // One refusal is enough: a user's permissions and a server's commands rarely change.
   const bool for_good = answer.text.starts_with("NOPERM") || answer.text.starts_with("ERR");
   const bool runs_scripts = nodes_[answer.node].can(Capability::run_scripts);
   if (for_good && runs_scripts) nodes_[answer.node].forget_plain(answer.stamp.verb);

@@ -28,10 +28,11 @@ namespace redlock::core {
 /// In a claim, it adds what was sent to `unanswered` and to the ledger, and notes which nodes were
 /// asked to queue the client and which were sent a script in full.
 ///
-/// Some servers compare without a script, and answer in a fraction of the time; and some users may
-/// not run scripts. A plain command is sent if it does the same as the script, or if the node takes
-/// nothing else. An extend stays a script on nodes that run scripts: the script only raises the
-/// expiry, while a plain command sets it, and another program may have extended by the same token.
+/// Some servers can compare without a script, in a fraction of the time, and some users are not
+/// allowed to run scripts. A plain command is sent if it does the same as the script, or if the
+/// node takes nothing else. An extend stays a script on nodes that run scripts: the script only
+/// raises the expiry, while a plain command sets it, and another program may have extended by the
+/// same token.
 class Sender {
  public:
   Sender(const Settings& settings, const Instant& now, const Acquisitions& acquisitions,

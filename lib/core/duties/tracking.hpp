@@ -12,8 +12,8 @@ namespace redlock::core {
 /// Owns the keys whose changes somebody wants to know of: resources, for observers and for callers
 /// that wait for a lock of another library; queues, for holders that want to know whether others
 /// wait. A node does not notify a client of the client's own writes, and stops tracking the key
-/// after them. Therefore this class notes the client's own requests, and has the nodes asked again
-/// at the end of the step. Callers register keys with resources() and queues().
+/// after them. Therefore this class notes the client's own requests, and has the nodes track those
+/// keys again at the end of the step. Callers register keys with resources() and queues().
 class Tracking {
  public:
   Tracking(const Nodes& nodes, Outbox& outbox)

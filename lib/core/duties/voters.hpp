@@ -46,7 +46,7 @@ class Voters {
 
   /// Records the vote of a node that is not asked, and counts it for operators.
   void record_absent(Claim& claim, NodeIndex node);
-  /// Too few nodes could be asked for an attempt: records why, for each node that could not be.
+  /// For an attempt that could ask too few nodes: records why each of the others was not asked.
   void record_all_absent(Acquisition& acquisition) const;
 
  private:

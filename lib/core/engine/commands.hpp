@@ -27,16 +27,16 @@ struct Connect {
 struct Disconnect {
   NodeIndex node = 0;
 };
-/// To the notifications that nodes publish for Engine::client_id(); Subscribed or Unsubscribed
-/// follows for each.
+/// Subscribe to the notifications that nodes publish for Engine::client_id(); Subscribed or
+/// Unsubscribed follows from each node.
 struct Subscribe {
   NodeSet nodes{};
 };
-/// Whether notifications still arrive; Subscribed follows from each node from which they do.
+/// Ask whether notifications still arrive; Subscribed follows from each node from which they do.
 struct ProbeSubscription {
   NodeSet nodes{};
 };
-/// Nothing follows.
+/// End the subscription; nothing follows.
 struct Unsubscribe {
   NodeIndex node = 0;
 };
@@ -46,12 +46,12 @@ struct Unsubscribe {
 struct Acquired {
   CallId request{};
   ClaimId claim{};
-  const Round* round = nullptr;  ///< the granting one
-  Duration elapsed{};            ///< since the first round
+  const Round* round = nullptr;  ///< the round that granted the lease
+  Duration elapsed{};            ///< since the first round began
   Instant valid_until{};
 };
-/// The lease has another deadline. Without a request: a renewal, or a node's clock that stepped,
-/// and then the deadline is earlier.
+/// The lease has another deadline. If there is no request, a renewal has raised the deadline, or a
+/// step of a node's clock has lowered it.
 struct Extended {
   CallId request{};
   ClaimId claim{};
@@ -109,7 +109,7 @@ struct StoodStill {
   NodeSet alike{};
   Duration most{};
 };
-/// The node is a member that the settings did not name; connected like the others.
+/// The node is a member that the settings did not name. It is connected to like the others.
 struct NodeLearned {
   NodeIndex node = 0;
 };
@@ -117,8 +117,8 @@ struct NodeLearned {
 struct Undelivered {
   NodeIndex node = 0;
   std::int64_t releases = 0;
-  Duration left{};              ///< for how long at most the keys stay there
-  bool may_write_late = false;  ///< counted from when the node executes what it has received
+  Duration left{};              ///< the longest time that the keys stay there
+  bool may_write_late = false;  ///< `left` counts from when the node executes what it has received
 };
 /// Nothing is left to wait for.
 struct Drained {};
@@ -128,12 +128,12 @@ using Command =
                  Extended, Released, Inspected, Failed, AtRisk, QueueWatched, Lost, NodeExcluded,
                  StoodStill, NodeLearned, Undelivered, Drained>;
 
-/// The request in a command; none in any other.
+/// The request that the command sends; null: it sends none.
 [[nodiscard]] inline const Request* request_in(const Command& command) noexcept {
   return std::get_if<Request>(&command);
 }
 
-/// The request for a claim in a command; none in any other, and none of a request for no claim.
+/// The request that the command sends for a claim; null: it sends none, or one of upkeep.
 [[nodiscard]] inline const Request* request_for_claim_in(const Command& command) noexcept {
   const Request* const request = request_in(command);
   return request != nullptr && !is_upkeep(request->stamp.verb) ? request : nullptr;

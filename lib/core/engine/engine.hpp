@@ -63,9 +63,9 @@ class Engine {
   void step(Instant now, const Event& event, std::vector<Command>& out);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-  /// Its nodes are the configured ones, then the learned ones.
+  /// The settings. Their nodes are the configured ones, then the learned ones.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-  /// None when the name is stale.
+  /// The claim; null: the id is stale.
   [[nodiscard]] const Claim* claim(ClaimId id) const { return claims_.find(id); }
   [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
   /// Why a node that is up has no vote for new leases; empty if it has one.
@@ -84,7 +84,7 @@ class Engine {
     keys.forget_lost(lost_votes_);
     return keys.votes();
   }
-  /// For tests: what holds in every state is checked from outside.
+  /// For tests, which check from outside what holds in every state.
   template <typename Visit>
   void each_claim(Visit&& visit) const {
     claims_.each(std::forward<Visit>(visit));
@@ -131,7 +131,7 @@ class Engine {
   void take_tracked(const Answer& answer);
   void fire_due();
   /// A client that wants nothing, or closes, reads no clocks and lets its name expire: the next
-  /// request for a lock reads and writes them again.
+  /// request for a lock reads the clocks and writes the name again.
   [[nodiscard]] bool wants_something() const noexcept {
     return !closing_.has_begun() && (claims_.size() > 0 || acquisitions_.size() > 0);
   }
@@ -149,7 +149,7 @@ class Engine {
   void drop(NodeIndex node, Vote vote, std::string_view why);
   void kill_suspects(NodeIndex node);
   void serve_claims_of(NodeIndex node);
-  /// More nodes may vote than before: what waited for votes goes on.
+  /// More nodes may vote than before: claims that waited for votes go on.
   void serve_all_claims();
   void take_clock(const Answer& answer, const std::optional<Arrival>& arrival);
   void take_time(NodeIndex node, Duration time, const Arrival& arrival);
@@ -165,7 +165,7 @@ class Engine {
   /// `floor`: the fencing floor that was read with the marker; 0: none was read.
   void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
   void count_held_back(NodeIndex node, std::uint64_t floor);
-  /// An answer that was held back, or need not be.
+  /// Takes an answer that is no longer held back, or never had to be.
   void take_counted_plain_yes(NodeIndex node, const PlainYes& plain_yes, std::uint64_t floor,
                               const Arrival& arrival);
   void take_marker_written(const Answer& answer);
@@ -175,7 +175,7 @@ class Engine {
 
   // engine_answers.cpp: whom an answer concerns
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
-  /// As take_answer(), for an answer that says yes and nothing else, as most do.
+  /// As take_answer(), for a plain yes, as most answers are.
   void take_plain_yes(NodeIndex node, const PlainYes& plain_yes, Arrival arrival);
   /// A fenced SET in its short form was granted: the floor was read after it.
   void take_fenced_plain_yes(NodeIndex node, const PlainYes& plain_yes, std::uint64_t floor,
@@ -187,7 +187,7 @@ class Engine {
   Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
   [[nodiscard]] bool has_room() const;
   void try_again(Acquisition& acquisition);
-  /// It waits until the nodes have answered others.
+  /// The acquisition waits until the nodes have answered other requests.
   void wait_for_space(Acquisition& acquisition);
   void use_space();
   void start_attempt(Acquisition& acquisition);
@@ -231,13 +231,13 @@ class Engine {
   void adopt(Claim& claim, const ValidityBasis& basis);
   /// Begins the round of a call by token as soon as it is known whose votes count.
   void begin_when_known(Claim& claim);
-  /// Whether the claim waited for that. If so, its round begins if it is known now.
+  /// Whether the claim waited to know whose votes count. Begins its round if that is known now.
   bool begins_now(Claim& claim);
   void begin_release_by_token(Claim& claim);
   void begin_inspect(Claim& claim);
   void judge_release_by_token(Claim& claim);
   void judge_inspect(Claim& claim);
-  /// Begins an inspection for its observers; null: for nobody.
+  /// Begins an inspection for the observers of a resource; null: nobody observes it.
   void inspect(Observation* observation);
 
   Settings settings_;

@@ -10,7 +10,7 @@
 namespace redlock::core {
 namespace {
 
-/// It begins with the client's id.
+/// A fresh token, which begins with the client's id.
 Token new_token(std::string_view client_id, Randomness& random) {
   const Token drawn = random.token();
   std::array<char, Token::digits> digits{};
@@ -95,15 +95,15 @@ void Engine::try_again(Acquisition& acquisition) {
     const bool waits = acquisition.give_up && !for_space_.has_space(ballot);
     return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
   }
-  // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
-  // and one that seems far off may prove to be right.
+  // Waits for first contacts: until all clocks can be compared, one that seems far off may be
+  // right.
   if (nodes_.may_soon_have_quorum()) {
     acquisitions_.enter(acquisition, Acquisition::State::connecting);
     agenda_.set(acquisition, acquisition.give_up);
     return;
   }
-  // Too few could vote: nothing is sent, so nothing has to be released. The attempt under which
-  // connections were lost says more of it.
+  // Too few could vote: nothing is sent, so nothing has to be released. If an attempt has lost its
+  // connections, its refusal explains more.
   if (acquisition.reconnected) return finish(acquisition, acquisition.refusal.why);
   voters_.record_all_absent(acquisition);
   ++acquisition.attempts;
@@ -350,7 +350,7 @@ void Engine::fire(Acquisition& acquisition) {
       return out_of_time ? finish(acquisition, acquisition.refusal.why) : try_again(acquisition);
     case Acquisition::State::in_round: {
       Claim& claim = *claims_.find(acquisition.claim);
-      // An earlier attempt knew more than one that was cut short.
+      // The votes of an earlier attempt explain more than those of one that was cut short.
       if (!acquisition.has_last) {
         // A refusal explains more than a node that was not waited for.
         const bool was_refused = !claim.round.with(Vote::refused).empty();

@@ -21,7 +21,7 @@ bool says_no_master(std::string_view error) {
 void Engine::on(const Answer& answer) {
   REDLOCK_ASSERT(answer.reply != Reply::failed);
   if (answer.reply == Reply::error && says_no_master(answer.text)) {
-    // Whether it is a master again, and kept its data, the next handshake finds out.
+    // The next handshake finds out whether the node is a master again and has kept its data.
     return end_connection(answer.node, Vote::error, answer.text);
   }
   if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);
@@ -93,7 +93,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
                          const std::optional<Arrival>& arrival) {
   if (is_upkeep(answer.stamp.verb)) return take_upkeep(answer, arrival);
   Claim* const claim = claims_.find(answer.stamp.claim());
-  // A claim outlives every request sent for it; an answer without one is an answer to nothing.
+  // A claim outlives every request sent for it, so every answer finds its claim.
   REDLOCK_ASSERT(claim != nullptr);
   rounds_.take(*claim, answer, failure, arrival ? std::optional(arrival->took) : std::nullopt);
 }

@@ -30,7 +30,7 @@ void Engine::on(const DowngradeToken& event) {
   Claim& claim = new_claim_by_token(Claim::Purpose::extend, event.request, event.resource,
                                     event.token, settings_.max_ttl);
   claim.downgrade();
-  // Nothing is extended: it is over when a release of the token begins.
+  // A downgrade extends nothing and has no deadline. A release of the token ends it.
   claim.valid_until = Instant::max();
   claims_.index_by_token(claim);
   begin_when_known(claim);

@@ -69,16 +69,16 @@ void Engine::judge_extend(Claim& claim) {
                             static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
                             valid_until(claim.round.start(), claim.round.ttl())};
   const Instant deadline = basis.deadline(nodes_.steps(), basis.votes_needed);
-  // A step of a clock that came to light in this very event may have ended the lease.
+  // The event may have shown a step of a clock that has ended the lease.
   if (claim.phase == Claim::Phase::held && now_ >= claim.valid_until) return lose(claim);
-  // A step that was noticed during the round takes from a by_token as it does from a lease.
+  // A clock step that was noticed during the round also lowers the deadline of an extend by token.
   if (verdict == Verdict::won && by_token)
     claim.valid_until = std::min(claim.valid_until, deadline);
   if (verdict == Verdict::won && by_token && now_ >= claim.valid_until) {
     fail_requests(claim, Errc::expired, &claim.round);
   } else if (verdict == Verdict::won && by_token && claim.work->adopted && claim.is_hold &&
              !claim.terms().traits().has_holds) {
-    // The lease would call itself exclusive, and others may hold the lock, too.
+    // The lease would count as exclusive, but others may hold the lock, too.
     fail_requests(claim, Errc::not_holder, &claim.round);
   } else if (verdict == Verdict::won) {
     extend_won(claim, basis, deadline);
@@ -91,7 +91,7 @@ void Engine::judge_extend(Claim& claim) {
     }
     claim.unasked = NodeSet();
   }
-  // Unless it was adopted.
+  // A claim that was adopted is held now, and goes on.
   if (claim.phase == Claim::Phase::by_token) claim.phase = Claim::Phase::cleaning_up;
   agenda_.retime(claim);
 }
@@ -112,8 +112,8 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
     }
     if (deadline < basis.until) lease.renewal.hurry(now_);
   } else if (!claim.is_hold) {
-    // Only now: giving the key back before a quorum has shown to have it would revive a lock that
-    // was lost. Not a hold: whose it was, nobody knows here.
+    // Nodes get a lost key back only after a quorum has shown that it still has the key: before,
+    // that could revive a lost lock. A hold is not given back, because its group is unknown here.
     const NodeSet without = claim.round.with(Vote::refused);
     without.each([&](NodeIndex node) {
       if (!claim.round.vote(node).text.empty()) return;  // somebody else's
@@ -162,7 +162,8 @@ void Engine::begin_downgrade(Claim& claim) {
   inspect(observers_.changed_by_us(claim));
 }
 
-/// Its deadline rests on what the nodes have in either form: it stays as it is, won or lost.
+/// The deadline stays as it is, whether the round is won or lost: it rests on the nodes' keys in
+/// either form.
 void Engine::judge_downgrade(Claim& claim) {
   const bool by_token = claim.phase == Claim::Phase::by_token;
   if (!by_token && now_ >= claim.valid_until) return lose(claim);
@@ -191,7 +192,8 @@ void Engine::lose(Claim& claim) {
   fail_requests(claim, Errc::not_holder, &claim.round);
   meter_.lease_lost();
   outbox_.emit(Lost{claim.id(), &claim.round});
-  // A failed extend may have raised the expiry on a minority: without this it would outlive us.
+  // A failed extend may have raised the expiry on a minority: without a release, that key would
+  // outlive the lease.
   clear(claim);
 }
 

@@ -19,7 +19,7 @@ void Engine::tend_links() {
     const auto node = static_cast<NodeIndex>(i);
     Link& link = nodes_[i];
     if (link.answer_overdue(now_)) {
-      // Answers can no longer be told apart: the connection cannot be used again.
+      // Answers can no longer be matched to requests, so the connection cannot be used again.
       owed_releases_.undo_sets(node);
       outbox_.emit(Disconnect{node});
       drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));
@@ -109,8 +109,8 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   closing_.dropped(node);
   proof_.dropped(node);
   enroller_.dropped(node);
-  // Its server may be reached by another address of the list, which has the vote from now on. Of
-  // several addresses of that server only the first gets the vote; the others become its
+  // The node's server may be reached by another address of the list, which has the vote from now
+  // on. Of several addresses of that server only the first gets the vote; the others become its
   // duplicates.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].duplicate_of() != node) continue;

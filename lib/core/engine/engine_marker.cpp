@@ -65,7 +65,7 @@ void Engine::take_marker_written(const Answer& answer) {
 }
 
 void Engine::mark_nodes() {
-  // One after the other: a node that goes may take along what the next one needs for its mark.
+  // One after the other: when one node goes, the quorum that the next one needs may go with it.
   nodes_.all().each([&](NodeIndex node) {
     if (!enroller_.is_to_be_marked(node)) return;
     nodes_[node].return_once_more();

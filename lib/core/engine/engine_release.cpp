@@ -3,14 +3,14 @@
 #include "core/claim/validity.hpp"
 #include "core/engine/engine.hpp"
 
-/// How a lease ends. When its key leaves which node: OwedReleases.
+/// How a lease ends. OwedReleases decides when its key leaves each node.
 namespace redlock::core {
 void Engine::on(const Release& event) {
   Claim* claim = claims_.find(event.claim);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, closing_.has_begun() ? Errc::closed : Errc::not_holder, nullptr);
   }
-  // Without their round: the release's begins in its place.
+  // These failures carry no round, because the round of the release replaces theirs.
   fail_requests(*claim, Errc::cancelled, nullptr);
   begin_release(*claim, event.request);
 }
@@ -21,7 +21,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
     claim.work->requests.push_back(request);
     claim.task = Claim::Task::release;
   }
-  // A quorum is to count the holds that are left.
+  // All nodes are asked, so that a quorum counts the holds that are left.
   if (claim.terms().traits().has_holds) claim.keys.assume_present(nodes_.all());
   const NodeSet held = claim.keys.present();
   clear(claim);
@@ -53,9 +53,9 @@ void Engine::clear(Claim& claim, NodeSet unanswered) {
   end_lease(claim);
   claim.unasked = NodeSet();
   if (claim.cooldown(now_) > Duration::zero()) {
-    // Every node keeps what is left of the interval, also one that missed the lease: else one that
-    // forgets could make a free majority with those. A node that cannot be reached is not owed it
-    // for as long as an interval may be.
+    // Every node keeps the rest of the interval, even a node that missed the lease: otherwise those
+    // nodes and one that forgets could be a free majority. An interval can be long, but nodes that
+    // cannot be reached are owed it only for the max TTL.
     claim.keys.assume_present(nodes_.all());
     claim.keys.owe_until(gone_by(now_, settings_.max_ttl));
   }
@@ -68,7 +68,7 @@ void Engine::clear(Claim& claim, NodeSet unanswered) {
 }
 
 void Engine::judge_release(Claim& claim) {
-  // Enough: a majority is free of it, whatever the others will say.
+  // A quorum of releases is enough: no answer of the other nodes changes that.
   const std::size_t released = claim.round.grants();
   const bool complete = claim.round.pending().empty();
   if (released >= claim.round.quorum()) return release_decided(claim, std::nullopt);

@@ -90,7 +90,7 @@ struct Acquire {
   std::optional<Duration> fencing{};
   std::optional<Duration> orphan_ttl{};
   std::span<const std::string> more_resources{};  ///< more resources: all or none
-  std::string_view group{};   ///< who may hold it at the same time; empty: nobody else
+  std::string_view group{};   ///< the group that may hold it at the same time; empty: nobody else
   Duration hold_at_least{};   ///< minimum time until another client may hold it, even after a
                               ///< release
   std::string_view name{};    ///< stored after the token
@@ -101,7 +101,8 @@ struct Extend {
   ClaimId claim{};
   Duration ttl{};
 };
-/// The lease of a writer becomes a reader's: Extended, with the deadline that it has, or Failed.
+/// A writer's lease becomes a reader's. Answered by Extended, with the deadline that the lease has,
+/// or by Failed.
 struct Downgrade {
   CallId request{};
   ClaimId claim{};
@@ -119,7 +120,7 @@ struct ExtendToken {
   std::string_view resource;
   Token token{};
   Duration ttl{};
-  std::span<const std::string> more_resources{};  ///< of the same token: all or none
+  std::span<const std::string> more_resources{};  ///< more resources of the token: all or none
 };
 /// Downgrade of the lease that has this token.
 struct DowngradeToken {
@@ -127,13 +128,13 @@ struct DowngradeToken {
   std::string_view resource;
   Token token{};
 };
-/// ExtendToken whose result is a lease: Acquired or Failed.
+/// ExtendToken whose result is a lease. Answered by Acquired or Failed.
 struct Adopt {
   CallId request{};
   std::string_view resource;
   Token token{};
   Duration ttl{};
-  std::span<const std::string> more_resources{};  ///< of the same token: all or none
+  std::span<const std::string> more_resources{};  ///< more resources of the token: all or none
   std::string_view group{};                       ///< as in Acquire
   RenewalLimits renewal{};
   std::uint64_t fencing_number = 0;  ///< the lease's fencing token; 0: none
@@ -146,12 +147,12 @@ struct ReleaseToken {
                                                   ///< lock
   Duration delay{};                               ///< how long nobody may lock it on these nodes
                                                   ///< afterwards
-  std::span<const std::string> more_resources{};  ///< of the same token
+  std::span<const std::string> more_resources{};  ///< more resources of the token
 };
 struct Inspect {
   CallId request{};
   std::string_view resource;
-  Token token{};  ///< is this token among the holders? Empty: not requested
+  Token token{};  ///< asks whether this token is among the holders; empty: nothing is asked
 };
 /// Inspects now and after every change, until it is cancelled: each time it is answered by
 /// Inspected, at the end by Failed.
@@ -160,7 +161,8 @@ struct Observe {
   std::string_view resource;
   Duration poll_interval{};  ///< used if too few nodes notify us of changes
 };
-/// Requests to know whether other clients wait for the lease's resource: QueueWatched follows.
+/// The holder wants to know whether other clients wait for the lease's resource: QueueWatched
+/// follows.
 struct WatchQueue {
   ClaimId claim{};
 };
@@ -184,7 +186,7 @@ struct Answer {
   bool queued = false;  ///< release_plain: a client is queued for the resource
   /// join_queue, take: our ticket now; 0: before all tickets, or not queued.
   std::int64_t ticket = 0;
-  bool is_first = false;  ///< in that queue
+  bool is_first = false;  ///< the client is the first in that queue
 };
 /// A plain yes: an answer without details, or the node's clock.
 struct PlainYes {
@@ -218,7 +220,7 @@ struct NodeUp {
   /// The marker is missing, or is not of this server process in its role. The handshake left it so:
   /// see Connect::marks.
   bool unmarked = false;
-  /// How long it has none for new leases, and why.
+  /// How long the node has no vote for new leases, and why.
   Duration quarantine{};
   std::string_view quarantine_why{};
 };
@@ -244,8 +246,8 @@ struct Notification {
 struct Unsubscribed {
   NodeIndex node = 0;
 };
-/// A key that the node was asked to track was written, deleted or has expired, by another client's
-/// doing. The node notifies us once for each Verb::track.
+/// A key that the node was asked to track has expired, or another client has written or deleted it.
+/// The node notifies us once for each Verb::track.
 struct Changed {
   NodeIndex node = 0;
   Tracked kind = Tracked::resource;

@@ -12,9 +12,9 @@
 
 namespace redlock::core {
 
-/// Callers that want to know of every change of one resource: an inspection now, and one after each
-/// change, for all of them. Nodes notify the client of changes (TrackedKeys); if too few do, it
-/// polls.
+/// The callers that want to know of every change of one resource. They share one inspection at the
+/// beginning, and one after each change. Nodes notify the client of changes (TrackedKeys); if too
+/// few do, it polls.
 struct Observation {
   // kept by Pool
   std::uint32_t index = 0;

@@ -35,8 +35,8 @@ struct Terms {
   std::string_view resource{};
   std::string_view token{};
   Duration ttl{};
-  std::span<const std::string> more_resources{};  ///< of the same token: all or none
-  std::string_view group{};                       ///< whose members may share the lock
+  std::span<const std::string> more_resources{};  ///< more resources of the token: all or none
+  std::string_view group{};                       ///< the group that may share the lock
   std::uint32_t permits = 0;         ///< size of the semaphore; 0: the resource is no permit
   std::uint64_t fencing_number = 0;  ///< proposed fencing number; 0: none
   Duration cooldown{};               ///< release: how long nobody may have the lock
@@ -45,8 +45,8 @@ struct Terms {
   bool downgraded = false;           ///< a writer's key with this token becomes a reader's hold
 
   // --- waiting ---
-  /// If other holders are in the way: how long new holds are refused, and the free ones of several
-  /// resources stay reserved.
+  /// If other holders are in the way: for how long nodes refuse new holds, and keep the free ones
+  /// of several resources reserved.
   Duration writer_reservation{};
   /// The client that requests the lock, or that a release queues again.
   std::string_view client{};
@@ -56,8 +56,8 @@ struct Terms {
   /// Release of an attempt at several resources: those before this one stay reserved for `client`,
   /// as long as `writer_reservation`.
   std::string_view kept_before{};
-  bool quiet = false;  ///< release: another client passes the resource on
-  /// For how long a node reserves what is free for the first client in the queue.
+  bool quiet = false;  ///< release: passes nothing on, because another client will
+  /// For how long a node reserves a free resource for the first client in the queue.
   Duration reserved_for = shortest_reservation;
 
   // --- of no claim ---
@@ -65,12 +65,13 @@ struct Terms {
   std::int64_t connection = 0;          ///< kill_old: the id that CLIENT ID returned
   const MarkerWrite* marker = nullptr;  ///< write_marker, mark_plain
 
-  /// The driver may join the request with others into one call. Not by token: that may be a hold,
-  /// which has a script of its own.
+  /// The driver may join the request with others into one call. False for a request by token: the
+  /// token may be of a hold, which has a script of its own.
   bool may_share_call = false;
 
-  /// Two such requests of claims, of the same verb, differ in resource, token, fencing number, TTL
-  /// and `reserved_for` at most: the encoder writes over the bytes of the one before.
+  /// Whether no special term is set. Two such requests of claims, of the same verb, differ at most
+  /// in resource, token, fencing number, TTL and `reserved_for`, so the encoder overwrites the
+  /// bytes of the one before.
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == Duration::zero() &&
            writer_reservation == Duration::zero() && permits == 0 && client.empty() &&

@@ -23,7 +23,7 @@ struct Settings {
   std::size_t quorum = 1;
   Duration shortest_limit = std::chrono::milliseconds(250);
   Duration longest_limit = std::chrono::seconds(1);
-  std::optional<Duration> connect_timeout{};  ///< none: as long as an answer at most
+  std::optional<Duration> connect_timeout{};  ///< none: longest_limit
   Duration max_ttl = limits::default_max_ttl;
   /// How long a node whose clock stepped has no vote.
   Duration quarantine = limits::default_max_ttl;

@@ -7,8 +7,8 @@
 
 namespace redlock::core {
 
-/// One request to a node, as a row of lib/redis/requests encodes it. Its purpose and form are in
-/// `verb_rows`.
+/// One request to a node, as a row of lib/redis/requests encodes it. `verb_rows` has the purpose
+/// and form of each.
 enum class Verb : std::uint8_t {
   set,                 ///< SET resource token NX PX ttl
   set_and_ttl,         ///< set, then PTTL: for a caller that waits
@@ -82,7 +82,7 @@ struct VerbRow {
   Operation operation{};
   Form form{};
   std::uint8_t traits = 0;
-  Verb script = verb;  ///< of a plain command: the script that does the same; else the verb itself
+  Verb script = verb;  ///< the script that a plain command replaces; otherwise the verb itself
 
   [[nodiscard]] constexpr bool has(Trait trait) const noexcept { return (traits & trait) != 0; }
 };
@@ -150,7 +150,8 @@ inline constexpr const std::array<VerbRow, verbs>& verb_rows = verbs_detail::row
 }
 [[nodiscard]] constexpr std::string_view name_of(Verb verb) noexcept { return about(verb).name; }
 
-/// Verbs of which something is true, a bit for each: every request and answer asks several times.
+/// The verbs of which `is_true` holds, a bit for each: every request and answer is tested several
+/// times.
 template <typename IsTrue>
 [[nodiscard]] consteval std::uint64_t verbs_that(IsTrue is_true) noexcept {
   static_assert(verbs <= 64);
@@ -185,8 +186,8 @@ template <typename IsTrue>
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
   return is_in(verbs_for(Operation::upkeep), verb);
 }
-/// Its answer counts only if the node's marker is unchanged after it: what was forgotten before the
-/// request was executed may be somebody else's vote.
+/// Whether the answer counts only if the node's marker is unchanged after it. Before it executed
+/// the request, the node may have forgotten somebody else's vote.
 [[nodiscard]] constexpr bool is_vote(Verb verb) noexcept {
   return is_in(
       verbs_for(Operation::take) | verbs_for(Operation::raise) | verbs_for(Operation::extend),

@@ -144,7 +144,7 @@ const Marker* opening_to_follow(std::span<const NodeView> nodes, const OwnOpenin
   return complete != nullptr ? complete : chosen;
 }
 
-/// None: there is no opening that this client may take part in.
+/// The opening that this client may take part in; none: there is no such opening.
 std::optional<Opening> find_opening(std::span<const NodeView> nodes, const OwnOpening& own) {
   Opening found;
   found.begun = opening_to_follow(nodes, own);

@@ -19,7 +19,7 @@ namespace redlock::core {
 
 /// A client's view of one configured node.
 struct NodeView {
-  std::string_view name{};  ///< its URL without user and password
+  std::string_view name{};  ///< the URL without user and password
   /// The node is connected, able to vote, and no duplicate of another. If not, `marker` proves
   /// nothing about other nodes.
   bool usable = false;

@@ -19,7 +19,7 @@ namespace redlock::core {
 struct Marker {
   enum class State : std::uint8_t {
     blank,    ///< belongs to no deployment that it remembers: no vote
-    opening,  ///< clients or `bootstrap` are opening a whole deployment: no vote yet
+    opening,  ///< clients or `bootstrap` are opening a whole deployment: no vote until it is active
     joining,  ///< it is being added to a deployment by an operator, who alone may end this: no vote
     active,   ///< a member; votes unless it is quarantined
   };
@@ -27,9 +27,10 @@ struct Marker {
   State state = State::blank;
   std::string incarnation{};  ///< random, drawn anew for each writing
   std::string deployment{};   ///< random, drawn for each set of members; blank: empty
-  std::string run_id{};       ///< of the server process that was marked
-  /// Its replication id, which changes with its role. If it has evicted keys, "+" and their number
-  /// follow. A server with another one may have forgotten something since it was marked.
+  std::string run_id{};       ///< the run_id of the server process that was marked
+  /// The replication id of that server, which changes with the server's role. If it has evicted
+  /// keys, "+" and their number follow. A server with another id may have forgotten something since
+  /// it was marked.
   std::string replid{};
   std::chrono::milliseconds max_ttl{0};  ///< the longest lease of the deployment
   bool durable = false;                  ///< the node was durable (see ClientOptions::durable) when
@@ -109,8 +110,8 @@ inline constexpr std::size_t marker_bytes = 8192;
 /// are neither empty nor contain spaces (`deployment` may be empty), names are is_member_name().
 [[nodiscard]] std::string format_marker(const Marker& marker);
 
-/// None: the text was not written by format_marker() and completed by a script. A text of an
-/// earlier version is not a marker.
+/// Parses a marker. None: the text was not written by format_marker() and completed by a script. A
+/// text of an earlier version is not a marker.
 [[nodiscard]] std::optional<Marker> parse_marker(std::string_view text);
 
 }  // namespace redlock::core

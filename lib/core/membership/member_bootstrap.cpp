@@ -26,7 +26,7 @@ bool is_open(const ChangeScene& scene, const Deployment& deployment) {
 
 }  // namespace
 
-/// Notes which member each node is by its marker: the list may name the servers otherwise than
+/// Notes which member each node is by its marker: the list may call the servers by other names than
 /// their deployment does.
 void MemberChange::note_former_names(const ChangeScene& scene) {
   for (const ObservedNode& node : scene.nodes) {

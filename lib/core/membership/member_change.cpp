@@ -361,7 +361,7 @@ MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& begun
                                         quarantine_for(target.max_ttl, wish_)));
 }
 
-/// The entering node votes already, although not all others need have the new id: if it lost its
+/// The entering node votes already, although some of the others may lack the new id: if it lost its
 /// marker while it was joining, a majority of them adopts it.
 MemberStep MemberChange::finish(const ChangeScene& scene, const Deployment& target) {
   auto step = pass(scene, target);

@@ -38,7 +38,7 @@ struct WriteMarker {
 struct WaitFor {
   enum class Cause : std::uint8_t {
     age,         ///< the last change is too recent
-    quarantine,  ///< the node has no vote yet
+    quarantine,  ///< the node still has no vote
     missing,     ///< the node does not answer or is ineligible
   };
   Cause cause = Cause::age;

@@ -15,14 +15,14 @@ namespace redlock::core {
 
 /// One node as a survey saw it.
 struct ObservedNode {
-  /// The member that the node is: see with_member_names. If it is none: its URL without user and
-  /// password.
+  /// The member that the node is (see with_member_names), or its URL without user and password if
+  /// it is not a member.
   std::string name{};
   std::string address{};  ///< the URL that it was asked at, without user and password
   std::string problem{};  ///< why it cannot be written: no answer, a replica, …; empty: none
   std::string run_id{};
   std::string replid{};
-  std::chrono::microseconds clock{0};       ///< its own, since 1970
+  std::chrono::microseconds clock{0};       ///< the time of the node's clock, since 1970
   std::string text{};                       ///< the marker as the node keeps it; empty: none
   std::optional<Marker> marker{};           ///< `text` parsed
   std::chrono::milliseconds quarantine{0};  ///< the rest of its quarantine; max(): it has no end
@@ -66,7 +66,7 @@ struct Deployment {
   [[nodiscard]] bool is_carried_by(std::string_view name) const noexcept;
   /// The deployment by a marker, without a node of its own.
   [[nodiscard]] Marker list() const;
-  /// Whether the marker belongs to this deployment, and its node is that member now.
+  /// Whether the marker belongs to this deployment, and its node still is the member that it names.
   [[nodiscard]] bool admits(const Marker& marker) const;
 };
 
@@ -91,7 +91,7 @@ struct MemberWish {
   std::string entering{};                ///< replace, add
   std::vector<std::string> members{};    ///< bootstrap: the list; else: nodes to begin with
   std::chrono::milliseconds max_ttl{0};  ///< bootstrap
-  /// No quarantine is shorter. Zero: max TTL and its drift.
+  /// The minimum length of a quarantine; zero: max TTL and its drift.
   std::chrono::milliseconds shortest_quarantine{0};
   bool after_loss = false;  ///< bootstrap: the nodes may have forgotten leases
 };

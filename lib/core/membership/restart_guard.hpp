@@ -38,7 +38,7 @@ struct GuardWrites {
   std::string marker{};
 };
 
-/// None: the marker is of this process in this role, and stays.
+/// The writes that the node needs. None: the marker is of this process in this role, and stays.
 [[nodiscard]] std::optional<GuardWrites> guard_node(const GuardReading& reading,
                                                     const GuardTerms& terms);
 

@@ -80,7 +80,7 @@ Duration Link::remembers_for(Instant now) const noexcept {
   if (!marker_ || marker_->remembers_since == Marker::always) return Duration::max();
   const Duration known = now - remembers_since_;
   const auto clock = clock_.at_least(now);
-  // In microseconds: in nanoseconds, a time in a marker can be too large.
+  // Compared in microseconds, because a time in a marker can be too large for nanoseconds.
   if (!clock || std::chrono::floor<std::chrono::microseconds>(*clock) < marker_->remembers_since) {
     return known;
   }

@@ -137,7 +137,7 @@ class Link {
 
   /// The node's membership record as the handshake saw it, word for word.
   [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
-  /// None: the node has no marker, or not one of ours.
+  /// The parsed marker. None: the node has no marker, or not one of ours.
   [[nodiscard]] const std::optional<Marker>& marker() const noexcept { return marker_; }
   /// The node's deployment, as deployment_text() writes it; empty: none.
   [[nodiscard]] const std::string& deployment() const noexcept { return deployment_; }
@@ -157,10 +157,11 @@ class Link {
   void take_marker(std::string_view text, Instant now, bool of_another = false);
   /// The member that the node was by an active marker, on this or an earlier connection.
   [[nodiscard]] const std::string& known_as() const noexcept { return known_as_; }
-  /// When the marker is read again: nobody announces a change of it.
+  /// Has the marker read again at intervals, while `wanted`: nobody announces a change of it.
   void watch_marker(bool wanted, Instant now) noexcept;
   [[nodiscard]] bool marker_look_due(Instant now) noexcept;
-  /// When to connect again to see whether the node's name leads to another server.
+  /// Has the node connected to again, while `wanted`, to see whether its name leads to another
+  /// server.
   void watch_name(bool wanted, Instant now) noexcept;
   [[nodiscard]] bool name_look_due(Instant now) const noexcept {
     return up() && name_look_at_ && now >= *name_look_at_;
@@ -175,7 +176,7 @@ class Link {
     const Quarantine& stands = quarantine_in_force();
     return stands.until ? stands.why : doubt_.why;
   }
-  /// Its quarantine is one that `bootstrap` may end: see may_be_new in marker.hpp.
+  /// Whether the node's quarantine is one that `bootstrap` may end: see may_be_new in marker.hpp.
   [[nodiscard]] bool may_be_new() const noexcept;
   /// This client's own quarantine, which the node does not know.
   void quarantine(Instant until, std::string_view why);
@@ -185,8 +186,8 @@ class Link {
   /// Whether a quarantine ended just now.
   [[nodiscard]] bool end_quarantine(Instant now) noexcept;
 
-  /// Whose clock stepped is in doubt. Until that is known, the doubt counts as a quarantine of our
-  /// own.
+  /// A clock stepped, the node's or ours. Until it is known which one, the doubt counts as a
+  /// quarantine of our own.
   void doubt(Instant until, std::string_view why);
   [[nodiscard]] bool in_doubt() const noexcept { return doubt_.until.has_value(); }
   /// Whether the doubt is the only quarantine that is in force.
@@ -301,7 +302,7 @@ class Link {
   [[nodiscard]] bool answer_overdue(Instant now) const noexcept;
   /// How long a connection may take to be made: twice as long after each that took too long. A node
   /// that a thousand clients connect to at once serves none of them if all give up at the same
-  /// limit. No longer than eight times: a node whose packets were dropped for a while is to be met
+  /// limit. At most eight times as long: a node whose packets were dropped for a while is to be met
   /// soon after that.
   [[nodiscard]] Duration connect_limit() const noexcept {
     constexpr unsigned most_doublings = 3;
@@ -386,7 +387,7 @@ class Link {
 
   support::Ring<Sent> ring_;
   std::vector<HeldBack> held_;
-  std::size_t held_count_ = 0;  // of the oldest requests in ring_: their answers are held back
+  std::size_t held_count_ = 0;  // the oldest requests in ring_ whose answers are held back
   std::size_t held_taken_ = 0;
   struct HeldDetails {
     Answer answer{};  // without its texts, which follow

@@ -20,8 +20,8 @@ struct Gain {
   }
 };
 
-/// One node's wall clock as seen from ours: keys expire by it. Only its movement matters, not its
-/// time: a key lives too short by the amount that the clock gains while the key lives.
+/// One node's wall clock, by which its keys expire, as seen from our clock. Only its movement
+/// matters, not its time: what the clock gains while a key lives shortens the life of the key.
 class NodeClock {
  public:
   /// No key lives longer than `longest_ttl`, so a larger step counts as one of that size.
@@ -52,7 +52,8 @@ class NodeClock {
   /// The least that the clock shows now; none if offset() is none.
   [[nodiscard]] std::optional<Duration> at_least(Instant now) const noexcept;
 
-  /// The sum of all steps. The difference between two values is what a key has lost in between.
+  /// The sum of all steps. The difference between two values is the time that a key has lost in
+  /// between.
   [[nodiscard]] Duration stepped() const noexcept { return stepped_; }
   /// At this value of `stepped`, steps can no longer be counted, and the node is trusted with no
   /// key.

@@ -84,7 +84,7 @@ bool Nodes::may_vote_but_for_doubt(NodeIndex node) const {
 }
 
 Duration Nodes::quorum_round_trip() const {
-  // Every release reads it, and no wait depends on the last millisecond.
+  // Every release reads the round trip, and no wait needs it more exactly than to a millisecond.
   if (now_ < later(round_trip_found_at_, std::chrono::milliseconds(1))) return round_trip_;
   round_trip_found_at_ = now_;
   return round_trip_ = find_quorum_round_trip();

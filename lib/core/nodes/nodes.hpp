@@ -19,8 +19,8 @@
 
 namespace redlock::core {
 
-/// The links to all nodes, their clocks and markers: which are up, which may vote, and why not. It
-/// knows nothing of leases: the engine decides what a node's change means for them.
+/// The links to all nodes, their clocks and markers: which are up, which may vote, and why not.
+/// Does not know leases: the engine decides what a node's change means for them.
 class Nodes {
  public:
   /// `settings` names the configured nodes, and grows with those that are learned.
@@ -68,12 +68,12 @@ class Nodes {
     });
     return open;
   }
-  /// Nodes whose right to vote is not known yet: they are in first contact, their clock was not
-  /// read, or it is not known whether it stepped.
+  /// Nodes whose right to vote is still unknown: they are in first contact, their clock was not
+  /// read, or nobody knows whether it stepped.
   [[nodiscard]] NodeSet undetermined() const;
   /// Nodes that are being reconnected and may vote afterwards: see Link::returning().
   [[nodiscard]] NodeSet returning() const;
-  /// Nodes that may vote, or whose right to vote is not known yet.
+  /// Nodes that may vote, or whose right to vote is still unknown.
   [[nodiscard]] NodeSet candidates() const;
   /// Whether nodes that are being connected to could make a quorum with the others.
   [[nodiscard]] bool may_soon_have_quorum() const;
@@ -198,7 +198,7 @@ class Nodes {
   std::size_t configured_;  ///< links to configured nodes; links to learned nodes follow them
   bool clocks_compared_ = false;
   SharedMarks steps_;
-  // Caches of results that are read at every answer and seldom change. They are computed again when
+  // Caches of results that are read at every answer and rarely change. They are computed again when
   // `version_` changes and when a quarantine ends.
   mutable Ballot ballot_{};
   mutable Able able_{};

@@ -47,7 +47,7 @@ Standstill::Verdict Standstill::judge(NodeSet up, std::size_t needed,
                                       std::size_t nodes) const noexcept {
   Verdict verdict;
   const NodeSet stepped = stepped_ & up;
-  // The range that most of the steps share begins where the range of one of them begins.
+  // The range that most of the steps share begins at the beginning of one step's range.
   stepped.each([&](NodeIndex node) {
     const NodeSet alike = with(gain_of(node).least, stepped);
     if (alike.size() > verdict.alike.size()) verdict.alike = alike;

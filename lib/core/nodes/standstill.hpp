@@ -13,15 +13,15 @@
 namespace redlock::core {
 
 /// Decides, when a node's clock stepped forward, whether that clock leapt or ours stood still with
-/// the whole machine. Only the clocks of the other nodes can tell: a minority leaps, but all step
-/// together when ours stands still.
+/// the whole machine. Only the clocks of the other nodes decide that: only a minority leaps, but
+/// all clocks step together when ours stands still.
 class Standstill {
  public:
-  /// `bound`: steps that differ by at most this much count as equal, as in first contact: a client
-  /// knows no more about the time in which it stood still.
+  /// `bound`: steps that differ by at most this much count as equal, as clocks do in first contact:
+  /// a client measured nothing while it stood still.
   explicit Standstill(Duration bound) : bound_(bound) {}
 
-  /// Whether a step was noticed and it is not known yet whose clock it was.
+  /// Whether a step was noticed, and it is still unknown whose clock it was.
   [[nodiscard]] bool open() const noexcept { return opened_at_.has_value(); }
   void close() noexcept;
 
@@ -32,8 +32,8 @@ class Standstill {
   enum class Cause : std::uint8_t { unknown, ours, theirs };
   struct Verdict {
     Cause cause = Cause::unknown;
-    NodeSet alike{};  ///< nodes whose steps may be the same one
-    Gain ours{};      ///< what these steps have in common
+    NodeSet alike{};  ///< nodes whose steps may have the same cause
+    Gain ours{};      ///< the gain that these steps have in common
   };
   /// `ours` if `needed` of the members that are `up` agree and none contradicts. Unknown while
   /// fewer than `needed` are up, unless there are fewer `nodes` than that.

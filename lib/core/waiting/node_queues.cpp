@@ -94,7 +94,7 @@ void NodeQueues::raise_tickets(Entry& entry) {
 
 void NodeQueues::send_in_full(Entry& entry, NodeIndex node, const Stamp& stamp) {
   if (stamp.was_in_full() || nodes_.open(NodeSet::of(node)).empty()) return;
-  // If the opposite request has followed this one, that one is sent again instead.
+  // If a request to do the opposite was sent after this one, only the later request is sent again.
   const bool joins = stamp.verb == Verb::join_queue;
   if (entry.second.asked.has(node) != joins) return;
   Mode mode = stamp.mode();
@@ -109,7 +109,7 @@ bool NodeQueues::can_queue() const {
 }
 
 void NodeQueues::measure_reservation() {
-  // In steps, so that requests are seldom encoded anew.
+  // Grows in steps, so that requests rarely have to be encoded anew.
   reserved_for_ = shortest_reservation;
   const Duration round_trip = nodes_.quorum_round_trip();
   const Duration wanted =

@@ -30,8 +30,8 @@ std::uint64_t find_blocking(const Round& lost, const LockTerms& terms, std::uint
     ++nodes[which];
     ++past;
   });
-  // Nodes that have not answered may let the caller have all resources before the one that it
-  // waited for, as they did then.
+  // Nodes let the caller have the resources before the one that it waited for. Those that have not
+  // answered may still do so.
   const std::size_t pending = lost.pending().size();
   std::uint64_t last = 0;
   const std::vector<std::uint64_t> order = terms.order();

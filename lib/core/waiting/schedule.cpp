@@ -31,8 +31,8 @@ Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
   const bool is_notified = will_be_notified(acquisition);
   if (is_notified && !others_try(acquisition)) handle_notifications(acquisition);
   const bool sleeps = is_notified && refusal.why == Errc::held;
-  // A standby covers the reservations of a while: it asks at the end of one, and once more if a
-  // later one is in its way then. The next standby covers those after.
+  // A standby asks at the end of a reservation, and once more if a later reservation is then in its
+  // way. The reservations after those are for the next standby.
   const bool is_asker = is_first(acquisition) || waiting.watches;
   // No release marks the end of an interval: the first client in the queue asks. That client may
   // have gone, so the others ask a moment later.
@@ -73,8 +73,9 @@ Duration Schedule::pause(const Acquisition& acquisition, bool sleeps, bool notic
 bool Schedule::can_be_notified(const Acquisition& acquisition) const {
   const Refusal& refusal = acquisition.refusal;
   if (refusal.why == Errc::split) {
-    // Two clients that exclude each other, if notified of what both gave back, would divide it
-    // again. With a ticket, it is passed on to one of them; and readers do not exclude each other.
+    // Two clients that split the nodes give them back. If both were notified of that, they would
+    // split the nodes again. With tickets, the nodes are passed on to one of them; and readers do
+    // not exclude each other.
     const Kind kind = acquisition.terms.kind();
     return acquisition.waiting.has_ticket || kind == Kind::shared || kind == Kind::several ||
            refusal.is_beside;
@@ -95,7 +96,8 @@ bool Schedule::will_be_notified(const Acquisition& acquisition) {
 }
 
 bool Schedule::is_notified_by_quorum(const Acquisition& acquisition) const {
-  // With a ticket, what was granted is passed on to the first client in the queue.
+  // With a ticket, the nodes that granted the attempt pass the resource on to the first client in
+  // the queue.
   const NodeSet granted = acquisition.waiting.has_ticket ? NodeSet() : acquisition.refusal.granted;
   return (acquisition.waiting.notified_by | granted).size() >= settings_.quorum;
 }
@@ -153,8 +155,8 @@ bool Schedule::is_early(const Acquisition& acquisition) {
 
 void Schedule::wait_for_others(Acquisition& acquisition) {
   const Duration once = std::max(shortest_patience, 2 * nodes_.quorum_round_trip());
-  // In the end, the wait is longer than a reservation: what is passed to us again and again, while
-  // others have the rest, has to be passed on to them.
+  // The longest wait exceeds a reservation: if we keep getting some nodes and others keep the rest,
+  // our nodes have to be passed on to the others.
   const Duration usual = std::max(longest_patience, 2 * queues_.reserved_for());
   // The wait is short if another library would take the resource.
   const Duration longest = acquisition.refusal.is_beside ? kept_for / 4 : usual;
@@ -203,8 +205,8 @@ void Schedule::watch(Acquisition& acquisition, WaitedKeys::Key& key) {
 bool Schedule::hand_on_watch(Acquisition& acquisition, WaitedKeys::Key& key) {
   Waiting& waiting = acquisition.waiting;
   Instant until = std::exchange(waiting.watch_until, Instant::min());
-  // The standby was to ask once more at the end of another reservation. The end of a lease may be
-  // much later, and is not handed on.
+  // A standby that will ask once more, at the end of another reservation, hands that on, too. If it
+  // waits for the end of a lease, which may be much later, it does not.
   const bool comes_soon = waiting.plan.next_try <= later(now_, 2 * queues_.reserved_for());
   if (waiting.watches && comes_soon) until = std::max(until, waiting.plan.next_try);
   if (until <= now_) return false;

@@ -38,7 +38,7 @@ class Schedule {
   /// last attempt began make it ask sooner.
   Plan plan(Acquisition& acquisition, Instant at_latest);
 
-  /// Whether nodes notify us when what is in its way goes.
+  /// Whether nodes notify us when the obstacle of the acquisition goes.
   [[nodiscard]] bool can_be_notified(const Acquisition& acquisition) const;
   /// Whether a quorum of nodes will notify the acquisition, so that it need not poll.
   [[nodiscard]] bool will_be_notified(const Acquisition& acquisition);

@@ -30,9 +30,10 @@ class TrackedKeys {
     NodeSet answered;  ///< nodes that have answered since they were asked, so `present` is current
     NodeSet may_be_news;  ///< nodes that were asked after the key was last inspected: their answers
                           ///< may be news
-    std::optional<std::uint32_t> observation;     ///< the observation of a resource
-    ClaimId lease;                                ///< the lease whose queue this is
-    OtherClients others = OtherClients::unknown;  ///< what the holder of `lease` was notified of
+    std::optional<std::uint32_t> observation;  ///< the observation of a resource
+    ClaimId lease;                             ///< the lease whose queue this is
+    /// The last notification of the holder of `lease`.
+    OtherClients others = OtherClients::unknown;
   };
   /// Ordered by key, so that a seed reproduces a run.
   using Keys = std::map<std::string, Key, std::less<>>;
@@ -55,8 +56,7 @@ class TrackedKeys {
   [[nodiscard]] bool empty() const noexcept { return keys_.empty(); }
 
   // --- events -----------------------------------------------------------------------------------
-  /// The key that a node answered about; null: nobody uses it any more, or the node does not track
-  /// it.
+  /// The key that a node answered about; null: it is no longer used, or the node does not track it.
   struct Answered {
     Entry* entry = nullptr;
     bool is_news = false;  ///< the key appeared or went, and no notification said so

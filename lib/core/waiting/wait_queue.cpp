@@ -47,7 +47,7 @@ void WaitQueue::try_again(Acquisition& acquisition) {
   NodeSet& notified = acquisition.waiting.notified_by;
   const bool may_be_out = !can_have_ticket(acquisition);
   if (acquisition.waiting.queued && may_be_out) {
-    // These nodes are asked again after this attempt. Until then, others of ours stay asleep.
+    // These nodes are asked again after this attempt. Until then, our other waiters stay asleep.
     WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
     key.asked = key.asked - notified;
     each_kept(acquisition, [&](std::uint64_t which) {
@@ -215,7 +215,7 @@ void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisiti
   if (left == Left::granted) {
     return queues_.join(entry, nodes_.up(), NodeQueues::Where::at_the_back);
   }
-  // Its last attempt may have taken us out of any queue.
+  // The last attempt of the acquisition may have taken us out of any queue.
   const bool tries = acquisition.state == Acquisition::State::in_round;
   const NodeSet there = tries || NodeQueues::is_out_of_position(key) ? NodeSet() : key.asked;
   if (key.last_attempt == acquisition.index) key.last_attempt.reset();

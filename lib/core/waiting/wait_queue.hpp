@@ -31,7 +31,7 @@ class WaitQueue {
   WaitQueue(const Settings& settings, const Nodes& nodes, Outbox& outbox,
             Pool<Acquisition>& acquisitions, TrackedKeys& tracked, TrackedKeys& tracked_queues,
             Randomness& random);
-  // Not copied, because its parts refer to its time.
+  // Not copied, because the parts of this object refer to its time.
   WaitQueue(const WaitQueue&) = delete;
   WaitQueue& operator=(const WaitQueue&) = delete;
 

@@ -104,8 +104,8 @@ void WaitQueue::restore_position(const Acquisition& acquisition, QueuePosition& 
   nodes = nodes & position.nodes;
   if (!acquisition.waiting.queued || !position.ticket) return;
   WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
-  // If no quorum will notify us, as during the rest of an interval, only an answer from the queue
-  // says that there is no holder.
+  // If no quorum names a holder, as during the rest of an interval, no release will notify us: only
+  // an answer of the queue says that there is no holder.
   const bool waits = acquisition.refusal.is_known;
   position.ticket = key.ticket;
   position.again = true;
@@ -120,7 +120,7 @@ void WaitQueue::restore_position(const Acquisition& acquisition, QueuePosition& 
 void WaitQueue::queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node) {
   WaitedKeys::Entry& entry = keys_.note(queue);
   entry.second.permits = std::max(entry.second.permits, permits);
-  // One of us waits again, and wants what is reserved for us.
+  // Another of our waiters has come, and wants what is reserved for us.
   if (!entry.second.waiters.empty()) return;
   keys_.forget_later(entry.second);
   queues_.leave_quietly(entry, node);

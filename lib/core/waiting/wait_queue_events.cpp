@@ -41,7 +41,8 @@ void WaitQueue::plan_anew(WaitedKeys::Key& key, Planned who) {
   if (!again && !key.has_awake && who == Planned::awake) return;
   const bool only_first = !again && !key.has_awake;
   key.has_awake = false;
-  bool is_notified = false;  // one of us is enough to find out, unless several can be let in
+  // One of our waiters is enough to find out, unless several can be let in.
+  bool is_notified = false;
   keys_.each_waiter(key, [&](Acquisition& acquisition) {
     const Visited visited = only_first ? Visited::enough : Visited::more;
     const bool is_first = std::exchange(who, Planned::awake) != Planned::awake;

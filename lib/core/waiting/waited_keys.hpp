@@ -26,7 +26,7 @@ inline constexpr Duration queued_for = std::chrono::seconds(30);
 inline constexpr Duration kept_for = std::chrono::milliseconds(100);
 
 /// Owns the keys that are waited for: which acquisitions wait for each of them, and on which nodes
-/// this client is queued for it. Does not know what either is for.
+/// this client is queued for it. Does not know what the keys and queues are for.
 class WaitedKeys {
  public:
   /// The mode in which a client is queued, numbered as in queue.lua.
@@ -45,13 +45,13 @@ class WaitedKeys {
 
     // --- this client's waiters ---
     Waiters waiters;
-    std::uint32_t alone = 0;      ///< waiters that are not readers
-    std::uint32_t need_more = 0;  ///< waiters that need other resources, too
-    std::uint32_t kept = 0;       ///< acquisitions that keep the key and wait for another one
-    std::uint32_t permits = 0;    ///< those of the semaphore whose queue this is; 0: a resource's
-    std::uint32_t granted_permit = 0;     ///< the last permit of the semaphore that we were granted
-    bool has_awake = false;               ///< some waiters may sleep as soon as nodes notify them
-    Instant planned_at = Instant::min();  ///< when the sleep of all waiters was last planned
+    std::uint32_t alone = 0;           ///< waiters that are not readers
+    std::uint32_t need_more = 0;       ///< waiters that need other resources, too
+    std::uint32_t kept = 0;            ///< acquisitions that keep the key and wait for another one
+    std::uint32_t permits = 0;         ///< permits of the semaphore; 0: the queue is of a resource
+    std::uint32_t granted_permit = 0;  ///< the last permit of the semaphore that we were granted
+    bool has_awake = false;            ///< some waiters may sleep as soon as nodes notify them
+    Instant planned_at = Instant::min();    ///< when the sleep of all waiters was last planned
     Instant contended_at = Instant::min();  ///< when somebody was last queued or notified
 
     // --- the client's position in the nodes' queues ---

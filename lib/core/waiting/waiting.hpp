@@ -25,7 +25,7 @@ struct Waiting {
   std::uint64_t blocked_by = 0;  ///< which of several resources it waits for; 0: it needs only one
   struct Position {
     std::int64_t ticket = 0;       ///< the client's ticket when it left the queue; 0: none
-    std::uint64_t kept_since = 0;  ///< the arrival that stays queued there; 0: none
+    std::uint64_t kept_since = 0;  ///< the `arrival` of the waiter that keeps the resource; 0: none
   };
   /// Queue positions for several resources: see LockTerms::resource_at().
   std::vector<Position> positions;
@@ -35,9 +35,9 @@ struct Waiting {
   /// When the acquisition asks as the standby, in case the successor does not come. Instant::min():
   /// no node chose this client as the standby.
   Instant watch_until = Instant::min();
-  bool watches = false;             ///< its last attempt was made as the standby
+  bool watches = false;             ///< the last attempt was made as the standby
   std::optional<Instant> retry_at;  ///< when to try again, because nodes notified it
-  Plan plan;                        ///< its next attempt
+  Plan plan;                        ///< the plan for the next attempt
 };
 
 }  // namespace redlock::core

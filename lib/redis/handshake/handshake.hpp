@@ -16,7 +16,7 @@ namespace redlock::redis {
 /// The identity of the server.
 struct ServerIdentity {
   std::string run_id;              ///< changes at every start of the server's process
-  std::int64_t connection_id = 0;  ///< what CLIENT ID answered
+  std::int64_t connection_id = 0;  ///< the id that CLIENT ID answered
   std::string version;    ///< e.g. "7.0.15"; for a fork: the Redis version it is compatible with
   std::string product{};  ///< product and version by its own name, e.g. "Valkey 9.1.2"
   core::Capabilities capabilities{};
@@ -33,13 +33,13 @@ struct ServerIdentity {
 /// COMMAND GETKEYS of the commands that not every server knows, CLIENT SETNAME, SCRIPT LOAD of each
 /// of `loaded_scripts`; without the restart guard also GET of the marker. If the server is
 /// eligible, the restart guard's script follows in a second write, because it needs the run_id. If
-/// the script cannot be executed, the connection is refused, and tried again. The same happens with
-/// an eligible server that is LOADING: what it says about itself is not true until it has loaded.
+/// the script cannot be executed, the connection is refused, and tried again. An eligible server
+/// that is LOADING is refused, too: what it says about itself is not true until it has loaded.
 ///
-/// With the restart guard, HELLO 3 and CLIENT TRACKING come before INFO: from then on, a server
-/// that knows them notifies us when it is flushed or loads the data of a master, so INFO's answer
-/// cannot be out of date unnoticed. A server that refuses them is used without them. No key is
-/// tracked: the server would remember it for longer than the connection lasts.
+/// With the restart guard, HELLO 3 and CLIENT TRACKING come before INFO: a server that knows them
+/// then notifies us when it is flushed or loads the data of a master, so we notice when INFO's
+/// answer is out of date. A server that refuses them is used without them. No key is tracked: the
+/// server would remember it for longer than the connection lasts.
 class Handshake {
  public:
   enum class Progress : std::uint8_t {
@@ -117,7 +117,7 @@ class Handshake {
   /// The restart guard's remaining work.
   enum class Guard : std::uint8_t {
     none,
-    decide,  ///< by guard.lua
+    decide,  ///< guard.lua is to decide
     read,    ///< if our user runs no scripts, by a transaction: see core::guard_node()
     write,
   };

@@ -3,7 +3,7 @@
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
 
-/// A later expiry for a key that is ours, or that has none.
+/// Requests that give our key a later expiry, or an expiry to a key that has none.
 namespace redlock::redis {
 
 using core::Reply;
@@ -22,7 +22,7 @@ std::optional<core::Answer> classify_extend(bool may_repair, const Value& value)
     case 0:
       return core::Answer{.reply = Reply::gone};
     case 2:
-      // An unwanted write.
+      // The node wrote a key that it was not to repair.
       if (!may_repair) return std::nullopt;
       return core::Answer{.reply = Reply::repaired};
     case -1:
@@ -43,7 +43,7 @@ std::optional<core::Answer> classify_plain_extend(const Value& value) noexcept {
   return error_of_plain(value);
 }
 
-/// The extend, then SET … NX GET.
+/// The answers to the extend, then to SET … NX GET.
 std::optional<core::Answer> classify_plain_repair(Dialect dialect, const Value& extended,
                                                   const Value& set) noexcept {
   const auto first = classify_plain_extend(extended);
@@ -117,7 +117,7 @@ constexpr std::array all_extends{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms&) {
-              // Extends nothing and restores nothing.
+              // Downgrades only: extends nothing, and restores nothing.
               out.script(scripts::Extend{.resources = out.resources(),
                                          .token = out.token(),
                                          .ttl_ms = "0",

@@ -5,7 +5,7 @@
 #include "redis/requests/row.hpp"
 #include "redis/wire/classify.hpp"
 
-/// A lock with a fencing number, and a higher number for a key that is ours.
+/// Requests that take a lock with a fencing number, or raise the number of a key that is ours.
 namespace redlock::redis {
 
 using core::Reply;
@@ -29,15 +29,15 @@ std::optional<core::Answer> classify_exceeding(Dialect dialect, Values values) n
 
 namespace {
 
-/// Reads the number that there is, or the floor; writes our number if it is higher; then reads
-/// whose key it is.
+/// Reads the node's number, or the floor; writes our number if it is higher; then reads whose key
+/// it is.
 void append_raise(Writer& out) {
   out.command({"ZMSCORE", keys::fencing_numbers, out.resource(), ""});
   out.command({"ZADD", keys::fencing_numbers, "GT", out.number(), out.resource()});
   out.command({"GET", out.resource()});
 }
 
-/// Answers 1 if it made the number higher, or there was none.
+/// Answers 1 if the number is now higher, or there was none.
 void append_short_raise(Writer& out) {
   out.command({"ZADD", keys::fencing_numbers, "GT", "CH", out.number(), out.resource()});
   out.command({"GET", out.resource()});
@@ -65,7 +65,7 @@ std::optional<core::Answer> classify_raise(Values values) noexcept {
   return result;
 }
 
-/// SET, then as classify_raise(); for some also PTTL.
+/// The answers to SET, then those of classify_raise(); for some requests also PTTL.
 std::optional<core::Answer> classify_numbered(Dialect dialect, Values values) noexcept {
   const std::optional<core::Answer> set =
       values.size() == 5 ? classify_set_and_ttl(dialect, *values[0], *values[4])

@@ -129,7 +129,8 @@ constexpr std::array all_marker_requests{
         .values = 2,
         .encode =
             [](Writer& out, const core::Terms&) {
-              // In this order: an unchanged marker says that the floor, too, is that of the votes.
+              // The floor is read first: if the marker after it is unchanged, the floor was in
+              // force for the votes.
               out.command({"ZMSCORE", keys::fencing_numbers, ""});
               out.command({"GET", keys::marker});
             },

@@ -100,7 +100,7 @@ void append_plain_release(Writer& out, const core::Terms&) {
 /// DELIFEQ or DELEX; EXISTS of the resource, and of its queue twice.
 std::optional<core::Answer> classify_plain_release(const Value& deleted,
                                                    const Value& left) noexcept {
-  // A user who may not read the queue may not notify it either.
+  // A user without the right to read the queue has no right to notify it either.
   const bool counted = left.type == Type::integer && left.integer >= 0 && left.integer <= 5;
   if (!counted && left.type != Type::error) return std::nullopt;
   if (deleted.type == Type::error) return error_of_plain(deleted);
@@ -118,7 +118,7 @@ constexpr SharedForm releases_in_one_call{
     .common = &core::Terms::reserved_for,
     .unsaid = core::shortest_reservation,
     .all = Reply::released,
-    // Some had expired before the call. None of the keys is left.
+    // The script counts fewer if some keys had expired before the call. None of the keys is left.
     .fewer = Reply::gone,
     .each = classify_release,
 };

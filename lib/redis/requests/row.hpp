@@ -33,7 +33,7 @@ struct Row {
   /// the request has no plain yes.
   std::string_view (*yes)(Dialect dialect, Protocol protocol) noexcept = nullptr;
   core::Reply yes_means = core::Reply::granted;
-  bool always_same = false;  ///< its bytes never change
+  bool always_same = false;  ///< the bytes of the request never change
   /// The form in which several successive requests share one call. None: each is a call of its own.
   const SharedForm* shared = nullptr;
 };

@@ -11,7 +11,7 @@ namespace {
 
 using Table = std::array<const Row*, core::verbs>;
 
-/// By verb; each has one row.
+/// The rows by verb. Each verb has one row.
 Table make_table() noexcept {
   Table table{};
   for (const auto& family : {set_rows(), fencing_rows(), take_rows(), extend_rows(), release_rows(),

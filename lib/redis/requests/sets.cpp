@@ -19,7 +19,7 @@ void append_set(Writer& out) {
 
 std::string_view yes_to_set(Dialect dialect, Protocol protocol) noexcept {
   if (dialect == Dialect::classic) return "+OK\r\n";
-  // With GET: there was no key.
+  // The answer to SET … GET when there was no key.
   return protocol == Protocol::resp3 ? "_\r\n" : "$-1\r\n";
 }
 

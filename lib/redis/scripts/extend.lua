@@ -4,8 +4,8 @@
 -- their own, else as a hold of the group of that name. `reservation_ms` is given only for a writer's lease that was
 -- downgraded: a key of the token becomes a reader's hold in one step, and the readers at the front of the queue are let
 -- in. The resource is reserved for these readers for `reservation_ms`.
--- Returns 1: ours, and the locks now live at least `ttl_ms`; {1, holds}: the same for a hold; 2: something was gone and
--- is ours again; 0: gone; -1: not ours.
+-- Returns 1: ours, and the locks now live at least `ttl_ms`; {1, holds}: a hold of ours, which now lives at least
+-- `ttl_ms`; 2: something was gone and is ours again; 0: gone; -1: not ours.
 local call = redis.call
 
 -- with: expiry
@@ -25,7 +25,7 @@ if #keys.resources == 1 and redis.pcall('get', keys.resources[1]) == args.token 
   call('del', key, 'redlock:node:next:' .. key)
   local shared = redis.pcall('zadd', key, 0, 'group:shared', ends, 'hold:' .. args.token)
   if type(shared) == 'table' then
-    -- The Redis user may not write holds: restores the key.
+    -- The Redis user has no right to write holds: restores the key.
     call('set', key, args.token, 'PX', left)
     return shared
   end

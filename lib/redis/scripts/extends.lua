@@ -2,8 +2,8 @@
 -- args: tokens..., ttl_ms
 -- Does what extend.lua does with `repair` 'key', for many locks: each has one resource, and nobody shares it. One call
 -- costs the node half of what as many calls would.
--- Returns the number of locks, if all are ours and now live at least `ttl_ms`; else, for each, 1: ours, and it now
--- lives at least `ttl_ms`; 2: it was gone and is ours again; -1: not ours.
+-- Returns the number of locks if all are ours and now live at least `ttl_ms`. Otherwise returns for each lock 1: ours,
+-- and it now lives at least `ttl_ms`; 2: it was gone and is ours again; -1: not ours.
 
 -- pcall, because every error (NOPERM, READONLY, ...) must reach the caller word for word.
 local pcall = redis.pcall

@@ -42,8 +42,8 @@ end
 if not is_awaited() then
   return 0
 elseif find_holder(key) then
-  -- Readers that were queued after the writer join those that hold the resource, as new readers do now. So do readers
-  -- that were too many to be let in together with this one.
+  -- Readers that were queued after the writer, or were too many to be let in together with this one, join those that
+  -- hold the resource, as new readers do now.
   local reads = is_reader(redis.call('zrange', queue, 0, 0)[1])
   if is_for_readers(key) and (lets_in or (reads and not redis.call('zscore', key, 'writer'))) then
     let_in_readers(key, args.reservation_ms)

@@ -2,8 +2,9 @@
 -- args: longest_ms, token_bytes
 -- Describes resources. No lock lives longer than `longest_ms`, and no token is longer than `token_bytes`.
 -- Returns one text, with six parts for each resource, each after its length: how many clients are queued, the kind, a
--- text, milliseconds that are left, how many holds, the holder's name (of a token; '': not known). The kind is 'none', 'token' (the text is the token), 'holds' (the
--- text is their group), 'reserved' for clients that were queued, or 'unreadable'.
+-- text, milliseconds that are left, how many holds, the name of a token's holder ('': not known). The kind is 'none',
+-- 'token' (the text is the token), 'holds' (the text is their group), 'reserved' for clients that were queued, or
+-- 'unreadable'.
 -- with: shapes
 -- with: names
 local function count_queued(key)

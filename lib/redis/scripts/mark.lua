@@ -2,8 +2,8 @@
 -- args: expected, text, quarantine_ms, why
 -- Writes the marker: compare and set. The marker must be `expected`, word for word ('': none). `text` is the new marker
 -- without its time. `quarantine_ms` begins now; 0 ends the quarantine, -1 leaves it as it is. `why` is the reason for
--- the quarantine; '' keeps the reason it has, or stands for 'enrolled': a client takes the node back. 'opened' counts
--- only if the node has been in quarantine since it was met without a marker.
+-- the quarantine. '' keeps the present reason; if there is none, it means 'enrolled': a client takes the node back.
+-- 'opened' counts only if the node has been in quarantine since it was met without a marker.
 -- Returns {1 if the marker was written, the marker that is there now, quarantine left in milliseconds}.
 local marker = redis.call('get', keys.marker) or ''
 local written = 0

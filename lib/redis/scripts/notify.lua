@@ -1,6 +1,6 @@
 -- keys: resource
 -- args: reservation_ms
--- Does what is left after a release by a plain command: reserves a free resource for the first client in its queue, for
+-- Completes a release by a plain command: reserves a free resource for the first client in its queue, for
 -- `reservation_ms`. If the resource is not free, notifies the first two clients in the queue.
 -- Returns 0.
 -- with: waiters

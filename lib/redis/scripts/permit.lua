@@ -5,8 +5,8 @@
 -- `remember_ms`. A permit that is reserved for the client can be exchanged for any that nobody has: nodes may have
 -- reserved different permits for the client. A free permit is reserved for the first client in the semaphore's queue,
 -- for `reservation_ms`.
--- Returns {1, ''}: ours; {-1, a digit per permit: 1 if the client can have it, milliseconds until the next can be
--- free}; for a client that was queued also {..., ticket, 1 if it is first}.
+-- Returns {1, ''}: ours; {-1, digits, ms}: not ours. There is a digit for each permit: 1 if the client can have it. The
+-- next permit can be free after `ms` milliseconds. For a client that was queued also {..., ticket, 1 if it is first}.
 local call, permit, prefix, client = redis.call, keys.permit, args.prefix, args.client
 local queue, reservation = 'redlock:node:queue:' .. prefix, 'redlock:next:' .. client
 local waits = client ~= '' and call('exists', 'redlock:node:awaited') == 1

@@ -2,8 +2,8 @@
 -- args: client, remember_ms, mode, ticket, reservation_ms
 -- Queues a waiting client, and remembers it for `remember_ms`. A free resource is reserved for the first client in its
 -- queue, for `reservation_ms`. The ticket '0' is a new one.
--- The mode is '0': by its ticket, or as it is queued already; '1': after all others; '2' and '3': as '0' and '1', for a
--- client that needs several resources; '4' and '5': as '0' and '1', for a reader; '6': as '0', for any permit of a
+-- The mode is '0': by its ticket, or as it is queued already; '1': after all others. '2' and '3' are '0' and '1' for a
+-- client that needs several resources; '4' and '5' are '0' and '1' for a reader. '6' is '0' for any permit of a
 -- semaphore: `resource` is then the beginning of the permits' names, not a key.
 -- Returns {1, ticket, 1 if it is first}: wait for a notification; {0, ...}: try again, the resource has no holder
 -- whose release would notify.

@@ -3,8 +3,8 @@
 -- Does what release.lua does, for many locks: each has one resource, nobody shares it, and it has no interval. One call
 -- costs the node a fraction of what as many calls would. `reservation_ms` is 20 if it is left out: each word costs the
 -- node time.
--- Returns how many were deleted, if none of the resources is left; else, for each, 1: deleted; 0: there is nothing;
--- -1: not ours.
+-- Returns how many were deleted if none of the resources is left. Otherwise returns for each lock 1: deleted; 0: there
+-- is nothing; -1: not ours.
 
 -- pcall, because every error (NOPERM, READONLY, ...) must reach the caller word for word.
 local pcall = redis.pcall

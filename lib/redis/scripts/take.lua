@@ -8,8 +8,8 @@
 -- All clients ask for them in the order of their names, so that no two clients each keep a resource that the other
 -- needs.
 -- Returns {1, number}: ours, and their numbers were lower and are `number` now; {2, highest}: ours, and the highest of
--- their numbers is not lower; {-1, holder, ms, which}: the resource of index `which`, from 1 on, is not ours for `ms`
--- milliseconds; for a client that was queued also {..., ticket, 1 if it is first}.
+-- their numbers is not lower; {-1, holder, ms, which}: not ours, because the resource of index `which`, from 1 on, is
+-- taken for `ms` milliseconds. For a client that was queued also {..., ticket, 1 if it is first}.
 local call = redis.call
 local client, reservation = args.client, 'redlock:next:' .. args.client
 -- With a single resource, the first resource is the last key.

@@ -118,7 +118,7 @@ bool Connection::take_plain_yeses() {
       continue;
     }
     if (!reader_.skip(yes)) {
-      // A long answer is a yes so far; its rest has not arrived.
+      // The beginning of a long answer is a yes; its rest has not arrived.
       incomplete = are_fenced_sets(oldest) && reader_.has_beginning_of(yes);
       break;
     }

@@ -23,7 +23,7 @@
 
 namespace redlock::redis {
 
-/// A request that was sent and is not answered yet.
+/// A request that was sent and is still unanswered.
 struct Sent {
   core::Stamp stamp{};
   /// Number of requests in its call, a SharedCall or FencedSets; 0: a call of its own.
@@ -122,7 +122,7 @@ class Connection final : private uv::StreamListener {
 
   /// Returns whether bytes may be left to parse.
   [[nodiscard]] bool take_plain_yeses();
-  /// Returns whether the oldest request asked for the time and its whole answer has arrived.
+  /// Returns whether the oldest request is for the time, and its whole answer has arrived.
   [[nodiscard]] bool take_time(core::PlainYes& plain_yes);
   [[nodiscard]] std::string_view yes_to_oldest() const noexcept;
   void take(const Value& value);

@@ -302,7 +302,7 @@ void ReplyReader::refuse_what_can_not_end() {
     if (rest.size() >= line_bytes) malformed_ = "a line without an end";
     return;
   }
-  // A complete line that hiredis did not consume is the length of a bulk that has not arrived yet.
+  // A complete line that hiredis did not consume is the length of a bulk that is still to arrive.
   // An oversized bulk is refused now, not after a megabyte of it.
   std::uint64_t size = 0;
   const auto [stop, error] = std::from_chars(rest.data(), rest.data() + end, size);

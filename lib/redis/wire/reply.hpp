@@ -68,7 +68,7 @@ class ReplyReader {
   /// it.
   [[nodiscard]] bool skip_time(std::chrono::microseconds& time) noexcept;
 
-  /// Whether what has arrived of the next values is the beginning of `value`, and no more.
+  /// Whether the unread bytes are only the beginning of `value`, or all of it.
   [[nodiscard]] bool has_beginning_of(std::string_view value) noexcept {
     if (partial_ || !malformed_.empty() || input_.empty()) return false;
     const bool begins = value.starts_with(unread());

@@ -18,9 +18,10 @@ namespace redlock::redis {
 /// requests if all succeeded, else an array.
 struct SharedForm {
   const scripts::Script* script = nullptr;
-  core::Duration core::Terms::*common = nullptr;  ///< the same in all requests; in milliseconds
-  std::optional<core::Duration> unsaid{};         ///< the script's default for `common`, not sent
-  core::Reply all = core::Reply::done;            ///< the answer to each request if all succeeded
+  /// The term that all requests share, sent in milliseconds; null: none.
+  core::Duration core::Terms::*common = nullptr;
+  std::optional<core::Duration> unsaid{};  ///< the script's default for `common`, not sent
+  core::Reply all = core::Reply::done;     ///< the answer to each request if all succeeded
   /// The answer to each request if the script counts fewer without saying which; none: it never
   /// does.
   std::optional<core::Reply> fewer{};

@@ -8,10 +8,10 @@
 
 namespace redlock::redis {
 
-/// Reads the value at the beginning of `bytes` if it is complete and one of the usual answers:
-/// `+OK`, a number, a short bulk, the null bulk, in RESP3 also its null and a double, each in the
-/// one form that Redis writes. Returns how many bytes it took. 0: the value is another one,
-/// incomplete, or malformed, and `value` is unchanged. `value` must be fresh.
+/// Reads the value at the beginning of `bytes` if it is complete and a usual answer. The usual
+/// answers are `+OK`, a number, a short bulk and the null bulk, in RESP3 also its null and a
+/// double, each in the one form that Redis writes. Returns how many bytes it took. 0: the value is
+/// another one, incomplete, or malformed, and `value` is unchanged. `value` must be fresh.
 [[nodiscard]] std::size_t read_short_value(std::string_view bytes, Value& value,
                                            Protocol protocol = Protocol::resp2);
 

@@ -81,7 +81,7 @@ class CohortRun {
         mutex_.unlock();
       }
     } catch (const std::system_error&) {
-      // The client is of no use, which the missing turns show.
+      // The turns of a client that fails are missing in the result.
     }
   }
 

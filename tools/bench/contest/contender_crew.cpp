@@ -28,7 +28,7 @@ void write_order(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    // It has ended; why, its other pipe says.
+    // The contender has ended; its other pipe says why.
     if (count <= 0) return;
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
@@ -106,7 +106,7 @@ void ContenderCrew::wait_at_most(std::chrono::milliseconds limit) {
 void ContenderCrew::listen(int timeout_ms) {
   std::vector<pollfd> watched{{signals_.fd(), POLLIN, 0}};
   for (const Member& member : members_) watched.push_back({member.words.get(), POLLIN, 0});
-  // An interrupted wait only checks early.
+  // If the wait is interrupted, the check only comes early.
   if (::poll(watched.data(), static_cast<nfds_t>(watched.size()), timeout_ms) <= 0) return;
   while (const auto signal = signals_.take()) {
     if (*signal == SIGTSTP) static_cast<void>(::kill(::getpid(), SIGSTOP));

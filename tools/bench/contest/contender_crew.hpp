@@ -17,13 +17,13 @@ struct ContendersInterrupted {
   int signal = 0;
 };
 
-/// The contenders' processes: this program again, under a verb that no help names. Each reads a
-/// line that says what it is to do, and then orders, a byte each; its end of the pipe closed: end.
-/// Its output is single bytes, too. All members throw std::runtime_error when one of them fails or
-/// ends, and ContendersInterrupted. Made and used by the main thread.
+/// The contenders' processes: this program again, under a verb that no help names. Each contender
+/// reads its request, a line, and then orders of a byte each; when its pipe is closed, it ends. It
+/// answers with words of a byte each. All functions throw std::runtime_error when a contender fails
+/// or ends, and ContendersInterrupted. Created and used by the main thread.
 class ContenderCrew {
  public:
-  /// Returns when all are ready.
+  /// Returns when all contenders are ready.
   ContenderCrew(const char* verb, const std::vector<std::string>& requests, const Signals& signals);
   ~ContenderCrew();
   ContenderCrew(const ContenderCrew&) = delete;
@@ -31,13 +31,14 @@ class ContenderCrew {
 
   /// Sends the order to all contenders, one right after the other.
   void order(char order);
-  /// Waits until contenders have sent the word `count` times in all, and uses those words up.
+  /// Waits until the contenders have sent the word `count` times in all, and removes these words.
   void wait_for(char word, std::size_t count);
-  /// As `wait_for`, without waiting. False: fewer than `count` have arrived.
+  /// Returns whether the word has arrived `count` times in all, and then removes these words. Does
+  /// not wait.
   [[nodiscard]] bool take_heard(char word, std::size_t count);
-  /// Waits until a contender sends a word, or the limit is over.
+  /// Waits until a contender sends a word, or the limit has passed.
   void wait_at_most(std::chrono::milliseconds limit);
-  /// Lets all of them end in order.
+  /// Lets all contenders end in an orderly way.
   void finish();
 
  private:

@@ -28,7 +28,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::uint64_t clients_per_process = 10;
-/// A server takes 10,000 connections unless it is told otherwise.
+/// A server takes 10,000 connections by default.
 constexpr std::uint64_t largest_crowd = 2000;
 constexpr std::chrono::seconds longest_crowd_hold{1};
 constexpr std::chrono::seconds crowd_warm_up{1};
@@ -120,7 +120,7 @@ class CrowdRun {
     return SteadyClock::now() - began;
   }
 
-  /// Gives the time that has passed really.
+  /// Returns the time that has really passed.
   std::chrono::nanoseconds pass(std::chrono::nanoseconds duration) {
     const auto began = SteadyClock::now();
     for (auto now = began; now - began < duration; now = SteadyClock::now()) {
@@ -198,7 +198,7 @@ class CrowdBench {
   Progress progress_;
 };
 
-/// Also for rows that are wrong: they show how.
+/// Returns the exit code. All rows have been printed, even wrong ones, which show what is wrong.
 int judge_crowds(const std::vector<CrowdRow>& rows, int printed) {
   for (const CrowdRow& row : rows) {
     if (row.overlaps == 0) continue;
@@ -224,7 +224,7 @@ int run_crowd_bench(const Arguments& given, const Signals& signals) {
   }
   std::vector<CrowdRow> rows;
   try {
-    // Its progress bar must be gone before anything else is printed.
+    // The progress bar must be gone before anything else is printed.
     rows = CrowdBench(plan, session, signals).run();
   } catch (const ContendersInterrupted& interrupted) {
     return code_of_signal(interrupted.signal);

@@ -15,9 +15,9 @@ namespace redlock::cli {
 struct CrowdRow {
   std::uint64_t nodes = 0;
   std::uint64_t clients = 0;
-  std::chrono::nanoseconds connected{0};  ///< until each has acquired a lock of its own
-  std::uint64_t connections = 0;          ///< made to all nodes, from the start to the end
-  std::chrono::nanoseconds elapsed{0};    ///< while grants counted
+  std::chrono::nanoseconds connected{0};  ///< until each client has acquired a lock of its own
+  std::uint64_t connections = 0;          ///< connections to all nodes, from start to end
+  std::chrono::nanoseconds elapsed{0};    ///< the time in which grants counted
   std::uint64_t grants = 0;
   std::uint64_t most = 0;   ///< grants of the client that had the most
   std::uint64_t least = 0;  ///< grants of the client that had the fewest
@@ -27,9 +27,9 @@ struct CrowdRow {
   std::uint64_t overlaps = 0;
 
   [[nodiscard]] double per_second() const;
-  /// The longest wait, in the time that it takes until each has had one turn.
+  /// The longest wait, in units of the time in which each client has one turn.
   [[nodiscard]] double turns_waited() const;
-  /// Made by one client to one node.
+  /// The connections that one client made to one node.
   [[nodiscard]] double connections_each() const;
 };
 

@@ -46,7 +46,7 @@ class CrowdMember {
   }
   ~CrowdMember() {
     for (std::jthread& thread : threads_) thread.request_stop();
-    // A thread that was not told to go waits for that.
+    // Without the order to go, the threads still wait for it.
     if (!gone_) go_.count_down();
   }
   CrowdMember(const CrowdMember&) = delete;

@@ -12,14 +12,14 @@ namespace redlock::cli {
 /// again, under a verb that no help names.
 inline constexpr const char* crowd_member_verb = "crowd-member";
 
-/// Its task: a line on its standard input.
+/// A member's request, a line on its standard input.
 struct CrowdRequest {
-  Settings settings{};      ///< of a client; see settings_to_pass()
+  Settings settings{};      ///< settings of each client: see settings_to_pass()
   std::string resource{};   ///< the lock that all want; with "/INDEX" after it: a lock that only
                             ///< this client wants
   std::string board{};      ///< the file of the CrowdBoard
-  std::size_t clients = 0;  ///< in the crowd
-  std::size_t first = 0;    ///< of this process
+  std::size_t clients = 0;  ///< the number of clients in the crowd
+  std::size_t first = 0;    ///< the index of the first client of this process
   std::size_t count = 0;
   std::chrono::nanoseconds hold{0};
 };
@@ -32,7 +32,7 @@ inline constexpr char go = 'g';
 
 /// Other messages of members to the parent.
 namespace crowd_word {
-inline constexpr char connected = 'c';  ///< all its clients
+inline constexpr char connected = 'c';  ///< all clients of the member are connected
 }  // namespace crowd_word
 
 [[nodiscard]] std::string to_line(const CrowdRequest& request);

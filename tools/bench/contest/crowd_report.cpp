@@ -16,7 +16,7 @@ double crowd_seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-/// To the grants per second of the first crowd over as many nodes.
+/// The row's grants per second, divided by those of the first crowd over as many nodes.
 double ratio_to_first(const std::vector<CrowdRow>& rows, const CrowdRow& row) {
   for (const CrowdRow& first : rows) {
     if (first.nodes != row.nodes) continue;

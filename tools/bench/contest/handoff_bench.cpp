@@ -94,7 +94,7 @@ class HandoffBench {
   }
 
  private:
-  /// One step: a hand-over takes about a millisecond in addition to the hold.
+  /// About how long one step takes: a hand-over needs about a millisecond in addition to the hold.
   static std::chrono::nanoseconds about(const HandoffPlan& plan) {
     const auto one = plan.hold + std::chrono::milliseconds{1};
     return static_cast<std::int64_t>(plan.hand_overs) * (plan.floor ? 2 : 1) * one;
@@ -131,10 +131,10 @@ class HandoffBench {
     request.settings.nodes = nodes_;
     request.resource = fmt::format("quorum-lock-bench/{}/{}", ::getpid(), ++runs_);
     request.contenders = row.contenders;
-    // The first grant of all is no hand-over; in a drain, the gate has it.
+    // The very first grant is not a hand-over. In a drain, the gate gets it.
     request.acquisitions = plan_.hand_overs + (row.pattern == HandoffPattern::reentry ? 1 : 0);
     request.hold = plan_.hold;
-    // A contender may starve for the whole run, and that is a result.
+    // A contender can starve for the whole run. That is a valid result.
     request.patience = std::chrono::minutes{1} + static_cast<std::int64_t>(plan_.hand_overs) *
                                                      (plan_.hold + std::chrono::milliseconds{20});
     return run_handoff(request, row.pattern, folder_, signals_);
@@ -173,7 +173,7 @@ int run_handoff_bench(const Arguments& given, const Signals& signals) {
   }
   std::vector<HandoffRow> rows;
   try {
-    // Its progress bar must be gone before anything else is printed.
+    // The progress bar must be gone before anything else is printed.
     rows = HandoffBench(plan, session, signals).run();
   } catch (const ContendersInterrupted& interrupted) {
     return code_of_signal(interrupted.signal);

@@ -109,7 +109,7 @@ class HandoffContender {
  private:
   static void say(char word) { say_to_parent({&word, 1}); }
 
-  /// The last contender of a lap hands over to nobody: the gate follows when all are done.
+  /// The last contender of a lap hands over to nobody: the gate acquires when all are done.
   void run_lap(bool measured) {
     bench::HandoffRecord record;
     record.contender = static_cast<std::uint32_t>(request_.index);
@@ -127,7 +127,7 @@ class HandoffContender {
   }
 
   void reenter() {
-    // The floor hands the lock round; its first holder is not woken.
+    // The floor passes the lock from contender to contender. Nobody wakes its first holder.
     auto entry = request_.index == 0 ? HandoffLock::Entry::free : HandoffLock::Entry::waiting;
     while (board_.granted().load() < request_.acquisitions) {
       bench::HandoffRecord record;
@@ -166,7 +166,7 @@ std::string to_line(const HandoffRequest& request) {
 }
 
 std::size_t handoff_records(const HandoffRequest& request) noexcept {
-  // One may get all of them, and each gets one more when they are over.
+  // One contender can get all acquisitions, and each contender gets one more after the last.
   return request.acquisitions + 1;
 }
 

@@ -15,15 +15,15 @@ namespace redlock::cli {
 /// A contender of `bench --mode handoff` is this program again, under a verb that no help names.
 inline constexpr const char* handoff_contender_verb = "handoff-contender";
 
-/// Its task: a line on its standard input.
+/// A contender's request, a line on its standard input.
 struct HandoffRequest {
   enum class Side { ours, floor } side = Side::ours;
-  Settings settings{};  ///< of a client; see settings_to_pass()
+  Settings settings{};  ///< settings of the contender's client: see settings_to_pass()
   std::string resource{};
   std::string board{};  ///< the file of the HandoffBoard
   std::size_t index = 0;
   std::size_t contenders = 0;
-  std::uint64_t acquisitions = 0;  ///< of all contenders together
+  std::uint64_t acquisitions = 0;  ///< the number for all contenders together
   std::chrono::nanoseconds hold{0};
   std::chrono::nanoseconds patience{0};
 };
@@ -38,7 +38,7 @@ inline constexpr char reentry = 'r';
 /// Other messages of contenders to the parent.
 namespace handoff_word {
 inline constexpr char asking = 'a';  ///< the lap's acquire call follows
-inline constexpr char done = 'd';    ///< said by the last one of all
+inline constexpr char done = 'd';    ///< sent by the contender that finishes last
 }  // namespace handoff_word
 
 [[nodiscard]] std::string to_line(const HandoffRequest& request);

@@ -14,8 +14,8 @@ std::string name_of(std::uint32_t contender) {
   return contender == handoff_gate ? "the gate" : fmt::format("contender {}", contender);
 }
 
-/// Cuts off what does not count, and gives the contenders that waited when the last counted one
-/// released.
+/// Cuts off the records that do not count. Returns those of contenders that waited when the last
+/// holder that counts released.
 Records split_off_rest(Records& records, std::uint64_t counted) {
   std::uint64_t seen = 0;
   auto end = records.begin();
@@ -96,7 +96,8 @@ class Judge {
   std::vector<std::uint64_t> shares_;
   const HandoffRecord* previous_ = nullptr;
   std::int64_t span_start_ = 0;
-  /// A drained contender queues up while the gate holds the lock, which is no wait for anybody.
+  /// In a drain, the contenders queue up while the gate holds the lock. That time does not count as
+  /// a wait.
   std::int64_t waits_from_ = INT64_MIN;
   HandoffResult result_{};
 };

@@ -13,13 +13,14 @@ namespace redlock::bench {
 /// How contenders come back for a lock that they released.
 enum class HandoffPattern {
   reentry,  ///< at once, so that they compete with those that wait already
-  drain,    ///< once a lap, after all of them were served
+  drain,    ///< once in each lap, after all of them were served
 };
 
 /// The holder that keeps the lock while the contenders of a lap queue up.
 inline constexpr std::uint32_t handoff_gate = UINT32_MAX;
 
-/// One acquisition: nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share.
+/// One acquisition. Times are nanoseconds of CLOCK_MONOTONIC, which all processes of a machine
+/// share.
 struct HandoffRecord {
   std::int64_t began = 0;  ///< when the wait began
   std::int64_t granted = 0;
@@ -30,10 +31,10 @@ struct HandoffRecord {
 
 struct HandoffResult {
   std::uint64_t acquisitions = 0;
-  std::uint64_t hand_overs = 0;  ///< to another contender that waited when the release began
+  std::uint64_t hand_overs = 0;  ///< grants to another contender that waited when the release began
   std::uint64_t reentries = 0;   ///< grants to the contender that had just released
   std::uint64_t unacknowledged = 0;
-  /// While there was a contender that held the lock or waited for it.
+  /// The time in which a contender held the lock or waited for it.
   std::chrono::nanoseconds elapsed{0};
   Histogram hand_over;  ///< from the call to release to the next grant
   Histogram wait;
@@ -45,7 +46,7 @@ struct HandoffResult {
 };
 
 /// `records` are of all contenders and the gate, in any order. The first `counted` grants to
-/// contenders count; the later ones only show who still waited when these were over.
+/// contenders count; the later ones only show who still waited after these.
 [[nodiscard]] HandoffResult judge_handoff(std::vector<HandoffRecord> records,
                                           HandoffPattern pattern, std::size_t contenders,
                                           std::uint64_t counted);

@@ -17,7 +17,8 @@ struct HandoffCommands {
   double scripts = 0;
 };
 
-/// From two samples of the same nodes, between which the lock was granted `grants` times.
+/// The work per hand-over, from two samples of the same nodes between which the lock was granted
+/// `grants` times.
 [[nodiscard]] HandoffCommands commands_per_handover(const std::vector<bench::CommandCounts>& before,
                                                     const std::vector<bench::CommandCounts>& after,
                                                     std::uint64_t grants);
@@ -45,7 +46,7 @@ struct HandoffFigures {
                                         const HandoffCommands& commands);
 [[nodiscard]] HandoffFigures medians_of(const std::vector<HandoffFigures>& repetitions);
 
-/// All repetitions of one combination; those of the floor in step with ours, or none.
+/// All repetitions of one combination. The floor's, if there are any, ran in step with ours.
 struct HandoffRow {
   std::size_t nodes = 0;
   std::size_t contenders = 0;
@@ -55,7 +56,7 @@ struct HandoffRow {
   std::vector<double> floor_acquire_p50_us{};
 };
 
-/// Our hand-over time in units of the floor's acquire p50, repetition by repetition, the median.
+/// Our hand-over time in units of the floor's acquire p50: the median over the repetitions.
 [[nodiscard]] double ratio_to_acquire(const HandoffRow& row, double HandoffFigures::*figure);
 
 [[nodiscard]] std::string handoff_json(const std::vector<HandoffRow>& rows);

@@ -37,7 +37,7 @@ HandoffRequest gate_of(HandoffRequest request) {
   return request;
 }
 
-/// Each contender's task.
+/// The request of each contender.
 std::vector<std::string> lines_of(HandoffRequest request) {
   std::vector<std::string> lines;
   for (request.index = 0; request.index < request.contenders; ++request.index) {
@@ -57,7 +57,7 @@ class HandoffRun {
         gate_(make_handoff_lock(gate_of(request))) {}
 
   HandoffFigures run(bench::HandoffPattern pattern) {
-    // All have waited once: subscribed, and so on.
+    // After this lap, all contenders have waited once, so they are subscribed.
     lap(handoff_order::warm_up);
     gate_records_.clear();
     board_.granted().store(0);
@@ -74,7 +74,7 @@ class HandoffRun {
     crew_.finish();
     auto records = board_.records();
     records.insert(records.end(), gate_records_.begin(), gate_records_.end());
-    // The gate acquires and releases as the contenders do.
+    // The gate's acquisitions count, too: it acquires and releases as the contenders do.
     const auto commands = commands_per_handover(before, after, records.size());
     const auto result =
         judge_handoff(std::move(records), pattern, request_.contenders, counted(pattern));
@@ -85,7 +85,7 @@ class HandoffRun {
   }
 
  private:
-  /// The last lap is a whole one.
+  /// How many acquisitions count: all of a drain, because its last lap is complete.
   [[nodiscard]] std::uint64_t counted(bench::HandoffPattern pattern) const {
     return pattern == bench::HandoffPattern::drain ? UINT64_MAX : request_.acquisitions;
   }
@@ -112,7 +112,8 @@ class HandoffRun {
     wait_until_done();
   }
 
-  /// Contenders wait for as long as there is hope. If nobody is served, there is none.
+  /// Waits until all contenders are done. Throws if none of them is granted the lock for
+  /// `stall_limit`.
   void wait_until_done() {
     std::uint64_t last = board_.granted().load();
     auto last_change = std::chrono::steady_clock::now();
@@ -130,8 +131,8 @@ class HandoffRun {
     }
   }
 
-  /// A client does not show whether it is queued. So: every node was asked by every
-  /// contender, and then had nothing to do for two steps.
+  /// Waits until all contenders are queued. A client does not show that, so the nodes do: every
+  /// contender has asked every node, and then no node has had anything to do for two steps.
   void settle(const Counts& before) {
     Counts last = before;
     int quiet = 0;

@@ -63,7 +63,7 @@ class Shop {
     send(words);
     return read();
   }
-  /// Answers to the requests; only the last one matters.
+  /// Reads the answers to `count` requests and returns the last one.
   [[nodiscard]] Reply last_of(int count) {
     Reply reply;
     for (int i = 0; i < count; ++i) reply = read();
@@ -83,7 +83,7 @@ struct Tally {
   std::string problem{};
 };
 
-/// The lock around a change; WATCH needs none.
+/// Holds the lock around a change. WATCH needs none.
 class Guard {
  public:
   Guard(MarketMethod method, const MarketLock& lock, const std::string& item) {
@@ -111,7 +111,7 @@ bool over(const MarketSettings& settings, Clock::time_point end) {
 struct Trader {
   std::size_t number = 0;
   Shop shop;
-  MarketLock lock{};  // none with `watch`
+  MarketLock lock{};  // null with `watch`
   Tally tally{};
 
   Trader(const MarketSettings& settings, std::size_t which) : number(which), shop(settings.data) {
@@ -119,7 +119,7 @@ struct Trader {
   }
 };
 
-/// The item that is listed next. Making it is not what is measured.
+/// Makes the items that are listed next. That is not measured.
 void make_items(Shop& shop, const std::string& inventory, std::size_t seller, std::uint64_t first) {
   for (std::uint64_t number = first; number < first + stock; ++number) {
     shop.send({"SADD", inventory, fmt::format("{}.{}", seller, number)});
@@ -157,7 +157,7 @@ void sell(const MarketSettings& settings, Trader& trader, Clock::time_point end)
   }
 }
 
-/// Whether the item was bought; `gone`: another buyer had it already.
+/// The outcome of a purchase; `gone`: another buyer had the item already.
 enum class Purchase { done, in_vain, gone };
 
 Purchase try_to_buy(MarketMethod method, Trader& trader, const std::string& buyer,
@@ -195,7 +195,7 @@ void buy(const MarketSettings& settings, Trader& trader, Clock::time_point end) 
   std::minstd_rand random(static_cast<unsigned>(trader.number) + 1);
   std::uint64_t offered = 0;
   while (!over(settings, end)) {
-    // Any offer: of as many as there were a moment ago.
+    // A random offer of those that there were a moment ago.
     const auto which = std::to_string(random() % std::max<std::uint64_t>(offered, 1));
     shop.send({"ZCARD", market});
     shop.send({"ZRANGE", market, which, which});
@@ -219,7 +219,7 @@ void buy(const MarketSettings& settings, Trader& trader, Clock::time_point end) 
   }
 }
 
-/// No money may be made or lost, in any order of the clients.
+/// Checks that no money was made or lost: whatever the order of the clients, the sum stays.
 std::string audit(const MarketSettings& settings, const MarketResult& result) {
   Shop shop(settings.data);
   const auto count = [&](const char* command, const std::string& key) {

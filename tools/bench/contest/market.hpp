@@ -23,7 +23,8 @@ enum class MarketMethod {
 
 [[nodiscard]] std::string_view to_string(MarketMethod method) noexcept;
 
-/// Acquires; the returned function releases. None: not acquired in time. For one thread.
+/// Acquires the lock, and returns a function that releases it; null: the lock was not acquired in
+/// time. For one thread.
 using MarketLock = std::function<std::function<void()>(const std::string& resource)>;
 
 struct MarketSettings {
@@ -45,7 +46,8 @@ struct MarketResult {
   std::uint64_t gone = 0;     ///< purchases that found the item sold, after it had been on offer
   std::chrono::nanoseconds elapsed{0};
   Histogram purchase;
-  /// Why the data on the server are inconsistent in the end: sold twice, lost, or money made.
+  /// Why the data on the server are inconsistent in the end: an item was sold twice or lost, or
+  /// money was made.
   std::string wrong{};
 };
 

@@ -97,7 +97,7 @@ bench::MarketLock market_lock(ClientOptions options) {
   return [client](const std::string& resource) -> std::function<void()> {
     auto lease = client->try_acquire_for(resource, std::chrono::seconds{10});
     if (!lease) return nullptr;
-    // It goes out of scope: nobody has to wait for the answer to the release.
+    // Dropping the lease releases it, without a wait for the answers.
     return [held = std::make_shared<Lease>(*std::move(lease))]() mutable { held.reset(); };
   };
 }
@@ -120,8 +120,8 @@ int run_market_bench(const Arguments& given, const Signals& signals) {
   std::vector<std::string> lock_nodes = session.nodes();
   const auto data = plain_endpoint(lock_nodes.back());
   lock_nodes.pop_back();
-  // A deployment of all of them is open. One that is a node smaller would wait out the max TTL of
-  // the locks that the larger one might hold, had the nodes not forgotten it.
+  // A deployment of all nodes is open. If the nodes did not forget it, a deployment without the
+  // last node would have to wait for the max TTL, because of locks in the larger one.
   session.clear_local_nodes();
   if (const auto opened = admin::bootstrap(client_options(settings, lock_nodes)); !opened) {
     return report_failure(settings, {}, opened.error());

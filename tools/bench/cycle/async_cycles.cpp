@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The number of all nodes, if the measurement waits for them.
+/// How long a measurement that waits for all nodes waits at most.
 constexpr std::chrono::seconds connect_limit{10};
 
 /// The nodes that are up, by a client's events.
@@ -64,8 +64,8 @@ class AsyncLanes {
  private:
   struct Lane {
     std::string resource;
-    Clock::time_point start;   // of the cycle
-    Clock::time_point called;  // the acquire or the release
+    Clock::time_point start;   // when the cycle began
+    Clock::time_point called;  // when the acquire or the release was called
     std::uint64_t cycles = 0;
     bool was_unavailable = false;
   };
@@ -82,7 +82,8 @@ class AsyncLanes {
     });
   }
 
-  /// A node that has come up, and has answered nothing yet, has the longest time limit.
+  /// Cycles come first in which all nodes are up: a node that has only just come up, and has not
+  /// answered, has the longest time limit.
   [[nodiscard]] bool is_ready() const {
     return !load_.wait_for_nodes || cycles_with_all_ >= 20 * lanes_.size();
   }
@@ -171,7 +172,8 @@ class AsyncLanes {
   std::vector<Lane> lanes_;
   AcquireOptions acquire_options_;
   Callback<void()> finished_;
-  std::uint64_t cycles_with_all_ = 0;  // that ended before the measurement, with all nodes up
+  // Cycles that ended before the measurement, with all nodes up.
+  std::uint64_t cycles_with_all_ = 0;
   Clock::time_point measured_from_;
   Clock::time_point deadline_;
   bool measuring_ = false;
@@ -181,7 +183,7 @@ class AsyncLanes {
   bench::CycleResult result_;
 };
 
-/// A loop that is closed, and everything on it before.
+/// A loop. Closes everything on it, then the loop itself.
 class Loop {
  public:
   Loop() : status_(::uv_loop_init(&loop_)) {}

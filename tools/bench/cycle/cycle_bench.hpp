@@ -16,7 +16,7 @@ namespace redlock::cli {
 
 /// The calls of a run that failed.
 struct CycleFailures {
-  bench::Histogram unavailable{};        ///< how long the first such call of each lane took
+  bench::Histogram unavailable{};        ///< how long the first unavailable call of each lane took
   bench::Histogram still_unavailable{};  ///< how long the later ones took
   std::string first{};                   ///< the message of the first failure of any kind
 };
@@ -31,7 +31,7 @@ struct CycleLoad {
   const std::atomic<int>* stop = nullptr;  ///< not zero: end early
   bench::NodeCpu node_cpu{};
 
-  // Of the asynchronous interface alone:
+  // For the asynchronous interface only:
   /// The lock of one cycle, by the resource of the lock in flight and the cycle's number. None: the
   /// exclusive lock on that resource.
   std::function<Target(const std::string& resource, std::uint64_t cycle)> target{};
@@ -41,12 +41,12 @@ struct CycleLoad {
   CycleFailures* failures = nullptr;
 };
 
-/// Both run unmeasured for a moment first, so that connecting and the first allocations do not
-/// count. Each lock in flight has a resource of its own.
+/// Both functions first run for a while without measuring, so that connecting and the first
+/// allocations do not count. Each lock in flight has a resource of its own.
 [[nodiscard]] bench::CycleOutcome run_async_cycles(const CycleLoad& load);
 [[nodiscard]] bench::CycleOutcome run_blocking_cycles(const CycleLoad& load);
 
-/// How long that moment is.
+/// How long a run lasts before it is measured.
 [[nodiscard]] constexpr std::chrono::nanoseconds warm_up_of(
     std::chrono::nanoseconds duration) noexcept {
   const std::chrono::nanoseconds longest = std::chrono::milliseconds{200};

@@ -15,7 +15,7 @@
 namespace redlock::cli {
 namespace {
 
-/// How long a repetition takes, at least.
+/// The least time that a repetition takes.
 std::chrono::nanoseconds expected_of(const CycleRequest& request, const Peers* peers) {
   const std::int64_t runs =
       1 + (request.floor ? 1 : 0) + (request.scripts ? 2 : 0) + (request.guards ? 3 : 0);
@@ -72,8 +72,9 @@ std::vector<std::string> CycleMeasurement::first_nodes(std::size_t count) const 
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// Our own nodes are new, and measured in different numbers. A node that was slow at the end of a
-/// row still has keys of it, which must neither count as locks of somebody's nor be in the way.
+/// Clears our own nodes, and with the restart guard opens a deployment of the first `nodes`. A node
+/// that was slow at the end of the last row still has keys of that row. They must neither count as
+/// somebody's locks nor be in the way.
 std::string CycleMeasurement::open(std::size_t nodes) const {
   if (!session_.is_local()) return {};
   session_.clear_local_nodes();
@@ -94,7 +95,7 @@ BenchRow CycleMeasurement::new_row(std::size_t nodes, std::size_t in_flight) con
 bench::CycleSettings CycleMeasurement::settings_of_others(const BenchRow& row) const {
   bench::CycleSettings settings;
   for (const std::string& url : first_nodes(row.nodes)) {
-    // The request was refused if there are others.
+    // All URLs have a plain endpoint: otherwise the request was refused.
     if (const auto endpoint = plain_endpoint(url)) settings.nodes.push_back(*endpoint);
   }
   settings.in_flight = row.in_flight;

@@ -64,7 +64,7 @@ int run_cycle_mode(const Arguments& given, const Signals& signals) {
   }
   std::variant<std::vector<BenchRow>, std::string> outcome;
   {
-    // Its progress bar must be gone before anything else is printed.
+    // The progress bar must be gone before anything else is printed.
     CycleMeasurement measurement(request, session, peers ? &*peers : nullptr, stop);
     outcome = measurement.run();
   }

@@ -43,7 +43,7 @@ constexpr FamilyKind family_kinds[] = {
      [](const std::string& resource, std::uint64_t) { return owned(resource, "bench"); }},
     {"semaphore", false,
      [](const std::string& resource, std::uint64_t) { return permit(resource, 4); }},
-    // Of one resource it would grant one lease in that time.
+    // Each cycle has a resource of its own: one resource would grant one lease in that time.
     {"interval", true,
      [](const std::string& resource, std::uint64_t cycle) {
        return interval(resource + "/" + std::to_string(cycle), std::chrono::milliseconds{5});
@@ -54,7 +54,7 @@ constexpr FamilyKind family_kinds[] = {
      }},
 };
 
-/// The one row in which `terms` are those of all others' reference.
+/// Whether this is the row that all others are compared with.
 bool is_reference(const FamilyKind& kind, FamilyTerms terms) {
   return &kind == &family_kinds[0] && terms == FamilyTerms::plain;
 }
@@ -108,7 +108,7 @@ class FamilyBench {
   static std::size_t runs_of_repetition() {
     std::size_t runs = 0;
     for (const KindRows& of_kind : empty_family(1)) runs += of_kind.rows.size() + 1;
-    return runs - 1;  // the reference has none before it
+    return runs - 1;  // no reference runs before the reference itself
   }
 
   void repeat(KindRows& of_kind, std::uint64_t repetition) {
@@ -173,7 +173,7 @@ int run_family_bench(const Arguments& given, const Signals& signals) {
   }
   std::atomic<int> stop{0};
   SignalWatcher watcher(signals, [&stop](int signal) { stop = signal; });
-  // Its progress bar must be gone before anything else is printed.
+  // The progress bar must be gone before anything else is printed.
   const FamilyReport report = FamilyBench(plan, session, stop).run();
   const int signal = watcher.finish();
   if (signal != 0) return code_of_signal(signal);

@@ -67,7 +67,7 @@ class FaultsBench {
     return runs;
   }
 
-  /// The healthy nodes first.
+  /// The rows in their order: first that of the healthy nodes.
   [[nodiscard]] std::vector<FaultRow> empty_rows(std::size_t in_flight) const {
     std::vector<FaultRow> rows;
     const auto add = [&](const BenchFault& fault) {
@@ -110,7 +110,7 @@ class FaultsBench {
     row.failures.still_unavailable.merge(failures.still_unavailable);
   }
 
-  /// Other nodes in each repetition: the client may ask them in an order.
+  /// Strikes other nodes in each repetition, because a client may ask its nodes in a fixed order.
   void strike(const BenchFault& fault, std::uint64_t repetition) const {
     const std::size_t nodes = session_.nodes().size();
     for (std::size_t i = 0; i < fault.nodes; ++i) {
@@ -118,7 +118,7 @@ class FaultsBench {
     }
   }
 
-  /// The figures are worth nothing if the nodes were not in the state that they stand for.
+  /// Checks that the nodes are in the state that the figures are about.
   void check_states(const BenchFault& fault) const {
     const bool killed = fault.fault == LocalNodes::Fault::killed;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
@@ -159,7 +159,7 @@ int run_faults_bench(const Arguments& given, const Signals& signals) {
   Session session(plan.settings, signals, LocalNodes::Reach::loopback);
   std::atomic<int> stop{0};
   SignalWatcher watcher(signals, [&stop](int signal) { stop = signal; });
-  // Its progress bar must be gone before anything else is printed.
+  // The progress bar must be gone before anything else is printed.
   const FaultsReport report = FaultsBench(plan, session, stop).run();
   const int signal = watcher.finish();
   if (signal != 0) return code_of_signal(signal);

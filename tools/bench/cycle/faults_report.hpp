@@ -12,7 +12,8 @@
 
 namespace redlock::cli {
 
-/// The fault at the beginning of a run, and the number of its nodes. None: nothing.
+/// The fault at the beginning of a run, and the number of nodes that it strikes; 0: there is no
+/// fault.
 struct BenchFault {
   LocalNodes::Fault fault = LocalNodes::Fault::killed;
   std::size_t nodes = 0;
@@ -25,10 +26,10 @@ struct BenchFault {
 struct FaultRow {
   std::size_t in_flight = 0;
   BenchFault fault{};
-  bool majority = false;                      ///< of the nodes: no lock can be granted
-  std::vector<Figures> figures{};             ///< of each repetition
-  std::vector<Figures> healthy{};             ///< of the run before each
-  std::chrono::nanoseconds worst_acquire{0};  ///< of all that were granted
+  bool majority = false;           ///< the fault strikes a majority: no lock can be granted
+  std::vector<Figures> figures{};  ///< the figures of each repetition
+  std::vector<Figures> healthy{};  ///< the figures of the run on healthy nodes before each
+  std::chrono::nanoseconds worst_acquire{0};  ///< the longest acquire call that was granted
   CycleFailures failures{};
 };
 

@@ -57,8 +57,9 @@ bool write_text(const Path& file, std::string_view text) {
   return !stream.fail();
 }
 
-/// A folder of this process, which becomes the real one when all is in it: whoever is stopped
-/// midway leaves nothing that looks complete, and two processes do not disturb each other.
+/// A folder of this process, which is renamed to the real one when it is complete. A process that
+/// is stopped midway leaves nothing that looks complete, and two processes do not disturb each
+/// other.
 class NewFolder {
  public:
   explicit NewFolder(const Path& final_path)
@@ -85,12 +86,12 @@ class NewFolder {
   Path path_;
 };
 
-/// Nothing, or why it failed; also nothing after a stop.
+/// Returns why npm failed; empty: it did not, or it was stopped.
 std::string run_npm(const std::string& npm, const Path& folder, const Signals& signals,
                     const std::atomic<int>& stop) {
   WatchedChild child;
   child.request.program = "/bin/sh";
-  // Its complaints are of interest too.
+  // Standard error is read, too: it has npm's complaints.
   child.request.arguments = {"sh",
                              "-c",
                              R"(exec "$0" "$@" 2>&1)",

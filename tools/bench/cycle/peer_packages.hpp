@@ -10,16 +10,16 @@
 
 namespace redlock::cli {
 
-/// Where other Redlock clients are, and what runs them.
+/// The folder of other Redlock clients, and the program that runs them.
 struct PeerPackages {
   std::string node{};  ///< the program Node.js
   std::filesystem::path folder{};
 };
 
 /// Installs other Redlock clients with npm, from its registry, into a folder of the user's cache
-/// ($XDG_CACHE_HOME, or ~/.cache), unless they are there already. The folder's name follows from
-/// its content: another version of this program, which needs other packages, has another folder.
-/// From the main thread. The sentence says why they cannot be had; it is empty after a stop.
+/// ($XDG_CACHE_HOME, or ~/.cache), unless they are there already. The folder's name depends on its
+/// content: another version of this program, which needs other packages, has another folder. Called
+/// from the main thread. A sentence says why there are no clients; it is empty after a stop.
 [[nodiscard]] std::variant<PeerPackages, std::string> install_peer_packages(
     const Settings& settings, const Signals& signals, const std::atomic<int>& stop);
 

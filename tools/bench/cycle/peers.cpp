@@ -26,9 +26,9 @@ using PeerJson = nlohmann::json;
 using std::chrono::nanoseconds;
 
 constexpr std::string_view sequential = "sequential";
-/// Programs that are compiled while they run get more time for it than ours.
+/// Programs that are compiled while they run get a longer warm-up than ours.
 constexpr std::chrono::seconds longest_warm_up{1};
-/// To start, to connect and to end.
+/// The time that a peer can take to start, to connect and to end.
 constexpr std::chrono::seconds grace{30};
 
 std::int64_t whole_ms(nanoseconds duration) {
@@ -61,7 +61,7 @@ void add_durations(bench::Histogram& histogram, const PeerJson& list) {
   }
 }
 
-/// Throws what a text throws that is not as agreed.
+/// Throws a JSON error if a member is missing or has another type.
 bench::CycleResult result_of(const PeerJson& json) {
   bench::CycleResult result;
   result.cycles = json.at("cycles").get<std::uint64_t>();

@@ -31,10 +31,11 @@ class Peers {
   Peers(const Settings& settings, const Signals& signals, const std::atomic<int>& stop);
 
   [[nodiscard]] const std::vector<Peer>& all() const noexcept { return peers_; }
-  /// "Node.js 22.1.0", after a run of a peer that needs it.
+  /// "Node.js 22.1.0"; empty before the first run of a peer that needs it.
   [[nodiscard]] const std::string& runtime() const noexcept { return runtime_; }
 
-  /// Lock cycles of `all()[index]`. None: it is left out, from now on at least, or all was stopped.
+  /// Measures `all()[index]`. None: the client is left out, at the latest from now on, or the
+  /// measurement was stopped.
   [[nodiscard]] std::optional<bench::CycleResult> run(std::size_t index,
                                                       const bench::CycleSettings& settings,
                                                       const bench::NodeCpu& node_cpu);

@@ -66,7 +66,7 @@ FloorContender::FloorContender(const std::vector<Endpoint>& nodes, const Place& 
   FloorLinks commands = links_to(settings);
   FloorLinks channels = links_to(settings);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    // A floor that lacks a node would be no measure for a client that has all of them.
+    // A floor that lacks a node cannot be compared with a client that has all nodes.
     if (!commands.sockets[i].valid() || !channels.sockets[i].valid()) {
       throw std::runtime_error("the floor cannot reach all nodes");
     }
@@ -105,7 +105,8 @@ void FloorContender::acquire(Entry entry) {
   std::size_t woken = 0;
   for (;;) {
     while (entry == Entry::waiting && nodes_that_woke() <= woken) take_part();
-    // Woken again meanwhile, it tries again: the last node's message comes after all deletions.
+    // If it was woken again during the attempt, it tries again: the last node's message comes after
+    // all deletions.
     woken = nodes_that_woke();
     if (attempt()) return;
     begin_step(release_, 0);

@@ -21,8 +21,8 @@ class FloorContender final : public HandoffLock {
  public:
   struct Place {
     std::string resource{};
-    std::string channel{};       ///< empty: it never waits
-    std::string next_channel{};  ///< of the contender that it hands over to
+    std::string channel{};       ///< empty: the contender never waits
+    std::string next_channel{};  ///< the channel of the contender that it hands over to
   };
 
   /// Throws std::runtime_error.
@@ -35,15 +35,16 @@ class FloorContender final : public HandoffLock {
   struct Node {
     FileDescriptor commands;
     FileDescriptor channel;
-    std::deque<std::uint64_t> sent{};  ///< the step of each command whose answer is to come
+    std::deque<std::uint64_t> sent{};  ///< the step of each unanswered command
     std::string input{};
-    std::size_t heard = 0;  ///< bytes of messages
+    std::size_t heard = 0;  ///< how many bytes of messages have arrived
   };
 
   void subscribe(const std::string& channel);
   [[nodiscard]] std::size_t nodes_that_woke() const noexcept;
   [[nodiscard]] bool attempt();
-  /// Sends a command whose answers decide a step, and one whose answers do not matter.
+  /// Sends a command whose answers decide a step, followed by `unimportant` commands whose answers
+  /// do not matter.
   void begin_step(const std::string& bytes, std::size_t unimportant);
   [[nodiscard]] bool end_step();
   void take_part();
@@ -56,7 +57,8 @@ class FloorContender final : public HandoffLock {
   std::string release_{};
   std::string release_and_publish_{};
 
-  /// Each turn is one message on every node: a late one belongs to a turn that is over.
+  /// The number of the turn. Each turn is one message on every node; a late message belongs to a
+  /// turn that is over.
   std::size_t turn_ = 0;
   std::uint64_t step_ = 0;
   std::size_t good_ = 0;

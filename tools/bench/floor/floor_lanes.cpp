@@ -165,7 +165,7 @@ void FloorLanes::step_lost(Lane& lane) {
 }
 
 void FloorLanes::end_cycle(Lane& lane, Clock::time_point now) {
-  // An ended step must not be decided once more by the answers still to come.
+  // Later answers to the step that has ended must not decide a step again.
   ++lane.step;
   if (lane.phase == Phase::releasing) {
     ++result_.cycles;
@@ -177,7 +177,8 @@ void FloorLanes::end_cycle(Lane& lane, Clock::time_point now) {
 }
 
 void FloorLanes::on_node_lost(std::size_t node) {
-  // Steps begun in here count the node among the lost already: only what it owed before is refused.
+  // Steps that begin in this function already count the node as lost: only the answers that it owed
+  // before become refusals.
   ++lost_nodes_;
   if (majority_lost()) return;
   const std::uint64_t owed_until = sent_;

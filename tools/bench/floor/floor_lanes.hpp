@@ -19,16 +19,17 @@ inline constexpr std::chrono::seconds floor_stall_limit{5};
 /// How long the answers of slow nodes are awaited after the last cycle.
 inline constexpr std::chrono::seconds floor_drain_limit{1};
 
-/// Shared by both floors: the answers that each lane waits for, and the bytes to send next.
+/// The part that both floors share: the answers that each lane waits for, and the bytes to send
+/// next.
 ///
-/// A lane is one lock in flight that runs one cycle after the other. Every live node is sent the
-/// same commands in the same order, so one batch of bytes and one log of what was sent serve all
-/// nodes; a node's answers are matched to lanes by its own position in that log.
+/// A lane is one lock in flight that runs one cycle after the other. Every live node gets the same
+/// commands in the same order, so one batch of bytes and one log of the commands serve all nodes.
+/// Each node has a position in that log, which matches its answers to lanes.
 ///
-/// The owner's duty, once per loop turn: write `batch()` to every node, `clear_batch()`, only then
-/// report the nodes lost or `too_far_behind` (`on_node_lost` starts a new batch), then feed each
-/// answer to `on_answer` until `finished()`.
-/// Nothing here allocates after the constructor.
+/// In each turn of the loop, the owner writes `batch()` to every node and calls `clear_batch()`.
+/// Only then it reports the nodes that are lost or `too_far_behind`, because `on_node_lost` starts
+/// a new batch. At last it feeds each answer to `on_answer`. This goes on until `finished()`. Only
+/// the constructor allocates.
 class FloorLanes {
  public:
   using Clock = std::chrono::steady_clock;
@@ -38,8 +39,7 @@ class FloorLanes {
 
   void start();
 
-  /// An answer for a step that its lane has already left is a straggler and only moves the node's
-  /// position on.
+  /// An answer to a step that its lane has already left only advances the node's position.
   void on_answer(std::size_t node, Outcome outcome) {
     std::uint64_t& position = answered_[node];
     if (position == sent_) return;
@@ -59,7 +59,7 @@ class FloorLanes {
   [[nodiscard]] std::string_view batch() const noexcept { return {batch_.data(), batch_size_}; }
   void clear_batch() noexcept { batch_size_ = 0; }
 
-  /// A node that stopped answering would pile up our bytes and hide its place in the log.
+  /// Whether the node owes more answers than the log can hold.
   [[nodiscard]] bool too_far_behind(std::size_t node) const noexcept {
     return sent_ - answered_[node] > log_mask + 1 - 2 * lanes_.size();
   }

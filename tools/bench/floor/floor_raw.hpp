@@ -4,8 +4,8 @@
 
 namespace redlock::bench {
 
-/// The same exchange as `run_floor_uv` with epoll, `send`, `recv` and a parser that knows only the
-/// replies of these two commands: the cost of the kernel and the servers alone.
+/// The exchange of `run_floor_uv`, but with epoll, `send`, `recv` and a parser that knows only the
+/// replies to its two commands: the cost of the kernel and the servers alone.
 ///
 /// Blocks the calling thread. Plain connections only: no TLS. Linux only.
 [[nodiscard]] CycleOutcome run_floor_raw(const CycleSettings& settings);

@@ -91,7 +91,7 @@ bool RawFloor::prepare() {
   return true;
 }
 
-/// Returns whether any node had something to say.
+/// Returns whether any node sent bytes.
 bool RawFloor::turn() {
   flush();
   std::array<epoll_event, 64> events;
@@ -126,7 +126,7 @@ void RawFloor::flush() {
     if (nodes_[i].fd.valid() && !send_batch(i, batch)) given_up_.push_back(i);
   }
   lanes_.clear_batch();
-  // Losing a node decides steps, and their successors belong into the next batch.
+  // The loss of a node decides steps, whose successors belong into the next batch.
   for (const std::size_t index : given_up_) lose(index);
   given_up_.clear();
 }

@@ -46,8 +46,8 @@ struct Node {
   std::size_t index = 0;
   bool open = false;
   std::unique_ptr<redisReader, FreeReader> reader{redisReaderCreate()};
-  /// The bytes that the kernel did not take: libuv owns one half until its write ends, the other
-  /// half grows.
+  /// The bytes that the kernel did not take: libuv owns `written` until its write ends, and later
+  /// bytes gather in `backlog`.
   uv_write_t write{};
   bool writing = false;
   std::string written;
@@ -107,8 +107,8 @@ UvFloor::~UvFloor() {
         if (uv_is_closing(handle) == 0) uv_close(handle, nullptr);
       },
       nullptr);
-  // With every handle closing, this returns once their close callbacks are through, and then
-  // nothing can keep the loop busy.
+  // All handles are closing, so this returns after their close callbacks. Nothing keeps the loop
+  // busy then.
   static_cast<void>(uv_run(&loop_, UV_RUN_DEFAULT));
   static_cast<void>(uv_loop_close(&loop_));
 }
@@ -198,7 +198,7 @@ void UvFloor::flush() {
     if (node.open && !send_batch(node, batch)) given_up_.push_back(node.index);
   }
   lanes_.clear_batch();
-  // Losing a node decides steps, and their successors belong into the next batch.
+  // The loss of a node decides steps, whose successors belong into the next batch.
   for (const std::size_t index : given_up_) lose(nodes_[index]);
   given_up_.clear();
 }

@@ -15,7 +15,7 @@ namespace redlock::cli {
 struct BenchPlan {
   Settings settings{};
   std::vector<std::uint64_t> in_flight{};
-  std::chrono::nanoseconds duration{0};  ///< of one run
+  std::chrono::nanoseconds duration{0};  ///< the length of one run
   std::uint64_t repetitions = 0;
 };
 

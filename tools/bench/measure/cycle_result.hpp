@@ -47,7 +47,7 @@ struct CycleResult {
   std::chrono::nanoseconds node_cpu{0};
   Histogram acquire;
   Histogram cycle;
-  /// Of fenced cycles: how many got their fencing token in the acquire's only round trip.
+  /// The number of fenced cycles whose acquire got its fencing token in one round trip.
   std::uint64_t fenced_in_one_round = 0;
   std::uint64_t fenced_in_more_rounds = 0;
 

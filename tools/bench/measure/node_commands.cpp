@@ -68,7 +68,7 @@ std::vector<CommandCounts> NodeCommands::sample() {
   std::vector<CommandCounts> counts;
   for (const std::string& answer : ask("INFO commandstats")) {
     counts.push_back(parse_command_stats(answer));
-    // A call counts when it has ended: this one is not in its own answer.
+    // The server counts a call when the call has ended, so its answer does not include this one.
     counts.back().all -= std::min(counts.back().all, asked_ - 1);
   }
   return counts;

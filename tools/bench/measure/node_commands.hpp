@@ -14,12 +14,12 @@ namespace redlock::bench {
 
 /// Calls since the server started.
 struct CommandCounts {
-  /// Of `INFO commandstats`, summed over all commands. Commands that a script runs count as well as
-  /// the EVALSHA of it: this is what the node does. So does `total_commands_processed`, and no
-  /// other figure tells the two apart: a SET in it may be a client's or a script's.
+  /// The sum over all commands in `INFO commandstats`: the work of the node. It counts an EVALSHA
+  /// and also each command that the script runs, as `total_commands_processed` does. No figure of
+  /// the server tells the two apart: a SET may be a client's or a script's.
   std::uint64_t all = 0;
-  /// Those that run scripts. Scripts cannot call these, so each was sent by a client; but clients
-  /// send others too.
+  /// The commands that run scripts. Scripts cannot call them, so a client sent each of them.
+  /// Clients also send other commands.
   std::uint64_t scripts = 0;
 };
 
@@ -31,9 +31,10 @@ class NodeCommands {
   /// Throws std::runtime_error.
   explicit NodeCommands(const std::vector<Endpoint>& nodes);
 
-  /// Node by node. Throws std::runtime_error.
+  /// The counts of each node, in the order of the nodes. Throws std::runtime_error.
   [[nodiscard]] std::vector<CommandCounts> sample();
-  /// That were made to all nodes since they started, its own among them. Throws std::runtime_error.
+  /// The connections that were made to all nodes since they started, including those of this
+  /// object. Throws std::runtime_error.
   [[nodiscard]] std::uint64_t connections();
 
  private:

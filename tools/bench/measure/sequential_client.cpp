@@ -49,7 +49,7 @@ Reply call(redisContext& context, const std::array<std::string_view, N>& words) 
 /// The connections of one lock in flight.
 class SequentialLock {
  public:
-  /// Nothing, or why it is of no use.
+  /// Connects to the nodes. Returns why that failed; empty: it did not.
   [[nodiscard]] std::string open(const CycleSettings& settings, std::size_t lane) {
     resource_ = fmt::format("{}/{}", settings.resource_prefix, lane);
     ttl_ = std::to_string(settings.ttl.count());
@@ -139,7 +139,7 @@ void run_cycles(SequentialLock& lock, const SequentialLoad& load, const Measured
   }
 }
 
-/// Many threads with many connections can be more than a process may have without asking.
+/// Raises the limit of descriptors: many threads with many connections can exceed the usual one.
 void allow_descriptors(std::size_t count) {
   constexpr std::size_t others = 128;
   rlimit limit{};

@@ -21,7 +21,7 @@ constexpr double Figures::*all_figures[] = {&Figures::cycles_per_s,
                                             &Figures::client_kernel_us_per_cycle,
                                             &Figures::node_cpu_us_per_cycle};
 
-/// The median of what `read` gives of each repetition.
+/// The median of the values that `read` returns for the repetitions.
 template <typename Read>
 double median_of(const std::vector<Figures>& repetitions, const Read& read) {
   std::vector<double> values;

@@ -23,7 +23,8 @@ struct Figures {
   double cycle_p50_us = 0;
   double cycle_p99_us = 0;
   double client_cpu_us_per_cycle = 0;
-  double node_cpu_us_per_cycle = 0;  ///< of all nodes; 0: they are not our own
+  /// The CPU time of all nodes together; 0: they are not our own.
+  double node_cpu_us_per_cycle = 0;
   std::uint64_t failures = 0;
   std::uint64_t fenced_in_one_round = 0;
   std::uint64_t fenced_in_more_rounds = 0;
@@ -45,7 +46,8 @@ struct PeerSide {
   std::vector<Figures> runs{};
 };
 
-/// One combination: all repetitions, the floor's in step with ours (empty without --floor).
+/// All repetitions of one combination. Those of the floor, which only --floor runs, are in step
+/// with ours.
 struct BenchRow {
   std::size_t nodes = 0;
   std::size_t in_flight = 0;
@@ -54,7 +56,7 @@ struct BenchRow {
   // With --guards, in step with each other:
   std::vector<Figures> plain{};    ///< all guards off
   std::vector<Figures> guarded{};  ///< all guards on
-  std::vector<Figures> fenced{};   ///< and a fencing token for each lease
+  std::vector<Figures> fenced{};   ///< all guards on, and a fencing token for each lease
   // With --scripts, in step with each other:
   std::vector<Figures> plain_commands{};
   std::vector<Figures> scripts{};
@@ -71,13 +73,13 @@ struct Spread {
 /// Each figure's median; the failures of all repetitions together.
 [[nodiscard]] Figures medians_of(const std::vector<Figures>& repetitions);
 
-/// One side over the other, repetition by repetition: the two ran one right after the other, so
-/// that what disturbed one most likely disturbed both.
+/// One side divided by the other, repetition by repetition. The two ran one right after the other,
+/// so a disturbance of one most likely disturbed both.
 [[nodiscard]] Spread ratio_of(const std::vector<Figures>& side, const std::vector<Figures>& other,
                               double Figures::*figure);
 [[nodiscard]] Spread ratio_of(const BenchRow& row, double Figures::*figure);
 
-/// Fenced leases that needed one round trip.
+/// The share of fenced leases that needed only one round trip.
 [[nodiscard]] double one_round_share(const BenchRow& row);
 
 /// "0.91 (0.90-0.93)": the median, the least and the most.

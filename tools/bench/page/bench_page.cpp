@@ -18,14 +18,14 @@ namespace {
 
 using PageOut = std::back_insert_iterator<std::string>;
 
-/// One of those that are compared.
+/// One of the sides that the page compares.
 struct Side {
   std::string name{};
   const std::vector<Figures>* runs = nullptr;
   std::size_t style = 0;
 };
 
-/// Ours first.
+/// The sides of a row, ours first.
 std::vector<Side> sides_of(const BenchRow& row) {
   std::vector<Side> sides{{"ours", &row.ours, 0}};
   if (!row.floor.empty()) sides.push_back({"floor", &row.floor, 1});
@@ -93,7 +93,7 @@ CurvePlot ratios_of(const Rows& rows) {
                         });
 }
 
-/// Rare values have as much room as common ones.
+/// The position of a percentile on its axis: rare values get as much room as common ones.
 double position_of(double percent) {
   return -std::log10(1 - percent / 100) / -std::log10(1 - curve_percents.back() / 100);
 }

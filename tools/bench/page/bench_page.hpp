@@ -10,13 +10,14 @@ namespace redlock::cli {
 
 /// How something was measured.
 struct BenchFacts {
-  std::string command{};                                     ///< that does it again
-  std::vector<std::pair<std::string, std::string>> about{};  ///< a name, and what is to say
-  std::vector<std::string> left_out{};                       ///< sentences
+  std::string command{};  ///< the command that repeats the measurement
+  /// Names and their values, such as the machine.
+  std::vector<std::pair<std::string, std::string>> about{};
+  std::vector<std::string> left_out{};  ///< a sentence for each peer that was not measured
 };
 
-/// A page that needs nothing else: throughput, latencies, where the time goes, and every figure.
-/// Without rows it says so.
+/// A self-contained page: throughput, latencies, the parts of the time, and every figure. If there
+/// are no rows, it says so.
 [[nodiscard]] std::string bench_page(const BenchFacts& facts, const std::vector<BenchRow>& rows);
 
 }  // namespace redlock::cli

@@ -85,7 +85,7 @@ class CurveDrawing {
     }
     fmt::format_to(SvgOut(out_), "<text class=\"axis\" x=\"{:.1f}\" y=\"{}\">{}</text>\n", x(0.5),
                    curve_height - 8, escaped(plot_.axis));
-    // Ours, the first one, on top of the others.
+    // In reverse order, so that our curve, the first one, is on top of the others.
     std::for_each(plot_.curves.rbegin(), plot_.curves.rend(),
                   [this](const PlotCurve& curve) { draw_curve(curve); });
     end_figure(out_);
@@ -149,8 +149,8 @@ class CurveDrawing {
   const CurvePlot& plot_;
   double least_ = 0;
   double most_ = 0;
-  double low_ = 0;   ///< the exponent of what is at the bottom of a logarithmic scale
-  double high_ = 0;  ///< what is at the top; there, its exponent
+  double low_ = 0;   ///< the exponent of the lowest value of a logarithmic scale
+  double high_ = 0;  ///< the highest value; of a logarithmic scale, its exponent
   double step_ = 0;
   std::string out_{};
 };

@@ -35,12 +35,12 @@ svg text.value { font-variant-numeric: tabular-nums; }
 
 /// A place on an axis.
 struct PlotTick {
-  double at = 0;  ///< from 0, the axis' begin, to 1
+  double at = 0;  ///< the position, from 0 at the beginning of the axis to 1
   std::string label{};
 };
 
 struct PlotPoint {
-  double at = 0;  ///< as of a tick
+  double at = 0;  ///< as PlotTick::at
   double value = 0;
 };
 
@@ -56,7 +56,7 @@ enum class PlotUnit { per_second, microseconds, times };
 struct CurvePlot {
   std::string title{};
   std::string note{};  ///< after the title, paler
-  std::string axis{};  ///< what is below
+  std::string axis{};  ///< the name of the axis, below it
   PlotUnit unit = PlotUnit::per_second;
   enum class Scale { linear, logarithmic } scale = Scale::linear;
   std::vector<PlotTick> ticks{};
@@ -72,11 +72,11 @@ struct PlotBar {
 struct BarPlot {
   std::string title{};
   std::string note{};
-  std::vector<std::string> parts{};  ///< their names
+  std::vector<std::string> parts{};  ///< the names of the parts
   std::vector<PlotBar> bars{};
 };
 
-/// Both as a `<figure>` with an SVG in it.
+/// Draws the plot as a `<figure>` that contains an SVG.
 [[nodiscard]] std::string draw(const CurvePlot& plot);
 [[nodiscard]] std::string draw(const BarPlot& plot);
 
@@ -86,7 +86,7 @@ struct LegendEntry {
 };
 [[nodiscard]] std::string draw_legend(const std::vector<LegendEntry>& entries);
 
-/// In three digits, for people: "12.3 µs", "4.56 ms".
+/// The time in three digits, for people: "12.3 µs", "4.56 ms".
 [[nodiscard]] std::string microseconds_text(double microseconds);
 /// "1,234,567".
 [[nodiscard]] std::string grouped(double number);

@@ -23,8 +23,8 @@ std::string span_of(const History& history, const LeaseRecord& lease) {
          ", " + who + ")";
 }
 
-/// Clients notice an eviction at the next reading of the number of evictions, once per second. The
-/// answer may take half a second more on a busy machine.
+/// Clients read the number of evictions once per second. On a busy machine, the answer can take
+/// half a second more.
 constexpr BootTime eviction_notice = 1'500'000'000;
 
 using ByResource = std::map<std::string, std::vector<const LeaseRecord*>>;
@@ -89,7 +89,7 @@ class Judge {
   }
 
   void overlaps(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
-    std::map<std::string, const LeaseRecord*> longest;  // by group
+    std::map<std::string, const LeaseRecord*> longest;  // the lease of each group that ends last
     for (const LeaseRecord* lease : leases) {
       for (const auto& [group, earlier] : longest) {
         const bool share = !group.empty() && group == lease->group;
@@ -117,7 +117,7 @@ class Judge {
   void token_order(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
     const LeaseRecord* highest = nullptr;
     for (const LeaseRecord* lease : leases) {
-      // Not every lease asks for one.
+      // Not every lease has a fencing token.
       if (lease->token == 0) continue;
       if (highest != nullptr && lease->token <= highest->token) {
         add("token-order", resource,
@@ -129,7 +129,7 @@ class Judge {
     }
   }
 
-  /// An interval is counted by the nodes' clocks from the moment they were asked.
+  /// The nodes' clocks count an interval from the moment when the nodes were asked.
   void too_soon(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
     const auto found = history_.intervals.find(resource);
     if (found == history_.intervals.end()) return;
@@ -163,7 +163,7 @@ class Judge {
   }
 
   void promises_of(const LeaseRecord& lease) {
-    // The round that won a deadline began before anybody could see it.
+    // The round that won a deadline began before the deadline was seen.
     for (const auto& [seen, deadline] : lease.deadlines) {
       if (deadline - lease.ttl <= seen) continue;
       add("too-long", lease.resource,

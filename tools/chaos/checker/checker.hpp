@@ -12,32 +12,37 @@ namespace redlock::chaos {
 
 /// One broken promise.
 struct Violation {
-  /// overlap: two leases on a resource at one instant that may not share it. no-permit: one permit
-  /// more than the semaphore has. too-soon: a resource was granted twice within its interval.
-  /// token-order: a later lease without a larger fencing token. used-after-end: the library called
-  /// a lease valid after its deadline or after it had reported its loss. too-long: a deadline
-  /// beyond what the TTL allows. overtaken: the counter refused the holder of a valid lease.
-  /// lost-update: the counter holds less than was written. no-progress: a contender did not get a
-  /// resource after everything was healed. starved, idle: while nothing was broken, a call waited,
-  /// or a resource that was waited for was free, for far too long. died: a contender ended by
-  /// itself. unreadable: a record that cannot be understood.
+  /// One of these:
+  /// - overlap: two leases that may not share a resource were valid at one instant
+  /// - no-permit: more permits were held than the semaphore has
+  /// - too-soon: a resource was granted twice within its interval
+  /// - token-order: a later lease had no larger fencing token
+  /// - used-after-end: the library called a lease valid after its deadline or its reported loss
+  /// - too-long: a deadline was later than the TTL allows
+  /// - overtaken: the counter refused the holder of a valid lease
+  /// - lost-update: the counter holds less than was written
+  /// - no-progress: a contender did not get a resource after everything was healed
+  /// - starved: while nothing was broken, a call waited for far too long
+  /// - idle: while nothing was broken, a resource that a call waited for was free for far too long
+  /// - died: a contender ended by itself
+  /// - unreadable: a record cannot be understood
   std::string kind{};
-  std::string resource{};  ///< empty: it is about no resource
+  std::string resource{};  ///< empty: the violation is not about a resource
   std::string what{};      ///< one line
-  BootTime at = 0;         ///< 0: at no instant
+  BootTime at = 0;         ///< when it happened; 0: not at one instant
 };
 
 struct Judgement {
   std::vector<Violation> violations{};
   std::uint64_t lost_updates = 0;
-  std::uint64_t updates = 0;  ///< that the counter files took
+  std::uint64_t updates = 0;  ///< the updates that the counter files accepted
   std::uint64_t refusals = 0;
-  /// How many overlap, too-soon and overtaken are excused: a node had evicted a lock so shortly
-  /// before that nobody could know.
+  /// The number of overlap, too-soon and overtaken that are excused, because a node had evicted a
+  /// lock so shortly before that nobody could know.
   std::uint64_t unnoticed = 0;
-  Waiting waiting{};  ///< while nothing was broken
+  Waiting waiting{};  ///< the waits while nothing was broken
 
-  /// Nothing was violated, and there was something that could have been.
+  /// Whether nothing was violated, although there were leases that could have violated something.
   [[nodiscard]] bool good(const History& history) const noexcept {
     return violations.empty() && !history.leases.empty();
   }

@@ -12,7 +12,8 @@
 namespace redlock::chaos {
 namespace {
 
-/// One line, word by word. A word that is missing or no number makes the record unreadable.
+/// Reads a line word by word. A word that is missing, or is not the number that it should be, makes
+/// the record unreadable.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -36,7 +37,7 @@ class Words {
 
   BootTime instant() { return number<BootTime>(); }
 
-  /// Separated by commas.
+  /// The next word, which is a list separated by commas.
   std::vector<std::string> texts() {
     std::vector<std::string> all;
     std::istringstream stream(text());
@@ -59,13 +60,13 @@ class Words {
   bool sound_ = true;
 };
 
-/// The records of one file. Leases are known by their number in it.
+/// Reads the records of one file, in which each lease has a number.
 class FileReader {
  public:
   FileReader(History& history, std::string name, std::size_t contender)
       : history_(history), name_(std::move(name)), contender_(contender) {}
 
-  /// False: no record, or one that contradicts those before it.
+  /// Returns false if the line is not a record, or contradicts earlier records.
   bool take(std::string_view line) {
     Words words(line);
     const std::string kind = words.text();
@@ -296,7 +297,7 @@ History read_history(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".history") files.push_back(entry.path());
   }
-  // In the same order everywhere, so that the same folder gives the same report.
+  // Sorted, so that a folder gives the same report on every machine.
   std::sort(files.begin(), files.end());
   for (const auto& file : files) read_file(file, history);
   for (const std::string& resource : history.resources) {

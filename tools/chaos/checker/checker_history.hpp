@@ -46,11 +46,12 @@ namespace redlock::chaos {
 using BootTime = std::int64_t;
 
 struct LeaseRecord {
-  std::size_t contender = 0;  ///< its slot in the run; a killed one and its successor share it
-  std::string name{};         ///< the file and the number in it, for people
+  /// The slot in the run; a killed contender and its successor share one.
+  std::size_t contender = 0;
+  std::string name{};  ///< the file and the number in it, for people
   std::string resource{};
   std::vector<std::string> also{};  ///< more of them, held all or none
-  std::string group{};              ///< who may hold it at the same time; empty: nobody
+  std::string group{};              ///< the group that may hold it at the same time; empty: nobody
   BootTime asked = 0;
   BootTime granted = 0;
   BootTime deadline = 0;       ///< the last one reported
@@ -108,7 +109,7 @@ struct History {
   BootTime begin = 0;
   BootTime duration = 0;                        ///< requested length of the run
   std::string kinds{};                          ///< requested kinds of faults
-  std::size_t permits = 0;                      ///< of a semaphore
+  std::size_t permits = 0;                      ///< the number of permits of a semaphore
   std::map<std::string, BootTime> intervals{};  ///< resources that are granted once within this
   std::optional<ForeignRecord> foreign{};
   std::optional<BootTime> healed{};
@@ -117,7 +118,7 @@ struct History {
   std::vector<FailureRecord> failures{};
   std::vector<FaultRecord> faults{};
   std::vector<DeathRecord> deaths{};
-  std::map<std::string, std::uint64_t> counters{};  ///< what the counter files hold in the end
+  std::map<std::string, std::uint64_t> counters{};  ///< the values of the counter files in the end
   std::vector<std::string> unreadable{};            ///< "FILE:LINE: text"
 };
 

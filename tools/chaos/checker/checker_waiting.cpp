@@ -7,8 +7,7 @@
 namespace redlock::chaos {
 namespace {
 
-/// Quarantines, and leases of holders that died: after a fault it takes so long until everything is
-/// as if there had been none.
+/// How long the effects of a fault last: quarantines, and leases of holders that died.
 constexpr BootTime aftermath = 1'600'000'000;
 
 struct Span {
@@ -16,7 +15,7 @@ struct Span {
   BootTime end = 0;
 };
 
-/// Disjoint and in order.
+/// The union of the spans, as disjoint spans in order.
 std::vector<Span> united(std::vector<Span> spans) {
   std::sort(spans.begin(), spans.end(),
             [](const Span& a, const Span& b) { return a.begin < b.begin; });
@@ -60,7 +59,7 @@ Span common(const Span& a, const Span& b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-/// By resource: when somebody waited for it alone, and when somebody had it.
+/// The use of one resource: when somebody waited for it alone, and when somebody had it.
 struct Use {
   std::vector<Span> waited;
   std::vector<Span> held;
@@ -77,7 +76,7 @@ std::map<std::string, Use> uses(const History& history) {
     }
   }
   for (const FailureRecord& failure : history.failures) {
-    // Of several resources any may have been in the way.
+    // If the call was for several resources, any of them may have been in the way.
     if (failure.resource.find(',') != std::string::npos) continue;
     result[failure.resource].waited.push_back({failure.asked, failure.at});
   }
@@ -90,7 +89,8 @@ Waiting waiting_of(const History& history) {
   Waiting result;
   const std::vector<Span> calm = calm_stretches(history);
   for (const auto& [resource, use] : uses(history)) {
-    // An interval is there to keep it free, and one of several permits says nothing of the others.
+    // A resource with an interval is meant to stay free, and a free permit says nothing about the
+    // other permits.
     const bool can_be_idle = !history.intervals.contains(resource) && !permit_of(resource);
     const std::vector<Span> held = united(use.held);
     for (const Span& stretch : calm) {

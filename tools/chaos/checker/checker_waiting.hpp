@@ -7,7 +7,7 @@
 namespace redlock::chaos {
 
 /// How long callers waited, and how long resources were free while a caller waited for them. Only
-/// times count in which nothing was broken, nor had been for a while.
+/// times count in which nothing was broken, and had not been for a while.
 struct Waiting {
   BootTime longest_wait = 0;  ///< from the call to the lease, or to giving up
   std::string waited_for{};

@@ -19,7 +19,7 @@ enum class Ending { complete, interrupted };
 [[nodiscard]] std::string_view verdict(const History& history, const Judgement& judgement,
                                        Ending ending);
 
-/// From the call to the lease, in microseconds.
+/// The times from the call to the lease, in microseconds.
 struct Latencies {
   std::size_t count = 0;
   double p50 = 0;
@@ -44,11 +44,11 @@ struct Latencies {
 /// The command line that makes the same run again.
 [[nodiscard]] std::string repeat_command(const History& history);
 
-/// One object and a line end.
+/// The report as one JSON object and a line end.
 [[nodiscard]] std::string json_report(const History& history, const Judgement& judgement,
                                       Ending ending);
 
-/// A few lines for people, the verdict last and without a line end.
+/// The report in a few lines for people. The verdict is the last line, without a line end.
 struct TextReport {
   std::string facts{};
   std::string verdict{};
@@ -56,7 +56,7 @@ struct TextReport {
 [[nodiscard]] TextReport text_report(const History& history, const Judgement& judgement,
                                      Ending ending);
 
-/// A page that needs nothing else: holders and faults over time, percentiles, the verdict.
+/// A self-contained page: holders and faults over time, percentiles, the verdict.
 [[nodiscard]] std::string html_report(const History& history, const Judgement& judgement,
                                       Ending ending);
 

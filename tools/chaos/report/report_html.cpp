@@ -21,7 +21,7 @@ using cli::end_page;
 using cli::escaped;
 using Out = std::back_insert_iterator<std::string>;
 
-/// In two or three digits, for a narrow place.
+/// The duration in two or three digits, for narrow places.
 std::string round_duration(double microseconds) {
   if (microseconds < 1e3) return fmt::format("{:.0f} µs", microseconds);
   if (microseconds < 1e6) return fmt::format("{:.0f} ms", microseconds / 1e3);
@@ -80,7 +80,7 @@ void violations(std::string& page, const History& history, const Judgement& judg
   page += "</table>\n";
 }
 
-/// How many leases took how long, in buckets that double.
+/// Draws the numbers of leases by the time that they took, in buckets that double.
 void histogram(std::string& page, const History& history) {
   constexpr std::size_t buckets = 14;
   constexpr double first = 250;  // microseconds

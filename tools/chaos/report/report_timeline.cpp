@@ -24,9 +24,10 @@ constexpr double group_gap = 22;
 constexpr double top = 26;
 constexpr double label_width = 104;
 constexpr std::size_t colours = 8;
-/// The room on the page in a wide window: the whole run has it.
+/// The width of the drawing of the whole run, in pixels: the room on the page in a wide window.
 constexpr double whole_width = 1296;
-/// Pixels of a second in the closer drawing, and the most that a browser likes to show of it.
+/// The width of a second in the closer drawing, in pixels, and the largest width that browsers draw
+/// well.
 constexpr double closer_scale = 90;
 constexpr double widest = 24'000;
 /// Stripes distinguish the colour of a fault from that of a contender.
@@ -149,7 +150,8 @@ class Timeline {
     }
   }
 
-  /// A node's own trouble fills its lane; that of its links is a thinner bar at the bottom of it.
+  /// A fault of a node itself fills the node's lane; a fault of its links is a thinner bar at the
+  /// bottom.
   void draw_fault(const FaultRecord& fault) {
     const bool link = fault.node >= 0 && fault.contenders != 0;
     const double from = x(fault.begin);

@@ -25,7 +25,7 @@ void add_options(CLI::App& app, std::span<const OptionText> options, Arguments& 
     const std::string name(option.name);
     const std::string dashed = "--" + name;
     if (name == "nodes") {
-      // One value an occurrence, and none of CLI11's own splitting at brackets.
+      // One value for each occurrence. CLI11 must not split values at brackets.
       app.add_option(dashed, into.nodes)->allow_extra_args(false);
     } else if (option.value.empty()) {
       app.add_flag_function(dashed, [&into, name, dashed](std::int64_t times) {
@@ -39,7 +39,7 @@ void add_options(CLI::App& app, std::span<const OptionText> options, Arguments& 
   }
 }
 
-/// The options that a word may be; the verb's own options only after the verb.
+/// The options that a word can be. The verb's own options come only after the verb.
 using KnownOptions = std::vector<std::span<const OptionText>>;
 
 KnownOptions options_of(const VerbText& verb) { return {verb.options, global_options()}; }
@@ -57,7 +57,7 @@ const OptionText* find_option(const KnownOptions& known, std::string_view dashed
 
 bool looks_like_option(std::string_view word) { return word.starts_with('-') && word.size() > 1; }
 
-/// From `at` on, the first word that is neither a known option nor the value of one.
+/// The index of the first word, from `at` on, that is neither a known option nor the value of one.
 std::size_t skip_options(const std::vector<std::string>& words, std::size_t at,
                          const KnownOptions& known) {
   while (at < words.size()) {
@@ -94,7 +94,7 @@ std::string one_line(std::string text) {
   return as_printable(text);
 }
 
-/// CLI11 words both cases alike, and the counts in them mean nothing to people.
+/// CLI11 uses the same words for both mistakes, with counts that mean nothing to people.
 UsageError mismatch(const std::string& line) {
   const std::string option = line.substr(0, line.find(": "));
   return UsageError(line.find("but received") == std::string::npos
@@ -104,7 +104,7 @@ UsageError mismatch(const std::string& line) {
 
 enum class Parsed { options, help_request, version_request };
 
-/// Words that CLI11 would misread.
+/// Refuses words that CLI11 would misread.
 void check_spelling(const std::vector<std::string>& words, const KnownOptions& known) {
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
@@ -170,8 +170,8 @@ const VerbText& verb_named(const std::string& name) {
 
 bool runs_command(const VerbText& verb) { return verb.name == "run" || verb.name == "elect"; }
 
-/// Without `--` the command of `run` and `elect` begins with the second word that is no option.
-/// Takes it off the words.
+/// Removes the command of `run` and `elect` from the words, if there is no `--`: the command begins
+/// with the second word that is not an option.
 std::vector<std::string> take_command(std::vector<std::string>& words, const VerbText& verb) {
   const KnownOptions known = options_of(verb);
   std::size_t operands = 0;
@@ -191,7 +191,7 @@ std::vector<std::string> take_command(std::vector<std::string>& words, const Ver
 void take_operands(const std::vector<std::string>& rest, const VerbText& verb, Arguments& into) {
   for (const std::string& word : rest) {
     if (looks_like_option(word)) {
-      // Two operands: the first words of a command, perhaps, that has a -- of its own.
+      // With two operands, these may be the first words of a command that has a -- of its own.
       const bool behind_command = runs_command(verb) && into.words.size() > 1;
       const auto instead = instead_of(word);
       if (instead && verb.name == "run" && !behind_command) {

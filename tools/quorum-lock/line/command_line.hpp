@@ -15,7 +15,7 @@ struct CommandLine {
   Arguments arguments{};
 };
 
-/// The help or the version: print it and be done.
+/// A request for the help or the version: the program prints the text and ends.
 struct TextRequest {
   std::string text;
 };

@@ -19,12 +19,12 @@ struct ConfigFile {
 
   Arguments top_level{};
   std::map<std::string, Arguments> tables{};
-  /// Keys, types and tables that are not known, in the order of their lines.
+  /// The unknown keys and tables, and the values of wrong types, in the order of their lines.
   std::vector<Mistake> mistakes{};
 };
 
-/// Reads a TOML file. Throws UsageError, which begins with `origin`, if it cannot be read or is no
-/// TOML.
+/// Reads a TOML file. Throws UsageError, which begins with `origin`, if the file cannot be read or
+/// is not TOML.
 [[nodiscard]] ConfigFile read_config(const std::string& path,
                                      const std::string& origin = "--config");
 

@@ -27,9 +27,9 @@
 namespace redlock::cli {
 namespace {
 
-/// The defaults. Flags are false, and what is not here is not set.
+/// The defaults. Flags are false, and options that are not here are not set.
 struct Preset {
-  std::string_view verb;  ///< empty: of every verb
+  std::string_view verb;  ///< empty: the default of every verb
   std::string_view name;
   std::string_view value;
 };
@@ -67,7 +67,7 @@ constexpr std::string_view positive_durations[] = {"timeout",       "connect-tim
                                                    "restart-guard", "clock-bound",     "max-hold",
                                                    "at-least",      "duration"};
 
-/// In the largest unit that leaves a whole number, as in a file.
+/// The duration as a file would spell it: in the largest unit that leaves a whole number.
 std::string spelled(std::chrono::nanoseconds span) {
   using namespace std::chrono_literals;
   constexpr std::pair<std::chrono::nanoseconds, std::string_view> units[] = {
@@ -78,7 +78,7 @@ std::string spelled(std::chrono::nanoseconds span) {
   return fmt::format("{}us", span / 1us);
 }
 
-/// All but what other options decide.
+/// Checks a number, except for the limits that other options decide.
 void check_number(const Arguments& given, const OptionText& option) {
   const std::string name(option.name);
   if (kind_of(option) == OptionKind::list) {
@@ -164,7 +164,7 @@ class Mistakes {
     if (!known) mistakes_.push_back({line, text});
   }
 
-  /// Whether there is none.
+  /// Notes the UsageError that `check` throws. Returns whether it threw none.
   template <typename Check>
   bool catch_from(const Check& check, std::size_t line = SIZE_MAX) {
     try {
@@ -189,8 +189,8 @@ class Mistakes {
   std::vector<ConfigFile::Mistake> mistakes_;
 };
 
-/// Each value that one part of the file has. Wrong ones are dropped: they would hide what is wrong
-/// with the others together.
+/// Checks each value of one part of the file. Wrong values are dropped, because they would hide
+/// mistakes in the combination of the others.
 void check_values(Arguments& part, const std::vector<OptionText>& options, Mistakes& mistakes) {
   for (const OptionText& option : options) {
     const std::string name(option.name);
@@ -208,8 +208,8 @@ bool has_own_globals(const Arguments& given) {
   });
 }
 
-/// The verb's checks of all layers, before it sends anything. To check the nodes is to read the
-/// system's certificates too, which takes a while.
+/// Makes the checks that the verb makes before it sends anything, over all layers. A check of the
+/// nodes also reads the system's certificates, which takes a while.
 std::optional<Settings> resolve(const Arguments& given, bool checks_nodes, Mistakes& mistakes) {
   std::optional<Settings> settings;
   mistakes.catch_from([&] { settings = resolve_settings(given, NodesNeeded::optional); });
@@ -286,8 +286,8 @@ ShownSetting show(const Arguments& given, const OptionText& option, const std::s
   return shown;
 }
 
-/// The options of one scope: all global ones once, and of a verb those that it gives a value of its
-/// own.
+/// The options of one scope. The scope of all verbs has every global option; that of one verb has
+/// the options to which the verb gives a value of its own.
 ConfigReport::Scope show_scope(const std::string& verb, const Arguments& given,
                                const Settings& settings) {
   ConfigReport::Scope scope{verb, {}};

@@ -12,20 +12,21 @@ namespace redlock::cli {
 /// One setting of one verb, and its source.
 struct ShownSetting {
   std::string name{};
-  /// Empty: not set, and there is no default. Nodes are without passwords.
+  /// Empty: the setting is not set, and has no default. URLs of nodes have no passwords.
   std::vector<std::string> values{};
   enum class Type { text, number, flag, list } type = Type::text;
   enum class Source { command_line, environment, file, preset } source = Source::preset;
-  std::string variable{};  ///< of the environment
-  std::size_t line = 0;    ///< of the file
+  std::string variable{};  ///< the environment variable that it comes from
+  std::size_t line = 0;    ///< the line of the file that it comes from
 };
 
 /// The meaning of a configuration file together with the command line and the environment.
 struct ConfigReport {
   std::string file{};
-  std::vector<std::string> mistakes{};  ///< a line each; nothing else is filled in if there is one
+  /// A line for each; if there are any, nothing else is filled in.
+  std::vector<std::string> mistakes{};
   struct Scope {
-    std::string verb{};  ///< empty: what all verbs have in common
+    std::string verb{};  ///< empty: the options that all verbs have in common
     std::vector<ShownSetting> settings{};
   };
   std::vector<Scope> scopes{};

@@ -34,7 +34,7 @@ constexpr ForeignOption foreign_options[] = {
     {{"-pass-stdin"}, "leave it out: COMMAND always has the standard input"},
 };
 
-/// "-w5" and "-E75" are a name and a value.
+/// The name in a word such as "-w5" or "-E75", which are a name and a value.
 std::string_view name_in(std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
   const bool has_number = name.size() > 2 && (name.starts_with("-w") || name.starts_with("-E")) &&

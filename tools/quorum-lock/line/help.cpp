@@ -43,7 +43,8 @@ constexpr ExitText common_exits[] = {
     {"128+n", "ended by signal n"},
 };
 
-/// In the order of their numbers; a verb's own meaning of a code replaces the common one.
+/// The exit codes, in the order of their numbers. A verb's own meaning of a code replaces the
+/// common one.
 std::string exit_table(const VerbText& verb) {
   std::vector<ExitText> exits(verb.exits.begin(), verb.exits.end());
   for (const ExitText& common : common_exits) {

@@ -11,7 +11,7 @@ namespace redlock::cli {
 [[nodiscard]] std::string verb_help(const VerbText& verb);
 /// The options that every verb takes.
 [[nodiscard]] std::string options_help();
-/// The help on a verb, on "options", or on no topic. Throws UsageError.
+/// The help on a verb or on "options"; without a topic, the help on the program. Throws UsageError.
 [[nodiscard]] std::string help_about(const std::vector<std::string>& topics);
 
 [[nodiscard]] std::vector<std::string> verb_names();

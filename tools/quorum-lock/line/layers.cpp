@@ -18,7 +18,7 @@ namespace {
 
 using Layer = Arguments::Layer;
 
-/// One question: an answer replaces every answer of a weaker layer.
+/// Options that answer one question. An answer replaces every answer of a weaker layer.
 struct Alternatives {
   std::string_view names[3];
   bool together = false;  ///< whether one layer may name several
@@ -34,7 +34,7 @@ constexpr Alternatives alternatives[] = {
     {{"password-file", "password"}},
 };
 
-/// Refused together in every layer.
+/// Options that are refused together in every layer.
 constexpr std::pair<std::string_view, std::string_view> incompatible[] = {
     {"shared", "at-least"}, {"owner", "at-least"},  {"shared", "fencing"},
     {"owner", "fencing"},   {"permits", "fencing"},
@@ -62,10 +62,10 @@ void fill_from_weaker(Arguments& given, Arguments layer) {
   given.fill_from(layer);
 }
 
-/// From the environment or a file.
+/// Whether the value comes from the environment or a file.
 bool is_default(const Arguments::Value& value) { return value.layer != Layer::command_line; }
 
-/// Verbs refuse by themselves what the command line combines.
+/// Refuses two options together, unless both are from the command line: the verbs refuse those.
 void refuse_together(const Arguments& given, std::string_view first, std::string_view second) {
   const Arguments::Value* one = chosen(given, first);
   const Arguments::Value* other = chosen(given, second);
@@ -80,7 +80,8 @@ std::optional<Arguments::Value> value_of(const std::string& variable) {
   return Arguments::Value{text, variable, Layer::environment};
 }
 
-/// The global options, and the password, which is no option: `ps` would show it.
+/// The global options from the environment, and the password, which is not an option because `ps`
+/// would show it.
 Arguments environment() {
   Arguments layer;
   for (const OptionText& option : global_options()) {

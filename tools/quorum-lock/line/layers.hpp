@@ -27,8 +27,8 @@ inline constexpr NotForAdopted not_for_adopted[] = {
 /// Sources of a value, the strongest first: the command line, the environment, the table of the
 /// verb in the configuration file, the file's top level.
 ///
-/// The environment variable of a global option: QUORUM_LOCK_MAX_TTL of "max-ttl". The one of
-/// "password" is the password for nodes whose URL has none.
+/// The environment variable of a global option: QUORUM_LOCK_MAX_TTL for "max-ttl". The variable for
+/// "password" has the password for nodes whose URL has none.
 [[nodiscard]] std::string variable_of(std::string_view option);
 
 /// The configuration file, if one is given.
@@ -38,7 +38,7 @@ inline constexpr NotForAdopted not_for_adopted[] = {
 /// options that cannot be combined if one of them is not from the command line.
 void fill_in(Arguments& given, const std::string& verb, const ConfigFile& file);
 
-/// As `fill_in`, with the file of --config if that is given. Throws UsageError for the first
+/// As `fill_in`, with the file of --config if the option is given. Throws UsageError for the first
 /// mistake in the file, whichever verb it belongs to.
 void fill_in(Arguments& given, const std::string& verb);
 

@@ -8,7 +8,7 @@
 namespace redlock::cli {
 namespace {
 
-/// They say what one command does, or name what only one command can know.
+/// Options that say what one command does, or that have values which only one command can know.
 constexpr std::string_view for_one_command[] = {"config", "token",  "adopt",      "fencing-token",
                                                 "yes",    "holder", "after-loss", "observe",
                                                 "check",  "keep",   "nagios"};

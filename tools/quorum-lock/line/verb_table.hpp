@@ -18,7 +18,7 @@ struct ExitText {
 
 struct VerbText {
   std::string_view name;
-  std::string_view usage;  ///< what follows the verb; a line for each form
+  std::string_view usage;  ///< the words after the verb; a line for each form
   std::string_view summary;
   std::span<const OptionText> options;
   /// Indented lines stay as they are; others are one paragraph up to an empty line.

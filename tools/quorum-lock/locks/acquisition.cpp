@@ -19,7 +19,7 @@
 namespace redlock::cli {
 namespace {
 
-/// A call that does not wait is not told how long it would have to.
+/// Adds the remaining times to the votes: nodes do not state them to a call that does not wait.
 void fill_in_remaining(Error& error, const Inspection& inspection) {
   std::vector<NodeReport> votes(error.round.nodes.begin(), error.round.nodes.end());
   for (NodeReport& vote : votes) {
@@ -58,7 +58,7 @@ std::string describe_obstacle_of_several(Client& client, const Target& target) {
 void name_holder(Client& client, const Target& target, Acquisition& acquisition) {
   Error& error = acquisition.lease.error();
   if (error.code != Errc::held && error.code != Errc::split) return;
-  // Of many permits each has to be asked about.
+  // If a semaphore has many permits, each would cost an inspection.
   constexpr std::size_t most_permits = 16;
   if (target.permits() > most_permits) return;
   const std::string text = target.more_resources().empty()
@@ -72,7 +72,8 @@ void name_holder(Client& client, const Target& target, Acquisition& acquisition)
   error.message += "; " + text;
 }
 
-/// The permit that the token is on takes the place of its semaphore.
+/// Adopts the lock. If it is on a semaphore, the permit that the token holds replaces the
+/// semaphore.
 Result<Lease> adopt(Client& client, Adoption adoption, AcquireOptions options) {
   std::string& resource = adoption.lease.resources.front();
   if (adoption.permits > 0) {
@@ -87,7 +88,8 @@ Result<Lease> adopt(Client& client, Adoption adoption, AcquireOptions options) {
   return adopted;
 }
 
-/// Granted in the very moment in which the user gave up: nobody would release it.
+/// Releases a lease that was granted in the moment when the user gave up: nobody else would release
+/// it.
 void give_up(Acquisition& acquisition) {
   static_cast<void>(acquisition.lease->release());
   acquisition.lease = Error{Errc::cancelled, "cancelled by a signal"};

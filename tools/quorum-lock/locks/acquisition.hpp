@@ -14,13 +14,14 @@
 
 namespace redlock::cli {
 
-/// The exit code if another holds the lock until the wait is over: --conflict-exit-code. Throws
-/// UsageError.
+/// The exit code if another client holds the lock until the wait is over: --conflict-exit-code.
+/// Throws UsageError.
 [[nodiscard]] int conflict_code_of(const Arguments& given);
 
-/// The exit code of a call that got no lock; `failed` is that of its error. `conflict_code` only if
-/// another has the lock: of several that ask at the same instant, none may get it, and none must
-/// take another for the holder.
+/// The exit code of a call that got no lock; `failed` is the code of its error. Returns
+/// `conflict_code` only if another client has the lock. If several clients ask at the same instant,
+/// it can happen that none of them gets the lock, and none must then take another one for the
+/// holder.
 [[nodiscard]] int code_of_refusal(const Error& error, const Target& target, int failed,
                                   int conflict_code);
 
@@ -28,12 +29,13 @@ struct Acquisition {
   Result<Lease> lease;
   std::string holder_name{};  ///< name of the holder that is in the way; empty: not known
   int signal = 0;             ///< the signal that ended the waiting; 0: none
-  /// Has ended; may still wait for an answer, which the lease need not wait for.
+  /// The notice, which has ended. It may still wait for an answer; the lease need not wait for
+  /// that.
   std::unique_ptr<WaitNotice> notice{};
 };
 
-/// Acquires, and says on standard error what it waits for; a signal that ends a process ends the
-/// waiting, and whatever the attempts left on the nodes is released.
+/// Acquires the lock, and says on standard error what it waits for. A signal that ends a process
+/// ends the wait, and everything that the attempts left on the nodes is released.
 [[nodiscard]] Acquisition acquire_until_signal(Client& client, const Target& target,
                                                std::chrono::nanoseconds wait,
                                                AcquireOptions options, const Settings& settings,
@@ -42,11 +44,11 @@ struct Acquisition {
 /// A lock that is on the nodes already, and whose token somebody handed on.
 struct Adoption {
   DetachedLease lease;
-  std::uint64_t permits = 0;  ///< of the semaphore that the resource is; 0: it is none
+  std::uint64_t permits = 0;  ///< the permits of the semaphore; 0: the resource is not a semaphore
 };
 
-/// Takes it over if a quorum still has it. A signal that comes meanwhile counts as one that comes
-/// when the lock is held: it is released.
+/// Takes the lock over if a quorum still has it. A signal that comes meanwhile counts as one that
+/// comes while the lock is held: the lock is released.
 [[nodiscard]] Acquisition adopt_until_signal(Client& client, Adoption adoption,
                                              AcquireOptions options, const Signals& signals);
 

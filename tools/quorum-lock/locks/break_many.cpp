@@ -26,7 +26,7 @@
 namespace redlock::cli {
 namespace {
 
-/// The result of one call. Its results are those of every lock that was shown.
+/// Breaks many locks, and reports the result for every lock that was shown.
 class ManyBreaker {
  public:
   ManyBreaker(Client& client, const Settings& settings, const ManyBreaking& many)
@@ -89,12 +89,12 @@ class ManyBreaker {
     return print_result(text + ", nothing to break\n");
   }
 
-  /// False: it could not be printed.
+  /// Returns false if the locks could not be printed.
   [[nodiscard]] bool show(const ChosenLocks& chosen) const {
     if (quiet() && many_.sure) return true;
     const std::string shown = joined_lines(
         lock_lines(Style::of_standard_output(), chosen.rows, std::nullopt, chosen.names));
-    // With --quiet only because it asks.
+    // With --quiet, the locks are shown only because the question follows.
     if (!json() && !quiet()) return print(shown);
     print_on_standard_error(shown);
     return true;
@@ -117,7 +117,7 @@ class ManyBreaker {
     return printed == code(ExitCode::done) ? code(ExitCode::taken) : printed;
   }
 
-  /// A lock that was released after it was shown was not broken.
+  /// Breaks one lock. A lock that was released after it was shown does not count as broken.
   [[nodiscard]] BreakVerdict break_one(const ChosenLock& lock) const {
     Result<BreakVerdict> broken = break_tokens(client_, lock.what);
     if (!broken) {

@@ -12,10 +12,10 @@
 
 namespace redlock::cli {
 
-/// Which locks `break` breaks, if they may be several.
+/// The locks that `break` breaks if there can be several.
 struct ManyBreaking {
-  std::string pattern{};                ///< of resources; empty: all
-  std::optional<std::string> holder{};  ///< a glob; none: whoever holds them
+  std::string pattern{};                ///< the pattern of resources; empty: all
+  std::optional<std::string> holder{};  ///< a glob of holders; none: all holders
   std::chrono::nanoseconds delay{0};    ///< zero: none
   bool sure = false;                    ///< does not ask
   std::size_t keys_per_node = 0;
@@ -24,7 +24,8 @@ struct ManyBreaking {
 /// --holder as a glob. Throws UsageError.
 [[nodiscard]] std::optional<std::string> holder_glob_of(const Arguments& given);
 
-/// Lists them, asks once, and breaks each by exactly the tokens that were listed. The exit code.
+/// Lists the locks, asks once, and breaks each lock by exactly the tokens that were listed. Returns
+/// the exit code.
 [[nodiscard]] int break_many(Client& client, const ClientOptions& options, const Settings& settings,
                              const ManyBreaking& many);
 

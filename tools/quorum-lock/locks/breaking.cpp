@@ -29,7 +29,8 @@ bool any_still_there(const std::vector<Token>& tokens, const Inspection& inspect
 /// Whether tokens were deleted, even if on too few nodes for a successful round.
 struct BrokenOn {
   bool any = false;
-  std::set<std::string> nodes;  ///< and those for whose answers no round has waited
+  /// The nodes that deleted a token, or whose answers no round has waited for.
+  std::set<std::string> nodes;
 
   void add(const RoundReport& round) {
     for (const NodeReport& node : round.nodes) {
@@ -44,8 +45,8 @@ BreakVerdict tokens_gone(std::string_view outcome, const Breaking& what,
   return {.outcome = outcome, .tokens = what.tokens, .delay = delay, .after = std::move(after)};
 }
 
-/// The tokens are gone. Whether nobody can acquire the resource for the delay is a fact of the
-/// nodes, not of this program.
+/// Judges the delay after the tokens are gone. Only the nodes know whether everybody is kept out
+/// for the delay.
 BreakVerdict judge_delay(const Breaking& what, const BrokenOn& broken_on, Inspection after) {
   const auto delayed = static_cast<std::size_t>(std::count_if(
       after.nodes.begin(), after.nodes.end(), [&broken_on](const NodeInspection& node) {
@@ -67,7 +68,8 @@ BreakVerdict judge_delay(const Breaking& what, const BrokenOn& broken_on, Inspec
         known ? ExitCode::taken : ExitCode::unavailable);
   }
   const bool imposed = delayed >= after.quorum;
-  // Those who enter before the last hold is broken are refused: it is broken again.
+  // If there are holds that were not listed, the lock is broken again, and the nodes refuse new
+  // holds until then.
   const bool is_enough = imposed || what.has_unlisted_holds;
   BreakVerdict verdict =
       tokens_gone("released", what, imposed ? what.delay : none, std::move(after));

@@ -19,9 +19,9 @@ namespace redlock::cli {
 /// Whether a node has more holds than it listed.
 [[nodiscard]] bool has_unlisted_holds(const Inspection& inspection);
 
-/// Whether a node stores what no token deletes: a key that is no lock, or a hold without a token,
-/// which it counts and does not list. A mark of a waiting client may take the place of one in the
-/// list.
+/// Whether a node stores something that no token deletes: a key that is not a lock, or a hold
+/// without a token, which the node counts but does not list. A reservation for a writer or for
+/// readers can take the place of one hold in the list.
 [[nodiscard]] bool has_what_is_no_token(const Inspection& inspection);
 
 /// The lock to break, and the terms.
@@ -34,10 +34,10 @@ struct Breaking {
 
 /// The result.
 struct BreakVerdict {
-  std::string_view outcome{};         ///< of break_json()
+  std::string_view outcome{};         ///< the outcome for break_json()
   std::vector<Token> tokens{};        ///< the tokens that are gone
   std::chrono::nanoseconds delay{0};  ///< the delay that was imposed; zero: none
-  Inspection after{};                 ///< what the nodes store now
+  Inspection after{};                 ///< the state of the nodes now
   std::string why{};                  ///< why it was not broken, or not as requested
   ExitCode exit_code = ExitCode::done;
   bool deleted_any = false;  ///< false: no node that answered had any of the tokens
@@ -50,8 +50,8 @@ struct BreakVerdict {
 /// Deletes exactly these tokens. Errors: as `Client::inspect`.
 [[nodiscard]] Result<BreakVerdict> break_tokens(Client& client, const Breaking& what);
 
-/// How long the holder's lease may be valid after the delay is over, so that two may work at once;
-/// zero: it is not.
+/// How long the holder's lease can remain valid after the delay, so that two clients may work at
+/// once; zero: not at all.
 [[nodiscard]] std::chrono::nanoseconds lease_beyond_delay(const Inspection& before,
                                                           std::chrono::nanoseconds delay);
 

@@ -13,7 +13,7 @@
 namespace redlock::cli {
 namespace {
 
-/// As a refusal says it.
+/// The node's holder, in the form that a refusal has.
 std::optional<Holder> holder_in(const NodeInspection& node) {
   switch (node.kind) {
     case LockKind::none:
@@ -34,7 +34,8 @@ std::optional<Holder> holder_in(const NodeInspection& node) {
   return std::nullopt;
 }
 
-/// As the votes of a round, for a call that was not made because too few nodes answered.
+/// The error of a call that was not made because too few nodes answered. The inspection's reports
+/// become the votes of a round.
 Error unavailable(const std::string& resource, const Inspection& inspection) {
   Error error{Errc::unavailable, too_few_answered(resource, inspection), {}};
   error.round.quorum = inspection.quorum;

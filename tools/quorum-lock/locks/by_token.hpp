@@ -8,8 +8,8 @@
 
 namespace redlock::cli {
 
-/// The name of the permit that the token holds, among all `permits` of the semaphore. A token is
-/// never on two. Errors: not_holder, unavailable.
+/// The name of the permit that the token holds, among all `permits` of the semaphore. A token never
+/// holds two permits. Errors: not_holder, unavailable.
 [[nodiscard]] Result<std::string> find_permit(Client& client, const std::string& semaphore,
                                               std::uint64_t permits, const Token& token);
 

@@ -31,14 +31,15 @@ struct CheckedLock {
   std::optional<Error> error{};
 };
 
-/// Fewer nodes than a quorum could leave out the holder.
+/// Inspects a resource. Fails if fewer than a quorum of the nodes answer, because they could leave
+/// out the holder.
 Result<Inspection> inspect(Client& client, const std::string& resource) {
   Result<Inspection> seen = client.inspect(resource);
   if (!seen || count_answered(*seen) >= seen->quorum) return seen;
   return Error{Errc::unavailable, too_few_answered(resource, *seen), {}};
 }
 
-/// The list does not say which permits are taken, nor how many there are.
+/// Inspects every permit: the list does not say which permits are taken, nor how many there are.
 CheckedLock check_permits(Client& client, const std::string& semaphore) {
   CheckedLock checked;
   for (std::size_t number = 0; number < limits::permits; ++number) {
@@ -52,7 +53,7 @@ CheckedLock check_permits(Client& client, const std::string& semaphore) {
 
 CheckedLock check(Client& client, const admin::ListedLock& lock) {
   if (lock.permits) return check_permits(client, lock.resource);
-  // Nobody holds what is only waited for.
+  // Clients only wait for this resource; nobody holds it.
   if (lock.nodes == 0) return {};
   Result<Inspection> seen = inspect(client, lock.resource);
   if (!seen) return {.error = std::move(seen).error()};
@@ -73,7 +74,7 @@ void learn_names(const Inspection& inspection, NamesById& names) {
   }
 }
 
-/// Whether a hold with this token is of a holder that is meant.
+/// Decides whether a token belongs to a holder that the user means.
 class HolderFilter {
  public:
   HolderFilter(const std::optional<std::string>& holder, const NamesById& names)
@@ -81,7 +82,7 @@ class HolderFilter {
 
   [[nodiscard]] bool takes(const Token& token, const Inspection& inspection) const {
     if (!holder_) return true;
-    // Nobody holds what an operator, or an interval, keeps from everybody.
+    // If an operator or an interval keeps everybody out, the resource has no holder.
     if (token.is_delay() || token.view() == interval_token) return false;
     const auto known = names_.find(std::string(token.client_id()));
     const bool is_of_owner = std::any_of(
@@ -110,7 +111,7 @@ ChosenLock choose_tokens(const SeenLock& lock, const HolderFilter& filter,
   return chosen;
 }
 
-/// The row shows what the inspection has found, because exactly that is broken.
+/// The row of a lock, as the inspection has found it, because exactly that is broken.
 admin::ListedLock row_of(admin::ListedLock row, const std::vector<ChosenLock>& chosen,
                          bool all_holders) {
   const ChosenLock& first = chosen.front();
@@ -127,7 +128,8 @@ admin::ListedLock row_of(admin::ListedLock row, const std::vector<ChosenLock>& c
   return row;
 }
 
-/// A permit is meant if its semaphore is, or if itself is.
+/// Whether the user means this lock. A permit is meant if its semaphore is meant, or the permit
+/// itself.
 bool is_meant(const SeenLock& part, const admin::ListedLock& lock, const ManyBreaking& many) {
   return !lock.permits || many.pattern.empty() || matches_glob(many.pattern, lock.resource) ||
          matches_glob(many.pattern, part.resource);

@@ -34,8 +34,8 @@ std::string_view kind_word(const admin::ListedLock& lock) {
   return lock.permits ? "semaphore" : to_string(lock.kind);
 }
 
-/// A name in the token, as of a candidate or of an operator who broke the lock, says more than that
-/// of the client. Empty: not known.
+/// The holder's name; empty: not known. A name in the token, such as that of a candidate or of an
+/// operator who broke the lock, says more than the name of the client.
 std::string_view name_of(const admin::ListedLock& lock) {
   const std::string_view own = lock.holder ? lock.holder->name() : std::string_view();
   return own.empty() ? std::string_view(lock.holder_name) : own;

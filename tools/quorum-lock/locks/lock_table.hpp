@@ -10,8 +10,8 @@
 
 namespace redlock::cli {
 
-/// The locks as a table, see table_lines(). `names`: of the holders, in the order of the locks, to
-/// be shown in place of their tokens; empty where not known.
+/// The locks as a table, see table_lines(). `names`: the names of the holders, in the order of the
+/// locks, which are shown in place of their tokens; an empty name is not known.
 [[nodiscard]] std::vector<std::string> lock_lines(const Style& style, const admin::LockList& list,
                                                   std::optional<std::size_t> width = std::nullopt,
                                                   const std::vector<std::string>& names = {});

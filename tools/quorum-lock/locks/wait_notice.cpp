@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::seconds silent_for{1};
 constexpr std::chrono::seconds asks_every_on_terminal{1};
-/// Elsewhere only changes are said, and each question costs the nodes a command.
+/// Not on a terminal: only changes are reported there, and each question costs the nodes a command.
 constexpr std::chrono::seconds asks_every{5};
 
 std::vector<std::string> all_resources(const Target& target) {
@@ -26,7 +26,7 @@ std::vector<std::string> all_resources(const Target& target) {
   return all;
 }
 
-/// For people who look at a clock.
+/// A duration for people, with few digits.
 std::string brief(std::chrono::nanoseconds span) {
   const auto seconds = std::chrono::duration<double>(span).count();
   return seconds < 10 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} s", seconds);

@@ -23,23 +23,24 @@ struct Obstacle {
   std::optional<std::chrono::nanoseconds> left;  ///< until it can be over
 };
 
-/// Too few nodes answer, or have a vote; none: enough do.
+/// The obstacle that too few nodes answer or have a vote; none: enough do.
 [[nodiscard]] std::optional<Obstacle> find_missing_votes(const Inspection& inspection);
 
-/// None: the resource is free, and enough nodes have a vote.
+/// The reason why the resource cannot be acquired; none: it is free, and enough nodes have a vote.
 [[nodiscard]] std::optional<Obstacle> find_obstacle(const Inspection& inspection);
 
-/// One line without a line end. `limit`: how long the verb waits in all, or redlock::forever.
+/// The notice in one line, without a line end. `limit`: how long the verb waits in all, or
+/// redlock::forever.
 [[nodiscard]] std::string wait_text(const std::vector<std::string>& resources,
                                     const Obstacle& obstacle, std::chrono::nanoseconds limit,
                                     std::chrono::nanoseconds waited);
 
-/// While a verb waits, from the second second on: says on standard error what it waits for, and
-/// until when. On a terminal that is one line that follows the time, elsewhere a line at each
-/// change. Says nothing with --quiet.
+/// Says on standard error what a verb waits for, and until when, once it has waited for a second.
+/// On a terminal this is one line that follows the time; elsewhere it is a line at each change.
+/// Says nothing with --quiet.
 class WaitNotice {
  public:
-  /// All of them outlive it. `limit`: how long the verb waits.
+  /// All arguments outlive this object. `limit`: how long the verb waits.
   WaitNotice(Client& client, const Settings& settings, const Target& target,
              std::chrono::nanoseconds limit);
   /// Waits for the inspection under way.

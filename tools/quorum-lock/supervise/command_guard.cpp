@@ -72,17 +72,19 @@ class Guard {
     }
     if (killing_ == Killing::no) {
       killing_ = Killing::yes;
-      // The whole group at once; then the tree is searched for processes that have left the group.
+      // Kills the whole group at once; then the tree is searched for processes that have left the
+      // group.
       if (!reaped_) static_cast<void>(::kill(-command_, SIGKILL));
     }
   }
 
-  /// Kills every child. Theirs become ours, and are met in the next round.
+  /// Kills every child. The children of a killed process become ours, and are killed in the next
+  /// round.
   void sweep() noexcept {
     ++sweeps_;
     platform::Children children;
     if (!children.known()) {
-      // The group is all that can be found, until it has ended and its number is another's.
+      // Only the group can be found, until it has ended and another group can have its number.
       if (!told_end_) static_cast<void>(::kill(-command_, SIGKILL));
       return;
     }
@@ -137,8 +139,8 @@ class Guard {
   bool strangers_ = false;  // no child is left, but some that are not our children
 };
 
-/// A pipe that holds the command back until the holder can know its number. Were the guard killed
-/// before that, a command that runs would be nobody's.
+/// A pipe that holds the command back until the holder can know its number. If the guard were
+/// killed before that, nobody would know of a running command.
 class Gate {
  public:
   [[nodiscard]] bool make() noexcept { return platform::open_pipe(ends_); }
@@ -176,7 +178,8 @@ void guard_command(const ExecPlan& plan, int link) noexcept {
       !platform::adopt_orphans() || !platform::expect_child()) {
     fail_to_start(link);
   }
-  // Not by the name of the holder: `killall -9 quorum-lock` must leave somebody who ends commands.
+  // The guard has a name of its own: `killall -9 quorum-lock` must leave it alive to end the
+  // command.
   platform::name_process("lock-guard");
   const pid_t self = ::getpid();
   Gate gate;
@@ -191,7 +194,8 @@ void guard_command(const ExecPlan& plan, int link) noexcept {
   send_message(link, &command, sizeof command);
   gate.open();
 
-  // Nothing of the holder's may be kept open: its connections, and pipes whose readers wait.
+  // None of the holder's descriptors may stay open: connections, and pipes whose readers wait for
+  // the end.
   if (::dup2(link, 0) < 0) ::_exit(1);
   platform::close_all_from(1);
   const int signals = platform::open_child_signals();

@@ -33,7 +33,7 @@ pid_t read_start(int link) noexcept {
 }
 
 void order(int link, GuardOrder what) noexcept {
-  // A guard that is gone has left its command to the kernel and to us.
+  // If the guard is gone, its command was left to the kernel and to us.
   static_cast<void>(platform::send_quietly(link, &what, sizeof what));
 }
 
@@ -47,12 +47,12 @@ std::variant<GuardedCommand, int> GuardedCommand::start(const ChildRequest& requ
     if (!platform::open_message_pair(ends)) return errno;
     Descriptor link(ends[0]);
     Descriptor far_end(ends[1]);
-    // If the guard is killed, what it guards becomes ours.
+    // If the guard is killed, the processes that it guards become our children.
     if (!platform::adopt_orphans()) return errno;
     const pid_t guard = ::fork();
     if (guard < 0) return errno;
     if (guard == 0) {
-      // Kept, it would hide from the guard that the holder has gone.
+      // If the guard kept this end, it would not notice that the holder has gone.
       link.reset();
       guard_command(plan, far_end.get());
     }
@@ -101,7 +101,7 @@ std::optional<CommandEvent> GuardedCommand::next() {
 
 void GuardedCommand::continue_guard() const noexcept {
   siginfo_t stop{};
-  // Its end is left to be collected by lose_guard().
+  // WSTOPPED only: lose_guard() collects the guard's end.
   const int found = ::waitid(P_PID, static_cast<id_t>(guard_), &stop, WSTOPPED | WNOHANG);
   if (found == 0 && stop.si_pid == guard_) static_cast<void>(::kill(guard_, SIGCONT));
 }
@@ -110,7 +110,7 @@ std::optional<CommandEvent> GuardedCommand::lose_guard() {
   link_.reset();
   wait_for_end(std::exchange(guard_, -1));
   adopted_ = Adopted::running;
-  // Nobody would end it if this process were killed now.
+  // The command is killed now: nobody would end it if this process were killed.
   static_cast<void>(::kill(-pid_, SIGKILL));
   return CommandEvent{CommandEvent::Kind::guard_lost, 0};
 }
@@ -126,7 +126,8 @@ std::optional<CommandEvent> GuardedCommand::look_at_own_child() {
     }
     adopted_ = Adopted::ended;
     number_ = Number::free_for_others;
-    // The guard may have reaped it and died before it could say so: then nobody knows its status.
+    // The guard may have reaped the command and died before it could report that: then nobody knows
+    // the status.
     constexpr int killed_status = SIGKILL;
     return CommandEvent{CommandEvent::Kind::ended, pid > 0 ? status : killed_status};
   }
@@ -139,7 +140,8 @@ std::optional<CommandEvent> GuardedCommand::look_at_own_child() {
 
 GuardedCommand::Delivery GuardedCommand::signal_group(int signal) const noexcept {
   if (::kill(-pid_, signal) != 0 && errno == EPERM) return Delivery::refused;
-  // One of the group that may be signalled is enough for success above.
+  // The call above succeeds if any process of the group may be signalled, so the command itself is
+  // checked.
   return ::kill(pid_, 0) != 0 && errno == EPERM ? Delivery::refused : Delivery::done;
 }
 

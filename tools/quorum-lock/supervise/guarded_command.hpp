@@ -24,13 +24,13 @@ struct CommandEvent {
   int value;
 };
 
-/// A command in a process group of its own, and its guard: a small process between this one and the
-/// command. The guard kills the command, with everything that it has started and that still runs,
-/// when this process ends in any other way than by destroying this object, `kill -9` included. If
-/// the guard itself is killed, the command is killed too.
+/// A command in a process group of its own, and its guard, a small process between this one and the
+/// command. The guard kills the command, and everything that the command has started and that still
+/// runs, if this process ends without destroying this object, even by `kill -9`. If the guard
+/// itself is killed, the command is killed too.
 class GuardedCommand {
  public:
-  /// The number is the errno of what failed.
+  /// Starts the command. The number is the errno of the call that failed.
   [[nodiscard]] static std::variant<GuardedCommand, int> start(const ChildRequest& request,
                                                                const Signals& signals);
 
@@ -43,21 +43,23 @@ class GuardedCommand {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  /// Readable when there may be a next event. After `guard_lost` ask after each SIGCHLD instead.
+  /// Readable when there may be a next event. After `guard_lost`, ask for events after each SIGCHLD
+  /// instead.
   [[nodiscard]] int fd() const noexcept { return link_.get(); }
   [[nodiscard]] std::optional<CommandEvent> next();
 
   enum class Delivery { done, refused };
-  /// To all processes of the command's group, while the command runs. Refused: the command, or all
-  /// of its group, may not be signalled by this process.
+  /// Sends the signal to all processes of the command's group, while the command runs. Refused:
+  /// this process has no right to signal the command itself, or any process of the group at all.
   [[nodiscard]] Delivery signal_group(int signal) const noexcept;
 
-  /// SIGKILL to everything that the command has started and that still runs, until nothing is left.
+  /// Sends SIGKILL to everything that the command has started and that still runs, until nothing is
+  /// left.
   [[nodiscard]] Delivery kill_everything() const noexcept;
 
  private:
   GuardedCommand(pid_t pid, pid_t guard, Descriptor link) noexcept;
-  /// A guard that somebody has stopped would never report the end of the command.
+  /// Continues a guard that was stopped, which would never report the end of the command.
   void continue_guard() const noexcept;
   [[nodiscard]] std::optional<CommandEvent> lose_guard();
   [[nodiscard]] std::optional<CommandEvent> look_at_own_child();

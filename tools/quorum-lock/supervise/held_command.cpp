@@ -50,7 +50,7 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
                                              const Lease& lease) {
   std::vector<std::string> additions = {"QUORUM_LOCK_RESOURCE=" + request.subject.resource,
                                         "QUORUM_LOCK_TOKEN=" + lease.token().str()};
-  // The command and its children need not know it.
+  // The command and its children need not know the password.
   std::vector<std::string_view> removals = {"QUORUM_LOCK_PASSWORD"};
   if (request.target.kind() == Target::Kind::permit) {
     additions.push_back("QUORUM_LOCK_PERMIT=" + lease.resource());
@@ -60,7 +60,7 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
   if (const auto number = lease.fencing_token()) {
     additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + to_string(*number));
   } else {
-    // An inherited one must not be taken for ours.
+    // An inherited number must not be taken for one of this lease.
     removals.emplace_back("QUORUM_LOCK_FENCING_TOKEN");
   }
   if (session.is_local()) {
@@ -83,7 +83,7 @@ int report_start_failure(const std::string& command, int error) {
   return code(error == ENOENT ? ExitCode::not_found : ExitCode::not_executable);
 }
 
-/// Why the lease was not renewed, as far as the client knows.
+/// The reason why the lease was not renewed, as far as the client knows.
 std::string loss_reason(const HeldCommand& request, const Session& session, const Ending& ending,
                         std::chrono::nanoseconds held) {
   if (request.max_renewals && ending.renewals >= *request.max_renewals) {
@@ -91,7 +91,7 @@ std::string loss_reason(const HeldCommand& request, const Session& session, cons
   }
   const LossPlan plan = plan_loss(request.terms.ttl, request.kill_after);
   if (request.max_hold) {
-    // A lease renewed so recently would have been renewed again, but for the limit.
+    // A lease that was renewed so recently would have been renewed again if there were no limit.
     const bool lately =
         ending.silence < request.terms.ttl / 3 && held + request.terms.ttl >= *request.max_hold;
     const bool over = held + plan.term_lead + request.terms.ttl / 100 >= *request.max_hold;
@@ -141,8 +141,8 @@ int command_exit_code(int wait_status) {
                                   : WEXITSTATUS(wait_status);
 }
 
-/// The lock was the command's to the end, as far as this process knows; the nodes have the last
-/// word.
+/// Releases the lock. As far as this process knows, the command had the lock until its end, but the
+/// nodes decide that.
 int release(const HeldCommand& request, Lease& lease, int exit_code) {
   const Result<RoundReport> released = lease.release();
   if (released) return exit_code;
@@ -156,7 +156,7 @@ int release(const HeldCommand& request, Lease& lease, int exit_code) {
   return exit_code;
 }
 
-/// The errno if the command could not be started.
+/// Runs the command to its end. The number is the errno if the command could not be started.
 std::variant<Ending, int> supervise(const HeldCommand& request, const ChildRequest& child,
                                     const Lease& lease, LockStatus& status, const Signals& signals,
                                     const Terminal& terminal) {
@@ -179,7 +179,7 @@ int report_loss(const HeldCommand& request, const Session& session, Lease& lease
     // The keys left on the nodes would only block others; the loss is known.
     static_cast<void>(lease.release());
   } else {
-    // The lease still keeps others out until it ends, while the command still runs.
+    // The command still runs, so the lease is left to keep others out until it ends.
     static_cast<void>(lease.detach());
   }
   return code(ExitCode::lost);

@@ -17,7 +17,7 @@
 
 namespace redlock::cli {
 
-/// The part of AcquireOptions that a command line can say.
+/// The part of AcquireOptions that a command line can set.
 struct LockTerms {
   std::chrono::nanoseconds ttl{};
   std::chrono::nanoseconds wait{};
@@ -37,13 +37,14 @@ struct HeldCommand {
   std::optional<std::chrono::nanoseconds> max_hold{};
   std::optional<std::uint64_t> max_renewals{};
   std::optional<std::chrono::nanoseconds> kill_after{};
-  int conflict_code = code(ExitCode::taken);  ///< if another holds the lock until the wait is over
+  /// The exit code if another client holds the lock until the wait is over.
+  int conflict_code = code(ExitCode::taken);
   MetricsTargets metrics{};
   StatusTarget status{};
 };
 
-/// Acquires or adopts, runs the command, renews meanwhile, ends it in time when the lock is lost,
-/// releases. The exit code of the program.
+/// Acquires or adopts the lock, runs the command, renews the lock meanwhile, ends the command in
+/// time if the lock is lost, and releases the lock. Returns the exit code of the program.
 [[nodiscard]] int run_under_lock(const HeldCommand& request, const Signals& signals);
 
 }  // namespace redlock::cli

@@ -40,7 +40,7 @@ LockStatus::LockStatus(StatusTarget target, Subject subject, const Target& lock,
   // Several resources, and permits, have no single holder.
   if (lock.permits() > 0 || !lock.more_resources().empty()) return;
   watcher_ = std::jthread([this, &client, resource = lock.resource()](const std::stop_token& stop) {
-    // Without it, the name is not known.
+    // If the watch fails, the name is not known.
     static_cast<void>(client.watch(resource, [this](const Inspection& seen) { note(seen); }, stop,
                                    {.poll_interval = std::chrono::seconds(1)}));
   });
@@ -73,7 +73,7 @@ std::string LockStatus::own_name() const {
 
 HttpPage LockStatus::page() const {
   const std::lock_guard lock(mutex_);
-  // A lease that has run out while this process was stopped is over before anybody else knows it.
+  // A lease that ran out while this process was stopped is over, even if nobody has reported that.
   const bool holds = phase_ == Phase::holding && lease_->valid();
   const std::string_view role = holds                      ? target_.holding
                                 : phase_ == Phase::waiting ? target_.waiting

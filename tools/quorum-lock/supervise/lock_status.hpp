@@ -21,12 +21,12 @@
 
 namespace redlock::cli {
 
-/// Where --status-listen answers, and what it calls this process.
+/// The address on which --status-listen answers, and its words for this process.
 struct StatusTarget {
   std::optional<ListenAddress> listen{};
   std::string_view holding = "holder";  ///< the role while the lock is held
   std::string_view waiting = "waiter";  ///< the role before
-  std::string name{};                   ///< of this process; empty: the nodes know it
+  std::string name{};                   ///< the name of this process; empty: the nodes know it
 };
 
 /// Throws UsageError.
@@ -70,10 +70,10 @@ class LockStatus {
   const Subject subject_;
   mutable std::mutex mutex_;
   Phase phase_ = Phase::waiting;
-  const Lease* lease_ = nullptr;      ///< while holding
-  std::optional<Token> seen_token_;   ///< the holder's, as last seen
+  const Lease* lease_ = nullptr;      ///< the lease while the lock is held
+  std::optional<Token> seen_token_;   ///< the holder's token, as last seen
   std::string seen_name_;             ///< the name of that holder
-  std::optional<HttpServer> server_;  // it uses the others, and so does the next
+  std::optional<HttpServer> server_;  // this member and the next use those before
   std::jthread watcher_;
 };
 

@@ -39,7 +39,7 @@ class MetricsExport {
   MetricsExport(const MetricsExport&) = delete;
   MetricsExport& operator=(const MetricsExport&) = delete;
 
-  /// The text that a scrape gets now. Any thread.
+  /// The text that a scrape gets now. Any thread can call this.
   [[nodiscard]] HttpPage page() const;
 
  private:

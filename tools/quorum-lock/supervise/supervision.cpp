@@ -13,8 +13,9 @@ Instant later(Instant from, nanoseconds by) {
   return by > left ? Instant::max() : from + by;
 }
 
-/// Renewals come after a third of the TTL at the earliest, and none must be missed. A deadline that
-/// a node's clock has brought nearer must be seen well within the margin that SIGKILL is given.
+/// How often the lease is checked. No renewal must be missed, and renewals are at least a third of
+/// the TTL apart. A deadline that a node's clock has brought nearer must be seen well within the
+/// margin for SIGKILL.
 nanoseconds look_interval(nanoseconds ttl, nanoseconds margin) {
   return std::max<nanoseconds>(std::min(ttl / 8, margin / 4), std::chrono::milliseconds{2});
 }
@@ -39,7 +40,7 @@ void Supervision::follow(Instant now, Instant valid_until) {
 }
 
 Supervision::Order Supervision::look(Instant now, LeaseView lease) {
-  // Once the loss is being carried out, nothing of this says why it came about.
+  // After the loss has begun, later changes of the lease do not explain it.
   if (phase_ == Phase::running) {
     follow(now, lease.valid_until);
     return look_while_running(now, lease);
@@ -51,8 +52,8 @@ Supervision::Order Supervision::look(Instant now, LeaseView lease) {
 }
 
 Supervision::Order Supervision::look_while_running(Instant now, LeaseView lease) {
-  // Too late for manners: a clock of the nodes was set forward, this process was stopped, or the
-  // machine slept, and somebody else may hold the lock by now.
+  // Too late for SIGTERM: a node's clock was set forward, this process was stopped, or the machine
+  // slept, and somebody else may hold the lock by now.
   if (lease.state == LeaseView::State::over || now >= valid_until_) return lose(now, Order::kill);
   if (ending_.wait_status || now < valid_until_ - plan_.term_lead) return Order::none;
   terminated_at_ = now;
@@ -64,7 +65,7 @@ Supervision::Order Supervision::lose(Instant now, Order order) {
   ending_.lock = Ending::Lock::lost;
   if (order == Order::kill) {
     phase_ = Phase::killed;
-    // Nobody is there to be killed, and nothing is to be said of it.
+    // Nothing is left to be killed, and nothing has to be reported.
     if (gone()) return Order::none;
     give_up_at_ = later(now, death_limit);
     ending_.sent = Ending::Sent::kill;
@@ -81,8 +82,8 @@ void Supervision::signal_refused() noexcept {
   }
 }
 
-/// The grace, at most until the lease ends. That end follows renewals and clock steps in both
-/// directions.
+/// When the grace ends: at the latest before the lease ends. Renewals move the end of the lease
+/// later, and clock steps move it earlier.
 Instant Supervision::kill_at() const noexcept {
   return std::min(later(terminated_at_, plan_.kill_after), valid_until_ - plan_.margin);
 }

@@ -9,17 +9,18 @@
 
 namespace redlock::cli {
 
-/// How a command under a lock ended, and what is known of why.
+/// How a command under a lock ended, and what is known about the cause.
 struct Ending {
   std::optional<int> wait_status{};  ///< none: the command still runs
   enum class Lock { kept, lost } lock = Lock::kept;
   /// The last signal that was sent because of the loss.
   enum class Sent { nothing, terminate, kill } sent = Sent::nothing;
-  /// What still runs of the command and of everything that it has started.
+  /// Whether the command, or anything that it has started, still runs.
   enum class Remains { none, running, beyond_our_rights } remains = Remains::running;
-  std::uint64_t renewals = 0;             ///< renewals that were seen
-  std::chrono::nanoseconds silence{0};    ///< lost: since the last renewal or the acquisition
-  std::chrono::nanoseconds shortened{0};  ///< by how much the deadline came nearer since then
+  std::uint64_t renewals = 0;  ///< renewals that were seen
+  /// Lost: the time since the last renewal, or since the acquisition.
+  std::chrono::nanoseconds silence{0};
+  std::chrono::nanoseconds shortened{0};  ///< the time by which the deadline came nearer since then
 };
 
 /// Decides which signal a command under a lock gets, and when. Uses neither clock nor process: the
@@ -28,8 +29,8 @@ class Supervision {
  public:
   using Instant = BootClock::time_point;
 
-  /// How long after SIGKILL a process may take to die. One that is still there then is stuck in the
-  /// kernel, or may not be signalled: waiting longer does not end it.
+  /// How long after SIGKILL a process may take to die. A process that is still there then is stuck
+  /// in the kernel, or may not be signalled: a longer wait would not end it.
   static constexpr std::chrono::seconds death_limit{2};
 
   struct LeaseView {

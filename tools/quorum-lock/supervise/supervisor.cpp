@@ -38,7 +38,7 @@ Ending Supervisor::run(const std::function<void()>& on_losing) {
 }
 
 void Supervisor::look_at_lease() {
-  // The deadline before the state: a renewal in between must not be taken for an end.
+  // The deadline is read before the state, so that a renewal in between is not taken for the end.
   const auto valid_until = lease_.valid_until();
   using State = Supervision::LeaseView::State;
   const State state = lease_.valid() ? State::live : State::over;
@@ -57,7 +57,7 @@ void Supervisor::carry_out(Supervision::Order order) {
       return;
     case Supervision::Order::terminate:
       if (command_.signal_group(SIGTERM) == Delivery::refused) on_refused(command_.pid());
-      // A stopped process would not see it.
+      // A stopped process would not handle SIGTERM.
       static_cast<void>(command_.signal_group(SIGCONT));
       return;
     case Supervision::Order::kill:
@@ -117,7 +117,8 @@ void Supervisor::take_events() {
 }
 
 void Supervisor::on_stopped(int signal) {
-  // By SIGSTOP, or without a terminal: somebody's own doing; the lock is kept for it.
+  // Somebody has stopped the command on purpose, by SIGSTOP or without a terminal: the lock is kept
+  // for it.
   if (!terminal_.present() || signal == SIGSTOP || supervision_.is_losing()) return;
   if ((signal == SIGTTIN || signal == SIGTTOU) && terminal_.ours()) {
     had_terminal_ = true;

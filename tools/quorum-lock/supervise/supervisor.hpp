@@ -12,8 +12,8 @@
 
 namespace redlock::cli {
 
-/// Lives with a command under a lock: passes signals on, keeps shell and terminal right when it
-/// stops, and carries out what Supervision decides.
+/// Supervises a command under a lock: passes signals on to the command, settles shell and terminal
+/// when the command stops, and carries out the decisions of Supervision.
 class Supervisor {
  public:
   /// Throws std::system_error.

@@ -48,7 +48,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Colour = Style::Colour;
 
-/// Empty: it did not say.
+/// The role in a word; empty: the node did not say.
 std::string role_word(admin::NodeCheck::Role role) {
   if (role == admin::NodeCheck::Role::unknown) return {};
   return std::string(to_string(role));
@@ -94,7 +94,7 @@ std::string signed_duration(std::chrono::nanoseconds duration) {
 
 std::string uptime_text(std::chrono::seconds uptime) {
   using std::chrono::floor;
-  // Whole units: only minutes or months matter.
+  // In whole units: exact times do not matter, only whether it is minutes or months.
   if (uptime >= std::chrono::hours(48)) {
     return fmt::format("{} d", floor<std::chrono::hours>(uptime).count() / 24);
   }

@@ -12,13 +12,13 @@ namespace redlock::cli {
 
 /// The state of a node in a word or two, the most important one first.
 [[nodiscard]] std::string state_of(const admin::NodeCheck& node);
-/// The server and its version, as it names itself; empty: it did not say.
+/// The server and its version, as the server names itself; empty: it did not say.
 [[nodiscard]] std::string server_text(const admin::NodeCheck& node);
 
 /// The output of `doctor`. A value that a node did not report is null in the JSON; a quarantine
 /// without an end is -1, as in Redis.
 [[nodiscard]] std::string check_json(const admin::DeploymentCheck& check);
-/// With --quiet only what is wrong.
+/// The text of `doctor`; with --quiet only the problems.
 [[nodiscard]] std::string check_text(const Style& style, const Settings& settings,
                                      const admin::DeploymentCheck& check);
 /// The output of `doctor --watch`: what has changed since the previous check.

@@ -8,7 +8,7 @@ namespace {
 
 using FindingList = std::vector<admin::Finding>;
 
-/// Those of the first that the second does not have.
+/// The findings of the first list that the second does not have.
 FindingList difference(const FindingList& first, const FindingList& second) {
   FindingList rest;
   std::copy_if(first.begin(), first.end(), std::back_inserter(rest), [&](const auto& one) {

@@ -7,8 +7,8 @@
 
 namespace redlock::cli {
 
-/// Compares the findings of successive checks. A finding is the same as before if it is of the same
-/// kind and node: what it says may differ, as the rest of a quarantine does.
+/// Compares the findings of successive checks. A finding counts as the same if its kind and node
+/// are the same: its text may differ, such as the time that is left of a quarantine.
 class FindingChanges {
  public:
   struct Change {
@@ -16,7 +16,7 @@ class FindingChanges {
     std::vector<admin::Finding> gone{};
   };
 
-  /// None: these findings are those of the check before. The first check always changes something.
+  /// None: nothing has changed since the check before. The first check always changes something.
   [[nodiscard]] std::optional<Change> take(const std::vector<admin::Finding>& findings);
 
  private:

@@ -18,7 +18,7 @@ constexpr FindingRow level_rows[] = {
     {FindingKind::evicting, FindingLevel::warning, true},
     {FindingKind::loading, FindingLevel::warning, true},
     {FindingKind::old_version, FindingLevel::warning, false},
-    // Somebody relies on what the server keeps: the guard is off, or trusts it.
+    // Somebody relies on the server's disk: the guard is off, or trusts the server to be durable.
     {FindingKind::not_durable, FindingLevel::critical, false},
     {FindingKind::clock, FindingLevel::warning, true},
     {FindingKind::fencing_floor, FindingLevel::warning, false},
@@ -28,7 +28,7 @@ constexpr FindingRow level_rows[] = {
     {FindingKind::not_bootstrapped, FindingLevel::warning, true},
     // Some of the nodes that the finding names may vote; their membership shows which.
     {FindingKind::other_deployment, FindingLevel::warning, false},
-    // Clients with different lists may both be granted a lock.
+    // Two clients with different lists can both be granted a lock.
     {FindingKind::stale_client, FindingLevel::critical, false},
     {FindingKind::tracking_table, FindingLevel::warning, false},
     {FindingKind::no_scripts, FindingLevel::warning, true},

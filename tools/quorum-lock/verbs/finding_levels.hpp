@@ -19,7 +19,7 @@ enum class FindingLevel { warning, critical };
 struct FindingRow {
   admin::Finding::Kind kind{};
   FindingLevel level = FindingLevel::warning;
-  bool costs_vote = false;  ///< the nodes that it names have no vote; of duplicates all but one
+  bool costs_vote = false;  ///< the nodes that it names have no vote; for duplicates: all but one
 };
 
 /// A row for each kind of finding.

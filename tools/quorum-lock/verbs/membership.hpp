@@ -12,7 +12,7 @@ namespace redlock::cli {
 [[nodiscard]] std::string membership_text(const Style& style, const Settings& settings,
                                           const admin::Membership& membership);
 
-/// One line: the next step of a change.
+/// The next step of a change, in one line.
 [[nodiscard]] std::string progress_text(const admin::ChangeProgress& progress);
 
 }  // namespace redlock::cli

@@ -17,7 +17,7 @@ constexpr std::chrono::nanoseconds no_duration{0};
 
 enum class PluginState { ok, warning, critical, unknown };
 
-/// The performance data begin at a bar, and the line ends at its end.
+/// The text without the bar, at which performance data begin, and without line ends.
 std::string in_plugin_line(std::string_view text) {
   std::string line = as_printable(text);
   std::replace(line.begin(), line.end(), '|', '/');

@@ -15,12 +15,12 @@ struct PluginOutput {
   std::string line{};  ///< with its line end
 };
 
-/// Critical: fewer than `quorum` nodes have a vote, or a finding is critical by its row. Unknown:
+/// CRITICAL: fewer than `quorum` nodes have a vote, or a finding is critical by its row. UNKNOWN:
 /// no node can be reached from here.
 [[nodiscard]] PluginOutput plugin_output(const admin::DeploymentCheck& check, std::size_t quorum,
                                          bool guarded);
 
-/// Nothing was found out about the deployment.
+/// The output if nothing was found out about the deployment.
 [[nodiscard]] PluginOutput plugin_unknown(std::string_view why);
 
 }  // namespace redlock::cli

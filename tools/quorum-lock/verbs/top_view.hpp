@@ -18,8 +18,8 @@ struct TopFacts {
   std::vector<std::string> warnings{};  ///< see list_warnings()
 };
 
-/// The screen of `top`: at most `height` lines of at most `width` characters. Rows without room are
-/// counted. Pure.
+/// The screen of `top`: at most `height` lines of at most `width` characters. Rows that have no
+/// room are counted in a line. Pure.
 [[nodiscard]] std::vector<std::string> top_lines(const Style& style, const TopFacts& facts,
                                                  std::size_t width, std::size_t height);
 

@@ -5,8 +5,8 @@
 
 namespace redlock::cli {
 
-/// Each checks its arguments (UsageError) before it starts or sends anything, and gives the exit
-/// code of the program.
+/// The verbs. Each checks its arguments (UsageError) before it starts or sends anything, and
+/// returns the exit code of the program.
 [[nodiscard]] int verb_run(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_acquire(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_extend(const Arguments& given, const Signals& signals);

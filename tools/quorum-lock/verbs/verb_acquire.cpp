@@ -43,7 +43,7 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
       print_result(settings.format == Settings::Format::json
                        ? acquired_json(subject, target, lease)
                        : acquired_text(Style::of_standard_output(), settings, subject, lease));
-  // A token that nobody could read would only block the resource: the lease goes out of scope.
+  // If the token could not be printed, the lease is released: it would only block the resource.
   if (printed == code(ExitCode::done)) static_cast<void>(lease.detach());
   return printed;
 }

@@ -33,7 +33,7 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
       admin::bootstrap(client_options(settings, session.nodes()), change);
   if (!opened) {
     print_error(opened.error().message);
-    // Wrong usage is no refusal: nobody was asked.
+    // Wrong usage is not a refusal: no node was asked.
     if (json && opened.error().code != Errc::invalid_argument &&
         print_result(refused_json(opened.error().message)) != code(ExitCode::done)) {
       return code(ExitCode::failure);

@@ -22,7 +22,7 @@
 namespace redlock::cli {
 namespace {
 
-/// With --json also what the nodes store.
+/// Prints the result; with --json also what the nodes store.
 int report(const Settings& settings, const Breaking& what, const BreakVerdict& verdict) {
   int printed = code(ExitCode::done);
   if (settings.format == Settings::Format::json) {
@@ -45,8 +45,9 @@ std::chrono::nanoseconds delay_of(const Arguments& given, const Settings& settin
   return delay;
 }
 
-/// A holder that does not notice works until its lease ends. With --quiet, too: nothing else says
-/// that two may work at once.
+/// Warns if the delay is shorter than the holder's lease: a holder that does not notice the break
+/// works until its lease ends. The warning comes even with --quiet, because nothing else says that
+/// two may work at once.
 void warn_of_short_delay(const Breaking& what, const Inspection& before) {
   const auto left = lease_beyond_delay(before, what.delay);
   if (left == std::chrono::nanoseconds::zero()) return;
@@ -54,12 +55,12 @@ void warn_of_short_delay(const Breaking& what, const Inspection& before) {
                             format_duration(left), format_duration(what.delay)));
 }
 
-/// False: it could not be printed.
+/// Returns false if the lock could not be printed.
 bool show(const Settings& settings, bool sure, const std::string& resource,
           const Inspection& before) {
   if (settings.detail == Settings::Detail::quiet && sure) return true;
   const std::string shown = inspection_text(Style::of_standard_output(), resource, before);
-  // With --quiet only because it asks.
+  // With --quiet, the lock is shown only because the question follows.
   if (settings.format != Settings::Format::json && settings.detail != Settings::Detail::quiet) {
     return print(shown);
   }

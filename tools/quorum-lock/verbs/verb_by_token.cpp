@@ -21,7 +21,7 @@
 namespace redlock::cli {
 namespace {
 
-/// What a token is said to hold.
+/// The locks that a token holds, according to the user.
 struct Claimed {
   std::vector<std::string> resources;
   std::optional<std::uint64_t> permits;
@@ -39,7 +39,7 @@ Claimed claimed_by(const Arguments& given) {
   return claimed;
 }
 
-/// Makes the call, and reports what came of it.
+/// Makes the call, and reports its result.
 template <typename Call>
 int call_by_token(const Settings& settings, Claimed& claimed, std::string_view outcome,
                   RoundKind kind, const Signals& signals, Call call) {

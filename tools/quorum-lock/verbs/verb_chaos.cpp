@@ -52,7 +52,8 @@ struct ChaosRequest {
 constexpr FaultKind forgetting_kinds[] = {FaultKind::clock, FaultKind::role, FaultKind::evict,
                                           FaultKind::name};
 
-/// Of these, only what spares the keys is drawn where a foreign contender takes part.
+/// Removes these kinds from the default, for a run with a foreign contender. Throws UsageError if
+/// --faults names one of them.
 std::set<FaultKind> without_forgetting(std::set<FaultKind> kinds, const Arguments& given) {
   for (const FaultKind kind : forgetting_kinds) {
     if (given.find("faults") == nullptr) {
@@ -153,13 +154,13 @@ ChaosRequest read_request(const Arguments& given) {
   if (const auto folder = given.text("keep")) {
     if (request.check) throw UsageError("--keep: not together with --check, which runs nothing");
     request.keep = empty_folder(*folder);
-    // It is passed to processes with another current directory.
+    // Absolute, because it is passed to processes with another current directory.
     request.keep = std::filesystem::absolute(*request.keep);
   }
   return request;
 }
 
-/// Removed with all that is in it, unless it is wanted.
+/// The folder of a run, which is removed with everything in it unless the user wants it.
 class Workshop {
  public:
   Workshop() : folder_(make_temporary_directory()) {}
@@ -229,7 +230,7 @@ int run_and_judge(ChaosRequest& request, const Signals& signals) {
     if (progress) progress->show(static_cast<std::size_t>(done.count()), broken);
   };
   const int signal = chaos::run(request.run, signals);
-  // Its bar must be gone before anything else is printed.
+  // The progress bar must be gone before anything else is printed.
   progress.reset();
 
   const auto history = chaos::read_history(request.run.histories);

@@ -74,7 +74,7 @@ class Doctor {
     return print(output.line) ? output.exit_code : plugin_unknown({}).exit_code;
   }
 
-  /// Until output fails; `verdict` is the exit code of the last check.
+  /// Checks again and again until output fails. `verdict` is the exit code of the last check.
   [[nodiscard]] int watch(std::chrono::nanoseconds interval, std::atomic<int>& verdict) const {
     FindingChanges changes;
     for (bool first = true;; first = false) {

@@ -59,12 +59,12 @@ int run_while_leader(const Candidacy& candidacy, const Arguments& given, const S
   return run_under_lock(request, signals);
 }
 
-/// `limit`: or until so much time has passed.
+/// Waits until `over` is requested, or until the time `limit` has passed.
 void wait_for_end(const std::stop_token& over, std::chrono::nanoseconds limit = forever) {
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
-  // What is longer than anybody lives would not fit behind the clock's now.
+  // A very long limit, added to the clock's time, would overflow.
   if (limit > std::chrono::hours(24 * 365 * 100)) {
     never.wait(lock, over, [] { return false; });
   } else {
@@ -145,19 +145,19 @@ int observe(const Candidacy& candidacy, Client& client, const Signals& signals) 
   return signal != 0 ? code_of_signal(signal) : printed;
 }
 
-/// Nobody leads, or too few nodes answer to say.
+/// Reports that there is no leader, or that too few nodes answer.
 int report_no_leader(const Candidacy& candidacy, Election& election) {
   const auto leader = election.leader();
   if (!leader) return report_failure(candidacy.settings, candidacy.election, leader.error());
   const int printed = print_result(leader_text(candidacy, *leader));
-  // Elected this very moment.
+  // A leader may have been elected in this moment.
   if (leader->has_value() || printed != code(ExitCode::done)) return printed;
   print_error(fmt::format("no leader of '{}' within {}", candidacy.election,
                           format_duration(candidacy.wait)));
   return code(ExitCode::taken);
 }
 
-/// Until there is a leader, or the wait is over.
+/// Observes until there is a leader, or the wait is over.
 int observe_until_led(const Candidacy& candidacy, Client& client, const Signals& signals) {
   Election election(client, candidacy.election);
   std::stop_source over;
@@ -169,7 +169,7 @@ int observe_until_led(const Candidacy& candidacy, Client& client, const Signals&
   std::optional<Leader> seen;
   const auto observed = election.observe(
       [&](const std::optional<Leader>& leader) {
-        // The wait may be over by the first sight of it, which counts all the same.
+        // A leader that is seen first when the wait is over still counts.
         if (!leader || seen) return;
         seen = leader;
         over.request_stop();
@@ -187,7 +187,8 @@ int verb_elect(const Arguments& given, const Signals& signals) {
   Candidacy candidacy;
   candidacy.settings = resolve_settings(given, NodesNeeded::required);
   candidacy.election = resource_of(given);
-  // At the top level of a file it names the clients of all verbs, on all hosts of the file.
+  // A name at the top level of a file names the clients of all verbs, on all hosts that have the
+  // file.
   const auto* name = given.find("name");
   if (name != nullptr && name->layer != Arguments::Layer::top_level) {
     candidacy.candidate = name_of(given, "name");

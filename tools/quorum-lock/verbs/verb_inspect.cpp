@@ -44,7 +44,7 @@ std::string too_few_answered(const std::string& resource, const Inspection& insp
 
 namespace {
 
-/// Every permit is a lock of its own.
+/// Inspects every permit, because each is a lock of its own.
 int inspect_permits(Client& client, const Settings& settings, const std::string& resource,
                     std::uint64_t count) {
   std::vector<PermitInspection> permits;
@@ -73,8 +73,8 @@ int inspect_permits(Client& client, const Settings& settings, const std::string&
   return code(ExitCode::unavailable);
 }
 
-/// What somebody has missed who left out --permits; empty: nothing. A semaphore stores nothing
-/// under its own name, and looks free.
+/// Advice for a user who has left out --permits; empty: the resource has no permits. A semaphore
+/// stores nothing under its own name, and looks free.
 std::string advice_on_permits(const ClientOptions& client, const std::string& resource) {
   admin::ListOptions options;
   options.pattern = escaped_glob(resource);

@@ -61,7 +61,7 @@ class Lister {
     return printed;
   }
 
-  /// Until a signal, or until output fails.
+  /// Prints lists until a signal comes or output fails.
   [[nodiscard]] int watch() {
     const bool redraws = !json() && ::isatty(STDOUT_FILENO) == 1;
     for (bool first = true;; first = false) {
@@ -104,7 +104,7 @@ class Lister {
     return list_warnings(list, options_.keys_per_node);
   }
 
-  /// On a terminal, in the place of the list before.
+  /// The list for a terminal, which replaces the list before.
   [[nodiscard]] std::string frame(const admin::LockList& list) const {
     const Style style = Style::of_standard_output();
     const WindowSize window = window_size();
@@ -115,13 +115,13 @@ class Lister {
     }
     for (std::string& line : lock_lines(style, list, window.width))
       lines.push_back(std::move(line));
-    // Below them is the cursor, and the shell's prompt afterwards.
+    // The line below is for the cursor, and later for the shell's prompt.
     lines = fitting_lines(std::move(lines), window.width, window.height - 1);
     lines.emplace_back();
     return frame_text(lines);
   }
 
-  /// Each once, for as long as it stays the same.
+  /// Prints each warning once, as long as it does not change.
   void warn_of_changes(const admin::LockList& list) {
     std::vector<std::string> lines = complaints(list);
     for (const std::string& line : lines) {

@@ -36,7 +36,8 @@ std::string listed(const std::vector<std::string>& resources) {
   return list;
 }
 
-/// Whether the text names the same resources, in any order. Of a semaphore, it names the permit.
+/// Whether the text names the same resources as the target, in any order. For a semaphore, the text
+/// names the permit.
 bool is_on(const DetachedLease& detached, const Target& target) {
   const std::vector<std::string>& resources = detached.resources;
   if (target.permits() > 0) {
@@ -47,7 +48,8 @@ bool is_on(const DetachedLease& detached, const Target& target) {
   return std::set<std::string>(resources.begin(), resources.end()) == named;
 }
 
-/// The lock of --adopt if that is the whole text of a detached lease: it knows its own kind.
+/// The lock of --adopt if the option has the whole text of a detached lease, which states its own
+/// kind.
 Adoption handed_on(DetachedLease detached, const Arguments& given, const Target& target) {
   if (!is_on(detached, target)) {
     throw UsageError(fmt::format("--adopt: the text is of a lease on {}: name that",
@@ -68,7 +70,7 @@ Adoption handed_on(DetachedLease detached, const Arguments& given, const Target&
   return adoption;
 }
 
-/// The lock of --adopt, of the kind that the target has.
+/// The lock of --adopt. If it is only a token, the lock has the target's kind.
 std::optional<Adoption> adoption_of(const Arguments& given, const Target& target) {
   const auto number = given.number("fencing-token");
   if (given.find("adopt") == nullptr) {

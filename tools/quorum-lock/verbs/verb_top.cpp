@@ -48,7 +48,8 @@ class Gatherer {
     const std::lock_guard lock(mutex_);
     return facts_;
   }
-  /// Whether it waits for the next second. Otherwise its end takes as long as the nodes do.
+  /// Asks the thread to stop. Returns whether it only waits for the next second; otherwise its end
+  /// takes as long as the answers of the nodes.
   [[nodiscard]] bool stop() {
     thread_.request_stop();
     const std::lock_guard lock(mutex_);
@@ -90,7 +91,7 @@ class Gatherer {
   std::jthread thread_;
 };
 
-/// From the first line drawn to the last key.
+/// Draws the screen and handles keys, from the first line to the last key.
 class Top {
  public:
   Top(const Signals& signals, Gatherer& gatherer) : signals_(signals), gatherer_(gatherer) {}
@@ -173,7 +174,7 @@ int verb_top(const Arguments& given, const Signals& signals) {
   Gatherer gatherer(client_options(settings, session.nodes()), options);
   const int result = Top(signals, gatherer).run();
   if (!gatherer.stop()) {
-    // The nodes that it waits for are of no interest any more.
+    // The answers that the thread waits for are no longer of interest.
     session.end_local_nodes();
     ::_exit(result);
   }

@@ -35,7 +35,7 @@ class Report {
     const std::lock_guard lock(mutex_);
     if (!result_) end(report_failure(settings_, resource, error));
   }
-  /// Requested by a signal, or by the first failure.
+  /// A stop is requested by a signal, or by the first failure.
   [[nodiscard]] std::stop_source& over() noexcept { return over_; }
   [[nodiscard]] int result() const { return result_.value_or(code(ExitCode::done)); }
 

@@ -24,7 +24,7 @@ using Kept = std::shared_ptr<Client>;
   return call.external<HeldLease>(i).lease.get();
 }
 
-/// The context of a call that answers once, which `answer` gets and frees.
+/// The context of a call that answers once. `answer` receives and frees it.
 [[nodiscard]] void* pledge(Client& client, const Arguments& call) {
   return std::make_unique<Pledge>(Pledge{&client, call.number(1)}).release();
 }
@@ -39,7 +39,7 @@ using Kept = std::shared_ptr<Client>;
   return inspection_value(js, *inspection);
 }
 
-/// Sends a result of the library, or the error in its place, to JavaScript.
+/// Sends JavaScript a result of the library, or the error if there is one.
 template <typename Ptr, auto value>
 void send_answer(const Pledge& pledge, typename Ptr::pointer result,
                  redlock_error* error) noexcept {

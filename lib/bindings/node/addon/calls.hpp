@@ -3,11 +3,11 @@
 #include "js.hpp"
 
 /// The functions that ../src/native.cjs can call. A `client` and a `lease` are the values that
-/// `open` and a granted acquire gave; a request is a BigInt. All calls that ask the nodes take the
-/// id under which the handler of the client learns the answer.
+/// `open` and a granted acquire returned; a request is a BigInt. All calls that ask the nodes take
+/// the id under which the handler of the client learns the answer.
 namespace redlock::node {
 
-/// (options, handler, events, observe, provide) → {error, client}
+/// (options, handler, events, observe, provide, log) → {error, client}
 [[nodiscard]] napi_value open(const Arguments& call);
 /// (client, referenced): whether the client keeps the process alive.
 [[nodiscard]] napi_value reference(const Arguments& call);
@@ -16,7 +16,7 @@ namespace redlock::node {
 /// (client): closes and waits, at the end of the process.
 [[nodiscard]] napi_value end(const Arguments& call);
 
-/// (client, id, target, options, once) → request
+/// (client, id, target, options, wait) → request
 [[nodiscard]] napi_value acquire(const Arguments& call);
 /// (client, id, resource, pollInterval) → request
 [[nodiscard]] napi_value watch(const Arguments& call);
@@ -47,8 +47,9 @@ namespace redlock::node {
 [[nodiscard]] napi_value valid_until(const Arguments& call);
 /// () → milliseconds
 [[nodiscard]] napi_value now(const Arguments& call);
-/// (lease): leaves the key on the nodes
+/// (client, id, text of the detached lease, options)
 [[nodiscard]] napi_value adopt(const Arguments& call);
+/// (lease) → the text of the detached lease, whose key stays on the nodes
 [[nodiscard]] napi_value detach(const Arguments& call);
 
 /// (options, pattern, keysPerNode, client) → promise of {error, list}

@@ -8,14 +8,15 @@ namespace {
 
 using Kept = std::shared_ptr<Client>;
 
-/// On JavaScript's thread. Without `env`, the environment is being taken down.
+/// Delivers a message on JavaScript's thread. A null `env` means that the environment is being
+/// taken down.
 void deliver(napi_env env, napi_value handler, void*, void* data) noexcept {
   const std::unique_ptr<Message> message(static_cast<Message*>(data));
   if (env == nullptr) return;
   try {
     message->deliver(Js(env), handler);
   } catch (const Pending&) {
-    // Node.js reports what is pending: the handler itself lets nothing out.
+    // Node.js reports the pending exception. The handler itself catches all its exceptions.
   }
 }
 

@@ -13,25 +13,25 @@
 
 namespace redlock::node {
 
-/// Something that JavaScript learns: `handler(id, event, error, result)` is called for it.
+/// An event for JavaScript, which is reported by `handler(id, event, error, result)`.
 struct Outcome {
   napi_value error;
   napi_value result;
 };
 
-/// On its way from the client's loop thread to JavaScript's.
+/// An event on its way from the client's loop thread to JavaScript's thread.
 class Message {
  public:
   Message() = default;
   virtual ~Message() = default;
   Message(const Message&) = delete;
   Message& operator=(const Message&) = delete;
-  /// On JavaScript's thread. Throws Pending.
+  /// Calls the handler, on JavaScript's thread. Throws Pending.
   virtual void deliver(const Js& js, napi_value handler) = 0;
 };
 
-/// `make(js)` makes the Outcome, on JavaScript's thread. It owns what it makes it of: a message
-/// that is never delivered frees that.
+/// `make(js)` makes the Outcome, on JavaScript's thread. `make` owns the data for the Outcome, so a
+/// message that is never delivered frees them.
 template <typename Make>
 class MessageOf final : public Message {
  public:
@@ -52,14 +52,16 @@ class MessageOf final : public Message {
   Make make_;
 };
 
-/// A client of the library, with a loop thread of its own, and the queue by which its answers come
-/// to JavaScript's thread.
+/// A client of the library, with a loop thread of its own, and the queue that brings its answers to
+/// JavaScript's thread.
 ///
-/// Why not on Node's own loop, as redlock.h allows: the library is compiled for the system's libuv,
-/// and a `uv_loop_t` of the one within Node.js has another layout and other functions.
+/// The client does not run on Node's own loop, as redlock.h would allow: the library is compiled
+/// for the system's libuv, and a `uv_loop_t` of Node's own libuv has another layout and other
+/// functions.
 ///
-/// It is kept by the value that JavaScript has, and by the queue. The library's callbacks have a
-/// plain pointer: the queue ends only after the client has been freed, and with it its callbacks.
+/// JavaScript's value and the queue keep this object. The library's callbacks have a plain pointer
+/// to it, because the queue ends only after the library's client, and thus its callbacks, have been
+/// freed.
 class Client : public std::enable_shared_from_this<Client> {
  public:
   explicit Client(napi_env env) noexcept : env_(env) {}
@@ -67,14 +69,14 @@ class Client : public std::enable_shared_from_this<Client> {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// Throws Pending. `events` is the id by which the handler learns of nodes and, if it is to
-  /// `observe` or `log`, of observations and of the lines of a log; 0: of none of them.
+  /// Throws Pending. `events` is the id under which the handler gets the events of nodes and, with
+  /// `observe` or `log`, the observations and the lines of the log; 0: it gets none of them.
   [[nodiscard]] ErrorPtr open(redlock_client_options options, napi_value handler, double events,
                               bool observe, bool provide, bool log);
 
   /// Makes the options ask JavaScript for credentials, for a call that has options of its own.
   void set_provider(redlock_client_options& options);
-  /// From any thread.
+  /// Sends JavaScript a request for credentials. Any thread can call this.
   void send_request(std::unique_ptr<CredentialsRequest> request) noexcept;
 
   /// NULL after `finish` and `end`.
@@ -89,10 +91,11 @@ class Client : public std::enable_shared_from_this<Client> {
   /// Closes, waits and frees: at the end of the process or of a worker.
   void end() noexcept;
 
-  /// From any thread, for as long as the library's client lives.
+  /// Sends a message to JavaScript. Any thread can call this, as long as the library's client
+  /// lives.
   template <typename Make>
   void send(double id, const char* event, Make make) noexcept {
-    // Out of memory, it ends the process there and then, as Node.js itself does.
+    // If memory is exhausted, this ends the process, as Node.js itself does.
     enqueue(std::make_unique<MessageOf<Make>>(id, event, std::move(make)));
   }
 
@@ -100,7 +103,7 @@ class Client : public std::enable_shared_from_this<Client> {
   /// `what`: "node" or "log".
   void send_event(const char* what, const redlock_node_event& event) noexcept;
   void enqueue(std::unique_ptr<Message> message) noexcept;
-  /// Call it after the answer to `close`: it does not block then.
+  /// Frees the client. Does not block after the answer to `close`.
   void finish() noexcept;
 
   napi_env env_;

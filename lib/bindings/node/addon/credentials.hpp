@@ -11,13 +11,13 @@ namespace redlock::node {
 
 class Client;
 
-/// The way to JavaScript for the library's threads that ask for credentials, which may do so after
-/// the client has ended.
+/// Passes requests for credentials from the library's threads to JavaScript. A thread may still ask
+/// after the client has ended.
 class CredentialsGate {
  public:
   void open(Client& client) noexcept;
   void close() noexcept;
-  /// The callback of C, whose context is this.
+  /// The C callback; its context is this object.
   void ask(redlock_credentials* request) noexcept;
 
  private:
@@ -25,7 +25,8 @@ class CredentialsGate {
   Client* client_ = nullptr;
 };
 
-/// JavaScript's handle of such a request. Nobody waits for what it forgets.
+/// JavaScript's handle of a request for credentials. A handle that JavaScript drops fails the
+/// request, so that no thread waits for ever.
 class CredentialsRequest {
  public:
   explicit CredentialsRequest(redlock_credentials* request) noexcept : request_(request) {}

@@ -93,7 +93,8 @@ std::uint64_t bigint_from(napi_env env, napi_value value) {
 
 namespace {
 
-/// JavaScript allows half of a surrogate pair, which no UTF-8 has: different texts would be one.
+/// JavaScript allows half of a surrogate pair, which UTF-8 cannot express: different texts would
+/// become the same.
 [[nodiscard]] bool is_well_formed(const std::u16string& text) noexcept {
   const auto is_low = [](char16_t unit) { return unit >= 0xDC00 && unit <= 0xDFFF; };
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -126,7 +127,7 @@ std::string text_from(napi_env env, napi_value value) {
 std::int64_t nanoseconds_from(napi_env env, napi_value value) {
   const double nanoseconds = std::round(number_from(env, value) * 1e6);
   if (std::isnan(nanoseconds)) throw_type_error(env, "a duration is NaN");
-  // The doubles that are the limits of 64 bits.
+  // 2^63 and -2^63 are exact as doubles.
   if (nanoseconds >= 0x1p63) return REDLOCK_FOREVER;
   if (nanoseconds < -0x1p63) return std::numeric_limits<std::int64_t>::min();
   return static_cast<std::int64_t>(nanoseconds);
@@ -145,7 +146,7 @@ napi_value member_of(napi_env env, napi_value object, const char* name) {
 }
 
 Arguments::Arguments(napi_env env, napi_callback_info info) : env_(env) {
-  // Missing ones are undefined.
+  // Missing arguments are undefined.
   std::size_t count = most;
   check(env, napi_get_cb_info(env, info, &count, values_.data(), nullptr, nullptr));
 }

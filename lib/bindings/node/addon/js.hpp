@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-/// The package for Node.js: what is written in C++ of it. Between redlock.h and Node-API, and
-/// nothing else: everything that can be decided in JavaScript is decided in ../src.
+/// The C++ part of the package for Node.js. It only translates between redlock.h and Node-API:
+/// everything that can be decided in JavaScript is decided in ../src.
 namespace redlock::node {
 
 /// A JavaScript exception is pending: return to JavaScript, which throws it.
@@ -32,9 +32,9 @@ class Js {
   [[nodiscard]] napi_value null() const;
   [[nodiscard]] napi_value boolean(bool value) const;
   [[nodiscard]] napi_value number(double value) const;
-  /// BigInt, for what needs all of its 64 bits.
+  /// A BigInt, for numbers that need all of their 64 bits.
   [[nodiscard]] napi_value bigint(std::uint64_t value) const;
-  /// NULL: null.
+  /// A string; null for NULL.
   [[nodiscard]] napi_value text(const char* value) const;
   /// null for a negative duration, which means "not known"; Infinity for REDLOCK_FOREVER.
   [[nodiscard]] napi_value milliseconds(std::int64_t duration_ns) const;
@@ -52,7 +52,8 @@ class Js {
     return array;
   }
 
-  /// Gives an object to the garbage collector, in a value that only this addon can read.
+  /// Wraps an object in a value that only this addon can read, and that the garbage collector
+  /// frees.
   template <typename T>
   [[nodiscard]] napi_value external(std::unique_ptr<T> object) const {
     napi_value value = nullptr;
@@ -76,7 +77,7 @@ class Js {
 [[nodiscard]] std::string text_from(napi_env env, napi_value value);
 /// Milliseconds, rounded to nanoseconds. A duration that is too long for nanoseconds lasts forever.
 [[nodiscard]] std::int64_t nanoseconds_from(napi_env env, napi_value value);
-/// Neither undefined nor null.
+/// Whether the value is neither undefined nor null.
 [[nodiscard]] bool is_given(napi_env env, napi_value value);
 [[nodiscard]] napi_value member_of(napi_env env, napi_value object, const char* name);
 
@@ -106,7 +107,7 @@ class Arguments {
   std::array<napi_value, most> values_{};
 };
 
-/// A function for JavaScript: nothing leaves it but a value or a JavaScript exception.
+/// A function for JavaScript. It returns a value, or leaves a JavaScript exception pending.
 template <napi_value (*body)(const Arguments&)>
 napi_value entry(napi_env env, napi_callback_info info) noexcept {
   try {

@@ -10,7 +10,7 @@
 namespace redlock::node {
 namespace {
 
-/// A call that blocks, on a thread of Node's own pool.
+/// A blocking call, which runs on a thread of Node's own pool.
 struct Listing {
   Texts texts{};
   redlock_client_options options{};
@@ -44,7 +44,7 @@ void complete(napi_env env, napi_status status, void* data) noexcept {
   try {
     check(env, napi_resolve_deferred(env, listing->deferred, listing->outcome(Js(env))));
   } catch (const Pending&) {
-    // Node.js reports what is pending.
+    // Node.js reports the pending exception.
   }
 }
 

@@ -50,7 +50,8 @@ template <napi_value (*body)(const Arguments&)>
 }  // namespace
 }  // namespace redlock::node
 
-/// By this name Node.js finds it. Once for each worker: nothing here is shared between them.
+/// Node.js finds the addon by this name, and calls it once for each worker. Workers share nothing
+/// here.
 extern "C" __attribute__((visibility("default"))) napi_value napi_register_module_v1(
     napi_env env, napi_value exports);
 

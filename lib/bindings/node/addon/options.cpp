@@ -10,7 +10,7 @@
 namespace redlock::node {
 namespace {
 
-/// Writes the members of an object that are given into options of C.
+/// Copies the members that an object has into options of C.
 class Reader {
  public:
   Reader(napi_env env, napi_value given, Texts& texts) noexcept

@@ -25,8 +25,8 @@ class Texts {
   std::deque<std::vector<const char*>> lists_{};
 };
 
-// Read the objects that ../src makes of what its callers give: members that are undefined or null
-// have the library's defaults. Throw Pending.
+// These functions read the objects that ../src makes of its callers' options. Members that are
+// undefined or null get the library's defaults. They throw Pending.
 [[nodiscard]] redlock_client_options client_options_from(napi_env env, napi_value given,
                                                          Texts& texts);
 [[nodiscard]] redlock_acquire_options acquire_options_from(napi_env env, napi_value given,

@@ -23,13 +23,12 @@ using InspectionPtr = std::unique_ptr<redlock_inspection, Free<redlock_inspectio
 using ReportPtr = std::unique_ptr<redlock_close_report, Free<redlock_close_report_free>>;
 using ListPtr = std::unique_ptr<redlock_lock_list, Free<redlock_lock_list_free>>;
 
-/// A lease in the hands of the garbage collector.
+/// A lease that the garbage collector frees.
 struct HeldLease {
   LeasePtr lease;
 };
 
-// The library's results as objects of JavaScript, which have no more to do with the library. Throw
-// Pending.
+// These functions copy the library's results into JavaScript objects. They throw Pending.
 [[nodiscard]] napi_value error_value(const Js& js, const redlock_error& error);
 [[nodiscard]] napi_value round_value(const Js& js, const redlock_round& round);
 [[nodiscard]] napi_value inspection_value(const Js& js, const redlock_inspection& inspection);

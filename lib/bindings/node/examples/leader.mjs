@@ -1,4 +1,4 @@
-// A worker that must run exactly once: one of these programs leads, the others wait, and one of
+// A worker that must run exactly once. One of these programs leads, and the others wait. One of
 // them takes over within seconds when the leader dies or is asked to stop:
 //
 //   node leader.mjs redis://10.0.0.1 redis://10.0.0.2 redis://10.0.0.3

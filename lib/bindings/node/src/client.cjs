@@ -10,7 +10,7 @@ const { acquireOptions, check, clientOptions, pick } = require('./options.cjs');
 const { nativeTarget, resourceName, tokenText } = require('./target.cjs');
 const { Watch } = require('./watch.cjs');
 
-// Only `create` has it.
+// Only `create` has this symbol, so only `create` can call the constructor.
 const creating = Symbol('creating');
 
 /** A client of one deployment. Make it with `Client.create`. */

@@ -55,7 +55,7 @@ function notify(callback, argument) {
   }
 }
 
-/** Gives an error, which no line of the caller's made, the stack of those that wait for it. */
+/** Gives an error the stack of the code that waits for it, as no line of the caller made it. */
 async function traced(answer) {
   try {
     return await answer;
@@ -107,7 +107,7 @@ class Connection {
     });
   }
 
-  /** As long as there is one, the process does not end by itself. */
+  /** Begins a hold: while there is one, the process does not end by itself. */
   hold() {
     if (this.#inFlight++ === 0) native.reference(this.#handle, true);
   }
@@ -120,8 +120,8 @@ class Connection {
     if (this.#closing !== null) throw closed();
   }
 
-  /** Begins a call of the addon that answers once. `convert(result, id)` runs before anything that
-   *  comes later is delivered. → {request, answer} */
+  /** Begins a call of the addon that answers once. `convert(result, id)` runs before later events
+   *  are delivered. → {request, answer} */
   ask(method, given, convert = (result) => result) {
     if (this.#closing !== null) return { answer: Promise.reject(closed()) };
     const id = ++lastId;
@@ -166,7 +166,7 @@ class Connection {
     if (request !== undefined && open.has(this.#handle)) native.cancel(this.#handle, request);
   }
 
-  /** What happens to a lease is given to it, and it stays alive, until `forget`. */
+  /** Passes the events of a lease to it, and keeps it alive, until `forget`. */
   remember(id, lease, listener) {
     listeners.set(id, listener);
     this.#leases.add(lease);
@@ -194,7 +194,7 @@ class Connection {
   }
 }
 
-/** For tests: there must not be more than there is in use. */
+/** For tests: the entries must not be more than those in use. */
 const counts = () => ({ listeners: listeners.size, open: open.size });
 
 module.exports = { Connection, notify, counts };

@@ -15,8 +15,8 @@ class RedlockError extends Error {
 }
 Object.defineProperty(RedlockError.prototype, 'name', { value: 'RedlockError' });
 
-/** A mistake in what a call was given: a TypeError, or a RangeError, with the code that the library
- *  gives mistakes, too. */
+/** A mistake in the arguments of a call: a TypeError or a RangeError, with the code that the
+ *  library uses for mistakes. */
 const invalid = (message, Kind = TypeError) =>
   Object.assign(new Kind(message), { code: 'invalid_argument' });
 

@@ -14,10 +14,10 @@ class Lease {
   #ttl;
   #onAtRisk;
   #releasing = null;
-  #loss = null; // a RedlockError: why it ended without its holder
+  #loss = null; // a RedlockError: why the lease ended, if its holder did not end it
   #lost = null; // the AbortController, made when the signal is first read
 
-  /** For the client, inside of the answer: no event of the lease may be missed. */
+  /** For the client, while it handles the answer, so that no event of the lease is missed. */
   constructor(connection, id, granted, { ttl, onAtRisk }) {
     this.#connection = connection;
     this.#id = id;
@@ -85,13 +85,13 @@ class Lease {
     return this.#releasing;
   }
 
-  /** Nobody needs to await it: a rejection ends the process only if it says what nobody has said
-   *  yet and what may do harm, that the nodes did not know a lease that was valid here. */
+  /** Nobody needs to await the result. A rejection that nobody handles ends the process only if it
+   *  is the first news of something harmful: the nodes did not know a lease that was valid here. */
   async #askToRelease(wasOver) {
     try {
       return await this.#connection.ask('releaseLease', [this.#handle]).answer;
     } catch (error) {
-      // Later than this.#releasing was set, which is what nobody may have handled.
+      // By now this.#releasing is set: the promise that perhaps nobody handles.
       if (wasOver || error.code !== 'not_holder') this.#releasing.catch(() => {});
       throw error;
     }
@@ -120,7 +120,7 @@ class Lease {
     }
   }
 
-  /** For the connection: the lease has ended, and not by its holder. */
+  /** For the connection: the lease has ended, and its holder has not ended it. */
   end(reason) {
     this.#connection.forget(this.#id, this);
     this.#loss = reason;

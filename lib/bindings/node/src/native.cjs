@@ -2,16 +2,16 @@
 
 // Loads the addon.
 //
-// Node.js has a libuv and an OpenSSL within itself and shows their functions to whatever it loads,
-// by the same names as those of the system's libraries, which the addon is compiled for. With
-// RTLD_DEEPBIND the addon's own libraries come first. Without it, it would get functions of other
-// versions, some of them from here and some from there.
+// Node.js contains a libuv and an OpenSSL, and exports their functions to everything that it loads.
+// They have the names of the functions in the system's libraries, for which the addon is compiled.
+// With RTLD_DEEPBIND the addon's own libraries come first. Without it, the addon would get a
+// mixture of functions from both versions.
 
 const fs = require('node:fs');
 const { constants } = require('node:os');
 const path = require('node:path');
 
-const { RTLD_NOW, RTLD_DEEPBIND = 0 } = constants.dlopen; // macOS does without
+const { RTLD_NOW, RTLD_DEEPBIND = 0 } = constants.dlopen; // macOS does not need it
 
 const file = path.join(__dirname, '..', 'quorum_redlock.node');
 const addon = { exports: {} };

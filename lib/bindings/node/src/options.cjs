@@ -39,7 +39,7 @@ function describe(value) {
     : String(value);
 }
 
-/** The given ones of the members that `table` has, whose values are kinds of `checks`. */
+/** The members of `table` that are given. The values of `table` are kinds of `checks`. */
 function pick(given, table, where) {
   const picked = {};
   if (given === undefined || given === null) return picked;

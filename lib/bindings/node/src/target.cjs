@@ -18,7 +18,7 @@ const permit = (resource, permits, { holdAtLeast } = {}) =>
 const allOf = (resources, { holdAtLeast } = {}) => ({ kind: 'allOf', resources, holdAtLeast });
 const interval = (resource, holdAtLeast) => ({ kind: 'exclusive', resource, holdAtLeast });
 
-/** What the addon reads. A text is the exclusive lock on the resource of this name. */
+/** The target as the addon reads it. A text is the exclusive lock on the resource of this name. */
 function nativeTarget(given) {
   if (typeof given === 'string') return { kind: kinds.exclusive, resource: given };
   if (given === null || typeof given !== 'object') {

@@ -1,5 +1,5 @@
 // This package as a contender of `quorum-lock chaos --contender-command 'node contender.mjs'`,
-// which judges its leases beside those of the C++ library. The contract is in quorum-lock(1).
+// which judges its leases together with those of the C++ library. quorum-lock(1) has the contract.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,7 +20,7 @@ const history = fs.openSync(environment('QUORUM_LOCK_CHAOS_HISTORY'), 'a');
 const record = (...words) => fs.writeSync(history, `${words.join(' ')}\n`);
 const between = (least, most) => least + Math.floor(Math.random() * (most - least + 1));
 const oneIn = (n) => between(1, n) === 1;
-// Rounded alike, so that what is not before the other stays so.
+// Every time is rounded in the same way, which keeps the order of any two times.
 const nanoseconds = (ms) => BigInt(Math.round(ms * 1e6));
 const nowNs = () => nanoseconds(now());
 

@@ -1,5 +1,5 @@
-// The package as a registry would have it: packed, and installed offline in an empty folder, beside
-// an installed library; and what it says if something is missing.
+// The package as a registry would have it: packed, and installed offline in an empty folder, with
+// an installed library; and its messages if something is missing.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

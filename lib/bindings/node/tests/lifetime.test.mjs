@@ -1,4 +1,4 @@
-// What begins ends: processes, workers, clients, leases.
+// Everything that begins also ends: processes, workers, clients, leases.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -98,8 +98,8 @@ test('so does the end by an exception, which may come from a callback', async ()
   assert.ok(await isFree('exception-held'));
 });
 
-// `lost` has said what a release finds that comes after the loss: it does not end the process, even
-// if nobody awaits it. Only what nobody has said yet does.
+// A release after the loss finds only what `lost` has already reported: its rejection does not end
+// the process, even if nobody awaits it. A rejection that is the first news does.
 for (const [what, text] of [
   ['whose loss was reported', `
     const lease = await client.acquire('ignored', { ttl: 100, maxRenewals: 0 });
@@ -176,7 +176,7 @@ test('workers have clients of their own, and leave nothing behind', async () => 
       parentPort.postMessage('done');
       if (workerData.stays) await client.acquire('worker-' + workerData.stays);
     })();`;
-  // Where it is evaluated it would look for the package in the working directory.
+  // A program that is evaluated looks for the package in the working directory.
   const here = process.cwd();
   process.chdir(packageFolder);
   const workers = [1, 2, 3].map((i) => new Worker(program,

@@ -1,4 +1,4 @@
-"""What the library refuses, so that a lock object refuses it where it is made.
+"""The checks of the library, so that a lock object is refused when it is made.
 
 The library has the last word, and the same limits: lib/core/claim/admission.cpp."""
 

@@ -20,7 +20,7 @@ def to_ns(duration: Duration, name: str) -> int:
         raise TypeError(f"{name} is a {type(duration).__name__}; seconds or a timedelta are needed")
     elif isinstance(duration, float) and math.isnan(duration):
         raise InvalidArgumentError(f"{name} is not a number")
-    elif abs(duration) >= FOREVER:  # multiplied, it might be no number any more
+    elif abs(duration) >= FOREVER:  # the product might not be finite
         ns = FOREVER if duration > 0 else -1
     else:
         ns = round(duration * 10**9)
@@ -35,7 +35,7 @@ def wait_to_ns(wait: Duration | None, name: str = "wait") -> int:
 
 
 def to_count(count: int, name: str) -> int:
-    """C would keep the lower bits of a number that is too large, and take them for all."""
+    """Refuses a number that is too large: C would keep only its lower bits."""
     if not isinstance(count, int):
         raise TypeError(f"{name} is {count!r}; a bool or a number is needed")
     if not 0 <= count < 2**64:

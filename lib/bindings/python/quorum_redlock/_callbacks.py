@@ -1,14 +1,13 @@
 """Callbacks of the library.
 
-The library is given a number as the context of each callback, and the functions of this module,
-which live as long as the process. The number leads to a Python object as long as that is wanted:
-a callback that arrives too late finds nothing, and no object has to outlive a call to be safe.
+The library gets the functions of this module, which live as long as the process, and a number as
+the context of each callback. The number leads to a Python object for as long as the object wants
+callbacks: a callback that arrives too late finds nothing, so no object has to outlive a call.
 
 The client's loop thread renews leases, and never enters Python: a thread that keeps the
 interpreter's lock would hold up the renewals. The library keeps the callbacks in a queue of C, from
-which a thread of this module takes them. It only passes on what it is given: to the dispatcher's
-thread, or to an event loop. What a program does there, and for how long, delays nothing but the
-next callback.
+which a thread of this module takes them. This thread only passes them on, to the dispatcher's
+thread or to an event loop. A program that takes long there delays only the next callback.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ contexts = Contexts()
 
 
 class Dispatcher:
-    """Runs what it is given, in order: in a thread, or, where threads are greenlets of gevent, in
-    greenlets of the hub in which the first client was made."""
+    """Runs functions, in their order, in a thread. If threads are greenlets of gevent, it runs them
+    in greenlets of the hub in which the first client was made."""
 
     def __init__(self) -> None:
         self._begin()
@@ -75,7 +74,7 @@ class Dispatcher:
         self._jobs: queue.SimpleQueue[Any] = real("queue", "SimpleQueue")()
         self._lock = threading.RLock()  # for the garbage collector, which ends clients
         self._thread: RealThread | None = None
-        self._loop: Any = None  # of gevent
+        self._loop: Any = None  # gevent's loop
         self._bell: Any = None
         self._draining = False
         self._clients = 0
@@ -107,7 +106,7 @@ class Dispatcher:
             self._bell.send()
 
     def soon(self, function: Callable[[], Any]) -> None:
-        """For what does not block: calls it in this thread, or in gevent's hub."""
+        """Calls a function that does not block, in this thread or in gevent's hub."""
         if self._loop is not None:
             self._loop.run_callback_threadsafe(function)
         else:
@@ -184,7 +183,7 @@ class Arrivals:
 
 
 def guarded(function: Callable[..., Any], *arguments: Any) -> None:
-    """Nothing may leave a callback: what it raises is logged."""
+    """Calls a function and logs what it raises, because no exception may leave a callback."""
     try:
         function(*arguments)
     except Exception:
@@ -230,7 +229,7 @@ def provide(provider: CredentialsProvider | None, request: int) -> None:
             raise ClosedError("the client is closed")
         given = provider(text(lib.redlock_credentials_url(request)))
         words = ("", given) if isinstance(given, str) else given
-        # Nothing of them is shown: one may be the password.
+        # The message does not show the values: one may be the password.
         if not (isinstance(words, tuple) and len(words) == 2
                 and all(isinstance(word, str) and "\0" not in word for word in words)):
             raise TypeError(f"credentials returned a {type(given).__name__}; a str without NUL, or "
@@ -280,7 +279,7 @@ def on_credentials(context: int, request: int) -> None:
     signals = contexts.find(context)
     provider = None if signals is None else signals.credentials
     try:
-        # It may block, and so may neither of the threads that all clients share.
+        # The provider may block, but the two threads that all clients share must not.
         if green():
             dispatcher.deliver(importlib.import_module("gevent").spawn, provide, provider, request)
         else:

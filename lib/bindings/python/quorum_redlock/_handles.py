@@ -28,13 +28,13 @@ _open: weakref.WeakSet[NativeClient] = weakref.WeakSet()
 class NativeClient:
     """The common part of both handles. `with handle as pointer:` keeps it from being freed."""
 
-    kind = ""  # for people
+    kind = ""  # the kind of the client, for people
     free: Callable[..., Any]
 
     def __init__(self, native: s.ClientOptions, signals: _callbacks.ClientSignals) -> None:
         self._pointer: c_void_p | None = None
         self._process = os.getpid()
-        # One entry for each use. Appending is atomic, and so a lock is not needed.
+        # One entry for each use. Appending is atomic, so it needs no lock.
         self._users: list[None] = []
         self.closed = False
         self._context = _callbacks.contexts.add(signals)

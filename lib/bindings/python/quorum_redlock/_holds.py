@@ -1,4 +1,4 @@
-"""Whose the leases of a lock object are."""
+"""The owners of the leases of a lock object."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ _Lease = TypeVar("_Lease", bound=LeaseState)
 class Holds(Generic[_Lease]):
     """The leases of one lock object, and the thread or task that acquired each.
 
-    Not everybody may release a lease, as one of threading.Lock: an acquire call may fail, and a
-    lease be lost. Whoever releases all the same, in a `finally`, would release that of another one,
-    who works. So it is only for its owner. What an owner left that has ended is anybody's, the
-    eldest first: as many releases as acquire calls, and none before its time."""
+    Any thread may release a threading.Lock, but only its owner may release a lease. An acquire call
+    can fail, and a lease can be lost: a `finally` that releases nevertheless would release the
+    lease of another owner, who still works. If an owner has ended, anybody may release the leases
+    that it left, the oldest first. So there are as many releases as acquire calls, and none comes
+    too early."""
 
     def __init__(self, has_ended: Callable[[Any], bool] = lambda owner: False) -> None:
-        self._has_ended = has_ended  # besides those that are collected
+        self._has_ended = has_ended  # for owners that still exist; collected ones have ended
         self._lock = threading.RLock()
         self._held: list[tuple[weakref.ref[Any], _Lease]] = []
 
     def add(self, owner: object, lease: _Lease) -> None:
         with self._lock:
-            # A lost lease of its own is in nobody's way.
+            # Drops lost leases of this owner, and ended leases of owners that have ended.
             self._held = [hold for hold in self._held if not (
                 not hold[1].valid if hold[0]() is owner else self._is_left(hold) and
                 hold[1]._ended)]
@@ -41,7 +42,8 @@ class Holds(Generic[_Lease]):
             return any(lease.valid for _, lease in self._held)
 
     def find(self, owner: object) -> _Lease | None:
-        """The owner's, which may have been lost or released; or what others left."""
+        """The owner's lease, which may have been lost or released, or else one that an owner left
+        who has ended."""
         with self._lock:
             hold = self._find(owner)
         return None if hold is None else hold[1]

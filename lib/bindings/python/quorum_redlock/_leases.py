@@ -1,4 +1,4 @@
-"""The leases that there are: a client that is closed ends its own, and their `lost` is set."""
+"""All live leases. When a client is closed, its leases end, and their `lost` is set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add(lease: LiveLease) -> None:
 
 
 def notice_losses() -> None:
-    """Looks at the leases of all clients: only the library knows which client has which lease."""
+    """Checks the leases of all clients: only the library knows which client has which lease."""
     with _lock:
         leases = list(_all)
     for lease in leases:

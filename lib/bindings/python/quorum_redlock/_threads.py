@@ -1,8 +1,8 @@
 """Threads of the operating system, and what wakes those who wait for them.
 
-Where gevent has replaced the parts of threading, what looks like a thread is a greenlet, and a
-function of C that waits stops all greenlets of its thread. So what waits in C does so in a real
-thread, and a greenlet waits for that in gevent's way."""
+If gevent has replaced the parts of threading, a thread of the program is a greenlet, and a C
+function that waits stops all greenlets of its thread. Therefore calls that wait in C run in a real
+thread, and a greenlet waits for that thread in gevent's way."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RealThread:
 
 
 class Waker(Protocol):
-    """Lets one wait until somebody in a real thread has called `set`."""
+    """Lets a greenlet or a thread wait until a real thread has called `set`."""
 
     def set(self) -> None: ...
 

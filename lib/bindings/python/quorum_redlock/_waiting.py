@@ -1,9 +1,9 @@
-"""Calls that wait for long, and that signals end.
+"""Calls that can wait for long, and that signals can end.
 
 Python runs the handlers of signals in the main thread, between two steps of the interpreter: never
-while that thread is inside a function of C. So a wait of the main thread is made by a thread of
-its own, and the main thread waits for that in a way that signals interrupt. So do greenlets of
-gevent, for every call that waits for the nodes.
+while that thread is inside a C function. Therefore another thread makes the calls of the main
+thread that wait, and the main thread waits for that thread in a way that signals interrupt.
+Greenlets of gevent do the same for every call that waits for the nodes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Stop:
         return self._requested
 
     def make_native(self) -> NativeStop:
-        """One for a single call, which a signal may end alone."""
+        """Makes a stop for a single call, which a signal can end alone."""
         native = NativeStop()
         with self._lock:
             self._calls.add(native)
@@ -92,7 +92,7 @@ class _Worker:
         while True:
             self._do(self.jobs.get())
 
-    def _do(self, job: _Job) -> None:  # which keeps nothing of the last job alive
+    def _do(self, job: _Job) -> None:  # a function of its own: its end drops the last job
         call, job.call = job.call, None
         try:
             assert call is not None
@@ -117,8 +117,8 @@ def _take_worker() -> _Worker:
 
 
 def interruptible(call: Callable[[], Any], cancel: Callable[[], Any]) -> Any:
-    """`call()`. Of the main thread, the handlers of signals run meanwhile, and of gevent other
-    greenlets; if one ends the wait, `cancel` has to end the call, whose result is dropped."""
+    """`call()`. Meanwhile the main thread runs the handlers of signals, and gevent other greenlets.
+    If one of them ends the wait, `cancel` has to end the call, whose result is dropped."""
     if not green() and threading.current_thread() is not threading.main_thread():
         return call()
     job = _Job(call)
@@ -139,7 +139,7 @@ def interruptible(call: Callable[[], Any], cancel: Callable[[], Any]) -> Any:
         try:
             raise job.error
         finally:
-            job.error = None  # which would keep what it refers to, and so all of this, alive
+            job.error = None  # the error refers to this frame: each would keep the other alive
     return job.result
 
 
@@ -152,8 +152,8 @@ def _wait_for_the_end(job: _Job) -> None:
 
 
 def blocking(function: Any, *arguments: Any) -> None:
-    """errors.call, of a function that waits for the nodes: at most as long as they may take, so it
-    is not ended early."""
+    """errors.call, for a function that waits for the nodes. It waits no longer than the nodes may
+    take, so it is not ended early."""
     if green():
         interruptible(lambda: call(function, *arguments), cancel=lambda: None)
     else:

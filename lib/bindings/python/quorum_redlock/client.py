@@ -89,7 +89,7 @@ class Client:
         lost = threading.Event()
         dispatcher = _callbacks.dispatcher
         signals = request.signals(dispatcher.deliver, lambda: dispatcher.soon(lost.set))
-        # Made first, so that a lease which is granted while a signal ends the call has an owner.
+        # Made first, so that a lease that is granted while a signal ends the call has an owner.
         handle = LeaseHandle(_callbacks.contexts.add(signals))
         options = request.options(handle.context)
         try:

@@ -8,9 +8,9 @@ from .errors import InvalidArgumentError
 
 
 class DetachedLease(str):
-    """What `Lease.detach` returns, and `Client.adopt` makes a lease of, in any process and by any
-    of the libraries: one word of printable ASCII characters. It is a secret as the token is, and
-    for one owner only. Raises InvalidArgumentError for any other text."""
+    """The result of `Lease.detach`. `Client.adopt` makes a lease of it, in any process and in any
+    of the languages. It is one word of printable ASCII characters, secret like the token, and for
+    one owner only. Raises InvalidArgumentError for any other text."""
 
     def __init__(self, text: str) -> None:
         fields = [unquote(field, errors="surrogateescape") for field in self.strip().split(",")]

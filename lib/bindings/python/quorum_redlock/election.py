@@ -18,7 +18,7 @@ from .watching import Leader, Watch, leader_from
 
 
 class _Handle:
-    """A redlock_election. `with handle as pointer:` keeps the client, too, from being freed."""
+    """A redlock_election. `with handle as pointer:` keeps it, and the client, from being freed."""
 
     def __init__(self, client: ClientHandle, name: bytes, options: s.ElectionOptions) -> None:
         self._pointer = c_void_p()

@@ -170,14 +170,14 @@ _TIMED_OUT: dict[type[RedlockError], type[NotGrantedError]] = {
 
 
 def timed_out(failure: NotGrantedError) -> NotGrantedError:
-    """The same failure, as the error of a bounded wait that has ended."""
+    """The failure as the error of a bounded wait that has ended."""
     return _TIMED_OUT[type(failure)](failure.message, code=failure.code,
                                      holder_name=failure.holder_name, round=failure.round)
 
 
 def error_from(pointer: Any, status: int = 0) -> RedlockError:
-    """Reads a redlock_error, and leaves it to its owner. Where there is none, `status` is all that
-    is known."""
+    """Reads a redlock_error, and leaves it to its owner. If there is none, only `status` is
+    known."""
     seen = pointer.contents if pointer else None
     status = status if seen is None else seen.status
     code = cast(ErrorCode, text(lib.redlock_status_name(status)))

@@ -31,15 +31,15 @@ class LeaseHandle:
                 _remove: Callable[..., Any] = _callbacks.contexts.remove,
                 _none: c_void_p = c_void_p()) -> None:
         _remove(self.context)
-        # The garbage collector may end the handle before the lease, whose end looks at it.
+        # The garbage collector may end this handle before the lease, which still uses the handle.
         pointer, self.pointer = self.pointer, _none
         if pointer:
             _free(pointer)
 
 
 class LeaseState:
-    """The state of a lease, which the leases of both clients have in common. It makes no call to
-    the nodes. Any thread may read it."""
+    """The state of a lease, which the leases of both clients share. It makes no call to the nodes.
+    Any thread may read it."""
 
     def __init__(self, handle: LeaseHandle, raise_on_release_error: bool) -> None:
         self._handle: LeaseHandle | None = handle
@@ -75,7 +75,7 @@ class LeaseState:
 
     @property
     def resource(self) -> str:
-        """Of a permit, its name: "jobs#3"."""
+        """The resource; for a permit, the permit's name: "jobs#3"."""
         return self.resources[0]
 
     @property
@@ -84,8 +84,8 @@ class LeaseState:
 
     @property
     def fencing_token(self) -> int | None:
-        """To send along with every write that the lock protects. None unless `fencing` asked for
-        it."""
+        """The number to send along with every write that the lock protects. None without
+        `fencing`."""
         return self._fencing_token
 
     @property
@@ -122,7 +122,7 @@ class LeaseState:
 
     def __del__(self, _warn: Callable[..., Any] = warnings.warn) -> None:
         if getattr(self, "_handle", None) is not None and self.valid:
-            self._take()  # the warning may be kept, and what it refers to
+            self._take()  # first: somebody may keep the warning, which refers to the lease
             _warn(f"the lease on '{self.resource}' was dropped, and so released: keep the Lock or "
                   "Lease while you need it", ResourceWarning, stacklevel=2, source=self)
 
@@ -178,8 +178,8 @@ class Lease(LeaseState):
         return taken_round(round)
 
     def release(self) -> Round:
-        """Deletes the key on all nodes where it is still this lease's, and waits until it is on no
-        majority any more. The lease ends in any case. Raises NotHolderError (it had expired),
+        """Deletes the key on all nodes where it is still this lease's, and waits until no majority
+        has it. The lease ends in any case. Raises NotHolderError (it had expired),
         UnavailableError, ClosedError, ForkedError, WouldBlockError."""
         round = POINTER(s.Round)()
         with self._changing:
@@ -222,7 +222,7 @@ def end_of_block(lease: LeaseState, valid: bool, failure: RedlockError | None,
         return
     message = f"the lease on '{lease.resource}' was lost before the end of its block"
     if error is None and lease._raise_on_release_error:
-        # Not by a variable, which would keep itself alive, and the lease.
+        # No variable has the error: they would keep each other alive, and the lease.
         raise LeaseLostError(message, round=failure.round if failure else None) from failure
     _callbacks.logger.warning("%s", message)
     if error is None:

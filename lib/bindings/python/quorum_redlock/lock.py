@@ -15,11 +15,11 @@ _here = threading.local()
 
 
 class _Thread:
-    """Lives as long as a thread."""
+    """An object that lives as long as a thread."""
 
 
 def _this_thread() -> object:
-    """As an ident, but never that of another thread which has ended."""
+    """Identifies the thread, as an ident does, but is never used again for another thread."""
     try:
         return _here.thread
     except AttributeError:
@@ -31,11 +31,11 @@ class Lock:
     """A lock that may be acquired again and again, made by Client.lock, which asks no node. A
     context manager: `with lock as lease:` waits as long as the lock's `wait` allows.
 
-    Any number of threads may share it. Each holds for itself: for another thread's lease it waits
-    as for that of another machine, and it releases only its own, or what a thread left that has
-    ended. A thread that holds an exclusive lock, a permit or a hold by this object cannot acquire
-    it again before it has released. Keep the object: dropped, it is released in the background, and
-    a ResourceWarning says so."""
+    Any number of threads may share it. Each holds for itself: it waits for the lease of another
+    thread as for that of another machine, and it releases only its own lease, or one that a
+    thread left which has ended. A thread that holds an exclusive lock, a permit or a hold by
+    this object cannot acquire it again before it has released. Keep the object: dropped, it is
+    released in the background, and a ResourceWarning says so."""
 
     def __init__(self, acquire: Callable[[Request, int], Lease], request: Request,
                  wait_ns: int) -> None:
@@ -78,8 +78,8 @@ class Lock:
         return self._holds.any_valid()
 
     def release(self) -> None:
-        """Releases what this thread holds, or else what a thread left that has ended. Raises as
-        Lease.release, and NotHolderError if there is nothing of these."""
+        """Releases the lease of this thread, or else one that a thread left which has ended. Raises
+        as Lease.release, and NotHolderError if there is no such lease."""
         lease = self._holds.take(_this_thread())
         if lease is None:
             raise NotHolderError(f"this thread does not hold '{self._request.resource}'; a lease "
@@ -90,7 +90,7 @@ class Lock:
         return self._acquire(self._wait_ns)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        """As that of Lease. A thread that does not hold the lock raises as in `release`."""
+        """See Lease. A thread that does not hold the lock raises as in `release`."""
         lease = self._holds.take(_this_thread())
         if lease is not None:
             lease.__exit__(kind, error, traceback)

@@ -113,7 +113,7 @@ _CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "connect_timeo
                      "quarantine", "clock_bound")
 _CLIENT_PLAIN = ("quorum", "guard_restart", "guard_clock", "trust_durable", "name_holders",
                  "plain_commands")
-#: Of what people give to calls that do not have it.
+#: Advice about options that people give to calls which do not have them.
 _HINTS = {
     "wait": ": acquire and lock wait, and have it; the others ask once",
     "stop": ": acquire and lock of the blocking client have it",
@@ -126,7 +126,7 @@ _OF_PYTHON = {*_CLIENT_CALLBACKS, "logger"}
 
 def _set(native: Any, options: dict[str, Any], texts: Iterable[str], durations: Iterable[str],
          plain: Iterable[str]) -> None:
-    """Takes what it knows out of the options. None is the default."""
+    """Moves the known options into the struct. None is the default."""
     for name in texts:
         if (value := options.pop(name, None)) is not None:
             setattr(native, name, encoded(value, name))
@@ -146,7 +146,7 @@ def _check_callbacks(given: Any, names: Iterable[str]) -> None:
 
 
 def native_client_options(nodes: Iterable[str], given: ClientOptions) -> s.ClientOptions:
-    """The struct without callbacks. It refers to its texts, which live as long as it."""
+    """The struct, without callbacks. It keeps the texts that it refers to."""
     if isinstance(nodes, str):
         raise TypeError("nodes is a str; a list of URLs is needed")
     options: dict[str, Any] = {name: value for name, value in given.items()
@@ -176,7 +176,7 @@ def client_signals(given: ClientOptions, deliver: _callbacks.Deliver) -> _callba
 
 
 def native_call_options(nodes: Iterable[str], given: ClientOptions) -> s.ClientOptions:
-    """The same for a call without a client: it only asks for credentials."""
+    """The options of a call without a client, whose only callback asks for credentials."""
     native = native_client_options(nodes, given)
     if given.get("credentials") is not None:
         signals = client_signals(given, _callbacks.dispatcher.deliver)

@@ -19,8 +19,8 @@ _NOTHING = object()
 _threads: weakref.WeakSet[RealThread] = weakref.WeakSet()
 
 
-# Behind that of the clients, which ends their watches: a thread that is inside the library must not
-# outlive the interpreter.
+# Runs after the function of the clients, which ends their watches: a thread that is inside the
+# library must not outlive the interpreter.
 @atexit.register
 def _join() -> None:
     for thread in list(_threads):
@@ -72,7 +72,7 @@ class _Feed:
                 waiter.close()
 
 
-# On the thread of the watch, so what these raise cannot be for the caller.
+# These run on the thread of the watch, so the caller cannot see what they raise.
 @native(s.WatchCallback)
 def _inspected(context: int, inspection: Any) -> None:
     contexts.find(context).put(inspection_from(inspection))
@@ -116,7 +116,7 @@ class Watch(Generic[T]):
     def __init__(self, run: Callable[[int, NativeStop], None]) -> None:
         self._stop = NativeStop()
         self._feed = _Feed()
-        # The thread does not refer to the iterator, so that this can be dropped.
+        # The thread does not refer to the iterator, so that the iterator can be dropped.
         feed, stop = self._feed, self._stop
         _threads.add(RealThread(lambda: _run(run, feed, stop), "quorum_redlock watch"))
 

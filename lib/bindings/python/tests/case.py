@@ -1,4 +1,4 @@
-"""What the tests have in common."""
+"""The parts that the tests share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nodes import Nodes
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(PACKAGE)))
 
-#: Of clients on machines that are busy with other tests.
+#: Options of clients on machines that are busy with other tests.
 PATIENT = {"shortest_node_limit": 20, "longest_node_limit": 20}
 
 _numbers = itertools.count(1)

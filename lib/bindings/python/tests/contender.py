@@ -42,7 +42,7 @@ def record(*words: object) -> None:
 
 
 def keep_the_interpreters_lock(draw: random.Random, ttl: float) -> None:
-    """Now and then, for longer than a lease lasts without renewals."""
+    """Now and then keeps the lock, at times for longer than a lease lasts without renewals."""
     if draw.random() < 0.05:
         _keeping.usleep(round(draw.uniform(0, 1.5 * ttl) * 1e6))
 
@@ -69,7 +69,7 @@ class Holding:
         return True
 
     def extended(self) -> None:
-        """By a call, or in the background."""
+        """Records an extension, if there was one, by a call or in the background."""
         until = self._deadline()
         if until > self._until:
             self._until = until

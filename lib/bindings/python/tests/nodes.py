@@ -26,7 +26,7 @@ def _die_with_parent() -> None:
 
 
 def command(path: str, *words: str) -> bytes:
-    """The first 64 KiB of the reply of the server behind a Unix socket, as it is."""
+    """The first 64 KiB of the raw reply of the server at a Unix socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         link.settimeout(180)
         link.connect(path)

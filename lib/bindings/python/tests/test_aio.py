@@ -328,7 +328,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         await leaders.aclose()
         later = await rival.campaign(wait=30)
         self.assertGreater(later.term, leadership.term)
-        # What the blocking client says of the same election.
+        # The blocking client reports the same leader.
         with quorum_redlock.Client(self.nodes.urls, **PATIENT) as client:
             seen = await asyncio.get_running_loop().run_in_executor(
                 None, client.election(self.resource).leader)

@@ -23,7 +23,7 @@ class Rotating:
         self.password = ""
 
     def rotate(self, password: str) -> None:
-        """From now on new connections need it, and there are none but new ones."""
+        """Sets the password and ends all connections, so that each client needs it now."""
         for node in self.nodes:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
                 link.connect(node.socket)

@@ -36,7 +36,7 @@ def header_text() -> str:
 
 
 class Header:
-    """What redlock.h declares, as ctypes would."""
+    """The declarations of redlock.h, in terms of ctypes."""
 
     def __init__(self) -> None:
         self.text = header_text()
@@ -44,7 +44,7 @@ class Header:
                          re.findall(r"typedef (\w+) (redlock_\w+);", self.text)}
         self.structs = dict(re.findall(r"typedef struct (redlock_\w+) \{(.*?)\} \1;", self.text,
                                        re.S))
-        # It may have more than the package calls.
+        # The header may declare more than the package calls.
         self.known = {name: body for name, body in self.structs.items()
                       if title_of(name) in _structs.ALL}
         self.callbacks = {
@@ -60,7 +60,7 @@ class Header:
                                 re.findall(r"REDLOCK_(\w+) = (\d+)", body))
 
     def type_of(self, declaration: str) -> object:
-        """Of "const char* const* names", "void (*call)(void* context)", or a type alone."""
+        """The type of "const char* const* names", "void (*call)(void* context)", or a mere type."""
         pointer = re.match(r"\s*(\w+) \(\*\w*\)\((.*)\)\s*$", declaration, re.S)
         if pointer:
             return self.callback_type(*pointer.groups())

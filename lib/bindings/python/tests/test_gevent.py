@@ -1,4 +1,4 @@
-"""The blocking client where gevent has made greenlets of all threads."""
+"""The blocking client when gevent has made greenlets of all threads."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Pages(unittest.TestCase):
                     self.assertEqual(run.returncode, 0, run.stderr)
 
     def names(self) -> set[str]:
-        """What the text between the programs names of the package."""
+        """The names of the package in the text between the programs."""
         spans = re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```", "", self.text, flags=re.S | re.M))
         words = "|".join(re.findall(r"(\w+):", _PARAMETERS))
         names = set(re.findall(rf"\b(?:(?:{words})\.|quorum_redlock\.(?:aio\.|deployment\.)?)\w+",

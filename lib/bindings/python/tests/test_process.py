@@ -197,7 +197,7 @@ asyncio.run(main())
 """
         run = run_python(_BEGIN + program, self.resource, *self.nodes.urls)
         self.assertEqual((run.returncode, run.stdout), (0, "held\nheld\n"), run.stderr)
-        # What was held is free at once, and not after its TTL.
+        # The resource is free at once, before its TTL has passed.
         self.client.acquire(self.resource, wait=30).release()
 
     def test_the_end_releases(self) -> None:
@@ -213,7 +213,7 @@ asyncio.run(main())
 
 class Interpreter(ProcessCase):
     def hold_the_lock_while_a_node_dies(self, client: quorum_redlock.Client, nodes: Nodes) -> None:
-        """Until the lease has been renewed for longer than its TTL since, or is gone."""
+        """Holds it until the lease was renewed for longer than its TTL, or is gone."""
         program = """
 import os, signal, sys
 from nodes import command
@@ -311,7 +311,7 @@ while left >= 0 and renewals < 4:
         turns = 40
         for _ in range(turns):
             turn()
-        # What the library remembers for a while differs from turn to turn: the least of several.
+        # Memory that the library keeps for a while differs from turn to turn: the least counts.
         least = []
         for _ in range(3):
             before = allocated()

@@ -1,4 +1,4 @@
-"""What checkers of Debian say about the package, its tests and its examples."""
+"""Debian's checkers find nothing in the package, its tests and its examples."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ local function find_holder(key)
   return kind ~= 'none', false
 end
 
--- Whether readers hold the resource, or are let in, or only a writer reservation is left of that.
+-- Whether readers hold the resource, are let in, or have left only a writer reservation.
 local function is_for_readers(key)
   return redis.call('type', key).ok == 'zset' and redis.call('zscore', key, 'group:shared')
 end

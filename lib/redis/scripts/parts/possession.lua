@@ -1,7 +1,7 @@
--- What a node has of a lock: 'ours'; 'gone'; 'hold', with the number of holds and their group; else nil, with the
--- script's answer. `repair` is an argument of extend.lua. Holds are searched only for the single resource of a call
--- (`alone`), and not for an exclusive lock ('key'): if its token has a hold, somebody else has downgraded the lock by
--- the token.
+-- Returns what the node has of a lock: 'ours'; 'gone'; or 'hold', with the number of holds and their group. Otherwise
+-- returns nil and the script's answer. `repair` is an argument of extend.lua. Holds are searched only for the single
+-- resource of a call (`alone`), and not for an exclusive lock ('key'): if its token has a hold, somebody else has
+-- downgraded the lock by the token.
 local function look(key, token, repair, alone)
   local value = redis.pcall('get', key)
   if not value then

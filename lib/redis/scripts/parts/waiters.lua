@@ -62,8 +62,8 @@ local function stop_watching(key, client)
 end
 
 -- Lets in the readers at the front of the queue together, up to the first writer, next to those that hold the resource.
--- That writer has new readers refused, for longer than it sleeps; it may hang. After 64 readers, the next one that
--- enters lets in more: see enter.lua.
+-- New readers are then refused because of that writer, for longer than it sleeps; it may hang. After 64 readers, the
+-- next one that enters lets in more: see enter.lua.
 local function let_in_readers(key, milliseconds)
   local queue, admitted = 'redlock:node:queue:' .. key, 'redlock:node:next:' .. key
   local time = redis.pcall('time')

@@ -16,7 +16,7 @@ from ..reports import taken_close_report, taken_round
 
 
 def deliver_to(loop: asyncio.AbstractEventLoop) -> _callbacks.Deliver:
-    """Calls functions in the loop. Once it is closed, nobody wants to know any more."""
+    """Calls functions in the loop. After the loop is closed, the calls are dropped."""
     def deliver(function: Callable[..., Any], *arguments: Any) -> None:
         try:
             loop.call_soon_threadsafe(function, *arguments)
@@ -26,8 +26,8 @@ def deliver_to(loop: asyncio.AbstractEventLoop) -> _callbacks.Deliver:
 
 
 class Answer:
-    """Where the outcome of a call goes: a value and None, or None and an error. Called on the
-    thread that takes callbacks."""
+    """Receives the outcome of a call: a value and None, or None and an error. Called on the thread
+    that takes callbacks."""
 
     __slots__ = ("settle",)
 
@@ -37,9 +37,9 @@ class Answer:
 
 async def ask(client: AsyncHandle, function: Callable[..., Any], *arguments: Any,
               cancel: Callable[..., Any] | None = None) -> Any:
-    """Calls a function whose first argument is the client and whose last one the context of its
-    answer, and waits for that. If the task is cancelled, so is the call, by `cancel`, and the
-    answer is dropped."""
+    """Calls a function whose first argument is the client and whose last argument is the context of
+    its answer, and waits for the answer. If the task is cancelled, `cancel` cancels the call, and
+    the answer is dropped."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
     deliver = deliver_to(loop)
@@ -57,7 +57,7 @@ async def ask(client: AsyncHandle, function: Callable[..., Any], *arguments: Any
 
 def _settle(future: asyncio.Future[Any], value: Any, error: RedlockError | None) -> None:
     if future.done():
-        return  # cancelled: what the call was granted is dropped, and a lease so released
+        return  # cancelled: the value is dropped, which releases a lease
     if error is not None:
         future.set_exception(error)
     else:
@@ -103,7 +103,7 @@ def on_close(context: int, report: Any, error: Any) -> None:
     _answer(context, lambda: taken_close_report(report), error)
 
 
-# The one that answers more than once. The last time it does so with an error.
+# The only callback that is called more than once. Its last call has an error.
 @_callbacks.native(s.InspectionDone)
 def on_change(context: int, inspection: Any, error: Any) -> None:
     if error:

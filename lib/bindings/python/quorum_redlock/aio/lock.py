@@ -13,8 +13,8 @@ from .lease import Lease
 
 
 def _this_task() -> object:
-    """Of a call, the task that makes it: asyncio.wait_for, create_task, gather and shield run the
-    coroutine in one of its own. Outside of the loop there is none yet."""
+    """The task that makes the call, or else the loop; None outside of the loop. To be called before
+    the coroutine runs: asyncio.wait_for, create_task, gather and shield run it in another task."""
     try:
         return asyncio.current_task() or asyncio.get_running_loop()
     except RuntimeError:
@@ -29,7 +29,7 @@ class Lock:
     """A lock that may be acquired again and again, made by Client.lock, which asks no node. An
     asynchronous context manager: `async with lock as lease:` waits as long as the lock's `wait`
     allows. Any number of tasks may share it, and each holds for itself: see quorum_redlock.Lock.
-    The task that calls `acquire` holds, also by `asyncio.wait_for(lock.acquire(), 5)`."""
+    The task that calls `acquire` holds, even through `asyncio.wait_for(lock.acquire(), 5)`."""
 
     def __init__(self, acquire: Callable[[Request, int], Awaitable[Lease]], request: Request,
                  wait_ns: int) -> None:
@@ -64,7 +64,7 @@ class Lock:
 
     @property
     def lease(self) -> Lease | None:
-        """What `release` would release: it may have been lost."""
+        """The lease that `release` would release; it may have been lost."""
         lease = self._holds.find(_this_task())
         return None if lease is None or lease._ended else lease
 
@@ -87,7 +87,7 @@ class Lock:
         return await self._acquire(_this_task(), self._wait_ns)
 
     async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        """As that of Lease. A task that does not hold the lock raises as in `release`."""
+        """See Lease. A task that does not hold the lock raises as in `release`."""
         lease = self._holds.take(_this_task())
         if lease is not None:
             await lease.__aexit__(kind, error, traceback)
