@@ -34,16 +34,31 @@ void MemberChange::note_former_names(const ChangeScene& scene) {
   }
 }
 
+/// Whether an earlier run of the same bootstrap has overwritten the node's marker. That run had
+/// read it, and found that the list leaves no quorum out; which member the node was is lost.
+bool MemberChange::may_be_any_member(const ObservedNode& node, const Marker& marker) const {
+  const auto former = former_names_.lower_bound({node.name, marker.deployment, std::string()});
+  const bool known = former != former_names_.end() && std::get<0>(*former) == node.name &&
+                     std::get<1>(*former) == marker.deployment;
+  return !known && node.marker && node.marker->state == Marker::State::opening &&
+         node.marker->members == wish_.members && node.marker->max_ttl == wish_.max_ttl;
+}
+
 /// The number of members of the marker's deployment that no listed node is, or was by a marker that
-/// this run has seen.
+/// this run or an interrupted one has seen.
 std::size_t MemberChange::count_left_out(const ChangeScene& scene, const Marker& marker) const {
-  return static_cast<std::size_t>(
+  const auto left_out = static_cast<std::size_t>(
       std::count_if(marker.members.begin(), marker.members.end(), [&](const std::string& member) {
         return std::none_of(scene.nodes.begin(), scene.nodes.end(), [&](const ObservedNode& node) {
           return node.name == member ||
                  former_names_.contains({node.name, marker.deployment, member});
         });
       }));
+  const auto any = static_cast<std::size_t>(
+      std::count_if(scene.nodes.begin(), scene.nodes.end(), [&](const ObservedNode& node) {
+        return !has_name(marker.members, node.name) && may_be_any_member(node, marker);
+      }));
+  return left_out - std::min(left_out, any);
 }
 
 void MemberChange::searched(std::string held, std::string failed) {

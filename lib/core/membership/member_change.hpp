@@ -117,6 +117,7 @@ class MemberChange {
   [[nodiscard]] MemberStep search(const ChangeScene& scene) const;
   [[nodiscard]] MemberStep vouch(const ChangeScene& scene, const Deployment& deployment);
   void note_former_names(const ChangeScene& scene);
+  [[nodiscard]] bool may_be_any_member(const ObservedNode& node, const Marker& marker) const;
   [[nodiscard]] std::size_t count_left_out(const ChangeScene& scene, const Marker& marker) const;
   [[nodiscard]] std::optional<MemberStep> refuse_list(const ChangeScene& scene) const;
   [[nodiscard]] std::optional<MemberStep> refuse_marker(const ChangeScene& scene,
@@ -139,7 +140,7 @@ class MemberChange {
   std::chrono::milliseconds longest_{0};  // the longest max TTL of any marker
   std::vector<std::string> activated_;
   /// A node, a deployment and the member of it that the node was by its marker, before this run
-  /// overwrote it. Another run does not know this: it names the key to delete.
+  /// overwrote it.
   std::set<std::tuple<std::string, std::string, std::string>> former_names_;
 };
 

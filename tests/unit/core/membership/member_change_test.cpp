@@ -697,18 +697,51 @@ TEST(MemberBootstrap, refuses_lists_that_leave_a_quorum_out) {
   EXPECT_TRUE(one_out.done());
 }
 
-// As after a move to TLS, or to names of hosts: the URLs are new, the servers are not.
+/// As after a move to TLS, or to names of hosts: the URLs are new, the servers are not. The members
+/// were m1, m2, ...
+World world_by_other_names(std::size_t count) {
+  World world(count);
+  Marker former;
+  former.state = Marker::State::active;
+  former.deployment = "7.d";
+  for (std::size_t i = 1; i <= count; ++i) former.members.push_back("m" + std::to_string(i));
+  for (std::size_t i = 1; i <= count; ++i) {
+    former.self = former.members[i - 1];
+    world.write(name_of(i), former, milliseconds(-1), world.now - 2 * full_quarantine);
+  }
+  return world;
+}
+
+TEST(MemberBootstrap, of_the_same_nodes_by_other_names_that_is_killed_after_any_step_is_resumed) {
+  for (std::size_t count = 1; count <= 5; ++count) {
+    for (int steps = 0;; ++steps) {
+      SCOPED_TRACE(std::to_string(count) + " nodes, " + std::to_string(steps) + " steps");
+      World world = world_by_other_names(count);
+      const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(count));
+      Operator killed(world, wish);
+      for (int i = 0; i < steps; ++i) killed.step();
+      if (killed.has_ended()) break;
+      ASSERT_TRUE(Operator(world, wish).done()) << world.describe();
+      world.now += 2 * full_quarantine;
+      EXPECT_TRUE(world.serves(names_up_to(count))) << world.describe();
+    }
+  }
+}
+
+// What an interrupted bootstrap left on two nodes lets no other list take a node from those who use
+// it.
+TEST(MemberBootstrap, of_another_list_than_the_interrupted_one_leaves_a_deployment_alone) {
+  World world = world_by_other_names(5);
+  Operator killed(world, wish_of(Kind::bootstrap, "", "", names_up_to(5)));
+  while (killed.writes.size() < 2) ASSERT_TRUE(killed.step());
+  Operator run(world, wish_of(Kind::bootstrap, "", "", {"n1", "n2", "n3"}));
+  ASSERT_TRUE(run.refused());
+  EXPECT_TRUE(run.writes.empty());
+}
+
 TEST(MemberBootstrap, of_the_same_nodes_by_other_names_goes_through) {
   for (std::size_t count = 1; count <= 5; ++count) {
-    World world(count);
-    Marker former;
-    former.state = Marker::State::active;
-    former.deployment = "7.d";
-    for (std::size_t i = 1; i <= count; ++i) former.members.push_back("m" + std::to_string(i));
-    for (std::size_t i = 1; i <= count; ++i) {
-      former.self = former.members[i - 1];
-      world.write(name_of(i), former, milliseconds(-1), world.now - 2 * full_quarantine);
-    }
+    World world = world_by_other_names(count);
     Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
     ASSERT_TRUE(run.done()) << world.describe();
     world.now += 2 * full_quarantine;
