@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "common/system/password_file.hpp"
@@ -118,7 +120,9 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   settings.user = name_of(given, "user");
   if (const auto path = given.text("password-file")) {
     settings.password = read_password_file(*path, given.find("password-file")->origin);
-    settings.password_file = *path;
+    // A pipe, as of <(pass show redis), gives its content once.
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(*path, ignored)) settings.password_file = *path;
   } else {
     settings.password = given.text("password").value_or(std::string());
   }

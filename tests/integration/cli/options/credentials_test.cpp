@@ -1,9 +1,12 @@
 // --password-file: a password that is rotated while a command holds a lock.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "integration/cli/tool.hpp"
 #include "integration/security/credentials.hpp"
@@ -50,6 +53,20 @@ TEST(CliPasswordFile, IsReadAgainAtEachConnectionSoThatARunOutlivesARotation) {
                 .exit_code,
             0)
       << "it was released";
+}
+
+// As of `--password-file <(pass show redis)`: what it contains can be read once.
+TEST(CliPasswordFile, MayBeAPipe) {
+  RotatingNodes rotating(3);
+  rotating.rotate("first-secret");
+  const TempDir directory;
+  const std::string fifo = (directory.path() / "fifo").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(fifo) << "first-secret\n"; });
+  const ProcessResult acquired = run_tool(
+      {"acquire", "r", "--nodes", rotating.joined_urls(), "--password-file", fifo, "--wait", "0s"});
+  writer.join();
+  EXPECT_EQ(acquired.exit_code, 0) << acquired.errors;
 }
 
 }  // namespace
