@@ -54,6 +54,14 @@ std::string describe_obstacle_of_several(Client& client, const Target& target) {
   return {};
 }
 
+/// The library's text about the holder comes last, after the votes. A holder's name may have any
+/// text in it.
+void remove_holder(Error& error) {
+  const std::string end_of_votes = fmt::format(" of {}; ", error.round.nodes.size());
+  const std::size_t found = error.message.find(end_of_votes);
+  if (found != std::string::npos) error.message.erase(found + end_of_votes.size() - 2);
+}
+
 /// A refusal names the token. People know the holder by its name.
 void name_holder(Client& client, const Target& target, Acquisition& acquisition) {
   Error& error = acquisition.lease.error();
@@ -65,10 +73,7 @@ void name_holder(Client& client, const Target& target, Acquisition& acquisition)
                                ? describe_obstacle(client, target, acquisition)
                                : describe_obstacle_of_several(client, target);
   if (text.empty()) return;
-  // The library's text about the holder comes last, and only if the resource is held.
-  const std::size_t holder =
-      error.code == Errc::held ? error.message.rfind("; ") : std::string::npos;
-  if (holder != std::string::npos) error.message.erase(holder);
+  if (error.code == Errc::held) remove_holder(error);
   error.message += "; " + text;
 }
 

@@ -17,7 +17,7 @@ using std::chrono::seconds;
 TEST(CliNames, AHolderThatWasKilledHasANameAllTheSame) {
   Nodes nodes(3);
   const Words to_nodes{"--nodes", nodes.joined_urls()};
-  Words run{"run", "job", "--ttl", "20s", "--name", "nightly"};
+  Words run{"run", "job", "--ttl", "20s", "--name", "night; ly"};
   run.insert(run.end(), to_nodes.begin(), to_nodes.end());
   run.insert(run.end(), {"--", "sleep", "1000"});
   const auto inspect = [&](Words more) {
@@ -28,20 +28,25 @@ TEST(CliNames, AHolderThatWasKilledHasANameAllTheSame) {
   };
   ChildProcess holder = start_tool(run);
   EXPECT_TRUE(eventually(
-      [&] { return json_of(inspect({"--json"})).at("holder_name") == "nightly"; }, seconds(30)));
+      [&] { return json_of(inspect({"--json"})).at("holder_name") == "night; ly"; }, seconds(30)));
   holder.signal(SIGKILL);
   ASSERT_TRUE(holder.wait().has_value());
   const Json json = json_of(inspect({"--json"}));
-  EXPECT_EQ(json.at("holder_name"), "nightly");
+  EXPECT_EQ(json.at("holder_name"), "night; ly");
   EXPECT_EQ(json.at("waiters"), 0);
   EXPECT_TRUE(json.at("next").is_null());
-  EXPECT_NE(inspect({}).output.find("\n  holder nightly\n"), std::string::npos);
+  EXPECT_NE(inspect({}).output.find("\n  holder night; ly\n"), std::string::npos);
+
+  Words acquire{"acquire", "job", "--wait", "0s"};
+  acquire.insert(acquire.end(), to_nodes.begin(), to_nodes.end());
+  const std::string refusal = run_tool(acquire).errors;
+  EXPECT_NE(refusal.find(" of 3; held by night; ly ("), std::string::npos) << refusal;
 
   Words breaking{"break", "job", "--yes", "--name", "on call"};
   breaking.insert(breaking.end(), to_nodes.begin(), to_nodes.end());
   const ProcessResult broken = run_tool(breaking);
   ASSERT_EQ(broken.exit_code, 0) << broken.errors;
-  EXPECT_NE(broken.output.find("  holder nightly\n"), std::string::npos) << broken.output;
+  EXPECT_NE(broken.output.find("  holder night; ly\n"), std::string::npos) << broken.output;
   const std::string after = inspect({}).output;
   EXPECT_NE(after.find("  by on call  token "), std::string::npos) << after;
   const Json audit = json_of(inspect({"--json"})).at("broken");
