@@ -93,7 +93,9 @@ class Database {
   /// number. `nothing`: a later term has written, and nothing is changed.
   Written schedule(redlock::FencingToken term) {
     const std::string number = to_string(term);
-    const std::string late = std::to_string(now_ms() - patience);
+    const std::string earliest = std::to_string(now_ms() - patience);
+    // What began later began before the machine was started again: the clock is new.
+    const std::string latest = std::to_string(now_ms() + patience);
     return transaction([&] {
       const Written fenced = write(
           "INSERT INTO fence VALUES (1, CAST(?1 AS INTEGER)) ON CONFLICT (one) DO UPDATE"
@@ -104,12 +106,14 @@ class Database {
           write(
               "INSERT INTO schedule (term, instance, job, attempt)"
               " SELECT CAST(?1 AS INTEGER), ?2, id, attempt + 1 FROM jobs"
-              " WHERE state = 'new' OR (state = 'running' AND since < CAST(?3 AS INTEGER))",
-              {number, name, late}) != Written::failed &&
+              " WHERE state = 'new' OR (state = 'running' AND since NOT BETWEEN"
+              " CAST(?3 AS INTEGER) AND CAST(?4 AS INTEGER))",
+              {number, name, earliest, latest}) != Written::failed &&
           write(
               "UPDATE jobs SET state = 'ready', attempt = attempt + 1 WHERE state = 'new'"
-              " OR (state = 'running' AND since < CAST(?1 AS INTEGER))",
-              {late}) != Written::failed;
+              " OR (state = 'running' AND since NOT BETWEEN"
+              " CAST(?1 AS INTEGER) AND CAST(?2 AS INTEGER))",
+              {earliest, latest}) != Written::failed;
       return all ? Written::yes : Written::failed;
     });
   }
@@ -259,6 +263,13 @@ void work(redlock::Client& client, const std::string& path, const std::stop_toke
   }
 }
 
+/// Names are written into the log as they are.
+bool is_job_id(std::string_view id) {
+  constexpr std::string_view allowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !id.empty() && id.size() <= 64 && id.find_first_not_of(allowed) == id.npos;
+}
+
 std::string answer(redlock::Client& client, Database& database, std::string_view request) {
   std::string status = "200 OK";
   std::string body;
@@ -267,9 +278,10 @@ std::string answer(redlock::Client& client, Database& database, std::string_view
   if (request.starts_with(post)) {
     const std::string_view id =
         request.substr(post.size(), request.find(' ', post.size()) - post.size());
-    const Written written = database.submit(id);
+    const Written written = is_job_id(id) ? database.submit(id) : Written::nothing;
     if (written == Written::failed) status = "503 Service Unavailable";
-    body = written == Written::failed ? "busy\n" : "submitted\n";
+    if (!is_job_id(id)) status = "400 Bad Request";
+    body = written == Written::failed ? "busy\n" : is_job_id(id) ? "submitted\n" : "bad name\n";
   } else if (request.starts_with("GET /health ") && metrics) {
     std::size_t voters = 0;
     for (const auto& node : metrics->nodes) voters += node.may_vote ? 1 : 0;
