@@ -36,6 +36,10 @@
       const script = document.createElement('script');
       script.src = `${up}search-index.js`;
       script.addEventListener('load', () => resolve(window.redlockIndex));
+      script.addEventListener('error', () => {
+        index = undefined;  // the next search tries again
+        resolve([]);
+      });
       document.head.append(script);
     });
     return index;
