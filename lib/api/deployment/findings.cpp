@@ -223,7 +223,7 @@ void Findings::judge_commands(const SurveyedNode& node) {
 
 void Findings::judge_clients(const SurveyedNode& node) {
   // Nine tenths, because clients that connect again after an outage come all at once.
-  if (node.most_clients == 0 || node.clients < node.most_clients / 10 * 9) return;
+  if (node.most_clients == 0 || node.clients * 10 < node.most_clients * 9) return;
   add(node, admin::Finding::Kind::client_limit,
       "It has " + std::to_string(node.clients) + " clients, and admits " +
           std::to_string(node.most_clients) + " (maxclients).",
