@@ -268,7 +268,7 @@ TEST(Directed, a_node_that_stays_a_replica_is_met_as_a_master_again) {
   EXPECT_GE(sum.grants, 2'000U);
 }
 
-TEST(Directed, subscriptions_that_die_silently_are_made_again) {
+TEST(LongDirected, subscriptions_that_die_silently_are_made_again) {
   Scenario s = calm();
   s.nodes = 3;
   s.quorum = 2;
@@ -501,7 +501,7 @@ TEST(Directed, a_semaphore_beside_a_far_node_is_used_while_callers_wait) {
   }
 }
 
-TEST(Directed, a_semaphore_is_used_while_callers_wait) {
+TEST(LongDirected, a_semaphore_is_used_while_callers_wait) {
   struct Case {
     std::size_t permits, clients, callers;
     True hold;
@@ -566,7 +566,7 @@ TEST(Directed, callers_of_one_client_do_not_take_what_is_kept_for_another_of_its
   }
 }
 
-TEST(Directed, whoever_waits_for_what_others_lock_again_and_again_has_a_turn) {
+TEST(LongDirected, whoever_waits_for_what_others_lock_again_and_again_has_a_turn) {
   constexpr std::array<std::size_t, 4> crowds{3, 4, 8, 17};
   for (const Wanted one : kinds_of_one_resource) {
     for (const Wanted other : kinds_of_one_resource) {
@@ -591,7 +591,7 @@ Scenario beside_a_far_node(Wanted kind) {
   return s;
 }
 
-TEST(Directed, a_far_node_beside_a_near_quorum_costs_nobody_his_turn) {
+TEST(LongDirected, a_far_node_beside_a_near_quorum_costs_nobody_his_turn) {
   for (const Wanted kind : kinds_of_one_resource) {
     Scenario s = beside_a_far_node(kind);
     EXPECT_EQ(run(s, 3).violation, "") << static_cast<int>(kind);
@@ -629,7 +629,7 @@ TEST(Directed, who_can_write_on_one_node_names_no_members_and_stops_nobody) {
   }
 }
 
-TEST(Directed, a_database_that_is_swapped_away_and_back_is_harmless) {
+TEST(LongDirected, a_database_that_is_swapped_away_and_back_is_harmless) {
   for (const std::size_t nodes : {3U, 4U, 5U}) {
     Scenario s = intruded();
     s.nodes = nodes;

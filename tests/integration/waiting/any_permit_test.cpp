@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::size_t so_many = 20;
+constexpr std::size_t permits = 20;
 
 class AnyPermit : public testing::Test {
  protected:
@@ -25,7 +25,7 @@ class AnyPermit : public testing::Test {
     return options;
   }
   void take_all(std::chrono::nanoseconds ttl) {
-    while (leases_.size() < so_many) {
+    while (leases_.size() < permits) {
       auto lease = acquire_patiently(holder_, jobs_, {.ttl = ttl});
       ASSERT_TRUE(succeeded(lease));
       leases_.push_back(*std::move(lease));
@@ -58,7 +58,7 @@ class AnyPermit : public testing::Test {
   Nodes nodes_{3, {}, seconds(300)};
   Client holder_ = make_client(options());
   Client waiter_ = make_client(options());
-  Target jobs_ = permit("jobs", so_many);
+  Target jobs_ = permit("jobs", permits);
   std::vector<Lease> leases_;
 };
 
@@ -113,7 +113,7 @@ TEST_F(AnyPermit, IsTakenWhenItExpires) {
 
 TEST_F(AnyPermit, ComesToWhoWaitsForSoManyResourcesAsWell) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < so_many; ++i) names.emplace_back("r").append(std::to_string(i));
+  for (std::size_t i = 0; i < permits; ++i) names.emplace_back("r").append(std::to_string(i));
   auto blocking = acquire_patiently(holder_, "r17", {.ttl = seconds(300)});
   ASSERT_TRUE(succeeded(blocking));
   int before = scripts_run();

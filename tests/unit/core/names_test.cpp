@@ -25,11 +25,11 @@ class FortyDigits final : public Randomness {
   int tokens_ = 0;
 };
 
-Settings named(Duration max_ttl = 30s) {
+Settings named(Duration longest = 30s) {
   Settings settings = Harness::settings_for(3);
   settings.client_id = id;
   settings.name = "backup";
-  settings.max_ttl = max_ttl;
+  settings.max_ttl = longest;
   return settings;
 }
 
@@ -105,10 +105,10 @@ TEST(Names, AreRenewedWhileThereIsALease) {
 }
 
 TEST(Names, LastLongerThanALeaseThatWasRenewedLast) {
-  for (const Duration max_ttl : {Duration(20ms), Duration(30s), Duration(24h)}) {
-    const Duration kept = name_kept_for(max_ttl);
+  for (const Duration longest : {Duration(20ms), Duration(30s), Duration(24h)}) {
+    const Duration kept = name_kept_for(longest);
     EXPECT_GE(kept, 1min);
-    EXPECT_GE(kept - kept / 4, max_ttl + max_ttl / 4);
+    EXPECT_GE(kept - kept / 4, longest + longest / 4);
   }
 }
 

@@ -13,9 +13,9 @@ namespace {
 
 constexpr NodeIndex node = 0;
 constexpr NodeSet one = NodeSet::of(node);
-constexpr Instant start{};
-constexpr Instant expiry = start + std::chrono::seconds(1);
-constexpr Instant long_after = start + std::chrono::hours(1);
+constexpr Instant first_instant{};
+constexpr Instant expiry = first_instant + std::chrono::seconds(1);
+constexpr Instant long_after = first_instant + std::chrono::hours(1);
 
 struct LedgerEvent {
   std::string_view name;

@@ -13,7 +13,7 @@ Settings with_restart_guard(std::size_t nodes) {
 }
 
 /// A member of the one deployment that there is.
-std::string marker_of(NodeIndex node, std::string_view incarnation = "i") {
+std::string text_of_marker(NodeIndex node, std::string_view incarnation = "i") {
   Marker marker;
   marker.state = Marker::State::active;
   marker.incarnation = incarnation;
@@ -33,13 +33,15 @@ struct Remembering : Harness {
     for (NodeIndex node = 0; node < 3; ++node) come_up(node);
   }
   std::string come_up(NodeIndex node, std::string_view incarnation = "i") {
-    const std::string marker = marker_of(node, incarnation);
+    const std::string marker = text_of_marker(node, incarnation);
     NodeUp event;
     event.marker = marker;
     return up_as(node, event);
   }
   /// The answer to read-marker.
-  std::string unchanged(NodeIndex node) { return answer(node, Reply::marker, marker_of(node)); }
+  std::string unchanged(NodeIndex node) {
+    return answer(node, Reply::marker, text_of_marker(node));
+  }
 };
 
 TEST(MarkerBehindVotes, OneReadingBehindTheLastVoteOfATurnCoversThemAll) {
@@ -64,7 +66,7 @@ TEST(MarkerBehindVotes, ComesTogetherWithTheVotesThatItIsBehind) {
   h.acquire(1, 10s);
   h.end_turn();
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
-    const std::string marker = marker_of(node);
+    const std::string marker = text_of_marker(node);
     const std::vector<PlainYes> vote_and_marker{{h.take_open(node), Reply::granted},
                                                 {h.take_open(node), Reply::marker}};
     EXPECT_EQ(h.step(PlainYeses{node, vote_and_marker, marker}),
@@ -78,7 +80,7 @@ TEST(MarkerBehindVotes, ConfirmsAllThatCameAheadOfItInTheSameRead) {
   h.end_turn();
   h.acquire(2, 10s);
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
-    const std::string marker = marker_of(node);
+    const std::string marker = text_of_marker(node);
     // The vote behind the marker waits for its own.
     const std::vector<PlainYes> answers{{h.take_open(node), Reply::granted},
                                         {h.take_open(node), Reply::marker},
@@ -98,7 +100,7 @@ TEST(MarkerBehindVotes, ConfirmsInTheirOrderWhatIsHeldBackFromBefore) {
   h.end_turn();
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
     h.answer(node, Reply::granted);
-    const std::string marker = marker_of(node);
+    const std::string marker = text_of_marker(node);
     const std::vector<PlainYes> answers{{h.take_open(node), Reply::granted},
                                         {h.take_open(node), Reply::marker}};
     EXPECT_EQ(h.step(PlainYeses{node, answers, marker}),
@@ -113,7 +115,7 @@ TEST(MarkerBehindVotes, AnotherOneThatComesTogetherWithVotesTakesThemBack) {
   std::vector<PlainYes> answers{{h.take_open(0), Reply::granted}, {h.take_open(0), Reply::marker}};
   h.acquire(2, 10s);
   answers.push_back({h.take_open(0), Reply::granted});
-  const std::string marker = marker_of(0, "another");
+  const std::string marker = text_of_marker(0, "another");
   EXPECT_TRUE(h.step(PlainYeses{0, answers, marker}).starts_with("disconnect 0"));
   h.answers({1}, Reply::granted);
   EXPECT_EQ(h.unchanged(1), "");
@@ -138,7 +140,7 @@ TEST(MarkerBehindVotes, AMarkerThatWasWrittenAnewIsAnotherOne) {
   h.acquire(1, 10s);
   h.end_turn();
   h.answer(0, Reply::granted);
-  EXPECT_EQ(h.answer(0, Reply::marker, marker_of(0, "another")), "disconnect 0");
+  EXPECT_EQ(h.answer(0, Reply::marker, text_of_marker(0, "another")), "disconnect 0");
 }
 
 TEST(MarkerBehindVotes, AnExtendCountsOnlyWithItsMarkerToo) {
@@ -233,7 +235,7 @@ struct Mixed : Harness {
   }
   /// "D" has three members, "E" has five.
   static std::string member(NodeIndex node, const std::string& deployment) {
-    std::string marker = marker_of(node);
+    std::string marker = text_of_marker(node);
     marker.replace(marker.find(" D "), 3, " " + deployment + " ");
     if (deployment == "E") marker.replace(marker.find("node0,"), 6, "a,b,node0,");
     return marker;
@@ -284,7 +286,7 @@ TEST(DeploymentIds, WithoutTheGuardBlankNodesCountOnlyAmongThemselves) {
   for (NodeIndex node = 0; node < 3; ++node) h.up_as(node, event);
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");
   h.down(0);
-  const std::string member = marker_of(0);
+  const std::string member = text_of_marker(0);
   event.marker = member;
   h.up_as(0, event);
   EXPECT_EQ(h.acquire(2, 10s), "failed #2 excluded");
@@ -294,7 +296,7 @@ TEST(DeploymentIds, WithoutTheGuardBlankNodesCountOnlyAmongThemselves) {
 TEST(MarkerBehindVotes, AJoiningNodeHasNoVoteAndAnotherMaxTtlNeither) {
   Harness h(with_restart_guard(3));
   h.tick();
-  std::string marker = marker_of(0);
+  std::string marker = text_of_marker(0);
   marker.replace(marker.find("active"), 6, "joining");
   NodeUp event;
   event.marker = marker;
@@ -303,7 +305,7 @@ TEST(MarkerBehindVotes, AJoiningNodeHasNoVoteAndAnotherMaxTtlNeither) {
   // Its result is never reported.
   EXPECT_EQ(h.pass(1s).substr(0, 16), "read-marker -> 0");
   h.down(0);
-  marker = marker_of(0);
+  marker = text_of_marker(0);
   marker.replace(marker.find("30000"), 5, "60000");
   event.marker = marker;
   h.up_as(0, event);
