@@ -29,8 +29,9 @@ namespace {
 /// Breaks many locks, and reports the result for every lock that was shown.
 class ManyBreaker {
  public:
-  ManyBreaker(Client& client, const Settings& settings, const ManyBreaking& many)
-      : client_(client), settings_(settings), many_(many) {}
+  ManyBreaker(Client& client, const Settings& settings, const ManyBreaking& many,
+              BreakProgress& progress)
+      : client_(client), settings_(settings), many_(many), progress_(progress) {}
 
   [[nodiscard]] int run(const admin::LockList& list) {
     for (const std::string& line : list_warnings(list, many_.keys_per_node)) print_warning(line);
@@ -47,8 +48,11 @@ class ManyBreaker {
       return report_refusal(chosen->locks.size());
     }
     std::vector<BreakVerdict> verdicts(chosen->locks.size());
-    for_each_at_once(verdicts.size(),
-                     [&](std::size_t i) { verdicts[i] = break_one(chosen->locks[i]); });
+    progress_.chosen = verdicts.size();
+    for_each_at_once(verdicts.size(), [&](std::size_t i) {
+      verdicts[i] = break_one(chosen->locks[i]);
+      if (verdicts[i].outcome == "released") ++progress_.broken;
+    });
     return report(chosen->locks, std::move(verdicts));
   }
 
@@ -180,6 +184,7 @@ class ManyBreaker {
   Client& client_;
   const Settings& settings_;
   const ManyBreaking& many_;
+  BreakProgress& progress_;
   bool left_any_ = false;
 };
 
@@ -196,8 +201,8 @@ std::optional<std::string> holder_glob_of(const Arguments& given) {
 }
 
 int break_many(Client& client, const ClientOptions& options, const Settings& settings,
-               const ManyBreaking& many) {
-  ManyBreaker breaker(client, settings, many);
+               const ManyBreaking& many, BreakProgress& progress) {
+  ManyBreaker breaker(client, settings, many, progress);
   const Result<admin::LockList> list =
       admin::list_locks(options, {.pattern = many.pattern, .keys_per_node = many.keys_per_node});
   if (!list) return breaker.fail(list.error());

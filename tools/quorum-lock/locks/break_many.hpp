@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -11,6 +12,12 @@
 #include "redlock/options.hpp"
 
 namespace redlock::cli {
+
+/// How far a `break` of several locks has come. Another thread may read it at any moment.
+struct BreakProgress {
+  std::atomic<std::size_t> chosen{0};  ///< zero until the first lock is about to be broken
+  std::atomic<std::size_t> broken{0};
+};
 
 /// The locks that `break` breaks if there can be several.
 struct ManyBreaking {
@@ -27,6 +34,6 @@ struct ManyBreaking {
 /// Lists the locks, asks once, and breaks each lock by exactly the tokens that were listed. Returns
 /// the exit code.
 [[nodiscard]] int break_many(Client& client, const ClientOptions& options, const Settings& settings,
-                             const ManyBreaking& many);
+                             const ManyBreaking& many, BreakProgress& progress);
 
 }  // namespace redlock::cli

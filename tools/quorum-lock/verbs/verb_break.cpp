@@ -122,7 +122,14 @@ int verb_break(const Arguments& given, const Signals& signals) {
   }
 
   Session session(settings, signals);
-  const EndOnSignal end_on_signal(signals, session);
+  BreakProgress progress;
+  const EndOnSignal end_on_signal(signals, session, [&progress](int signal) {
+    if (progress.chosen > 0) {
+      print_error(fmt::format("interrupted: {} of {} locks were broken", progress.broken.load(),
+                              progress.chosen.load()));
+    }
+    return code_of_signal(signal);
+  });
   Result<Client> client = session.connect();
   if (!client) return report_failure(settings, resource, client.error());
   if (is_one) return break_one(*client, settings, resource, delay, sure);
@@ -131,7 +138,7 @@ int verb_break(const Arguments& given, const Signals& signals) {
                     .delay = delay,
                     .sure = sure,
                     .keys_per_node = given.number("limit").value_or(limits::keys_listed)};
-  return break_many(*client, client_options(settings, session.nodes()), settings, many);
+  return break_many(*client, client_options(settings, session.nodes()), settings, many, progress);
 }
 
 }  // namespace redlock::cli

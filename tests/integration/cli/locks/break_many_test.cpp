@@ -108,6 +108,22 @@ TEST_F(CliBreakMany, AsksOnceAndLeavesWhatChangedHandsMeanwhile) {
   EXPECT_EQ(listed(), "a/2 ");
 }
 
+TEST_F(CliBreakMany, AnInterruptionSaysHowManyWereBroken) {
+  for (const char* resource : {"a/1", "a/2", "a/3"}) store(resource);
+  const auto terminal = start_on_terminal({"break", "a/*", "--timeout", "60s"});
+  ASSERT_TRUE(terminal->wait_for("Break these 3 locks?")) << terminal->output();
+  nodes()[1].stop();
+  nodes()[2].stop();
+  terminal->type("y\n");
+  EXPECT_TRUE(eventually(
+      [&] { return !nodes()[0].get("a/1") && !nodes()[0].get("a/2") && !nodes()[0].get("a/3"); }));
+  terminal->signal(SIGINT);
+  EXPECT_EQ(terminal->wait(), (ExitStatus{130, 0}));
+  EXPECT_THAT(terminal->output(), HasSubstr("interrupted: 0 of 3 locks were broken"));
+  nodes()[1].resume();
+  nodes()[2].resume();
+}
+
 TEST_F(CliBreakMany, DoesNotGuessWithoutATerminal) {
   store("a");
   for (const Words& words : {Words{"break", "a*"}, Words{"break", "--holder", "theirs"}}) {
