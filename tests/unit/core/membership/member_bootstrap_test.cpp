@@ -1,0 +1,329 @@
+// An operator that opens a deployment, run to its end over model nodes: killed after every step,
+// beside another one, over nodes that are new, that have forgotten, or that have other names now.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/membership/member_change.hpp"
+#include "unit/core/membership/member_world.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using Kind = MemberWish::Kind;
+
+TEST(MemberBootstrap, nodes_remember_always_unless_they_may_have_forgotten) {
+  const auto remember_always = [](World& world, bool after_loss) {
+    MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+    wish.after_loss = after_loss;
+    EXPECT_TRUE(Operator(world, wish).done());
+    std::string always;
+    for (const std::string& name : names_up_to(3)) {
+      if (world.marker(name).remembers_since == Marker::always) always += name;
+    }
+    return always;
+  };
+  World fresh(3);
+  EXPECT_EQ(remember_always(fresh, false), "n1n2n3");
+  World lost(3);
+  EXPECT_EQ(remember_always(lost, true), "");
+  World opened(3);
+  opened.let_a_client_open(names_up_to(3));
+  EXPECT_EQ(remember_always(opened, true), "");
+  World of_members(3);
+  of_members.found({"n1", "n2"}, "7.d");
+  EXPECT_EQ(remember_always(of_members, false), "n1n2") << "the third enters";
+}
+
+TEST(MemberBootstrap, opens_new_nodes_without_a_quarantine) {
+  for (std::size_t count = 1; count <= 5; ++count) {
+    World world(count);
+    Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(run.done());
+    EXPECT_TRUE(world.serves(names_up_to(count))) << world.describe();
+    EXPECT_EQ(run.writes.size(), 2 * count);
+    Operator again(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(again.done());
+    EXPECT_TRUE(again.writes.empty());
+  }
+}
+
+TEST(MemberBootstrap, ends_the_quarantine_of_blank_nodes) {
+  World world(3);
+  world.let_clients_act();
+  ASSERT_TRUE(Operator(world, wish_of(Kind::bootstrap, "", "", names_up_to(3))).done());
+  EXPECT_TRUE(world.serves(names_up_to(3)));
+}
+
+TEST(MemberBootstrap, ends_the_quarantine_of_new_nodes_that_a_client_has_opened) {
+  for (std::size_t count = 1; count <= 5; ++count) {
+    World world(count);
+    world.let_a_client_open(names_up_to(count));
+    const std::string id = world.marker("n1").deployment;
+    Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(run.done());
+    EXPECT_TRUE(world.serves(names_up_to(count))) << world.describe();
+    EXPECT_EQ(world.marker("n1").deployment, id);
+    EXPECT_EQ(run.writes.size(), count);
+    Operator again(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(again.done());
+    EXPECT_TRUE(again.writes.empty());
+  }
+}
+
+TEST(MemberBootstrap, that_ends_quarantines_goes_on_after_any_crash_and_beside_another_one) {
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(5));
+  bool first_ended = false;
+  for (int first = 0; !first_ended; ++first) {
+    for (int second = 0; second < 16; ++second) {
+      SCOPED_TRACE(std::to_string(first) + "/" + std::to_string(second));
+      World world(5);
+      world.let_a_client_open(names_up_to(5));
+      Operator a(world, wish);
+      Operator killed(world, wish);
+      for (int i = 0; i < first; ++i) a.step();
+      first_ended = a.has_ended();
+      for (int i = 0; i < second; ++i) killed.step();
+      ASSERT_TRUE(a.done());
+      EXPECT_TRUE(world.serves(names_up_to(5))) << world.describe();
+    }
+  }
+}
+
+TEST(MemberBootstrap, ends_no_quarantine_of_a_node_that_forgot_at_any_point) {
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+  for (const std::string& victim : names_up_to(3)) {
+    bool ended = false;
+    for (int steps = 0; !ended; ++steps) {
+      SCOPED_TRACE(victim + " forgets after step " + std::to_string(steps));
+      World world(3);
+      world.let_a_client_open(names_up_to(3));
+      Operator run(world, wish);
+      for (int i = 0; i < steps; ++i) run.step();
+      ended = run.has_ended();
+      world.restart_empty(victim);
+      world.let_clients_act();
+      run.run();
+      ASSERT_TRUE(Operator(world, wish).done());
+      EXPECT_GT(world.at(victim).quarantined_until, world.now);
+    }
+  }
+}
+
+TEST(MemberBootstrap, leaves_the_quarantine_of_members_that_may_have_forgotten) {
+  const Names members = names_up_to(3);
+  const auto expect_left = [&](std::string_view why, const MemberWish& wish,
+                               const std::string& held) {
+    World world(3);
+    world.let_a_client_open(members);
+    for (const std::string& name : members) world.at(name).seen.quarantine_why = why;
+    Operator run(world, wish);
+    run.held = held;
+    const auto done = run.done();
+    ASSERT_TRUE(done);
+    EXPECT_EQ(done->left, held);
+    EXPECT_EQ(done->left_on, held.empty() ? "" : "n1");
+    EXPECT_TRUE(run.writes.empty());
+    EXPECT_FALSE(world.serves(members));
+  };
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", members);
+  for (const std::string_view why : {"empty", "enrolled", "restarted", "role", "membership"}) {
+    SCOPED_TRACE(why);
+    expect_left(why, wish, {});
+  }
+  expect_left(opened_as_new, wish, "n1 has a lock");
+}
+
+TEST(MemberBootstrap, after_a_loss_leaves_nothing_to_end_for_a_run_without_that_word) {
+  World world(3);
+  world.let_a_client_open(names_up_to(3));
+  MemberWish after_loss = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+  after_loss.after_loss = true;
+  for (int run = 0; run < 2; ++run) {
+    Operator told(world, after_loss);
+    ASSERT_TRUE(told.done());
+    EXPECT_EQ(told.writes.size(), run == 0 ? 3U : 0U);
+  }
+  Operator later(world, wish_of(Kind::bootstrap, "", "", names_up_to(3)));
+  ASSERT_TRUE(later.done());
+  EXPECT_TRUE(later.writes.empty());
+  EXPECT_FALSE(world.serves(names_up_to(3)));
+}
+
+TEST(MemberBootstrap, quarantines_blank_nodes_that_had_a_marker_when_they_were_met) {
+  World world(3);
+  world.let_clients_act();
+  world.at("n2").seen.quarantine_why = "restarted";
+  ASSERT_TRUE(Operator(world, wish_of(Kind::bootstrap, "", "", names_up_to(3))).done());
+  EXPECT_FALSE(world.serves(names_up_to(3)));
+}
+
+TEST(MemberBootstrap, after_a_loss_quarantines_nodes_that_look_new) {
+  for (const bool met : {false, true}) {
+    World world(3);
+    if (met) world.let_clients_act();
+    MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+    wish.after_loss = true;
+    ASSERT_TRUE(Operator(world, wish).done());
+    EXPECT_FALSE(world.serves(names_up_to(3)));
+  }
+}
+
+TEST(MemberBootstrap, that_is_killed_after_any_step_is_resumed) {
+  for (const bool known : {false, true}) {
+    for (int steps = 0;; ++steps) {
+      SCOPED_TRACE(std::to_string(steps) + (known ? " known" : " new"));
+      World world(5);
+      if (known) world.found(names_up_to(3), "7.d");
+      const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(5));
+      Operator killed(world, wish);
+      for (int i = 0; i < steps; ++i) killed.step();
+      if (killed.has_ended()) break;
+      ASSERT_TRUE(Operator(world, wish).done()) << world.describe();
+      world.now += full_quarantine;
+      EXPECT_TRUE(world.serves(names_up_to(5)));
+    }
+  }
+}
+
+TEST(MemberBootstrap, takes_over_what_another_list_began_to_open) {
+  for (int steps = 0;; ++steps) {
+    SCOPED_TRACE(steps);
+    World world(4);
+    Operator killed(world, wish_of(Kind::bootstrap, "", "", {"n1", "n2", "n4"}));
+    for (int i = 0; i < steps; ++i) killed.step();
+    if (killed.has_ended() || world.serves({"n1", "n2", "n4"})) break;
+    ASSERT_TRUE(Operator(world, wish_of(Kind::bootstrap, "", "", names_up_to(3))).done());
+    world.now += full_quarantine;
+    EXPECT_TRUE(world.serves(names_up_to(3))) << world.describe();
+  }
+}
+
+TEST(MemberBootstrap, of_known_nodes_is_quarantined_for_their_longest_lease) {
+  World world(3);
+  Marker marker;
+  marker.state = Marker::State::active;
+  marker.deployment = "d";
+  marker.members = {"n1"};
+  marker.self = "n1";
+  marker.max_ttl = milliseconds(5000);
+  world.write("n1", marker, milliseconds(-1));
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+  Operator run(world, wish);
+  while (run.writes.size() < 4) ASSERT_TRUE(run.step());
+  ASSERT_TRUE(Operator(world, wish).done()) << "another run knows it too";
+  for (const std::string& name : names_up_to(3)) {
+    EXPECT_EQ(world.at(name).quarantined_until - world.now, milliseconds(5052)) << name;
+  }
+}
+
+TEST(MemberBootstrap, goes_on_beside_another_one_at_every_point) {
+  for (const bool known : {false, true}) {
+    for (int first = 0; first < 16; ++first) {
+      for (int second = 0; second < 16; ++second) {
+        World world(3);
+        if (known) world.found({"n1", "n2"}, "7.d");
+        const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+        Operator a(world, wish);
+        Operator b(world, wish);
+        for (int i = 0; i < first; ++i) a.step();
+        for (int i = 0; i < second; ++i) b.step();
+        ASSERT_TRUE(a.done());
+        ASSERT_TRUE(b.done());
+        world.now += full_quarantine;
+        EXPECT_TRUE(world.serves(names_up_to(3)));
+      }
+    }
+  }
+}
+
+TEST(MemberBootstrap, refuses_lists_that_leave_a_quorum_out) {
+  World world(5);
+  world.found(names_up_to(3), "7.d");
+  Operator two_out(world, wish_of(Kind::bootstrap, "", "", {"n3", "n4", "n5"}));
+  ASSERT_TRUE(two_out.refused());
+  EXPECT_TRUE(two_out.writes.empty());
+  Operator one_out(world, wish_of(Kind::bootstrap, "", "", {"n2", "n3", "n4"}));
+  EXPECT_TRUE(one_out.done());
+}
+
+/// As after a move to TLS, or to names of hosts: the URLs are new, the servers are not. The members
+/// were m1, m2, ...
+World world_by_other_names(std::size_t count) {
+  World world(count);
+  Marker former;
+  former.state = Marker::State::active;
+  former.deployment = "7.d";
+  for (std::size_t i = 1; i <= count; ++i) former.members.push_back("m" + std::to_string(i));
+  for (std::size_t i = 1; i <= count; ++i) {
+    former.self = former.members[i - 1];
+    world.write(name_of(i), former, milliseconds(-1), world.now - 2 * full_quarantine);
+  }
+  return world;
+}
+
+TEST(MemberBootstrap, of_the_same_nodes_by_other_names_that_is_killed_after_any_step_is_resumed) {
+  for (std::size_t count = 1; count <= 5; ++count) {
+    for (int steps = 0;; ++steps) {
+      SCOPED_TRACE(std::to_string(count) + " nodes, " + std::to_string(steps) + " steps");
+      World world = world_by_other_names(count);
+      const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(count));
+      Operator killed(world, wish);
+      for (int i = 0; i < steps; ++i) killed.step();
+      if (killed.has_ended()) break;
+      ASSERT_TRUE(Operator(world, wish).done()) << world.describe();
+      world.now += 2 * full_quarantine;
+      EXPECT_TRUE(world.serves(names_up_to(count))) << world.describe();
+    }
+  }
+}
+
+// What an interrupted bootstrap left on two nodes lets no other list take a node from those who use
+// it.
+TEST(MemberBootstrap, of_another_list_than_the_interrupted_one_leaves_a_deployment_alone) {
+  World world = world_by_other_names(5);
+  Operator killed(world, wish_of(Kind::bootstrap, "", "", names_up_to(5)));
+  while (killed.writes.size() < 2) ASSERT_TRUE(killed.step());
+  Operator run(world, wish_of(Kind::bootstrap, "", "", {"n1", "n2", "n3"}));
+  ASSERT_TRUE(run.refused());
+  EXPECT_TRUE(run.writes.empty());
+}
+
+TEST(MemberBootstrap, of_the_same_nodes_by_other_names_goes_through) {
+  for (std::size_t count = 1; count <= 5; ++count) {
+    World world = world_by_other_names(count);
+    Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(run.done()) << world.describe();
+    world.now += 2 * full_quarantine;
+    EXPECT_TRUE(world.serves(names_up_to(count))) << world.describe();
+  }
+}
+
+TEST(MemberBootstrap, refuses_while_a_change_is_under_way_and_names_it) {
+  World world(4);
+  world.found(names_up_to(3), "7.d");
+  const MemberWish change = wish_of(Kind::replace, "n3", "n4", {"n1"});
+  Operator killed(world, change);
+  while (killed.writes.size() < 2) ASSERT_TRUE(killed.step());
+  Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(4)));
+  ASSERT_TRUE(run.refused());
+  EXPECT_NE(run.refused()->remedy.find("members replace n3 n4"), std::string::npos);
+  EXPECT_TRUE(run.writes.empty());
+}
+
+TEST(MemberBootstrap, refuses_while_there_are_locks_and_while_a_node_is_missing) {
+  World world(3);
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+  Operator run(world, wish);
+  run.held = "n1 has a lock";
+  ASSERT_TRUE(run.refused());
+  EXPECT_EQ(run.refused()->reason, ChangeRefused::Reason::held);
+  EXPECT_TRUE(run.writes.empty());
+  world.at("n2").up = false;
+  EXPECT_TRUE(std::holds_alternative<WaitFor>(Operator(world, wish).run()));
+}
+
+}  // namespace
+}  // namespace redlock::core::test
