@@ -53,7 +53,7 @@ extern template class Awaitable<CloseReport>;
 class REDLOCK_EXPORT AsyncClient {
  public:
   /// A client with a loop thread of its own. Nothing is sent if an option is refused. Errors:
-  /// invalid_argument; limit_reached without a file descriptor.
+  /// invalid_argument, limit_reached (no file descriptor is free).
   [[nodiscard]] static Result<AsyncClient> create(ClientOptions options);
 
   /// A client on a loop that the caller runs (`uv_loop_t*`) and keeps until `close` has answered.

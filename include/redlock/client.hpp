@@ -39,8 +39,8 @@ inline namespace REDLOCK_ABI {
 class REDLOCK_EXPORT Client {
  public:
   /// Connects in the background. The first call waits for as many nodes as it needs. Nothing is
-  /// sent if an option is refused. Errors: invalid_argument; limit_reached without a file
-  /// descriptor.
+  /// sent if an option is refused. Errors: invalid_argument, limit_reached (no file descriptor is
+  /// free).
   [[nodiscard]] static Result<Client> create(ClientOptions options);
 
   Client(Client&&) noexcept;
@@ -88,12 +88,13 @@ class REDLOCK_EXPORT Client {
     return acquire_within(std::move(target), longest, std::move(options), stop);
   }
 
-  /// Makes a lease of a lock whose lease was detached, in this process or another. It asks for
-  /// `options.ttl` from now on, and blocks until a quorum that still had the key has answered. The
-  /// lease then belongs to this client, and keeps its fencing token. The options are those of
-  /// `acquire`, without `name` and `orphan_ttl`, which are refused. Errors: not_holder (the lock
-  /// had expired or was released, or it is one of several holds and `detached` says exclusive),
-  /// unavailable, expired, closed, forked, would_block, invalid_argument, limit_reached.
+  /// Makes a lease of a lock whose lease was detached, in this process or another. The call extends
+  /// the lock to `options.ttl` from now on, and blocks until a quorum that still had the key has
+  /// answered. The lease then belongs to this client, and keeps its fencing token. The options are
+  /// those of `acquire`, without `name` and `orphan_ttl`, which are refused. Errors: not_holder
+  /// (the lock had expired or was released, or it is a reader's or an owner's and `detached` says
+  /// exclusive), unavailable, expired, closed, forked, would_block, invalid_argument,
+  /// limit_reached.
   [[nodiscard]] Result<Lease> adopt(DetachedLease detached, AcquireOptions options = {});
 
   /// Extends the lock of a token that was detached or came from another process: a lock of any kind
@@ -105,8 +106,8 @@ class REDLOCK_EXPORT Client {
   [[nodiscard]] Result<RoundReport> extend(Target target, const Token& token,
                                            std::chrono::nanoseconds ttl);
 
-  /// `Lease::downgrade` by a token that was detached or came from another process, of a writer's
-  /// lock on one resource. Errors: as there.
+  /// Turns a writer's lock on one resource into a reader's, by a token that was detached or came
+  /// from another process: see `Lease::downgrade`. Errors: as `Lease::downgrade`.
   [[nodiscard]] Result<RoundReport> downgrade(std::string_view resource, const Token& token);
 
   /// Releases by a token that was detached or came from another process; the target as in `extend`.
@@ -138,12 +139,12 @@ class REDLOCK_EXPORT Client {
 
   /// Watches a resource: calls `changed` on the calling thread, first at once and then after every
   /// change of its state, kind or holder, until `stop` is requested; returns the number of calls.
-  /// Nodes notify the client (client tracking, from Redis 7 and with the restart guard): it sees a
-  /// change within a few round trips, or within 160 ms while changes follow each other closely. If
-  /// too few nodes notify it, it asks them at every `poll_interval`. Changes that are faster than
-  /// that, or than `changed` itself, are reported as one. While nobody can have a quorum, or too
-  /// few nodes answer, it reports no change. Errors: closed, forked, would_block, invalid_argument
-  /// (also an empty `changed`); never cancelled.
+  /// Nodes notify the client (client tracking, from Redis 7 and with the restart guard): the call
+  /// sees a change within a few round trips, or within 160 ms while changes follow each other
+  /// closely. If too few nodes notify it, it asks them at every `poll_interval`. Changes that are
+  /// faster than that, or than `changed` itself, are reported as one. While nobody can have a
+  /// quorum, or too few nodes answer, it reports no change. Errors: closed, forked, would_block,
+  /// invalid_argument (also an empty `changed`); never cancelled.
   [[nodiscard]] Result<std::uint64_t> watch(std::string_view resource,
                                             const std::function<void(const Inspection&)>& changed,
                                             const std::stop_token& stop, WatchOptions options = {});

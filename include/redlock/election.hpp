@@ -42,8 +42,8 @@ struct REDLOCK_EXPORT ElectionOptions {
   SharedCallback<void(const Error&)> on_lost{};
 };
 
-/// Being the leader: a lease that is renewed in the background. It ends when it is destroyed.
-/// Thread safety: as Lease.
+/// Being the leader: a lease that is renewed in the background. Destroying the object releases the
+/// lease. Thread safety: as Lease.
 class [[nodiscard]] REDLOCK_EXPORT Leadership {
  public:
   /// Only the library makes leaderships.

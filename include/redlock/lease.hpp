@@ -31,8 +31,9 @@ inline namespace REDLOCK_ABI {
 /// irreversible step and watch `lost()` in between.
 ///
 /// The destructor sends the release and does not wait for the answers. It never blocks. No function
-/// throws. Thread safety: const members may be called from any thread at once. `valid()` and
-/// `valid_until()` follow renewals in the background.
+/// throws. Thread safety: const members may be called from any number of threads at once, the
+/// others only while no other thread uses the object. `valid()` and `valid_until()` follow renewals
+/// in the background.
 class [[nodiscard]] REDLOCK_EXPORT Lease {
  public:
   /// No lease: `valid()` is false, everything else is empty.
@@ -43,7 +44,7 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
-  /// For a `permit` target, the name of the permit: "jobs#3".
+  /// The resource; for `all_of`, the first one; for a `permit`, the permit's name: "jobs#3".
   [[nodiscard]] const std::string& resource() const noexcept;
   /// All resources of an `all_of` target, the first one first.
   [[nodiscard]] std::vector<std::string> resources() const;
@@ -75,11 +76,11 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// The granting round, node by node.
   [[nodiscard]] RoundReport report() const;
 
-  /// Asks for `ttl` from now on and blocks until a quorum of the nodes that still had the key has
-  /// answered. It never shortens a lease. After a failure, the lease stays valid until its old
-  /// deadline. It counts as a renewal, so `AcquireOptions::max_hold` and `max_renewals` bind it.
-  /// Errors: not_holder, unavailable, limit_reached (by those limits), closed, forked, would_block,
-  /// invalid_argument.
+  /// Extends the lease to `ttl` from now on and blocks until a quorum of the nodes that still had
+  /// the key has answered. It never shortens a lease. After a failure, the lease stays valid until
+  /// its old deadline. It counts as a renewal, so `AcquireOptions::max_hold` and `max_renewals`
+  /// bind it. Errors: not_holder, unavailable, limit_reached (by those limits), closed, forked,
+  /// would_block, invalid_argument.
   [[nodiscard]] Result<RoundReport> extend(std::chrono::nanoseconds ttl) const;
 
   /// Turns a writer's lease (a target that is a resource's name) into a reader's (`shared`) without

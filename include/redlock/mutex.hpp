@@ -64,7 +64,8 @@ class REDLOCK_EXPORT Mutex {
   /// Asks once. False: not held; `try_acquire_for` says why. Throws as `lock`.
   [[nodiscard]] bool try_lock();
 
-  /// Returns false only after the time has passed. Throws as `lock`.
+  /// Waits for at most `wait`, or until `deadline` of any clock. False: not held by then. Throws as
+  /// `lock`.
   template <typename Rep, typename Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
     return try_lock_within(wait_detail::saturated(wait));

@@ -42,7 +42,7 @@ struct REDLOCK_EXPORT NodeEvent {
     down,         ///< the connection ended or failed; the client retries in the background
     protocol,     ///< the node violated the Redis protocol; the connection was closed
     excluded,     ///< a guard took its vote away
-    undelivered,  ///< the client closed before releases could be delivered to it
+    undelivered,  ///< the client closed before it could deliver releases to the node
     learned,      ///< a majority of the members named a member that ClientOptions::nodes does not:
                   ///< the list is out of date. The client connects to the member with the
                   ///< credentials of the options
@@ -84,17 +84,19 @@ struct REDLOCK_EXPORT GuardOptions {
   /// see `bootstrap`.
   bool restart = true;
 
-  /// The length of that quarantine: max TTL and a margin for drift, unless this is longer.
+  /// How long a node that restarted stays in quarantine: max TTL and a margin for drift, unless
+  /// this is longer.
   std::optional<std::chrono::nanoseconds> quarantine{};
 
-  /// A node keeps its vote over a restart if its marker survived and its configuration has every
-  /// command written to disk before the answer (`appendonly yes`, `appendfsync always`).
+  /// If true, a node keeps its vote over a restart if its marker survived and its configuration has
+  /// every command written to disk before the answer (`appendonly yes`, `appendfsync always`).
   bool trust_durable = false;
 
   /// A node whose clock stepped forward has let keys expire early: it has no vote for new leases
   /// for as long as a quarantine, and counts for less in leases that it granted before. If the
   /// clocks of a quorum step equally, this client's machine stood still, and the nodes keep their
-  /// votes: see NodeEvent::Kind::paused. See the documentation for jumps that this cannot notice.
+  /// votes: see NodeEvent::Kind::paused. The page `is-redlock-safe.md` names the jumps that this
+  /// cannot notice.
   bool clock = true;
 
   /// How far a node's clock may be from the median of all nodes' clocks.
@@ -143,9 +145,9 @@ struct REDLOCK_EXPORT ClientOptions {
   std::chrono::nanoseconds shortest_node_limit = std::chrono::milliseconds{250};
   std::chrono::nanoseconds longest_node_limit = std::chrono::seconds{1};
 
-  /// How long the first attempt to connect to a node may take: at least four round trips, two more
-  /// with TLS, and what the server needs to load the scripts. The next attempt has twice as long
-  /// after each that took too long, up to eight times as long. None: `longest_node_limit`.
+  /// How long the first attempt to connect to a node may take. Connecting takes four round trips,
+  /// two more with TLS, and what the server needs to load the scripts. The next attempt has twice
+  /// as long after each that took too long, up to eight times as long. None: `longest_node_limit`.
   std::optional<std::chrono::nanoseconds> connect_timeout{};
 
   /// The longest TTL that this deployment allows; a longer one is refused.

@@ -39,10 +39,10 @@ inline constexpr bool is_result<Result<T>> = true;
 /// converts to it if the standard library has it, but is never an alias of it: the binary
 /// interface must not depend on the user's `-std=`.
 ///
-/// `value()` checks: of an error it throws std::system_error with the error's code and message, or
-/// aborts in code without exceptions. Nothing else here throws: `*`, `->` and `error()` abort,
-/// because reading what is not there is a programming mistake. They print the error first. Thread
-/// safety: a value.
+/// If there is no value, `value()` throws std::system_error with the error's code and message, or
+/// aborts in code without exceptions. Nothing else here throws: `*` and `->` without a value print
+/// the error and abort, and so does `error()` without an error, because reading what is not there
+/// is a programming mistake. Thread safety: that of a value; only const calls can overlap.
 template <typename T>
 class [[nodiscard]] REDLOCK_EXPORT Result {
  public:
@@ -131,7 +131,7 @@ class [[nodiscard]] REDLOCK_EXPORT Result {
     return changed(std::move(*this), std::forward<Change>(change));
   }
 
-  /// With what `change` makes of the error, an Error. A value stays as it is.
+  /// A Result with the Error that `change` makes of the error. A value stays as it is.
   template <typename Change>
   [[nodiscard]] Result transform_error(Change&& change) const& {
     if (has_value()) return *this;
@@ -156,7 +156,7 @@ class [[nodiscard]] REDLOCK_EXPORT Result {
   }
 
 #if defined(__cpp_lib_expected)
-  /// If the standard library has it.
+  /// The same value or error as `std::expected`, if the standard library has it.
   operator std::expected<T, Error>() const& {
     if (has_value()) return **this;
     return std::unexpected(error());
