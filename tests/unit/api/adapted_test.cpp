@@ -1,4 +1,5 @@
-// Options of a program that was compiled with an earlier header: what the library must not read.
+// Options of a program that was compiled with an earlier header: the library must not read the
+// members that the program lacks.
 
 #include "api/options/adapted.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where a member begins.
+/// The offset of a member.
 template <typename Options, typename Member>
 std::size_t offset_of(Member Options::*member) {
   const Options options;
@@ -23,7 +24,7 @@ std::size_t offset_of(Member Options::*member) {
                                   reinterpret_cast<const std::byte*>(&options));
 }
 
-/// A struct without its last members: where they would be, there is something else.
+/// A struct without its last members: other bytes are in their place.
 template <typename Options>
 class Earlier {
  public:
@@ -82,12 +83,12 @@ TEST(AdaptedOptions, of_this_version_are_all_there) {
   EXPECT_EQ(read.max_renewals, 3U);
 }
 
-/// Of members that a row forgets, a program of another version would get the default.
+/// If a row omitted a member, a program of another version would get its default.
 template <typename Options>
 constexpr std::size_t rows = std::tuple_size_v<decltype(members_of<Options>)>;
 
 TEST(AdaptedOptions, a_row_has_every_member) {
-  // The number of members is that of the braces that make one.
+  // The number of members is the number of names in the binding, without struct_size.
   [[maybe_unused]] const auto [s1, a, b, c, d, e, f, g, h, i] = AcquireOptions();
   static_assert(rows<AcquireOptions> == 9);
   [[maybe_unused]] const auto [s2, delay] = BreakOptions();

@@ -38,7 +38,7 @@ TYPED_TEST(Callbacks, made_from_what_can_be_called_calls_it) {
   ASSERT_TRUE(function);
   function(2);
   EXPECT_EQ(sum, 3);
-  // Either compares with a null pointer.
+  // A lambda and a function pointer can each be compared with a null pointer.
   EXPECT_TRUE(TypeParam([](int) {}));
   EXPECT_TRUE(TypeParam(by_pointer));
   EXPECT_TRUE(TypeParam(&by_pointer));
@@ -52,7 +52,7 @@ TYPED_TEST(Callbacks, owns_what_can_only_be_moved) {
   EXPECT_EQ(*where, 2);
 }
 
-/// What it captured is kept in place, and what is too large for that is not.
+/// Small captures are kept in place, larger ones are not.
 TYPED_TEST(Callbacks, moved_from_is_empty_and_moved_to_calls) {
   int sum = 0;
   TypeParam small([&sum](int more) { sum += more; });
@@ -68,7 +68,7 @@ TYPED_TEST(Callbacks, moved_from_is_empty_and_moved_to_calls) {
     assigned(10);
   }
   EXPECT_EQ(sum, 26);
-  // Either replaces the other.
+  // A small callback is replaced by a large one, and the reverse.
   small = TypeParam([&sum, a = 1L, b = 2L, c = 3L](int) { sum += static_cast<int>(a + b + c); });
   large = TypeParam([&sum](int more) { sum += more; });
   small(0);

@@ -25,7 +25,7 @@ TEST(FindMistake, FindsWhatAClientWouldBeRefusedFor) {
   EXPECT_TRUE(find_mistake({}));
 }
 
-/// What is wrong with the prefix; empty: nothing.
+/// The mistake in the prefix; empty: there is none.
 std::string mistake_in(const std::string& prefix, std::vector<std::string> nodes = {"redis://h"}) {
   ClientOptions options;
   options.nodes = std::move(nodes);

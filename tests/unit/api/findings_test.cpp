@@ -428,7 +428,8 @@ TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
   ASSERT_THAT(ids_of(check), ElementsAre("fencing-floor"));
   EXPECT_EQ(check.findings[0].node, "redis://b");
   EXPECT_THAT(check.findings[0].what, HasSubstr("30 hours ahead"));
-  // Its own clock is wrong by as much: the floor is not ahead of that, but of the others'.
+  // The node's own clock is wrong by as much: the floor is not ahead of it, but of the others'
+  // clocks.
   nodes[1].fencing_ahead = seconds(0);
   *nodes[1].clock += std::chrono::hours(30);
   check = judge(nodes, options_for(3));

@@ -1,4 +1,4 @@
-// The verdict on each resource from what the nodes store: by votes, with permits put together.
+// The verdict on each resource from the nodes' stored locks: by votes, with permits put together.
 
 #include "api/deployment/lock_verdicts.hpp"
 
@@ -32,7 +32,7 @@ StoredLock nothing(std::uint32_t waiters = 0) {
 }
 StoredLock unreadable() { return {Form::unreadable, {}, milliseconds(0), 0, 0}; }
 
-/// Five nodes, with one of these each for "r".
+/// Five nodes, each with one of `stored` for `resource`.
 std::vector<NodeLocks> nodes_with(const std::vector<StoredLock>& stored,
                                   const std::string& resource = "r") {
   std::vector<NodeLocks> nodes(5);

@@ -1,5 +1,4 @@
-// A client that was moved from answers every call with `closed`, also through what was made with
-// it.
+// A moved-from client answers every call with `closed`, as do the objects that were made with it.
 
 #include <gtest/gtest.h>
 

@@ -109,7 +109,7 @@ TEST(Prometheus, every_metric_is_described_once_before_its_samples) {
   }
 }
 
-/// The metrics of a table's rows, "| `name` | type | …", with their types.
+/// The metrics in a table's rows, "| `name` | type | …", with their types.
 std::map<std::string, std::string> metrics_in_page() {
   std::ifstream page(test::pages_folder() + "/METRICS.md");
   std::map<std::string, std::string> types;

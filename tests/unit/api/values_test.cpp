@@ -22,7 +22,7 @@
 namespace redlock {
 namespace {
 
-// `while (granted)` of a Result would never end if its Lease could be asked in the same way.
+// `while (granted)` on a Result would never end if its Lease converted to bool too.
 static_assert(!std::is_constructible_v<bool, Lease>);
 static_assert(!std::is_constructible_v<bool, Leadership>);
 static_assert(!std::is_constructible_v<bool, AsyncMutexGuard>);

@@ -21,7 +21,7 @@ TEST(Version, IsTheSameForThePreprocessorTheProgramAndTheLibrary) {
   EXPECT_EQ(REDLOCK_VERSION % 100, REDLOCK_VERSION_PATCH);
 }
 
-// What cannot read the header repeats it.
+// Files that cannot read the header repeat the version.
 TEST(Version, IsTheSameInTheManPageAndThePort) {
   const std::string tools = test::pages_folder() + "/../";
   const std::string quoted = std::string(version) + "\"";

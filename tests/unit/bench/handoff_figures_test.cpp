@@ -22,8 +22,8 @@ TEST(HandoffFigures, AHandOverIsToAnotherOneThatWaited) {
   const HandoffResult result = judge_handoff({record(0, 0, 10, 20),    // the first of all
                                               record(1, 5, 25, 35),    // waited: handed over in 5
                                               record(1, 36, 37, 47),   // came back at once
-                                              record(0, 48, 50, 60),   // asked for what was free
-                                              record(1, 49, 67, 70)},  // waited: in 7
+                                              record(0, 48, 50, 60),   // found the lock free
+                                              record(1, 49, 67, 70)},  // waited: handed over in 7
                                              HandoffPattern::reentry, 2, 100);
   EXPECT_EQ(result.acquisitions, 5U);
   EXPECT_EQ(result.hand_overs, 2U);
@@ -57,7 +57,7 @@ TEST(HandoffFigures, SharesAreOfAllContendersEvenThoseThatGotNothing) {
 }
 
 TEST(HandoffFigures, AStarvedContenderHasWaitedUntilTheEnd) {
-  // Contender 1 is served only after the two that count.
+  // Contender 1 is served only after the two acquisitions that count.
   const HandoffResult result =
       judge_handoff({record(0, 0, 10, 20), record(0, 21, 30, 40), record(1, 2, 50, 60)},
                     HandoffPattern::reentry, 2, 2);

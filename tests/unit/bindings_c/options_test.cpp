@@ -1,4 +1,4 @@
-// What redlock.h does without a node: defaults, sizes, refusals, and objects that are NULL.
+// redlock.h without a node: defaults, sizes, refusals, and objects that are NULL.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The message with which a call is refused; empty: it was not.
+/// The message with which a call is refused; empty: it is not refused.
 template <typename Call>
 std::string refused(Call&& call) {
   redlock_error* error = nullptr;

@@ -20,7 +20,7 @@ namespace {
 
 const std::string completion_file = test::pages_folder() + "/../completion/quorum-lock.bash";
 
-/// What a shell offers behind these words, the last of which is being written.
+/// The words that a shell offers to complete the last of these words.
 std::set<std::string> completions_of(const std::vector<std::string>& words) {
   std::vector<std::string> call = {
       "bash",
@@ -71,7 +71,7 @@ std::string completion_source(const std::string& file) {
   return test::read_file(test::pages_folder() + "/../completion/" + file);
 }
 
-/// What is between the two, the first time. Empty: it is not there.
+/// The first text between the two; empty: there is none.
 std::string text_between(const std::string& text, const std::string& before,
                          const std::string& after) {
   const std::size_t found = text.find(before);
@@ -100,7 +100,7 @@ std::set<std::string> found_in(const std::string& text, const std::string& patte
   return found;
 }
 
-/// Of these options, those with a value and those without, with their dashes.
+/// The names of options with a value and of those without, with their dashes.
 struct OptionNames {
   std::set<std::string> with_value;
   std::set<std::string> flags;
@@ -119,7 +119,7 @@ OptionNames names_for_zsh(const std::string& text) {
   return {found_in(text, "'[^'\\[]*(--[a-z-]+)=\\["), found_in(text, "'[^'\\[]*(--[a-z-]+)\\[")};
 }
 
-/// Of the lines with this condition: -r and -x say that there is a value.
+/// The options in the lines with this condition: -r and -x say that there is a value.
 OptionNames names_for_fish(const std::string& text, const std::string& condition) {
   const std::string line = "complete -c quorum-lock -n '" + condition + "' -l ([a-z-]+) ";
   OptionNames names;
@@ -170,7 +170,7 @@ TEST(CliCompletion, CompletesTheCommandWithAndWithoutDashes) {
   EXPECT_EQ(completions_of({"run", "--ttl", "1s", "r", "--wait", "=", "0s", "mapfil"}), command);
   EXPECT_EQ(completions_of({"run", "a", "b", "--", "mapfil"}), command);
   EXPECT_EQ(completions_of({"elect", "e", "mapfil"}), command);
-  // Behind the command's first word, options are the command's.
+  // After the command's first word, options belong to the command.
   EXPECT_EQ(completions_of({"run", "r", "cmd", "--tt"}), std::set<std::string>{});
   EXPECT_EQ(completions_of({"run", "r", "--tt"}), std::set<std::string>{"--ttl"});
 }
@@ -218,7 +218,7 @@ TEST(CliCompletion, KnowsEveryModeOfBench) {
   EXPECT_EQ(completions_of({"bench", "--mode", ""}), modes);
 }
 
-// The shells are not among what the tests need.
+// The tests do not require these shells.
 TEST(CliCompletion, OtherShellsCanReadIt) {
   bool tried = false;
   for (const auto& [shell, file] :

@@ -115,7 +115,7 @@ TEST(CliConfigReport, HasEveryMistakeOnALineOfItsOwn) {
               1)
         << begin;
   }
-  // What can only be judged when all of it is put together.
+  // A mistake that only the combined settings show.
   const Texts too_short = report_on("restart-guard = \"1ms\"\n").mistakes;
   ASSERT_EQ(too_short.size(), 1U);
   EXPECT_TRUE(too_short[0].starts_with("restart-guard in '")) << too_short[0];
@@ -145,7 +145,7 @@ TEST(CliConfigReport, IsOneObject) {
   EXPECT_EQ(nlohmann::json::parse(config_json(report_on("x = 1\n")))["outcome"], "wrong");
 }
 
-/// "default 10s" and "default: forever" of the help are the values shown.
+/// The values shown are "default 10s" and "default: forever" of the help.
 TEST(CliConfigReport, ShowsTheDefaultsOfTheHelp) {
   const ConfigReport report = report_on("json = false\n");
   for (const VerbText& verb : verbs()) {

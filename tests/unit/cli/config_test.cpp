@@ -33,7 +33,7 @@ std::vector<std::string> mistakes_in(const std::string& text) {
   return texts;
 }
 
-/// Leaves the variables as they were.
+/// Sets environment variables, and restores them at the end.
 class Variables {
  public:
   Variables(const char* nodes, const char* guard) {

@@ -16,7 +16,7 @@ TEST(CliExitCode, OfAnErrorSaysWhatACallerCanDo) {
   EXPECT_EQ(exit_code_of(Errc::invalid_argument), ExitCode::usage);
 }
 
-// Nothing is wrong with the usage if the machine has no file descriptor left.
+// A machine without free file descriptors is not a usage error.
 TEST(CliExitCode, OfALimitThatWasReachedIs69) {
   EXPECT_EQ(code(exit_code_of(Errc::limit_reached)), 69);
 }

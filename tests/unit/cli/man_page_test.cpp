@@ -13,7 +13,7 @@
 namespace redlock::cli {
 namespace {
 
-/// As the page spells it: a plain dash could become a hyphen.
+/// The text in roff, where a plain dash could become a hyphen.
 std::string in_roff(std::string_view text) {
   std::string out;
   for (const char letter : text) out += letter == '-' ? std::string("\\-") : std::string(1, letter);
@@ -44,7 +44,7 @@ std::set<std::string> known_options() {
   return names;
 }
 
-/// The first group of every match that is no option of ours.
+/// The first group of every match that is not one of our options.
 std::set<std::string> unknown_options(const std::string& text, const std::string& pattern) {
   const std::set<std::string> known = known_options();
   const std::regex expression(pattern);

@@ -1,5 +1,5 @@
-// What differs between systems, by the form that is compiled here. tests/CMakeLists.txt also
-// compiles this file with each form without what older C libraries lack.
+// System-dependent functions, in the form that is compiled here. tests/CMakeLists.txt also compiles
+// this file with each form for C libraries that lack newer functions.
 
 #include "common/system/platform.hpp"
 
@@ -13,14 +13,14 @@ namespace {
 
 bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
 
-/// In a child: the descriptors are its own. 0: all is as it should be.
+/// Runs in a child, which has descriptors of its own. 0: success.
 int close_many() {
   constexpr int first = 100;
-  constexpr int count = 300;  // more than one reading of a list brings
+  constexpr int count = 300;  // more than one reading of the list returns
   const int source = ::open("/dev/null", O_RDONLY);
   if (::dup2(source, first - 1) < 0) return 1;
   for (int fd = first; fd < first + count; ++fd) {
-    // With gaps, and one that is closed at exec anyway.
+    // The descriptors have gaps, and one of them is closed at exec anyway.
     if (fd % 7 != 0 && ::dup2(source, fd) < 0) return 2;
   }
   if (::fcntl(first, F_SETFD, FD_CLOEXEC) != 0) return 3;

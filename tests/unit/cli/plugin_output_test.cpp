@@ -21,7 +21,7 @@ using testing::Not;
 using testing::StartsWith;
 using FindingKind = admin::Finding::Kind;
 
-/// So many healthy members, r0, r1, …
+/// `count` healthy members: r0, r1, …
 admin::DeploymentCheck healthy(std::size_t count) {
   admin::DeploymentCheck check;
   check.granted_in = 0ns;

@@ -1,5 +1,5 @@
-// The schemas of the JSON list every name that the library and the verbs can give. What verbs print
-// is validated by tests/documentation/schemas_test, which cannot see what they did not print.
+// The JSON schemas list every name that the library and the verbs can give. The output of verbs is
+// validated by tests/documentation/schemas_test, which cannot see names that they did not print.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ Names listed(const std::string& name, const std::string& where) {
   return schema(name).at(Pointer(where)).get<Names>();
 }
 
-/// What no enumerator has is "unknown" or empty.
+/// A value that no enumerator has is "unknown" or empty.
 template <typename Enumeration>
 Names names_of() {
   Names names;

@@ -35,7 +35,7 @@ class Scene {
   Order look() {
     return supervision_.look(now_, {valid_until_, now_ < valid_until_ ? State::live : State::over});
   }
-  /// Checks as often as Supervision asks for, up to `end` or the first order.
+  /// Checks at the intervals that Supervision requests, up to `end` or the first order.
   Order look_until(Instant end) {
     for (;;) {
       const Order order = look();
@@ -83,7 +83,7 @@ TEST(CliSupervision, WithoutRenewalSigtermComesFirstAndSigkillBeforeTheEnd) {
 TEST(CliSupervision, ADeadlineThatHasPassedWhenItIsSeenMeansKillAtOnce) {
   Scene scene(8s);
   EXPECT_EQ(scene.look_until(start + 1s), Order::none);
-  // Clocks of the nodes were set forward: the lease has lost its validity.
+  // The nodes' clocks were set forward: the lease has lost its validity.
   scene.set_valid_until(start + 500ms);
   EXPECT_EQ(scene.look(), Order::kill) << "no grace: somebody else may hold the lock";
   EXPECT_EQ(scene->ending().shortened, 9500ms);
@@ -190,8 +190,8 @@ TEST(CliSupervision, ACommandThatEndedInTimeKeptItsLock) {
   EXPECT_EQ(scene->ending().lock, Ending::Lock::kept);
 }
 
-/// Deadlines move at random, in both directions. Whatever they do: SIGKILL is ordered at the first
-/// check that finds no validity, nothing comes before its time, and checks come often enough.
+/// Deadlines move at random, in both directions. Always: SIGKILL is ordered at the first check that
+/// finds no validity, no order comes before its time, and checks come often enough.
 TEST(CliSupervision, FollowsAnyDeadlines) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     std::mt19937 random(seed);

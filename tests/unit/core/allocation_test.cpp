@@ -12,7 +12,7 @@ namespace {
 std::uint64_t allocations = 0;  // NOLINT: the operators below have nowhere else to count
 }
 
-// Not inlined: g++ 12 would see malloc behind new and take the pair for a mistake.
+// Not inlined: g++ 12 would see malloc inside new and warn of a mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -52,7 +52,7 @@ class Cycle {
     }
   }
 
-  /// acquire, refused once, granted, extended, released: everything a lock does on a good day.
+  /// A lock's usual cycle: acquire, refused once, granted, extended, released.
   void run() {
     Acquire acquire;
     acquire.request = CallId{1};

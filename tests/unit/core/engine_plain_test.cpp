@@ -1,4 +1,4 @@
-// Plain commands in the place of scripts: where they are sent, and what their answers mean.
+// Plain commands instead of scripts: where they are sent, and what their answers mean.
 
 #include <gtest/gtest.h>
 

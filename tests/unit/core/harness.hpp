@@ -33,16 +33,16 @@ class ScriptedRandomness final : public Randomness {
   int tokens_ = 0;
 };
 
-/// Drives an engine in virtual time and writes down as text what it commands, so that a test reads
-/// as a dialogue. Requests name the token they are about: "set t1 -> 0 1 2". Instants and limits
-/// count from the beginning of the test.
+/// Drives an engine in virtual time and records its commands as text, so that a test reads as a
+/// dialogue. Requests name their token: "set t1 -> 0 1 2". Instants and limits count from the start
+/// of the test.
 class Harness {
  public:
   static Settings settings_for(std::size_t nodes, std::size_t quorum = 0) {
     Settings settings;
     for (std::size_t i = 0; i < nodes; ++i) settings.nodes.push_back("node" + std::to_string(i));
     settings.shortest_limit = 100ms;
-    settings.most_idle = 0;  // so that every test meets leases at rest
+    settings.most_idle = 0;  // so that every test meets idle leases
     settings.quorum = quorum == 0 ? majority(nodes) : quorum;
     return settings;
   }
@@ -52,7 +52,7 @@ class Harness {
   explicit Harness(Settings settings)
       : open_(settings.nodes.size()), engine_(std::move(settings), random) {}
 
-  /// Everything connected, as most tests begin.
+  /// All nodes up, as at the start of most tests.
   static std::string ready(Harness& h) {
     std::string out = h.tick();
     for (NodeIndex node = 0; node < h.open_.size(); ++node) h.up(node);
@@ -61,7 +61,7 @@ class Harness {
 
   ScriptedRandomness random;
 
-  // --- what happens. Each answers what the engine commanded, separated by "; ". ---
+  // --- events. Each function returns the engine's commands, separated by "; ". ---
   std::string step(const Event& event) {
     out_.clear();
     engine_.step(now_, event, out_);
@@ -69,7 +69,7 @@ class Harness {
     for (const Command& command : out_) {
       note(command);
       const Request* request = request_in(command);
-      // See pruned().
+      // Pruning is left out of the text: see pruned().
       if (request != nullptr && request->stamp.verb == Verb::prune_fencing_numbers) continue;
       if (is_about_notifications(command) && !shows_notifications) continue;
       if (std::holds_alternative<ProbeSubscription>(command) && answers_probes) continue;
@@ -83,14 +83,15 @@ class Harness {
     probed.each([&](NodeIndex node) { append(text, step(Subscribed{node})); });
     return text;
   }
-  /// Nodes say at once that notifications still arrive.
+  /// Whether nodes answer at once that notifications still arrive.
   bool answers_probes = true;
-  /// Where a test is about them.
+  /// Whether the text shows commands about notifications; otherwise the harness answers those about
+  /// queues.
   bool shows_notifications = false;
   std::string tick() { return step(TimePassed{}); }
   std::string end_turn() { return step(TurnEnd{}); }
 
-  /// Lets time pass as a driver does: a step at every deadline in between.
+  /// Lets time pass as a driver does: with a step at every deadline in between.
   std::string pass(Duration by) {
     const Instant end = later(now_, by);
     std::string text;
@@ -102,10 +103,10 @@ class Harness {
     now_ = end;
     return text;
   }
-  /// Lets time pass while the driver sleeps too long.
+  /// Lets time pass without a step, as if the driver slept too long.
   void oversleep(Duration by) { now_ = later(now_, by); }
 
-  /// A connection that the engine asked for; a node that went down is waited for.
+  /// Completes a connection that the engine requested, after the backoff of a node that went down.
   std::string up(NodeIndex node) { return up(node, "server" + std::to_string(node)); }
   std::string up(NodeIndex node, std::string_view server) {
     while (!connecting_.has(node)) pass(until_deadline());
@@ -127,7 +128,7 @@ class Harness {
     event.wait = wait;
     return step(event);
   }
-  /// With a fencing token; `wall_clock` is what the caller's clock shows, in microseconds.
+  /// Acquires with a fencing token; `wall_clock` is the time of the caller's clock in microseconds.
   std::string acquire_fenced(std::uint64_t request, Duration ttl, std::int64_t wall_clock) {
     Acquire event;
     event.request = CallId{request};
@@ -166,7 +167,7 @@ class Harness {
     answer_pruning(node);
     return out;
   }
-  /// Where a client is queued, as a node answers.
+  /// The client's queue position in a node's answer.
   struct Place {
     std::int64_t ticket = 0;
     bool is_first = false;
@@ -192,7 +193,7 @@ class Harness {
   std::string queued(std::initializer_list<int> nodes, Place place) {
     return placed(nodes, Reply::taken, {}, {}, place);
   }
-  /// The oldest open request of a node, for an answer of the test's own.
+  /// Removes and returns the oldest open request of a node; the test answers it itself.
   Stamp take_open(NodeIndex node) {
     if (open_[node].empty()) {
       ADD_FAILURE() << "nothing is open on node " << int{node};
@@ -202,7 +203,7 @@ class Harness {
     open_[node].pop_front();
     return stamp;
   }
-  /// To a fenced or numbered SET or a raise; `holder` is whose key it was at the end.
+  /// Answers a fenced or numbered SET, or a raise; `holder`: whose key it is at the end.
   std::string fenced(NodeIndex node, Reply reply, std::uint64_t number,
                      std::string_view holder = {}) {
     const Stamp stamp = open_[node].front();
@@ -213,7 +214,7 @@ class Harness {
     answer_pruning(node);
     return out;
   }
-  /// The same, where the node granted and said nothing else.
+  /// Answers a fenced or numbered SET with a plain yes.
   std::string assented(NodeIndex node) {
     const std::array yes{PlainYes{take_open(node), Reply::granted}};
     const std::string out = step(PlainYeses{node, yes});
@@ -228,7 +229,7 @@ class Harness {
   std::string notified(NodeIndex node, std::string_view key, std::uint32_t before = 0) {
     return step(Notification{node, key, before});
   }
-  /// A key that was tracked has changed.
+  /// A tracked key has changed.
   std::string changed(std::initializer_list<int> nodes, std::string_view key,
                       Tracked kind = Tracked::resource) {
     std::string all;
@@ -237,9 +238,9 @@ class Harness {
     return all;
   }
   std::string unsubscribed(NodeIndex node) { return step(Unsubscribed{node}); }
-  /// How often a node was asked to prune its fencing numbers, and answered.
+  /// The number of times that nodes were asked to prune their fencing numbers, and answered.
   [[nodiscard]] std::size_t pruned() const { return pruned_; }
-  /// Answers read-clock: what the node's clock shows.
+  /// Answers read-clock with the time of the node's clock.
   std::string clock(NodeIndex node, Duration time) {
     const Stamp stamp = open_[node].front();
     EXPECT_EQ(stamp.verb, Verb::read_clock);
@@ -247,7 +248,7 @@ class Harness {
     const std::array plain_yeses{PlainYes{stamp, Reply::clock, time}};
     return step(PlainYeses{node, plain_yeses});
   }
-  /// Answers write-marker: what the node keeps now, and what is left of its quarantine.
+  /// Answers write-marker with the node's present marker and the rest of its quarantine.
   std::string marker_answer(NodeIndex node, std::string_view marker, Duration quarantine) {
     const Stamp stamp = open_[node].front();
     EXPECT_TRUE(is_marker_write(stamp.verb));
@@ -256,7 +257,7 @@ class Harness {
     event.time = quarantine;
     return step(event);
   }
-  /// A connection with what the handshake found out.
+  /// Completes a connection with the facts from its handshake.
   std::string up_as(NodeIndex node, NodeUp event) {
     while (!connecting_.has(node)) pass(until_deadline());
     connecting_.remove(node);
@@ -288,17 +289,17 @@ class Harness {
     }
   }
 
-  // --- what is known ---
+  // --- state ---
   ClaimId lease;  ///< of the last "acquired"
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] Engine& engine() { return engine_; }
   [[nodiscard]] std::size_t open(NodeIndex node) const { return open_[node].size(); }
-  /// The oldest of them is of this kind.
+  /// Whether the node's oldest open request is of this kind.
   [[nodiscard]] bool is_next(NodeIndex node, Verb verb) const {
     return !open_[node].empty() && open_[node].front().verb == verb;
   }
   [[nodiscard]] const std::vector<Command>& commands() const { return out_; }
-  /// The round of the outcome in a command; none where there is no outcome, or it had no round.
+  /// The round of a command's outcome; none: the command has no outcome, or its outcome no round.
   [[nodiscard]] static const Round* round_of(const Command& command) {
     return std::visit(
         [](const auto& alternative) -> const Round* {
@@ -310,15 +311,15 @@ class Harness {
         },
         command);
   }
-  /// Of the last command.
+  /// The round of the last command.
   [[nodiscard]] const Round* decided_by() const { return round_of(out_.back()); }
   [[nodiscard]] Instant valid_until() const { return engine_.claim(lease)->valid_until; }
-  /// "yes" when nothing is left of any claim.
+  /// "yes": the nodes have nothing left of any claim.
   [[nodiscard]] std::string settled() {
     const std::string out = tick();
     return engine_.claims() == 0 ? "yes" : std::to_string(engine_.claims()) + " claims; " + out;
   }
-  /// For how long the nodes that were given the client's name last keep it.
+  /// For how long the nodes that were last given the client's name keep it.
   [[nodiscard]] Duration name_kept() const noexcept { return name_kept_; }
   [[nodiscard]] Duration until_deadline() const {
     return engine_.next_deadline().value_or(Instant::max()) - now_;
@@ -386,7 +387,7 @@ class Harness {
     if (us.count() % 1000 != 0) text += "." + std::to_string(1000 + us.count() % 1000).substr(1);
     return text + "ms";
   }
-  /// Short, where the difference does not matter to a story.
+  /// The name of the verb in a dialogue, shortened when the difference does not matter.
   static std::string verb(Verb verb) {
     switch (verb) {
       case Verb::set_and_ttl:
@@ -411,7 +412,7 @@ class Harness {
         return std::string(name_of(verb));
     }
   }
-  /// See queue.lua and leave.lua.
+  /// The mode of a queue request: see queue.lua and leave.lua.
   static std::string how(const Request& request) {
     const std::int64_t mode = request.terms.queue_mode;
     if (request.stamp.verb == Verb::leave_queue) return mode == 2 ? " and let others in" : "";
@@ -421,7 +422,7 @@ class Harness {
     const std::int64_t ticket = request.terms.ticket.value_or(0);
     return form + (ticket > 0 ? " ticket " + std::to_string(ticket) : "");
   }
-  /// The client's place in the queue, as a request carries it.
+  /// The client's queue position in a request.
   static std::string place(const Request& request) {
     const Terms& terms = request.terms;
     if (terms.client.empty()) return "";
@@ -557,7 +558,6 @@ class Harness {
   std::vector<Command> out_;
 };
 
-/// A harness whose nodes are all up.
 struct Connected : Harness {
   explicit Connected(std::size_t nodes, std::size_t quorum = 0) : Harness(nodes, quorum) {
     ready(*this);

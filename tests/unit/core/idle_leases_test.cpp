@@ -1,4 +1,4 @@
-// Leases that nothing is asked for, of which there may be a million.
+// Idle leases, of which there may be a million.
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(IdleLeases, ends_with_the_deadline_like_any_other_lease) {
   EXPECT_EQ(h.answers({0, 1, 2}, Reply::released), "");
 }
 
-/// When a renewal of nine seconds' TTL is due, of a lease granted at one second.
+/// When the renewal of a lease is due that was granted at one second for a TTL of nine.
 Instant due_of(std::uint16_t where) {
   Renewal renewal;
   renewal.begin(for_ever, Instant(1s), 9s);

@@ -1,5 +1,5 @@
-// What costs the same with many callers as with few. Visits are counted: a clock would be in the
-// way of a busy machine.
+// Operations that cost the same with many callers as with few. The tests count visits: a clock
+// would disturb a busy machine.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Leases : Crowd {
   }
 };
 
-/// Each for a key of its own, or all for one.
+/// Waiters, each for a key of its own, or all for one key.
 struct Waiting : Crowd {
   enum class For { own, one };
   explicit Waiting(For what) : Crowd(many) {
@@ -32,7 +32,7 @@ struct Waiting : Crowd {
   }
 };
 
-/// How many claims, acquisitions and keys `what` visited one by one.
+/// The number of claims, acquisitions and keys that `what` visited one by one.
 template <typename What>
 std::uint64_t visited(Crowd& crowd, What&& what) {
   const std::uint64_t before = crowd.engine().walked();
@@ -80,7 +80,7 @@ TEST(Scale, a_cancelled_waiter_does_not_look_at_the_others) {
   EXPECT_EQ(visited(crowd,
                     [&] {
                       crowd.step(Cancel{CallId{many / 2}});
-                      crowd.step(Cancel{CallId{3 * many}});  // nobody's
+                      crowd.step(Cancel{CallId{3 * many}});  // nobody's call
                     }),
             0U);
   EXPECT_EQ(crowd.failed(), 1U);
@@ -89,7 +89,7 @@ TEST(Scale, a_cancelled_waiter_does_not_look_at_the_others) {
 TEST(Scale, nor_at_those_that_wait_for_the_same) {
   Waiting crowd(Waiting::For::one);
   for (std::size_t i = 0; i < 100; ++i) {
-    // The first of those that are left is asked whether it has to be woken.
+    // Only the first remaining waiter is checked for a wake-up.
     EXPECT_LE(visited(crowd, [&] { crowd.step(Cancel{CallId{1 + i * (many / 100)}}); }), 2U) << i;
   }
   EXPECT_EQ(crowd.failed(), 100U);

@@ -40,7 +40,7 @@ TEST(Space, is_given_in_the_order_in_which_callers_came) {
   h.answer(0, Reply::granted);
   EXPECT_EQ(h.answer(1, Reply::granted), "acquired #1 until 9898ms; set t2 -> 0 1 2");
   h.answer(2, Reply::granted);
-  // A straggler of the second, and then its answers make room for the third.
+  // Node 2's answer to the second attempt is late; the other answers make room for the third.
   h.answer(0, Reply::granted);
   EXPECT_EQ(h.answer(1, Reply::granted), "acquired #2 until 9898ms; set t3 -> 0 1 2");
 }

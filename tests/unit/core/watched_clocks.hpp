@@ -15,14 +15,14 @@ inline Settings with_clock_guard(std::size_t nodes) {
   return settings;
 }
 
-/// Nodes whose clocks have been read once, all showing `start` then.
+/// Nodes whose clocks have been read once, when all showed `start`.
 struct Watched : Harness {
   explicit Watched(std::size_t nodes) : Harness(with_clock_guard(nodes)) {
     ready(*this);
     for (NodeIndex node = 0; node < nodes; ++node) clock(node, start);
   }
   static constexpr Duration start = 1000000s;
-  /// The time of a clock in step.
+  /// The time of a clock that has not stepped.
   [[nodiscard]] Duration right() const { return start + now().time_since_epoch(); }
 };
 

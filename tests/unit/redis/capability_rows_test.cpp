@@ -1,4 +1,4 @@
-// Reads the rows of what shows a capability: each is answered by a server as it says.
+// Reads the rows of the capability checks: a server answers each as the row says.
 
 #include "redis/handshake/capability_rows.hpp"
 
@@ -21,7 +21,7 @@ using core::Capabilities;
 using core::Capability;
 
 /// The capabilities of a server of this version that tracks keys, lets our user run scripts, and
-/// knows these commands besides.
+/// also knows these commands.
 Capabilities capabilities_of(const std::string& version,
                              const std::vector<const CommandRow*>& known) {
   std::string out;

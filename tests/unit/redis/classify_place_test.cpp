@@ -1,4 +1,4 @@
-// Where a client is queued, as join_queue and a refused take answer it.
+// The client's queue position in the answers to join_queue and to a refused take.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using core::Reply;
 using core::Verb;
 using std::chrono::milliseconds;
 
-/// A string, so that a failure shows what was meant: "taken, ticket 7, first".
+/// The answer's meaning as text for failures: "taken, ticket 7, first".
 std::string place(Verb verb, std::vector<Value> parts) {
   Value array;
   array.type = Value::Type::array;

@@ -33,7 +33,7 @@ std::optional<core::Answer> classify(Verb verb, Dialect form, const Value& first
   return redis::classify(verb, form, values);
 }
 
-/// Owns what an array points to.
+/// Owns the values that an array points to.
 struct Inspected {
   explicit Inspected(std::vector<Value> values) : parts(std::move(values)) {
     array.type = Type::array;
@@ -46,7 +46,7 @@ struct Inspected {
   Value array;
 };
 
-/// A string, so that a failure shows what was meant: "taken by 'x' for 5 ms".
+/// The answer's meaning as text for failures: "taken by 'x' for 5 ms".
 std::string meaning(const std::optional<core::Answer>& answer) {
   if (!answer) return "violation";
   std::string out;
@@ -224,7 +224,7 @@ TEST(Classify, AReleaseIsAnsweredByThreeNumbers) {
   }
 }
 
-/// What only people read, of a resource for which nobody waits.
+/// The details for people about a resource without waiters.
 Value nobody() { return bulk("1:00:0:0:0:0:"); }
 
 TEST(Classify, AnInspectionTellsHolderAndTimeTogether) {
@@ -616,7 +616,7 @@ TEST(Classify, IsTotalOverVerbsFormsAndKindsOfValuesAndNeverInventsAGrant) {
           }
           if (!answer) continue;
           EXPECT_NE(answer->reply, Reply::failed);
-          // Without a floor the marker counts all the same.
+          // Without a floor, the marker still counts.
           const bool second_counts =
               verb == Verb::repair_plain || verb == Verb::read_floor_and_marker;
           if (first.type == Type::error && !second_counts) {

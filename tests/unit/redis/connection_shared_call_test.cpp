@@ -1,4 +1,4 @@
-// What a connection makes of the one answer to a SharedCall.
+// How a connection reads the one answer to a SharedCall.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class SharedCallToFake : public testing::Test {
     ASSERT_TRUE(run_until(loop_, [&] { return owner_.ready || owner_.downs > 0; }));
     ASSERT_TRUE(owner_.ready) << owner_.why;
   }
-  /// `count` requests of the verb in one call, with a SET behind it.
+  /// Sends `count` requests of the verb in one call, and a SET after it.
   void send(Verb verb, std::uint16_t count) {
     SharedCall call;
     std::vector<Sent> requests;

@@ -118,7 +118,7 @@ TEST_F(ConnectionToFake, ReadsEachMarkerWhetherOrNotItIsTheOneBefore) {
   for (std::uint16_t round = 0; round < markers.size(); ++round) {
     ask(Verb::set, round);
     ask(Verb::read_marker, round);
-    // What is the same as before is known by its letters only where an answer came before.
+    // An unchanged marker is recognised by its letters only after an earlier answer.
     if (round % 2 == 0) {
       connection_->flush();
       ASSERT_TRUE(answered(2 * (round + std::size_t{1}))) << owner_.why;

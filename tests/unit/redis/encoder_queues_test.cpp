@@ -1,4 +1,4 @@
-// What is sent in the name of a client that waits, and for how long a free resource is reserved.
+// What is sent for a client that waits, and for how long a free resource is reserved.
 
 #include <gtest/gtest.h>
 

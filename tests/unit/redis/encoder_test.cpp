@@ -132,7 +132,7 @@ TEST(Encoder, TermsOfOneRequestAreNotThoseOfTheNext) {
   };
   const auto cooling = [](milliseconds cooldown) {
     Terms terms;
-    terms.cooldown = cooldown + microseconds(1);  // not a fraction of a millisecond less
+    terms.cooldown = cooldown + microseconds(1);  // rounded up to a whole millisecond
     return terms;
   };
   const std::string digest = sha1(scripts::release);
@@ -215,7 +215,7 @@ TEST(Encoder, PlainCommandsTakeThePlaceOfScripts) {
             command({"DELIFEQ", "r", "t0k"}) + exists);
   EXPECT_EQ(encoded(Verb::release_plain, Dialect::with_delex),
             command({"DELEX", "r", "IFEQ", "t0k"}) + exists);
-  // Of a permit, who waits for any is counted as well.
+  // For a permit: the waiters for any permit count too.
   for (const std::string permit : {"r#7", "s#8"}) {
     const std::string queue = "redlock:node:queue:" + permit;
     const std::string any = queue.substr(0, queue.size() - 1);

@@ -1,4 +1,4 @@
-// Fenced SETs of one turn: what is sent for them, and what a connection makes of the answers.
+// Fenced SETs of one turn: what is sent for them, and how a connection reads the answers.
 
 #include "redis/wire/fenced_sets.hpp"
 
@@ -50,7 +50,7 @@ TEST(FencedSets, AreEmptyAgain) {
   EXPECT_EQ(yes, "+OK\r\n" + resp::integer(1) + resp::array({resp::bulk("t")}));
 }
 
-/// Answers of a server that does not know GET in a SET, in RESP2.
+/// A connection to a server that answers in RESP2 and does not know GET in a SET.
 class FencedSetsToFake : public testing::Test {
  protected:
   void SetUp() override {
@@ -61,7 +61,7 @@ class FencedSetsToFake : public testing::Test {
     granted_ = connection_->dialect() == Dialect::classic ? resp::status("OK") : resp::nil();
     refused_ = connection_->dialect() == Dialect::classic ? resp::nil() : resp::bulk("somebody");
   }
-  /// `count` of them, "r0" by the token "t0" and so on, in one call.
+  /// Sends `count` SETs in one call: "r0" with the token "t0" and so on.
   void ask(std::uint16_t count) {
     FencedSets sets;
     std::vector<Sent> requests;
@@ -77,7 +77,7 @@ class FencedSetsToFake : public testing::Test {
     connection_->send(encoded, requests, yes);
     connection_->flush();
   }
-  /// `holders`: whose the keys are at the end.
+  /// `holders`: whose keys they are at the end.
   void server_answers(const std::string& raised, const std::string& holders) {
     server_.on("SET", [this](const test::Command&) -> test::FakeAnswer { return granted_; });
     server_.on("ZADD", [raised](const test::Command&) -> test::FakeAnswer { return raised; });

@@ -153,7 +153,7 @@ TEST(Handshake, KnowsASentinelByTheNamesThatForksGaveTheField) {
   }
 }
 
-/// Up to the guard's script, and its answer.
+/// A handshake that has reached the guard's script and its answer.
 struct Guarded {
   explicit Guarded(const std::string& more = "",
                    const Value& tracking = error("ERR unknown command"),
@@ -178,7 +178,7 @@ struct Guarded {
     out.clear();
     handshake->ask(out);
   }
-  /// What guard_node() is given: six answers.
+  /// Gives guard_node() its six answers.
   Progress take_reading(const Value& marker, std::int64_t quarantine_left) {
     progress = handshake->take(status("OK"));
     progress = handshake->take(marker);
@@ -231,8 +231,8 @@ TEST(Handshake, OfAClientThatMarksNothingSaysWhatIsNotMarked) {
   }
 }
 
-/// A server that reads an append-only file says meanwhile that it keeps none. When the guard's
-/// script arrives it may have read all of it.
+/// While a server reads its append-only file, it says that it keeps none. By the time that the
+/// guard's script arrives, the server may have read all of it.
 TEST(Handshake, AServerThatIsLoadingIsAskedAgainLater) {
   const std::string persistence = "role:master\r\nloading:1\r\naof_enabled:0\r\n";
   Guarded guarded(persistence);
@@ -262,7 +262,7 @@ TEST(Handshake, WithTheGuardTracksWhatTheNodeForgetsFromBeforeInfoOn) {
 }
 
 TEST(Handshake, HasTheServerTrackNoKey) {
-  // It would remember that for ever, whatever becomes of the connection.
+  // The server would track the key for ever, even after the connection.
   Guarded guarded("", status("OK"));
   EXPECT_EQ(guarded.out.find("CACHING"), std::string::npos);
   EXPECT_EQ(guarded.take({bulk("m"), integer(0), bulk("")}), Progress::done);

@@ -13,7 +13,7 @@
 namespace redlock::redis {
 namespace {
 
-/// What is compared means what it would mean if it was parsed, and says nothing more.
+/// A compared answer means what it would mean if it was parsed, and carries no further details.
 TEST(PlainYes, MeansWhatItsParsedAnswerMeans) {
   for (const Dialect dialect : {Dialect::classic, Dialect::with_get, Dialect::with_delex}) {
     for (const Protocol protocol : {Protocol::resp2, Protocol::resp3}) {

@@ -181,7 +181,7 @@ TEST(ReplyReader, RefusesWhatNoRedisServerSends) {
       ":-9223372036854775809\r\n",
       ":99999999999999999999999999\r\n",
       ":abc\r\n",
-      // RESP3 was not asked for
+      // RESP3, which was not requested
       "_\r\n",
       "#t\r\n",
       ",1.5\r\n",
@@ -203,7 +203,7 @@ TEST(ReplyReader, RefusesALineWithoutAnEnd) {
     reader.feed({&type, 1});
     std::size_t fed = 0;
     while (reader.next() == nullptr && reader.malformed().empty() && fed < limits::reply_bytes) {
-      // A carriage return alone ends no line.
+      // A carriage return alone does not end a line.
       reader.feed("0123456789\r0123456789\r0123456789\r");
       fed += 33;
     }
@@ -257,7 +257,7 @@ TEST(ReplyReader, SurvivesMutatedStreamsOfAllKinds) {
           break;
       }
     }
-    // Whole and in pieces must come to the same values and to the same verdict.
+    // Read whole and in pieces, the bytes must give the same values and the same verdict.
     ReplyReader pieces;
     std::vector<std::string> values;
     for (std::size_t at = 0; at < bytes.size();) {

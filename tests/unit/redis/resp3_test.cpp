@@ -22,7 +22,7 @@ using test::resp::bulk;
 const std::string invalidation = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$19\r\nredlock:node:marker\r\n";
 const std::string flush = ">2\r\n$10\r\ninvalidate\r\n_\r\n";
 
-/// With anything behind it the same, and with less of it nothing.
+/// The translation of `bytes`, which is the same with bytes after it; fewer bytes are incomplete.
 std::string translated(const std::string& bytes, Kind kind = Kind::reply) {
   std::string out = "before ";
   const Resp3 found = translate_resp3(bytes + ">1\r\n", out);
@@ -115,7 +115,7 @@ TEST(Resp3, RefusesWhatNoServerSays) {
   EXPECT_TRUE(refused(test::resp::array(std::vector<std::string>(100, wide))));
 }
 
-// --- As the reader reads it ---
+// --- as the reader reads it ---
 
 const std::string conversation =
     "%3\r\n+proto\r\n:3\r\n+modules\r\n*1\r\n+x\r\n+role\r\n+master\r\n" + flush + "+OK\r\n_\r\n" +

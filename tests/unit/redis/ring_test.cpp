@@ -41,7 +41,7 @@ TEST(Ring, PushesManyInTheirOrder) {
     std::iota(many.begin(), many.end(), count * 1000);
     ring.push(std::span<const unsigned>(many));
     model.insert(model.end(), many.begin(), many.end());
-    // Leaves some, so that the next ones wrap at other places.
+    // Leaves some elements, so that the next ones wrap at other positions.
     while (model.size() > count / 3) {
       ASSERT_EQ(ring.front(), model.front());
       ring.pop();

@@ -11,7 +11,7 @@
 #include "redis/wire/encoder.hpp"
 #include "unit/redis/values.hpp"
 
-/// What holds for each request, whichever it is: a new row is tried here without being named.
+/// Properties of every request: a new row is tested here without being named.
 namespace redlock::redis {
 namespace {
 
@@ -20,7 +20,7 @@ using core::Terms;
 
 constexpr std::array dialects_of_servers{Dialect::classic, Dialect::with_get, Dialect::with_delex};
 
-/// Terms of every kind, each in its turn.
+/// Terms of every kind, one after the other.
 std::vector<Terms> all_kinds_of_terms() {
   static const std::vector<std::string> others{"second", "third"};
   static const core::MarkerWrite write{0, "old", "new", std::chrono::seconds(30),
@@ -63,7 +63,7 @@ std::vector<Terms> all_kinds_of_terms() {
   return all;
 }
 
-/// How many commands there are, each complete.
+/// The number of commands, each of them complete.
 std::size_t commands_in(std::string_view bytes) {
   ReplyReader reader;
   reader.feed(bytes);
@@ -120,7 +120,7 @@ TEST(Rows, EncodeTheSameWhateverWasEncodedBefore) {
   Encoder used;
   for (const Row* row : rows()) {
     for (const Terms& terms : all_kinds_of_terms()) {
-      // Over what was there, and over itself with other letters.
+      // Each row is encoded over the previous bytes, and over its own with other letters.
       for (const std::string_view token : {"t0k", "tok", "t0k"}) {
         Terms again = terms;
         again.token = token;

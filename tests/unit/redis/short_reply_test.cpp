@@ -24,7 +24,7 @@ std::string written_out(const Value& value) {
   return out;
 }
 
-/// Its size is that of `bytes`, with anything behind it, and with less of it it is none.
+/// The value in `bytes`, whose size is the same with bytes after it; fewer bytes are not a value.
 Value read_whole(const std::string& bytes) {
   Value value;
   EXPECT_EQ(read_short_value(bytes, value), bytes.size()) << visible(bytes);
@@ -159,7 +159,7 @@ std::string any_of(std::mt19937& random, const std::vector<std::string>& all) {
   return all[random() % all.size()];
 }
 
-/// One byte at a time nothing is ever complete, and hiredis reads it all.
+/// With one byte at a time no value is ever complete, and hiredis reads it all.
 std::vector<std::string> read_in_pieces(std::string_view bytes, std::size_t longest,
                                         std::mt19937& random) {
   ReplyReader reader;

@@ -6,7 +6,7 @@
 
 #include "redis/wire/reply.hpp"
 
-/// Replies as a server's, read already.
+/// Replies of a server, already parsed.
 namespace redlock::redis {
 
 inline Value status(std::string text) {

@@ -23,7 +23,7 @@ TEST(Visible, CharactersThatReorderOrHideTextBecomeEscapes) {
                              "\u2060", "\u2066", "\u2069", "\ufeff", "\ufff9"}) {
     EXPECT_EQ(visible(format).find(format), std::string::npos) << visible(format);
   }
-  // Their neighbours, and what is cut off, are kept.
+  // Neighbours of the escaped characters are kept, and so are truncated sequences.
   for (const char* text : {"\u00ae", "\u061b", "\u2010", "\u2027", "\u2070", "\xe2\x80", "\xff"}) {
     EXPECT_EQ(visible(text), text);
   }

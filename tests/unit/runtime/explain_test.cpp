@@ -95,7 +95,7 @@ TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   forgot.remaining = seconds(29);
   NodeReport pending;
   EXPECT_THAT(excluded({forgot, forgot, forgot}), HasSubstr("; wait 29 s, or, "));
-  // It may remember: a node whose vote could change nothing is not asked.
+  // The third node may remember: it is not asked, because its vote could change nothing.
   EXPECT_THAT(excluded({forgot, forgot, pending}),
               EndsWith("; wait 29 s; `quorum-lock doctor` says whether `quorum-lock bootstrap` can "
                        "shorten that"));
@@ -103,7 +103,7 @@ TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   unmet.vote = Vote::error;
   unmet.message = core::nobody_met_it;
   EXPECT_THAT(excluded({forgot, forgot, unmet}), HasSubstr("`quorum-lock doctor` says whether"));
-  // A node that remembers its deployment would be quarantined, too.
+  // `bootstrap` would also quarantine a node that remembers its deployment.
   NodeReport granted;
   granted.vote = Vote::granted;
   EXPECT_THAT(excluded({forgot, forgot, granted}), EndsWith("; wait 29 s"));
@@ -162,7 +162,7 @@ TEST(Explain, MakesOfTheWordsOfNodesWhatTheyMean) {
   }
 }
 
-/// The answer of a node that names its holder.
+/// The answer of a node that names the holder.
 NodeReport refusal(std::string_view said) {
   return report_node({.vote = Vote::refused, .text = said}, "redis://a");
 }
@@ -175,13 +175,13 @@ TEST(Explain, TellsOfAHolderOnlyIfTheNodeRefused) {
   EXPECT_EQ(error.message, "READONLY");
 }
 
-/// A lock of another library may have such a token: an acquire asks for the value alone.
+/// Another library's lock may have such a token: an acquire reads only the value.
 TEST(Explain, TakesATokenThatIsAWordForTheWord) {
   EXPECT_EQ(refusal("shared").holder, Holder{Holder::Kind::shared});
   EXPECT_EQ(refusal("shared").holder->token, std::nullopt);
 }
 
-/// Three nodes that all store the same: of a token, or of this owner.
+/// Three nodes that all store the same: this token, or this owner.
 Inspection inspection_of(LockKind kind, const std::string& holder, const std::string& name = {}) {
   Inspection inspection;
   inspection.kind = kind;

@@ -12,7 +12,7 @@ namespace {
 
 using State = Inspection::State;
 
-/// One word a node: its holder, "-" where the resource is free, "?" without an answer.
+/// One word per node: its holder, "-" if the resource is free, "?" without an answer.
 Inspection inspect(const std::vector<std::string>& nodes, std::size_t quorum) {
   Inspection inspection;
   inspection.quorum = quorum;

@@ -43,13 +43,13 @@ TEST(LearnedMember, says_why_it_is_not_connected_to) {
       "it is not connected to: it is not reached through TLS, and the list has rediss:// URLs");
 }
 
-/// Whatever the lists and markers say: nothing of a URL's secret goes to another node, and nothing
-/// at all leaves in a way that the list did not allow.
+/// Whatever the lists and markers say: no secret of a URL goes to another node, and no connection
+/// leaves by a transport that the list does not allow.
 TEST(LearnedMember, never_gets_what_a_url_gave_for_another) {
   const std::vector<std::string> schemes = {"redis://", "rediss://", "unix:///run/"};
   std::mt19937 random(1);
   const auto pick = [&random](std::size_t count) { return random() % count; };
-  for (int i = 0; i < 300; ++i) {  // each of TLS reads the system's certificates
+  for (int i = 0; i < 300; ++i) {  // each list with TLS reads the system's certificates
     std::vector<std::string> list;
     bool tls = false;
     bool sockets = false;

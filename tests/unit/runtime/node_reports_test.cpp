@@ -26,7 +26,7 @@ core::Round begun() {
   return round;
 }
 
-/// The report of each node is what its vote says, whether it is made now or when it is asked for.
+/// The report of each node says what its vote says, whether it is made at once or on request.
 void expect_told(const core::Round& round, core::Duration validity) {
   const RoundReport told = report_round(round, urls, 3ms, validity);
   EXPECT_EQ(told.quorum, 2U);

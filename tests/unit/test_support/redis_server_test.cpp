@@ -85,7 +85,7 @@ TEST(RedisServerTest, CountsAsStartedWhileItStillLoads) {
                                     "--aof-use-rdb-preamble", "no"},
                       .loading_grace = std::chrono::milliseconds(0)});
   server.command({"EVAL", "for i = 1, 50000 do redis.call('SET', i, i) end", "0"});
-  // Half a millisecond a key, and a check of its connections every 1024 keys: 25 s of loading.
+  // Half a millisecond per key, and a check of the connections every 1024 keys: 25 s of loading.
   auto& arguments = server.options().arguments;
   arguments.insert(arguments.end(), {"--key-load-delay", "500"});
   server.restart();
@@ -187,7 +187,7 @@ TEST(RedisServerTest, DiesWithATestProcessThatIsKilled) {
   EXPECT_TRUE(process_state(grandchild).has_value());
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  // Nobody may be there to reap it, so a zombie counts as dead.
+  // Possibly nobody reaps it, so a zombie counts as dead.
   EXPECT_TRUE(eventually([&] { return process_state(grandchild).value_or('Z') == 'Z'; }));
   ::close(ends[0]);
   ::close(ends[1]);

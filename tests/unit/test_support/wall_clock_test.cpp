@@ -1,5 +1,5 @@
-// The library that moves the wall clock of programs, loaded into this one: its functions are asked
-// by their addresses, and this program's own clock stays as it is.
+// The library that moves the wall clock of programs, loaded into this one. The tests call its
+// functions by address, so this program's own clock stays unchanged.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ nanoseconds duration_of(const timespec& time) {
   return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
-/// The library in this process, following a file or none.
+/// The library in this process; it follows a file, or none.
 class Preload {
  public:
   explicit Preload(const std::filesystem::path& file) {
@@ -64,8 +64,8 @@ nanoseconds machine(clockid_t id) {
   return duration_of(now);
 }
 
-/// Whether `read()`, which was called between two looks at the machine's clock, is `away` from it.
-/// The coarse clock is a tick of the kernel behind, at most ten milliseconds.
+/// Expects that `read()`, called between two readings of the machine's clock, differs from them by
+/// `away`. The coarse clock is late by a tick of the kernel, at most ten milliseconds.
 template <typename Read>
 void expect_away(nanoseconds away, clockid_t id, nanoseconds resolution, Read read) {
   const auto before = machine(id);
@@ -115,7 +115,7 @@ TEST(WallClockTest, LeapsForwardAndBackAndOnlyTheWallClock) {
 TEST(WallClockTest, DriftsFromTheMomentItWasMade) {
   const TempDir directory;
   const auto begin = machine(CLOCK_MONOTONIC);
-  // Half as fast again.
+  // Runs half as fast again.
   const ClockFile file(directory.path() / "clock", 500'000us);
   const auto made = machine(CLOCK_MONOTONIC);
   const Preload preload(directory.path() / "clock");
@@ -146,7 +146,7 @@ TEST(WallClockTest, MayDriftBackwards) {
 TEST(WallClockTest, IsTheMachinesWithoutTheFileAndSaysSo) {
   const TempDir directory;
   const std::string variable = std::string(wall_clock::file_variable) + "=";
-  // The sanitizers' libraries, where there are any, are not those of `date`.
+  // The sanitizers' libraries, if there are any, are not those of `date`.
   const auto preload = "LD_PRELOAD=" + clock_preload();
   const auto before = ::time(nullptr);
   const auto absent = run_process(

@@ -22,7 +22,7 @@ TEST(BlockedThreads, do_not_block_where_the_wait_is_over) {
 /// A thread that waits for one answer after the other.
 struct Caller {
   std::atomic<BlockedThreads::Wait*> wait{nullptr};
-  int answers = 0;  // the thread's
+  int answers = 0;  // of the thread
 
   void run(BlockedThreads& blocked, int rounds, std::atomic<int>& left) {
     for (; answers < rounds; ++answers) {
@@ -34,7 +34,7 @@ struct Caller {
   }
 };
 
-/// Answers the callers that wait, some at a time, until all have gone.
+/// Answers the waiting callers, `at_a_time` together, until all have gone.
 void answer_all(BlockedThreads& blocked, std::vector<Caller>& callers, const std::atomic<int>& left,
                 std::size_t at_a_time) {
   while (left != 0) {
@@ -51,7 +51,7 @@ void answer_all(BlockedThreads& blocked, std::vector<Caller>& callers, const std
   }
 }
 
-/// More threads than there are seats.
+/// 150 threads: more than there are seats.
 TEST(BlockedThreads, are_all_woken_however_many_are_answered_together) {
   constexpr std::size_t threads = 150;
   constexpr int rounds = 40;

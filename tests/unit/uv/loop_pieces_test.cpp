@@ -267,7 +267,7 @@ struct LentWorker {
     wakeup = std::make_unique<Wakeup>(thread.loop(), Callback::to<&LentWorker::on_wake>(*this));
     thread.start();
   }
-  /// What `seen` reaches when that was served.
+  /// Returns the value of `seen` after this write is served.
   int write() {
     const int mine = written.fetch_add(1) + 1;
     wakeup->notify();
@@ -312,13 +312,13 @@ TEST(LoopThread, lends_its_loop_and_takes_it_up_again) {
 }
 
 TEST(LoopThread, sleeps_as_long_as_its_loop_is_lent) {
-  // Five hundred clients that waited, and woke once in a millisecond each, kept a machine busy.
+  // Five hundred waiting clients, each of which woke once per millisecond, kept a machine busy.
   LentWorker worker;
   ASSERT_TRUE(worker.borrow());
   EXPECT_TRUE(redlock::test::eventually([] {
     const std::uint64_t before = redlock::test::sleeps_of_other_threads();
     std::this_thread::sleep_for(milliseconds(100));
-    // A sanitizer has a thread of its own that wakes now and then.
+    // A sanitizer's own thread wakes now and then.
     return redlock::test::sleeps_of_other_threads() - before < 10;
   }));
   worker.thread.give_back(false);

@@ -68,7 +68,7 @@ class ResolverTest : public testing::Test {
   [[nodiscard]] bool answered(const Waiter& waiter) {
     return run_until(loop, [&] { return waiter.answers > 0; });
   }
-  /// Lookups that hung are ending, here or since an earlier test.
+  /// Whether a lookup succeeds soon: hung lookups of this test or an earlier one may end first.
   [[nodiscard]] bool soon_looks_up(Resolver& resolver) {
     return run_until(loop, [&] {
       Waiter waiter;
@@ -118,7 +118,7 @@ TEST_F(ResolverTest, keeps_an_answer_that_comes_after_everybody_gave_up_for_the_
   resolve(resolver, gave_up);
   resolver.forget(gave_up);
   names.answer();
-  // The answer is there once the loop has nothing left to wait for.
+  // The answer is there when the loop has nothing left to wait for.
   uv_run(loop.get(), UV_RUN_DEFAULT);
   Waiter next;
   resolve(resolver, next);
@@ -174,7 +174,7 @@ TEST_F(ResolverTest, tells_what_the_name_server_said) {
 
 TEST_F(ResolverTest, runs_a_bounded_number_of_lookups_in_a_process) {
   for (std::size_t i = 0; i < most_lookups; ++i) {
-    // Destroyed at once, as by a client that ends; the lookup goes on hanging.
+    // Destroyed at once, as with a client that ends; the lookup still hangs.
     Resolver resolver(loop.get(), names.lookup({}));
     ASSERT_TRUE(soon_looks_up(resolver));
   }

@@ -67,7 +67,7 @@ TEST_F(StreamTest, talks_to_an_ipv6_literal) {
 }
 
 TEST_F(StreamTest, looks_a_name_up_and_tries_its_addresses_in_turn) {
-  // Where localhost is ::1 first, nobody listens there.
+  // On machines where localhost is ::1 first, nobody listens there.
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   open(server.endpoint("localhost"));
   expect_open();

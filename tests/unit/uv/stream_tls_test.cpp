@@ -20,7 +20,7 @@ using ClientCertificate = TlsEchoServer::ClientCertificate;
 class StreamTlsTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    // For the server's sake: OpenSSL's socket interface raises SIGPIPE.
+    // For the server: OpenSSL's socket interface raises SIGPIPE.
     signal(SIGPIPE, SIG_IGN);
     certificates = std::make_unique<Certificates>();
   }

@@ -1,4 +1,4 @@
-// The timer of systems that have none on the clock that counts suspend: it has to look at that
+// The timer on systems that have no timer on the clock that counts suspend: it has to read that
 // clock itself.
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::atomic<time_t> seconds_suspended{0};
 
 }  // namespace
 
-// In the place of the C library's. libuv's timers follow the clock that stops.
+// Replaces the C library's function. libuv's timers follow the clock that stops.
 extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
   const auto result = static_cast<int>(::syscall(SYS_clock_gettime, clock, time));
   if (clock == redlock::support::boot_clock) time->tv_sec += seconds_suspended;

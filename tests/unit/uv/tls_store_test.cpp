@@ -27,7 +27,7 @@ class TlsStoreTest : public testing::Test {
     store = std::get<0>(std::move(made));
     first = store->current();
   }
-  /// In the place of what is there, by a rename.
+  /// Replaces the file at `place`, by a rename.
   void put(const std::string& made, const std::string& place) {
     fs::copy_file(certificates->file(made), directory.file("next"),
                   fs::copy_options::overwrite_existing);

@@ -80,8 +80,8 @@ class Certificates {
   TemporaryDirectory directory_;
 };
 
-/// Answers with an echo, one client after the other, in a thread of its own with OpenSSL's blocking
-/// interface: an implementation that shares nothing with the one under test.
+/// Echoes for one client after the other. It uses OpenSSL's blocking interface in a thread of its
+/// own: an implementation that shares nothing with the one under test.
 class TlsEchoServer {
  public:
   enum class ClientCertificate { ignored, demanded };
@@ -124,7 +124,7 @@ class TlsEchoServer {
   TlsEchoServer(const TlsEchoServer&) = delete;
   TlsEchoServer& operator=(const TlsEchoServer&) = delete;
 
-  /// Refuses TLS 1.3, under which a handshake ends differently.
+  /// Refuses TLS 1.3, whose handshake ends differently.
   void speak_tls_1_2() { SSL_CTX_set_max_proto_version(context_.get(), TLS1_2_VERSION); }
 
   [[nodiscard]] std::uint16_t port() const { return port_; }

@@ -45,7 +45,7 @@ class Recorder final : public StreamListener {
   }
   void on_bytes(std::string_view chunk) noexcept override {
     bytes += chunk;
-    // The hook may destroy the stream and touches the bytes afterwards on purpose.
+    // The hook may destroy the stream; the bytes are read afterwards on purpose.
     if (when_bytes) when_bytes();
     last_chunk.assign(chunk);
   }
@@ -105,7 +105,7 @@ class LoopbackServer {
     check(uv_tcp_bind(&listening_->tcp, bound, 0), "bind");
     int size = sizeof address;
     check(uv_tcp_getsockname(&listening_->tcp, bound, &size), "getsockname");
-    // The port lies at the same place for both families.
+    // The port is at the same offset for both families.
     port_ = ntohs(v4->sin_port);
     listen();
   }

@@ -33,7 +33,7 @@ TEST(CliBenchModes, TakeOptionsThatBenchHas) {
           << mode.name << " --" << taken;
     }
   }
-  // Every option belongs to one: otherwise it could never be given.
+  // Every option belongs to a mode: otherwise nobody could give it.
   for (const OptionText& option : options) {
     if (option.name == "mode" || option.name == "ports") continue;
     EXPECT_TRUE(std::any_of(bench_modes().begin(), bench_modes().end(), [&](const BenchMode& mode) {

@@ -17,7 +17,7 @@ namespace {
 
 using Kinds = std::vector<std::string>;
 
-/// Histories by hand. Instants count from 1000; TTLs are 500.
+/// Histories written by hand. Instants count from 1000; TTLs are 500.
 class ChaosChecker : public ::testing::Test {
  protected:
   void SetUp() override { write("run", "run 7 5 2 a,b 1000 5000000000 kill,pause\n"); }
@@ -55,7 +55,7 @@ TEST_F(ChaosChecker, TakesLeasesThatFollowEachOther) {
 TEST_F(ChaosChecker, IsMildForASecondAndAHalfAfterAnEvictionAndSaysSo) {
   constexpr std::int64_t ms = 1'000'000;
   const auto overlap_at = [&](std::int64_t asked, std::int64_t second) {
-    // From 2 s to 2.2 s of the boot clock, a node evicts.
+    // A node evicts from 2 s to 2.2 s of the boot clock.
     write("run",
           "run 7 5 2 a,b 1000 5000000000 evict\nfault evict evicting 1 0 2000000000 2200000000\n");
     const auto instant = [](std::int64_t at) { return std::to_string(at * ms) + " "; };
@@ -70,7 +70,7 @@ TEST_F(ChaosChecker, IsMildForASecondAndAHalfAfterAnEvictionAndSaysSo) {
   };
   EXPECT_FALSE(overlap_at(1500, 2100));
   EXPECT_FALSE(overlap_at(1500, 3600));
-  // Before it, long after it, and of a lease that was asked for after it.
+  // An overlap before the eviction, one long after it, and one of a lease requested after it.
   EXPECT_TRUE(overlap_at(1500, 1900));
   EXPECT_TRUE(overlap_at(1500, 3800));
   EXPECT_TRUE(overlap_at(2300, 2500));
@@ -168,19 +168,19 @@ TEST_F(ChaosChecker, FindsTwoLeasesWithinAnInterval) {
 TEST_F(ChaosChecker, FindsWhoWaitsAndWhatStandsFreeWhileNothingIsBroken) {
   const std::string whole = "run 7 5 2 a,b 0 5000000000 kill,pause\nfinished 60000000000\n";
   write("run", whole);
-  // Somebody had it for eleven seconds of the twelve that the other one waited.
+  // The other contender had the resource for eleven of the twelve seconds.
   write("contender-0.0", "granted 1 a 0 1000 11000000000 20000000000 10\n");
   write("contender-1.0", "granted 1 a 0 12000000000 12500000000 500000000 11\n");
   EXPECT_EQ(kinds(), Kinds{"starved"});
   EXPECT_EQ(judge(history()).waiting.longest_wait, 12'000'000'000);
   EXPECT_EQ(judge(history()).waiting.longest_idle, 1'000'000'000);
-  // Nobody had it.
+  // Nobody had the resource.
   write("contender-0.0", "failed a 0 11000000000 held\n");
   EXPECT_EQ(kinds(), (Kinds{"starved", "idle"}));
-  // Something was broken in between.
+  // A fault was active in between.
   write("run", whole + "fault kill killed-empty 2 0 5000000000 6000000000\n");
   EXPECT_EQ(kinds(), Kinds{});
-  // Permits and intervals may be free, and one of several resources may.
+  // Permits and intervals can be free, and so can one of several resources.
   write("run", whole + "interval i 900000000\n");
   write("contender-0.0",
         "failed i 0 11000000000 held\nfailed a# 0 11000000000 held\n"
@@ -245,7 +245,7 @@ TEST_F(ChaosChecker, FindsWhoGotNothingAfterEverythingWasHealed) {
   write("contender-0.0", "granted 1 a 3000 3001 3400 500 10\ngranted 2 b 3000 3002 3400 500 10\n");
   write("contender-1.0", "granted 1 a 1900 2000 2400 500 9\ngranted 2 b 3500 3600 3900 500 11\n");
   EXPECT_EQ(kinds(), Kinds{"no-progress"});
-  // The one that took the place of a killed one counts for it.
+  // The contender that replaced a killed one counts for it.
   write("contender-1.1", "granted 1 a 4000 4001 4400 500 12\n");
   EXPECT_EQ(kinds(), Kinds{});
 }
@@ -306,7 +306,7 @@ TEST(ChaosHistory, OfAFolderWithoutARunIsAnError) {
 }
 
 TEST_F(ChaosChecker, NamesAFileThatCanNotBeReadToItsEnd) {
-  // A folder opens like a file, and its first byte cannot be read.
+  // A folder opens like a file, but its first byte cannot be read.
   const std::filesystem::path file = folder_.path() / "contender-1.0.history";
   std::filesystem::create_directory(file);
   try {

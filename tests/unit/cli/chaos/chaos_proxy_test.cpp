@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 using test::eventually;
 using test::RespClient;
 
-/// A server that counts what it executes, behind a link.
+/// A server that counts the commands it executes, reached through a link.
 class ChaosProxy : public ::testing::Test {
  protected:
   [[nodiscard]] RespClient connect() const { return RespClient::tcp(port_); }
@@ -51,7 +51,7 @@ TEST_F(ChaosProxy, DeliversLateWhatItHeldBack) {
   client.set_limit(100ms);
   EXPECT_THROW(static_cast<void>(client.read()), std::runtime_error);
   EXPECT_EQ(executed_, 1);
-  // Also of a client that has given up meanwhile.
+  // The held command of a client that has given up is delivered too.
   client.reset();
   proxy_.set(0, {});
   EXPECT_TRUE(eventually([this] { return executed_ == 2; }));
@@ -71,7 +71,7 @@ TEST_F(ChaosProxy, ResetsAConnectionWhoseRepliesItLost) {
   proxy_.set(0, {LinkMode::lose_replies});
   client.send_raw(command);
   EXPECT_TRUE(eventually([this] { return executed_ == 1; }));
-  // The reply has left the server when its next one is asked for.
+  // When the server executes the next command, its first reply has left it.
   RespClient other = connect();
   other.send_raw(command);
   EXPECT_TRUE(eventually([this] { return executed_ == 2; }));

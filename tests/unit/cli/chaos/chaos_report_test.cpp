@@ -11,7 +11,7 @@
 namespace redlock::chaos {
 namespace {
 
-/// Of a run in which `second` is what contender 1 recorded.
+/// The history of a run in which contender 1 recorded `second`.
 History history_with(const std::string& second) {
   const test::TempDir folder;
   std::ofstream(folder.path() / "run.history")

@@ -115,7 +115,8 @@ TEST(ChaosSchedule, MovesOneClockAtATimeAndLetsEveryLeaseEndFirst) {
       until = fault.end;
       if (fault.form != FaultForm::clock_leaps) continue;
       EXPECT_GE(fault.end - fault.begin, max_ttl);
-      // A new client must notice; fencing tokens survive only what is below a quarantine.
+      // A new client must notice the leap; fencing tokens survive only leaps shorter than a
+      // quarantine.
       EXPECT_GT(fault.amount, 2 * clock_bound);
       EXPECT_LT(fault.amount, max_ttl);
     }
@@ -164,7 +165,7 @@ TEST(ChaosSchedule, LeadsOneNameAwayAtATimeAndLetsThatNodeBecomeAMemberAgain) {
   EXPECT_GE(count, 100U);
 }
 
-/// It ends the vote of its node for a while.
+/// Whether the fault ends the vote of its node for a while.
 bool costs_vote(const Fault& fault) {
   return of_node(fault) &&
          (forgets(fault) || fault.form == FaultForm::node_killed_with_data ||
@@ -173,7 +174,7 @@ bool costs_vote(const Fault& fault) {
 }
 
 TEST(ChaosSchedule, LeavesAMajorityThatVouchesForANodeWhoseNameLedAway) {
-  // It is taken back by clients that connect to it anew, every 5 s.
+  // Clients, which reconnect every 5 s, take the node back.
   constexpr Offset no_member = 5s + 2 * max_ttl;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const auto faults = make_schedule(request_of(seed, 30s));

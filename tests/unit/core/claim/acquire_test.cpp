@@ -198,7 +198,7 @@ TEST(Waiting, for_a_holder_looks_again_when_a_quorum_can_be_free) {
   h.answer(0, Reply::taken, "other", 1ms);
   h.answer(1, Reply::taken, "other", 20ms);
   EXPECT_EQ(h.answer(2, Reply::taken, "other", 9ms), "");
-  // 100 us is the scale where nothing was measured; the third smallest is 20 ms away.
+  // Without measurements the scale is 100 us; the third smallest remaining time is 20 ms.
   EXPECT_EQ(h.until_deadline(), 100us);
 }
 

@@ -1,5 +1,5 @@
-// Who waits for a permit is queued once for all of a semaphore, and notified of the one that is
-// reserved for it.
+// A client that waits for a permit is queued once for the whole semaphore, and notified of the
+// permit that is reserved for it.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ Acquire one_of_many(std::uint64_t request) {
   return event;
 }
 
-/// Three nodes whose permits are all taken, and a caller that was refused there.
+/// Three nodes whose permits are all taken, and a caller that they refused.
 struct NoneFree : Connected {
   NoneFree() : Connected(3) {
     shows_notifications = true;
@@ -34,7 +34,7 @@ struct NoneFree : Connected {
     step(one_of_many(1));
     after_refusal = refuse();
   }
-  /// By nodes that queue it.
+  /// Nodes refuse the caller and queue its client.
   std::string refuse(Duration left = 10s, Place place = {}) {
     const std::string out = refused({0, 1}, none_free, left, place);
     refused({2}, none_free, left, place);
@@ -44,7 +44,7 @@ struct NoneFree : Connected {
   std::string after_refusal;
 };
 
-/// And in the queues of all nodes, where others are ahead.
+/// The client is in the queues of all nodes, after others.
 struct Asleep : NoneFree {
   explicit Asleep(Place place = {7}) {
     subscribed({0, 1, 2});
@@ -53,7 +53,7 @@ struct Asleep : NoneFree {
   std::string notified_by_two(const std::string& permit = "resource#7") {
     return notified(0, permit) + notified(1, permit);
   }
-  /// Of the attempt that was asked for last.
+  /// The permit that the last attempt asks for.
   std::string permit_asked_for() {
     std::string name;
     for (const Command& command : commands()) {
@@ -120,7 +120,7 @@ TEST(AnyPermit, is_asked_for_that_most_nodes_have_reserved) {
   EXPECT_TRUE(asked == "resource#3" || asked == "resource#7") << asked;
   std::string others = none_free;
   others[3] = others[7] = others[9] = '1';
-  // By its reservation it can have any of them.
+  // With its reservation the client can take any of the three.
   EXPECT_EQ(h.refused({0, 1}, others, 10s, {7}),
             "release t3 again 7 -> 2; take-permit t4 -> 0 1 2");
 }
@@ -159,7 +159,7 @@ TEST(AnyPermit, is_asked_for_by_the_first_alone_when_it_expires) {
   EXPECT_EQ(watcher.until_deadline(), 51ms) << "what was reserved since then is over by then";
 }
 
-/// A client of which two callers wait.
+/// A client with two waiting callers.
 struct TwoAsleep : Asleep {
   TwoAsleep() {
     step(one_of_many(2));

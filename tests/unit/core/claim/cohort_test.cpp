@@ -1,4 +1,4 @@
-// Who of a process's threads has a lock, and when its lease is passed on.
+// Which of a process's threads has a lock, and when its lease is passed on.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class CohortLease : public testing::Test {
     EXPECT_TRUE(cohort_.enter());
     cohort_.granted(start, start + ttl);
   }
-  /// One more pass; false where the lease is to be released instead.
+  /// Passes the lease on once more; false: it is to be released instead.
   [[nodiscard]] bool pass(const Cohort::LeaseState& lease, Instant now = start) {
     if (!cohort_.passes(lease, now)) return false;
     static_cast<void>(cohort_.leave(now));
@@ -104,7 +104,7 @@ TEST_F(CohortLease, is_passed_for_one_ttl_whatever_is_known_of_others) {
 
 TEST_F(CohortLease, is_as_old_as_its_round) {
   cohort_.queue(waiter_, start);
-  // Its round took two seconds.
+  // The lease's round took two seconds.
   cohort_.granted(start + seconds(2), start + ttl);
   const Instant later = start + ttl;
   EXPECT_FALSE(cohort_.passes({true, later + ttl, OtherClients::waiting}, later));
@@ -214,16 +214,16 @@ TEST_F(CohortQueue, a_slice_for_running_threads_follows_a_hand_over) {
 
 TEST_F(CohortQueue, a_woken_thread_that_gives_up_takes_nothing_with_it) {
   queue(3);
-  // It was woken, and the lock is free: it has the lock, and has to leave.
+  // The thread was woken, and the lock is free: the thread has the lock, and must leave.
   ASSERT_EQ(cohort_.leave(start), &waiters_[0]);
   ASSERT_TRUE(cohort_.enter(waiters_[0], start));
   EXPECT_EQ(cohort_.leave(start), &waiters_[1]);
-  // It was woken, and another thread was quicker: that one wakes the next.
+  // The thread was woken, but another one was quicker: that one wakes the next.
   ASSERT_TRUE(cohort_.enter());
   ASSERT_FALSE(cohort_.enter(waiters_[1], start));
   cohort_.cancel(waiters_[1]);
   EXPECT_EQ(cohort_.leave(start), &waiters_[2]);
-  // It was handed the lock.
+  // The thread was handed the lock.
   ASSERT_TRUE(cohort_.enter());
   ASSERT_EQ(cohort_.leave(start + Cohort::patience), &waiters_[2]);
   ASSERT_TRUE(cohort_.enter(waiters_[2], start + Cohort::patience));
@@ -254,7 +254,7 @@ TEST_F(CohortQueue, nobody_starves_beside_a_thread_that_never_stops) {
   queue(count);
   Instant now = start;
   std::size_t served = 0;
-  // The runner asks again at once and is always quicker than whom it woke.
+  // The runner asks again at once and is always quicker than the thread that it woke.
   while (served < count) {
     now += turn;
     Cohort::Waiter* const next = cohort_.leave(now);

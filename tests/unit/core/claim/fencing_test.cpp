@@ -83,7 +83,7 @@ TEST(FencingToken, is_not_changed_by_an_extend) {
   EXPECT_EQ(token_of(h), 5000U);
 }
 
-/// Three nodes whose clocks are known, and which understand numbers without a script.
+/// Three nodes with known clocks that acknowledge numbers without a script.
 class Numbering : public testing::Test {
  protected:
   Numbering() {
@@ -168,7 +168,7 @@ TEST_F(Numbering, is_tended_by_the_first_of_a_connection_and_every_thousandth) {
   EXPECT_EQ(h.pruned(), 6U);
 }
 
-/// With both guards, as clients have them: three members that number without a script.
+/// Three members that number without a script, with both guards, as clients have them.
 class ShortForm : public testing::Test {
  protected:
   ShortForm() {
@@ -200,7 +200,7 @@ class ShortForm : public testing::Test {
     static_cast<void>(h.up_as(node, event));
     static_cast<void>(h.clock(node, 5000us));
   }
-  /// The SET and what follows, and then what was read behind them.
+  /// Answers the fenced SET, and then the marker and floor that were read after it.
   std::string answer(NodeIndex node, Reply reply, std::string_view holder, std::uint64_t floor) {
     EXPECT_EQ(h.fenced(node, reply, 0, holder), "") << "it is held back";
     return read(node, floor);
@@ -336,7 +336,7 @@ TEST(FencingToken, past_what_lua_can_count_is_refused) {
   EXPECT_EQ(h.fenced(0, Reply::behind, fence_limit - 1), "release t1 -> 0; failed #1 excluded");
 }
 
-/// Far beyond what other nodes would accept of a client whose clock shows 5000.
+/// Far above the numbers that other nodes would accept from a client whose clock shows 5000.
 constexpr std::uint64_t far_ahead = 30 * std::uint64_t{86'400'000'000};
 
 TEST(FencingToken, leaves_out_a_node_whose_numbers_are_far_ahead_while_the_others_suffice) {

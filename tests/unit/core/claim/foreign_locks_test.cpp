@@ -1,5 +1,5 @@
-// Locks of another library on some of the nodes: what this client is granted on the others it does
-// not lose to that library.
+// Locks of another library on some of the nodes: this client keeps the nodes that granted it the
+// lock, and does not lose them to that library.
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 
 const std::string another = "another one of that library";
 
-/// Granted by the first of three nodes; each of the others has a lock of its own. First in the
-/// queues.
+/// The first of three nodes granted the lock; each of the others has another library's lock. The
+/// client is first in the queues.
 struct BesideForeignLocks : Tracking {
   BesideForeignLocks() {
     acquire(1, 10s, 60s);
@@ -29,7 +29,7 @@ struct BesideForeignLocks : Tracking {
     queued({0, 1, 2}, {7, true});
     begun = pass(kept_for / 2);
   }
-  /// The attempt that follows ends in the same way.
+  /// The next attempt ends in the same way.
   std::string try_again() {
     placed({0}, Reply::granted, {}, {}, {});
     refused({1}, foreign, 10s, {7, true});

@@ -103,7 +103,7 @@ TEST(Renewal, goes_on_after_an_extend_by_hand_that_reached_further) {
   h.pass(1s);
   h.extend(2, 30s);
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 30698ms; extended #2 until 30698ms");
-  // A third after the renewal that would have given this deadline.
+  // A third of the TTL after the instant at which a renewal would have given this deadline.
   EXPECT_EQ(h.until_deadline(), Instant(30'698ms) - 8908ms + 3s - h.now());
   EXPECT_EQ(h.pass(h.until_deadline()), "extend-or-set t1 -> 0");
 }
@@ -115,7 +115,7 @@ TEST(Renewal, goes_on_after_an_extend_by_hand_that_failed_while_the_deadline_was
   h.answer(0, Reply::extended);
   h.extend(3, 30s);
   EXPECT_EQ(h.answer(0, Reply::error, "LOADING"), "failed #3 unavailable");
-  // Tried again early, when a renewal gains nothing yet, and then when it does.
+  // Earlier, a renewal would gain nothing; 1 ns later it gains something.
   EXPECT_EQ(h.pass(Instant(29'698ms) - 8908ms + 3s - 1ns - h.now()), "");
   EXPECT_EQ(h.pass(1ns), "extend-or-set t1 -> 0");
 }
@@ -134,7 +134,7 @@ TEST(Renewal, limits_bind_an_extend_by_hand_too) {
   h.hold(9s, Acquire::Renewal{UINT64_MAX, 20s});
   h.pass(2s);
   h.extend(2, 30s);
-  // As if the 18 s that are left of the hold had been asked for.
+  // The extend is cut to the 18 s that are left of the hold.
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 19818ms; extended #2 until 19818ms");
 }
 

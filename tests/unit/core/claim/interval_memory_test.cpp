@@ -1,4 +1,4 @@
-// A node that forgot has no vote for an interval that may go on, also after its quarantine.
+// A node that forgot has no vote for an interval that may still last, even after its quarantine.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr Duration node_time = 1'000'000s;  // when the client begins
 
-/// Three members, of which some remember since an instant of their clocks.
+/// Three members; some remember only since an instant of their clocks.
 struct Members : Harness {
   explicit Members(bool clock_guard = true) : Harness(settings(clock_guard)) { tick(); }
 
@@ -70,7 +70,7 @@ TEST(IntervalMemory, an_answer_does_not_count_of_a_node_that_turns_out_to_rememb
   h.come_up(2, node_time - 40s);
   h.oversleep(1s);
   EXPECT_THAT(h.acquire_interval(1, 39s), HasSubstr("set t1 -> 0 1 2"));
-  // Its name leads to another server by now, whose clock shows less.
+  // The name now leads to another server, whose clock shows less.
   for (NodeIndex node = 0; node < 3; ++node) {
     h.clock(node, node_time + (node == 2 ? -5s : 1s));
   }

@@ -22,7 +22,7 @@ struct LedgerEvent {
   void (*happen)(KeyLedger&);
 };
 
-/// All that can happen to one token on one node.
+/// All events that can happen to one token on one node.
 constexpr std::array<LedgerEvent, 10> events{{
     {"set sent",
      [](KeyLedger& keys) {
@@ -62,8 +62,8 @@ constexpr std::array<LedgerEvent, 10> events{{
     {"expired", [](KeyLedger& keys) { keys.expire(long_after); }},
 }};
 
-/// A letter for each that holds: present, voted, set in flight, indeterminate, owed, release in
-/// flight.
+/// A letter for each state that holds: present, voted, set in flight, indeterminate, owed, release
+/// in flight.
 std::string state_of(const KeyLedger& keys) {
   std::string state;
   if (keys.present().has(node)) state += 'P';
@@ -100,7 +100,8 @@ KeyLedger after(std::initializer_list<std::size_t> which) {
 }
 
 // Columns: set sent, granted, refused, unanswered; over; release sent, released, refused,
-// unanswered; expired. Events that cannot follow are in the table too: none may break a rule.
+// unanswered; expired. The table includes events that cannot follow each other: none may break a
+// rule.
 TEST(KeyLedger, EveryPairOfEventsBehindASetThatWasSent) {
   EXPECT_EQ(table_from(after({0})), R"(
 set sent            PS    PV    -     PI    PSO   PSR   S     PSO   PSIO  PS

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What asks for a lock of that kind.
+/// An acquire of that kind.
 Acquire asking_for(Kind kind) {
   static const std::vector<std::string> others{"second"};
   Acquire event;
@@ -39,8 +39,8 @@ Acquire asking_for(Kind kind) {
   return event;
 }
 
-/// What nodes that run scripts, and have no commands of their own for it, are asked first. Written
-/// out: what the table says is what is tested.
+/// The first request to nodes that run scripts and have no commands of their own for the kind.
+/// Written out, because the table itself is under test.
 Verb expected_request(Kind kind) {
   switch (kind) {
     case Kind::exclusive:
@@ -91,8 +91,7 @@ TEST(KindTable, NamesTheRequestThatAsksForIt) {
 }
 
 TEST(KindTable, HoldsExcludeTicketsAndFencing) {
-  // Members of a group come and go as they like: nobody is first among them, or has the highest
-  // number.
+  // Members of a group come and go freely: none of them is first, or has the highest number.
   each_kind([](Kind kind) {
     const KindTraits& traits = traits_of(kind);
     if (!traits.has_holds) return;

@@ -21,7 +21,7 @@ Acquire asking(std::uint64_t request, Duration wait = 0ms) {
   return event;
 }
 
-/// The claim of the first command that is about one.
+/// The claim of the first command that concerns one.
 const Claim& claim_of(Connected& h) {
   for (const Command& command : h.commands()) {
     if (const auto* send = request_for_claim_in(command))
@@ -79,7 +79,7 @@ TEST(Owner, is_told_the_most_holds_that_a_quorum_knows_of) {
   h.step(event);
   h.answers({0, 1}, Reply::granted);
   h.answer(2, Reply::taken, "owner you");
-  // The node that refused it may know of other holds.
+  // The node that refused may know of other holds.
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
   EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
   EXPECT_EQ(held_by(h, 1, "", Holds{2, false}), "released #2");
@@ -95,7 +95,7 @@ TEST(Owner, is_told_of_holds_by_nodes_that_did_not_have_its_own) {
   h.answer(2, Reply::taken, "owner me");
   h.release(2);
   EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
-  // It has another hold, on node 1 and here.
+  // The owner has another hold, on nodes 1 and 2.
   EXPECT_EQ(h.answer(2, Reply::taken, "", {}, Holds{1, false}), "released #2");
   EXPECT_EQ(claim_of(h).work->holds_left, 1U);
 }
@@ -103,7 +103,7 @@ TEST(Owner, is_told_of_holds_by_nodes_that_did_not_have_its_own) {
 TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
   Connected h(3);
   EXPECT_EQ(h.step(asking(1, 5s)), "set t1 -> 0 1 2");
-  // Not a string: nobody's token is there.
+  // The key is not a string, so nobody's token is there.
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "", 9s), "release t1 -> 2");
   const std::string again = h.pass(60ms);
   EXPECT_EQ(again, "take t2 -> 0 1 2");
@@ -183,7 +183,7 @@ TEST(Interval, of_an_attempt_that_was_not_granted_keeps_nobody_out) {
   EXPECT_EQ(claim_of(h).cooldown(h.now()), 0s);
 }
 
-/// Released, where another attempt's key was in the way on node 2.
+/// A released interval; on node 2 another attempt's key was in the way.
 class BlockedInterval : public testing::Test {
  protected:
   explicit BlockedInterval(Duration hold_at_least = 1h) {
@@ -196,7 +196,7 @@ class BlockedInterval : public testing::Test {
     EXPECT_EQ(h.answers({0, 1}, Reply::released), "released #2") << "does not wait for node 2";
     EXPECT_EQ(h.answer(2, Reply::taken), "");
   }
-  /// Everything that node 2 is asked for that long, and it refuses.
+  /// The number of requests to node 2 within `time`; it refuses each.
   std::size_t refused_within(Duration time) {
     const Instant end = later(h.now(), time);
     std::size_t refused = 0;

@@ -168,7 +168,7 @@ TEST(Release, is_owed_until_what_was_extended_late_has_expired) {
   h.release(3);
   h.answers({0, 1}, Reply::released);
   h.pass(90ms);
-  h.answer(2, Reply::repaired);  // its expiry may begin only now
+  h.answer(2, Reply::repaired);  // the key's expiry may begin only now
   h.answer(2, Reply::error, "BUSY");
   const Duration tried = until_given_up(h);
   EXPECT_GE(tried, 10s + drift(10s));
@@ -202,7 +202,7 @@ TEST(Release, in_doubt_that_is_answered_with_errors_is_not_tried_for_ever) {
   h.up(2);
   h.answer(2, Reply::done);
   h.answer(2, Reply::error, "READONLY");
-  // The kill before it was answered: the key that the SET may have left expires.
+  // Node 2 has answered the kill: the key that the SET may have left expires.
   for (int i = 0; i < 4000 && h.engine().claims() > 0; ++i) {
     if (h.pass(10ms) == "release t1 -> 2") h.answer(2, Reply::error, "READONLY");
     h.tick();
@@ -327,7 +327,7 @@ TEST(ReleaseByToken, asked_for_twice_in_first_contact_is_answered_twice) {
   EXPECT_EQ(h.answers({1, 1}, Reply::released), "released #1; released #2");
 }
 
-/// By an operator, for so long.
+/// A release by an operator, with this delay.
 ReleaseToken broken_for(Duration delay) {
   ReleaseToken event{CallId{1}, "r", *Token::parse("abc")};
   event.by_operator = true;
@@ -352,7 +352,7 @@ TEST(BreakWithDelay, needs_a_quorum_that_keeps_everybody_out) {
     h.step(broken_for(delay));
     h.answers({0, 1}, Reply::released);
     h.answers({2, 3}, Reply::gone);
-    // Three of five do not have the token: without a delay that is all that was wanted.
+    // Three of five nodes do not have the token: without a delay, that completes the call.
     EXPECT_EQ(h.answer(4, Reply::error, "OOM"),
               delay == Duration::zero() ? "released #1" : "failed #1 unavailable");
   }

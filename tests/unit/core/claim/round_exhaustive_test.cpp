@@ -22,12 +22,12 @@ struct Naive {
     return static_cast<std::size_t>(
                std::count(answered.begin(), answered.end(), Behaviour::granted)) >= quorum;
   }
-  /// A quorum names its holder.
+  /// Whether a quorum names one holder.
   [[nodiscard]] bool is_held() const {
     return static_cast<std::size_t>(
                std::count(answered.begin(), answered.end(), Behaviour::refused)) >= quorum;
   }
-  /// Not even grants from everybody who has not answered would make a quorum.
+  /// Whether even grants from all nodes that have not answered would not make a quorum.
   [[nodiscard]] bool lost() const {
     const auto granted =
         static_cast<std::size_t>(std::count(answered.begin(), answered.end(), Behaviour::granted));
@@ -146,8 +146,8 @@ class Exhaustive {
       ASSERT_EQ(acquired == nullptr, naive.lost());
       granted = naive.won();
       if (acquired != nullptr) lease = acquired->claim;
-      // Behind the SET: on a connection that has not answered it yet, the release is second. It is
-      // not sent where the same holder as that of a quorum is to be expected.
+      // On a connection that has not answered the SET, the release follows it. No release is sent
+      // to a node that is expected to refuse the SET in favour of the holder that a quorum names.
       if (naive.is_held()) expected_to_refuse = unanswered_sets();
       const NodeSet expected = naive.won() ? NodeSet() : may_hold - expected_to_refuse;
       ASSERT_EQ(released_in_step(), expected);

@@ -27,7 +27,7 @@ struct AgendaDuty : testing::Test {
     claim.unanswered = 1;
   }
   [[nodiscard]] Instant in(Duration after) const { return later(borrowed.now, after); }
-  /// When the first of all is due; none: nothing is.
+  /// When the first timer is due; none: no timer is set.
   [[nodiscard]] std::optional<Instant> due() const {
     const TimerHeap::Entry* const top = agenda.timers().top();
     return top != nullptr ? std::optional(top->at) : std::nullopt;

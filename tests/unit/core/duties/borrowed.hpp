@@ -31,7 +31,7 @@ inline Settings settings_of(std::size_t nodes) {
   return settings;
 }
 
-/// Tokens r1, r2, …; every random pause is the shortest that is allowed.
+/// Tokens r1, r2, …; every random pause is the shortest allowed.
 class BorrowedRandomness final : public Randomness {
  public:
   [[nodiscard]] Token token() override { return *Token::parse("r" + std::to_string(++tokens_)); }
@@ -41,8 +41,8 @@ class BorrowedRandomness final : public Randomness {
   int tokens_ = 0;
 };
 
-/// What most duties borrow, without an engine: the settings, the time, the nodes, all of which are
-/// up, and the commands of a step.
+/// What most duties borrow, without an engine: the settings, the time, the nodes, which are all up,
+/// and the commands of a step.
 struct Borrowed {
   explicit Borrowed(Settings with) : settings(std::move(with)) {
     begin_step();
@@ -70,8 +70,8 @@ struct Borrowed {
     nodes[node].went_down(now, Vote::unreachable, "it is gone", random);
     while (nodes[node].take_unanswered()) continue;
   }
-  /// A membership record of this server process, in the deployment of these nodes unless it says
-  /// otherwise.
+  /// A marker of this server process, by default as an active member of the deployment of these
+  /// nodes.
   [[nodiscard]] Marker marker_of(NodeIndex node,
                                  Marker::State state = Marker::State::active) const {
     Marker marker;
@@ -86,12 +86,12 @@ struct Borrowed {
     marker.self = settings.nodes[node];
     return marker;
   }
-  /// The node has this record from now on.
+  /// Gives the node this marker, from now on.
   void mark(NodeIndex node, const Marker& marker) {
     nodes[node].take_marker(format_marker(marker) + " 1", now);
     nodes.judge_marker(node);
   }
-  /// Nodes that this step has sent such a request.
+  /// The nodes that this step has sent such a request.
   [[nodiscard]] NodeSet asked(Verb verb) const {
     NodeSet asked;
     for (const Command& command : commands) {
@@ -106,7 +106,7 @@ struct Borrowed {
     for (const Command& command : commands) count += std::holds_alternative<Message>(command);
     return count;
   }
-  /// An answer to the node's oldest request, which stays unanswered for now.
+  /// An answer to the node's oldest request, which stays open for now.
   [[nodiscard]] Answer answer_to_oldest(NodeIndex node, Reply reply) const {
     std::optional<Stamp> oldest;
     nodes[node].each_unanswered([&](const Stamp& stamp) { oldest = oldest.value_or(stamp); });

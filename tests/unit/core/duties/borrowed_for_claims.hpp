@@ -27,9 +27,8 @@
 
 namespace redlock::core::test {
 
-/// Borrowed, and the duties that a claim's requests and answers concern, as the engine has them:
-/// for duties that borrow many others. Nothing is judged: a test says itself what becomes of a
-/// claim.
+/// Borrowed, with the duties that a claim's requests and answers concern, as in the engine: for
+/// duties that borrow many others. Nothing judges a claim: the test itself decides its outcome.
 struct BorrowedForClaims : Borrowed {
   explicit BorrowedForClaims(std::size_t size = 3) : Borrowed(size) { begin_step(); }
 
@@ -40,7 +39,7 @@ struct BorrowedForClaims : Borrowed {
   }
 
   // --- nodes ------------------------------------------------------------------------------------
-  /// The node is connected to anew, and is as the event says.
+  /// Connects to the node again, with the facts of the event.
   void reconnect(NodeUp event) {
     const std::string server = "server" + std::to_string(event.node);
     if (nodes[event.node].up()) go_down(event.node);
@@ -55,7 +54,7 @@ struct BorrowedForClaims : Borrowed {
     event.capabilities = capabilities;
     reconnect(event);
   }
-  /// Its role changes: it takes no writes.
+  /// Makes the node a replica, which takes no writes.
   void make_replica(NodeIndex node) {
     NodeUp event;
     event.node = node;
@@ -63,14 +62,14 @@ struct BorrowedForClaims : Borrowed {
     reconnect(event);
   }
   void quarantine(NodeIndex node) { nodes[node].quarantine(later(now, 30s), "it restarted"); }
-  /// From now on the node takes no request more than it has.
+  /// From now on the node takes no further requests.
   void congest(NodeIndex node) {
     settings.max_unanswered = 4;
     while (!nodes[node].congested()) nodes[node].sent(Stamp(Verb::write_name), now);
   }
 
   // --- claims -----------------------------------------------------------------------------------
-  /// In a round that has asked nobody yet.
+  /// A claim whose round has asked no node.
   Claim& begun(Claim::Purpose purpose, const SpecialTerms& terms = {}) {
     Claim& claim = claims.make(purpose, "resource", random.token());
     claim.set_terms(terms);
@@ -94,7 +93,7 @@ struct BorrowedForClaims : Borrowed {
   [[nodiscard]] Acquisition& acquisition_of(const Claim& claim) {
     return acquisitions.at(claim.acquisition);
   }
-  /// The attempt is a lease from now on.
+  /// Makes the attempt a lease.
   void hold(Claim& claim) {
     claim.phase = Claim::Phase::held;
     claim.task = Claim::Task::none;
@@ -102,7 +101,7 @@ struct BorrowedForClaims : Borrowed {
     claim.lease().basis.round = claim.round.number();
     claims.lease_began(claim);
   }
-  /// One that every node has granted.
+  /// A lease that every node has granted.
   Claim& lease(const SpecialTerms& terms = {}) {
     Claim& claim = attempt(terms);
     sender.send(claim, Verb::set, nodes.all());
@@ -111,13 +110,13 @@ struct BorrowedForClaims : Borrowed {
     begin_step();
     return claim;
   }
-  /// It is over: each node that may have its key is owed a release.
+  /// Ends the claim: each node that may have its key is owed a release.
   static void end(Claim& claim) {
     claim.phase = Claim::Phase::cleaning_up;
     claim.task = Claim::Task::none;
     claim.keys.owe_release();
   }
-  /// An extend of the lease is under way, and has asked nobody yet.
+  /// Begins an extend of the lease that has asked no node.
   void begin_extend(Claim& claim) {
     claim.task = Claim::Task::extend;
     claim.verb = Verb::extend_or_set;
@@ -125,23 +124,23 @@ struct BorrowedForClaims : Borrowed {
   }
 
   // --- answers ----------------------------------------------------------------------------------
-  /// The node answers the oldest request that was for a claim, and what upkeep it was asked before.
+  /// The node answers its oldest request for a claim, and the upkeep requests before it.
   Answer answer(NodeIndex node, Reply reply) {
     Answer answer = Borrowed::answer(node, reply);
     while (is_upkeep(answer.stamp.verb)) answer = Borrowed::answer(node, reply);
     return answer;
   }
-  /// The nodes answer all that they were asked, and nobody is told.
+  /// The nodes answer all requests, and the answers are dropped.
   void ignore_answers() {
     nodes.up().each([&](NodeIndex node) {
       while (nodes[node].unanswered() > 0) static_cast<void>(Borrowed::answer(node, Reply::done));
     });
   }
-  /// The claim's round is given the answer.
+  /// Gives the answer to the claim's round.
   void take(Claim& claim, const Answer& answer) {
     rounds.take(claim, answer, Vote::unreachable, 1ms);
   }
-  /// The last request of the step that was for a claim.
+  /// The step's last request for a claim.
   [[nodiscard]] const Request& last_request() const {
     const Request* last = nullptr;
     for (const Command& command : commands) {

@@ -16,7 +16,7 @@ struct ClocksDuty : testing::Test {
     settings.quarantine = 30s;
     return settings;
   }
-  /// What a clock shows that is ahead by that much since the beginning.
+  /// The reading of a node's clock that is `ahead` since the beginning.
   Shown shows(NodeIndex node, Duration ahead) {
     const Duration time = 1000000s + borrowed.now.time_since_epoch() + ahead;
     return clocks.showed(node, time, {borrowed.now, 1ms});

@@ -13,7 +13,7 @@ struct ClosingDuty : testing::Test {
   [[nodiscard]] bool must_wait(NodeSet forgetting = {}) const {
     return closing.must_wait(forgetting, false);
   }
-  /// Of a request that the node has not answered.
+  /// A claim with a request that the node has not answered.
   Claim& owed_to(NodeIndex node) {
     Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
     claim.keys.assume_present(NodeSet::of(node));

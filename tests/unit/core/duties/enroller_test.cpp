@@ -19,7 +19,8 @@ struct EnrollerDuty : testing::Test {
     settings.quarantine = 31s;
     return settings;
   }
-  /// A client that wants a lock. Its nodes were members, and the last ones have forgotten that.
+  /// A client that wants a lock. The first `members` nodes are members, the others have forgotten
+  /// that.
   void begin_with(NodeIndex members) {
     EXPECT_TRUE(enroller.want_votes());
     mark(members);
@@ -32,7 +33,7 @@ struct EnrollerDuty : testing::Test {
     }
   }
   void begin_step(Duration passed = 0s) { borrowed.begin_step(passed); }
-  /// In a step of its own, something may have changed.
+  /// Looks at the nodes again, in a new step.
   void look_again() {
     begin_step();
     enroller.came_up();
@@ -47,7 +48,7 @@ struct EnrollerDuty : testing::Test {
     }
     return nodes;
   }
-  /// What the step has the node write.
+  /// The marker that the step writes to a node.
   [[nodiscard]] std::string text_to_write() const {
     for (const Command& command : borrowed.commands) {
       const Request* const request = request_in(command);
@@ -58,7 +59,7 @@ struct EnrollerDuty : testing::Test {
     ADD_FAILURE() << "nothing is written";
     return {};
   }
-  /// Of the node that is asked to write: it has this marker now, and so long a quarantine.
+  /// The node answers the write: it has this marker now, and `left` of its quarantine.
   Enroller::Written answer_written(NodeIndex node, const std::string& text, Duration left = 0s) {
     text_ = text + " 2";
     Answer answer = borrowed.answer_to_oldest(node, Reply::marker);
@@ -69,11 +70,11 @@ struct EnrollerDuty : testing::Test {
     if (!what.changed) enroller.take_marker(answer, what);
     return what;
   }
-  /// The marker was read again, and is the one that is known.
+  /// The marker was re-read, and has not changed.
   void answer_read(NodeIndex node) {
     enroller.read(node, borrowed.answer(node, Reply::marker).stamp);
   }
-  /// One that forgot has been read again: the first member is to know that it is taken back.
+  /// A node that forgot was re-read: its admission is written to the first member.
   void begin_taking_back() {
     begin_with(2);
     enroller.end_step();

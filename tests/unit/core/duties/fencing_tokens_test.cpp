@@ -17,7 +17,7 @@ struct FencingTokensDuty : testing::Test {
     tokens.propose(claim, 1000s);
     claim.round.begin(1, 3, 2, borrowed.now, 10s);
   }
-  /// To a SET by a script: its number is ours where it granted, or else as high as it says.
+  /// Answers a SET by a script; `number`: ours if the node granted, otherwise the node's highest.
   bool answered(NodeIndex node, Reply reply, std::uint64_t number, Verb verb = Verb::take) {
     Answer answer;
     answer.node = node;

@@ -17,7 +17,7 @@ struct RestDuty : testing::Test {
     idle_leases.wake(claim);
     return claim;
   }
-  /// That every node has granted.
+  /// A lease that every node has granted.
   Claim& lease() {
     Claim& claim = awake();
     claim.phase = Claim::Phase::held;
@@ -25,7 +25,8 @@ struct RestDuty : testing::Test {
     for (NodeIndex node = 0; node < 3; ++node) claim.round.record_grant(node, 1ms);
     return claim;
   }
-  /// Work that is recognised when another claim gets it: its lists keep their memory.
+  /// Marks a claim's work, so that another claim that gets it can be recognised: its lists keep
+  /// their memory.
   static void make_long(Claim& claim) { claim.work->requests.reserve(longest); }
   static bool is_long(const Claim& claim) { return claim.work->requests.capacity() >= longest; }
   static constexpr std::size_t longest = 1000;

@@ -16,7 +16,7 @@ struct KeyNotesDuty : testing::Test, BorrowedForClaims {
     begin_step();
     return claim;
   }
-  /// A lease of which an extend was sent to all nodes.
+  /// A lease whose extend was sent to all nodes.
   Claim& extended(Verb verb = Verb::extend) {
     Claim& claim = lease();
     begin_extend(claim);

@@ -11,7 +11,7 @@ namespace {
 struct MeterDuty : testing::Test {
   [[nodiscard]] Metrics report() const { return meter.report(borrowed.now); }
   [[nodiscard]] NodeMetrics of(NodeIndex node) const { return report().nodes[node]; }
-  /// What a node answered to a request for a vote, after a millisecond.
+  /// Counts a node's answer to a request for a vote, after a millisecond.
   void count(NodeIndex node, Reply reply) {
     Answer answer;
     answer.node = node;

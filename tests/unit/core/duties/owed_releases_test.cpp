@@ -11,7 +11,7 @@ namespace redlock::core::test {
 namespace {
 
 struct OwedReleasesDuty : testing::Test, BorrowedForClaims {
-  /// An attempt that has asked all nodes, is over and was not released anywhere.
+  /// An attempt that has asked all nodes, has ended and was not released anywhere.
   Claim& ended(const SpecialTerms& terms = {}) {
     Claim& claim = attempt(terms);
     sender.send(claim, Verb::set, nodes.all());
@@ -19,7 +19,7 @@ struct OwedReleasesDuty : testing::Test, BorrowedForClaims {
     begin_step();
     return claim;
   }
-  /// Its release is under way to all nodes.
+  /// Sends the release of the claim to all nodes.
   Claim& released(Claim& claim) {
     end(claim);
     owed_releases.send(claim);
@@ -36,7 +36,7 @@ struct OwedReleasesDuty : testing::Test, BorrowedForClaims {
     terms.hold_at_least = 60s;
     return terms;
   }
-  /// When the first of all claims is looked at again.
+  /// When the first claim is due.
   [[nodiscard]] Instant due() const { return agenda.timers().top()->at; }
 };
 

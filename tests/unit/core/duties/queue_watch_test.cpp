@@ -20,7 +20,7 @@ struct QueueWatchDuty : testing::Test {
     wait_queue.begin_step(borrowed.now);
     watch.begin(lease);
   }
-  /// What the holder was told since it was last asked.
+  /// The reports to the holder since the last call.
   std::vector<OtherClients> told() {
     std::vector<OtherClients> told;
     for (const Command& command : borrowed.commands) {

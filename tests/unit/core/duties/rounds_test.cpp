@@ -20,7 +20,7 @@ struct RoundsDuty : testing::Test, BorrowedForClaims {
     return claim;
   }
   Claim& asked_attempt() { return asked_for(Verb::set, Claim::Task::acquire); }
-  /// As what the node's answer counts.
+  /// The vote that the node's answer counts as.
   Vote vote_after(Claim& claim, NodeIndex node, Reply reply, std::string_view text = {}) {
     Answer said = answer(node, reply);
     said.text = text;

@@ -18,12 +18,12 @@ struct SenderDuty : testing::Test, BorrowedForClaims {
     begin_step();
     return sender.send(claim, verb, nodes.all());
   }
-  /// Nodes that are asked by the first verb when the second is sent to all.
+  /// The nodes that are sent the form `form` when `verb` goes to all nodes.
   NodeSet asked_by(Verb form, Claim& claim, Verb verb) {
     send(claim, verb);
     return asked(form);
   }
-  /// The node says that it did not execute its oldest request: whether it was asked again.
+  /// The node says that it did not execute its oldest request. Returns whether it was sent again.
   bool sent_again(Claim& claim, NodeIndex node, Reply reply, std::string_view text = {}) {
     Answer refusal = answer(node, reply);
     refusal.text = text;

@@ -10,7 +10,7 @@ namespace redlock::core::test {
 namespace {
 
 struct TrackingDuty : testing::Test {
-  /// All nodes track the key, and have said whether it is there.
+  /// All nodes track the key, and have answered whether it is there.
   TrackedKeys::Entry& observed(const std::string& key, Reply reply = Reply::gone) {
     TrackedKeys::Entry& entry = tracking.resources().use(key);
     entry.second.observation = 0;
@@ -24,7 +24,7 @@ struct TrackingDuty : testing::Test {
     borrowed.begin_step();
     tracking.begin_step();
   }
-  /// Nodes that are asked to track something by the end of the step. Begins another one.
+  /// The nodes that the end of the step asks to track something. Begins another step.
   NodeSet asked_by_the_end() {
     EXPECT_EQ(borrowed.asked(Verb::track), NodeSet()) << "not before the other requests";
     tracking.end_step();

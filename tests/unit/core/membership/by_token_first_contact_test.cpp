@@ -6,7 +6,7 @@
 #include "core/membership/marker.hpp"
 #include "unit/core/harness.hpp"
 
-/// Calls by token on a client that has not met the nodes, as each command of the shell is one.
+/// Calls by token on a client that has not met the nodes, such as each command of the shell.
 namespace redlock::core::test {
 namespace {
 
@@ -17,7 +17,7 @@ Settings with_guards(std::size_t nodes) {
   return settings;
 }
 
-/// A member of a deployment of so many nodes.
+/// The marker of a node in a deployment of `members` nodes.
 std::string marker_of(NodeIndex node, std::size_t members = 3, std::string_view deployment = "D") {
   Marker marker;
   marker.state = Marker::State::active;
@@ -40,7 +40,7 @@ struct JustBegun : Harness {
     return up_as(node, event);
   }
   std::string come_up(NodeIndex node) { return come_up(node, marker_of(node)); }
-  /// The nodes' clocks are right, and their markers unchanged.
+  /// The nodes answer the upkeep: their clocks are right, and their markers unchanged.
   std::string answer_upkeep(const std::vector<NodeIndex>& nodes) {
     std::string text;
     for (const NodeIndex node : nodes) text += answer(node, Reply::marker, marker_of(node));

@@ -16,7 +16,7 @@ namespace {
 struct EnrollingClient : Harness {
   EnrollingClient() : Harness(settings()) {
     tick();
-    // Who wants no lock writes nothing.
+    // A client that wants no lock writes nothing.
     acquire(100, 10s);
     cancel(100);
   }
@@ -43,7 +43,7 @@ struct EnrollingClient : Harness {
     marker.self = "node" + std::to_string(node);
     return marker;
   }
-  /// As a client marked it that has other names for the same nodes.
+  /// The marker of a client that has other names for the same nodes.
   static Marker opening_elsewhere(NodeIndex node) {
     Marker marker = member(node);
     marker.incarnation = "j";
@@ -60,7 +60,7 @@ struct EnrollingClient : Harness {
     event.quarantine_why = "it restarted";
     return up_as(node, event);
   }
-  /// By another name, the same server as node 2.
+  /// Connects to the server of node 2 by another name.
   std::string come_up_as_duplicate(NodeIndex node, const Marker& marker) {
     markers[node] = format_marker(marker) + " 1";
     NodeUp event;
@@ -68,9 +68,9 @@ struct EnrollingClient : Harness {
     event.server = "server2";
     return up_as(node, event);
   }
-  /// The answer to read-marker.
+  /// Answers read-marker.
   std::string read(NodeIndex node) { return answer(node, Reply::marker, markers[node]); }
-  /// Lets time pass, and answers what is read meanwhile, until something is written.
+  /// Lets time pass and answers the reads meanwhile, until the engine writes.
   std::string look(Duration by) {
     constexpr Duration step = 100ms;
     std::string text;
@@ -99,12 +99,12 @@ struct EnrollingClient : Harness {
     ADD_FAILURE() << "nothing is written";
     return {};
   }
-  /// The node writes it, as nobody else was faster.
+  /// The node writes the marker, because no other client was faster.
   std::string write(NodeIndex node, const Marker& marker, Duration quarantine) {
     markers[node] = format_marker(marker) + " 2";
     return answer_written(node, quarantine);
   }
-  /// Nodes 0 and 1 are given the admission under which node 2 is taken back, and read again.
+  /// Gives nodes 0 and 1 the admission under which node 2 is taken back, and re-reads node 2.
   std::string give_admission() {
     read(2);
     write(0, to_write(), 0s);
@@ -112,7 +112,7 @@ struct EnrollingClient : Harness {
     read(0);
     return read(1);
   }
-  /// The answer to write-marker, written by any client.
+  /// Answers write-marker with the marker that some client has written.
   std::string answer_written(NodeIndex node, Duration quarantine) {
     return marker_answer(node, markers[node], quarantine);
   }
@@ -163,7 +163,7 @@ TEST(EngineEnrolment, WhoeverWritesFirstIsBelieved) {
   other.incarnation = "another";
   h.markers[2] = format_marker(other) + " 3";
   EXPECT_EQ(h.answer_written(2, 31s), "excluded 2");
-  // But not that it is another process now: that is for the next handshake.
+  // A marker of another process is not believed: the next handshake checks the process.
   h.down(2);
   Marker blank = EnrollingClient::blank(2);
   blank.incarnation = "j";
@@ -182,7 +182,7 @@ TEST(EngineEnrolment, VotesOfAMemberThatAnotherClientHasWrittenMeanwhileDoNotCou
     h.come_up(2, EnrollingClient::blank(2));
     EXPECT_EQ(h.read(2), "write-marker 0");
     Marker marker = h.to_write();
-    // It may have forgotten, and be a member again, before it compared.
+    // Before the write, the node may have forgotten its marker and become a member again.
     if (!ours) marker.incarnation = "another";
     EXPECT_EQ(h.write(0, marker, 0s).find("disconnect 0") == std::string::npos, ours);
   }
@@ -198,7 +198,7 @@ TEST(EngineEnrolment, ANodeThatCannotBeWrittenIsAskedAgainAfterASecond) {
   EXPECT_EQ(h.pass(1s), "read-marker -> 2; write-marker 2");
 }
 
-/// Nodes 0 and 1 know another server as node 2 than the one that is connected.
+/// The server that nodes 0 and 1 know as node 2 is not the one that is connected.
 struct LostPlace : EnrollingClient {
   LostPlace() {
     for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) come_up(node, now_admitted(node));
@@ -242,7 +242,7 @@ TEST(EngineEnrolment, OneOfThreeTakesNobodyBack) {
   EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2)), "excluded 2");
   EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
   EXPECT_EQ(h.engine().exclusion(1), "it belongs to no deployment: it is new, or forgot which");
-  // Others, or an operator, may do what this client cannot.
+  // Other clients, or an operator, can do what this client cannot.
   EXPECT_EQ(h.pass(1s), "read-marker -> 0; read-marker -> 1; read-marker -> 2");
 }
 
@@ -265,7 +265,7 @@ TEST(EngineEnrolment, ADeploymentThatAllNodesForgotIsOpenedInTwoPhases) {
   EXPECT_EQ(h.read(2), "write-marker 0");
   EXPECT_EQ(h.to_write().state, Marker::State::active);
   EXPECT_EQ(h.write(0, h.to_write(), 31s), "excluded 0; write-marker 1");
-  // From here on it is as if the third had forgotten.
+  // From now on, the third node is treated as one that forgot.
   EXPECT_EQ(h.write(1, h.to_write(), 31s), "excluded 1; read-marker -> 0 1");
   h.read(0);
   EXPECT_EQ(h.read(1), "write-marker 2");
@@ -303,7 +303,7 @@ TEST(EngineEnrolment, WhatWasKeptBeforeTheNodeForgotIsWorthNothing) {
   EXPECT_NE(h.read(2).find("failed #2"), std::string::npos);
 }
 
-/// Three nodes and a client that has not asked for a lock yet.
+/// Three nodes, and a client that has not requested a lock.
 struct Onlookers : Harness {
   explicit Onlookers(Duration max_ttl = 30s) : Harness(settings(max_ttl)) { tick(); }
   static Settings settings(Duration max_ttl) {
@@ -319,7 +319,7 @@ struct Onlookers : Harness {
     event.unmarked = marker.run_id != "server" + std::to_string(node);
     return up_as(node, event);
   }
-  /// What it was before it restarted.
+  /// The node's marker from before its restart.
   static Marker restarted(NodeIndex node) {
     Marker marker = EnrollingClient::member(node);
     marker.run_id = "before";
@@ -400,7 +400,7 @@ TEST(EngineEnrolment, NothingIsWrittenWithoutTheGuard) {
   event.marker = marker;
   for (NodeIndex node = 0; node < 3; ++node) EXPECT_EQ(h.up_as(node, event), "");
 
-  // Nor is a marker read again if there was none, though too few nodes are there.
+  // A node without a marker is not re-read, even with too few nodes up.
   Harness alone(settings);
   alone.tick();
   alone.up(0);
@@ -455,7 +455,7 @@ TEST(EngineEnrolment, AMemberThatTheListNamesOtherwiseIsNotLearned) {
   EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2)).find("learned"), std::string::npos);
 }
 
-/// Nodes 0 and 1 have named a member that node 2 may be, which could not be connected to.
+/// Nodes 0 and 1 have named a member that could not be connected to, and that may be node 2.
 struct WithLearned : EnrollingClient {
   WithLearned() {
     for (NodeIndex node = 0; node < 2; ++node) come_up(node, member_of_proxy(node));
@@ -512,11 +512,11 @@ TEST(EngineEnrolment, AnAbandonedOpeningUnderOtherNamesIsReplaced) {
   h.come_up(1, EnrollingClient::blank(1));
   h.come_up(2, EnrollingClient::blank(2));
   EXPECT_EQ(h.look(2900ms).find("write-marker"), std::string::npos);
-  // All are read once more, then the first is marked.
+  // The engine re-reads all markers, then marks the first node.
   EXPECT_NE(h.look(100ms).find("read-marker -> 0 1 2; write-marker 0"), std::string::npos);
   EXPECT_EQ(h.to_write().state, Marker::State::opening);
   EXPECT_EQ(h.to_write().members, (std::vector<std::string>{"node0", "node1", "node2"}));
-  // The other nodes are blank: no node has to be waited for any more.
+  // The other nodes are blank: there is no node left to wait for.
   EXPECT_EQ(h.write(0, h.to_write(), 31s), "write-marker 1");
 }
 
@@ -530,7 +530,7 @@ TEST(EngineEnrolment, AnOpeningUnderOtherNamesThatGoesOnIsLeftAlone) {
   h.come_up(2, EnrollingClient::opening_elsewhere(2));
   EXPECT_EQ(h.look(2900ms).find("write-marker"), std::string::npos) << "the wait began again";
   h.down(1);
-  // The other client has marked all: any client that sees it may finish it.
+  // The other client has marked all nodes: any client that sees it may finish the opening.
   EXPECT_EQ(h.come_up(1, EnrollingClient::opening_elsewhere(1)), "read-marker -> 0 1 2");
 }
 

@@ -51,7 +51,7 @@ Marker member(const std::string& run_id, const std::string& deployment, const st
   return marker;
 }
 
-/// Some nodes, seen by a client that sees all of them as they are.
+/// Nodes, and a client that sees each of them as it is.
 class Enrolling : public testing::Test {
  protected:
   void node(const std::string& name, Marker marker) {
@@ -71,7 +71,7 @@ class Enrolling : public testing::Test {
   void confirm(const Enrolment::Confirm& step) {
     step.nodes.each([&](NodeIndex node) { enrolment_.confirmed(node, step.pass); });
   }
-  /// The next write, once all markers to be read again have been read.
+  /// The next write, after every marker to be re-read has been re-read.
   std::optional<Enrolment::Write> next_write_when_confirmed() {
     for (Enrolment::Step step = next(); std::holds_alternative<Enrolment::Confirm>(step);
          step = next()) {
@@ -79,7 +79,7 @@ class Enrolling : public testing::Test {
     }
     return next_write();
   }
-  /// The same, once the others have been given the admission of a node that is taken back.
+  /// The next write to a node that is not a member, after the members have its admission.
   std::optional<Enrolment::Write> next_of_no_member() {
     auto write = next_write_when_confirmed();
     while (write && markers_[write->node].state == State::active) {
@@ -100,7 +100,7 @@ class Enrolling : public testing::Test {
     marker.state = State::opening;
     return marker;
   }
-  /// Carries out all that is written, without any further wait: all nodes belong together then.
+  /// Carries out all remaining writes, none of which waits; then one deployment has all nodes.
   void open_all(const std::vector<std::string>& members) {
     while (const auto write = next_write_when_confirmed()) {
       ASSERT_NE(markers_[write->node].state, State::active);
@@ -221,7 +221,7 @@ TEST_F(Enrolling, a_blank_node_that_the_members_do_not_name_is_not_adopted) {
   node("b", blank_marker("2", random_));
   node("c", member("3", "d", "c", {"a", "c", "e"}, random_));
   EXPECT_FALSE(next_write_when_confirmed());
-  // Unless its own marker once said at this address that it is a member.
+  // Its own marker once said that the node at this address is a member: it is adopted.
   known_as_[1] = "e";
   const auto write = next_of_no_member();
   ASSERT_TRUE(write);
@@ -236,7 +236,7 @@ TEST_F(Enrolling, a_name_that_another_node_claims_is_not_given_twice) {
 }
 
 TEST_F(Enrolling, of_two_nodes_none_is_adopted) {
-  // The other one may be what was left out of the deployment that this one has forgotten.
+  // a may have been left out of the deployment that b has forgotten.
   node("a", member("1", "d", "a", {"a", "b"}, random_));
   node("b", blank_marker("2", random_));
   EXPECT_FALSE(next_write_when_confirmed());
@@ -343,7 +343,7 @@ TEST_F(Enrolling, a_pass_of_confirmation_begins_anew_when_a_marker_changed_in_it
   Enrolment::Step again = next();
   ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(again));
   EXPECT_EQ(std::get<Enrolment::Confirm>(again).nodes, NodeSet::first(2));
-  // Read for the pass before: it says nothing of what is there now.
+  // This read belongs to the pass before, and proves nothing about the present marker.
   enrolment_.confirmed(1, pass);
   again = next();
   ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(again));
@@ -372,7 +372,7 @@ TEST_F(Enrolling, a_node_of_an_opening_that_came_to_nothing_is_taken_back) {
   EXPECT_EQ(write->node, 2);
   EXPECT_EQ(write->marker.state, State::active);
   EXPECT_EQ(write->marker.deployment, "d");
-  // One of other members may have been completed with those.
+  // An opening with other members may have been completed with those members.
   markers_[2] = member("3", "x", "c", {"c", "e", "f"}, random_);
   markers_[2].state = State::opening;
   EXPECT_FALSE(next_write_when_confirmed());
@@ -428,14 +428,14 @@ TEST_F(Enrolling, a_wait_begins_again_when_a_marker_changes) {
   const auto second = next_wait();
   ASSERT_TRUE(second);
   EXPECT_NE(second->number, first->number);
-  // Nor does a wait for what was there before prove anything.
+  // A wait for the earlier markers proves nothing either.
   enrolment_.waited(first->number);
   EXPECT_TRUE(next_wait());
   enrolment_.waited(second->number);
   const auto write = next_write_when_confirmed();
   ASSERT_TRUE(write);
   markers_[write->node] = write->marker;
-  // The other client is alive after all, and begins again.
+  // The other client is still alive, and begins again.
   markers_[0] = opening("1", "y", "proxy-a", {"proxy-a", "proxy-b", "proxy-c"});
   EXPECT_TRUE(next_wait());
 }
@@ -509,10 +509,10 @@ TEST_F(Enrolling, one_marker_that_names_other_members_is_not_believed) {
   node("c", member("3", "d", "c", members, random_));
   EXPECT_TRUE(unknown_members(views(), 2).empty());
   EXPECT_TRUE(std::holds_alternative<Enrolment::Nothing>(next()));
-  // Nor one that makes a deployment of its own.
+  // A marker that makes a deployment of its own is not believed.
   markers_[0] = member("1", "e", "evil", {"evil"}, random_);
   EXPECT_TRUE(unknown_members(views(), 2).empty());
-  // Nor one that says that the others were replaced.
+  // A marker that says that the others were replaced is not believed.
   markers_[0] = member("1", "d", "a", members, random_);
   set_admission(markers_[0], "b", "9.x");
   set_admission(markers_[0], "c", "9.x");
@@ -539,17 +539,17 @@ TEST_F(Enrolling, a_node_is_taken_back_under_a_new_admission_that_the_others_are
   EXPECT_EQ(write->node, 1);
   EXPECT_EQ(deployment_text(write->marker), deployment_text(markers_[0]));
   EXPECT_GE(write->quarantine, quarantine);
-  // The data that it had are put back, with their marker: it is no member by it.
+  // The node's old data return with their marker. That does not make it a member.
   markers_[1] = member("2", "d", "b", members, random_);
   const auto wait = next_wait();
   ASSERT_TRUE(wait);
   EXPECT_GE(wait->length, quarantine);
-  // That it is connected to anew meanwhile does not begin the wait again.
+  // A new connection to the node does not begin the wait again.
   usable_[1] = false;
   static_cast<void>(next());
   usable_[1] = true;
   EXPECT_EQ(next_wait().value_or(Enrolment::Wait()).number, wait->number);
-  // Later, it is taken back as any node that forgot.
+  // After the wait, the node is taken back like any node that forgot.
   enrolment_.waited(wait->number);
   const std::string once_more = next_admission(admission, markers_[1].incarnation);
   while (const auto next = next_write_when_confirmed()) {
@@ -570,7 +570,7 @@ TEST_F(Enrolling, a_member_that_was_away_gets_the_admissions_that_it_lacks) {
   ASSERT_TRUE(write);
   EXPECT_EQ(write->node, 3);
   EXPECT_EQ(admission_of(write->marker, "f"), "1.x");
-  // Beside a server that is this member still, a quorum has to say so.
+  // While a server is still the member f, a quorum must have the new admission.
   node("f", member("f", "d", "f", members, random_));
   EXPECT_TRUE(next_write());
   markers_[2].admissions.clear();
@@ -579,13 +579,13 @@ TEST_F(Enrolling, a_member_that_was_away_gets_the_admissions_that_it_lacks) {
 
 // --- many clients, crashes and lost data, in any order ----------------------------------------
 
-/// Nodes that lose their data, and clients that have different lists and views that are out of
-/// date, each of which carries out one step at a time, or forgets everything.
+/// Nodes that lose their data, and clients whose lists differ and whose views are out of date. Each
+/// client carries out one step at a time, or forgets everything.
 class Crowd {
  public:
   static constexpr std::size_t clients = 3;
 
-  /// `spare`: nodes that only some lists have in place of another.
+  /// `spare`: the number of nodes that only some lists have, in place of another node.
   Crowd(std::size_t members, std::size_t spare, std::uint32_t seed) : dice_(seed) {
     for (std::size_t i = 0; i < members + spare; ++i) {
       names_.emplace_back(1, static_cast<char>('a' + i));
@@ -616,7 +616,7 @@ class Crowd {
     clients_[client] = Client();
     clients_[client].names = std::move(names);
   }
-  /// From now on each client has names of its own for the nodes.
+  /// Gives each client its own names for the nodes, from now on.
   void rename() {
     for (std::size_t client = 0; client < clients; ++client) {
       for (std::string& name : clients_[client].names) name += std::to_string(client);
@@ -666,7 +666,7 @@ class Crowd {
       for (std::size_t node = 0; node < nodes_.size(); ++node) confirm_one(client, node);
     }
   }
-  /// Something that may happen at any time but a loss of data.
+  /// Something that can happen at any time, except a loss of data.
   void do_anything() {
     const std::size_t client = draw(clients);
     const std::size_t node = draw_node();
@@ -691,7 +691,7 @@ class Crowd {
         std::count_if(nodes_.begin(), nodes_.end(),
                       [](const Marker& marker) { return marker.state == State::active; }));
   }
-  /// How many deployments a majority of their own members carries.
+  /// The number of deployments that a majority of their own members carries.
   [[nodiscard]] std::size_t ids_with_a_quorum() const {
     std::map<std::string, std::size_t> votes;
     std::size_t found = 0;
@@ -709,8 +709,7 @@ class Crowd {
              !known.insert(deployment_text(marker) + ' ' + marker.self).second;
     });
   }
-  /// From now on the last node and the one before it have one name, which leads each client to one
-  /// of them.
+  /// Gives the last two nodes one name, which leads each client to one of them.
   void share_a_name() {
     names_.back() = names_[names_.size() - 2];
     for (std::size_t i = 0; i < clients; ++i) {

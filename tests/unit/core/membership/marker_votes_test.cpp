@@ -12,7 +12,7 @@ Settings with_restart_guard(std::size_t nodes) {
   return settings;
 }
 
-/// A member of the one deployment that there is.
+/// The marker of a member of the only deployment.
 std::string text_of_marker(NodeIndex node, std::string_view incarnation = "i") {
   Marker marker;
   marker.state = Marker::State::active;
@@ -26,7 +26,7 @@ std::string text_of_marker(NodeIndex node, std::string_view incarnation = "i") {
   return format_marker(marker) + " 1";
 }
 
-/// Nodes that remember what they promised: three members, connected.
+/// Three connected members that remember their votes.
 struct Remembering : Harness {
   Remembering() : Harness(with_restart_guard(3)) {
     tick();
@@ -38,7 +38,7 @@ struct Remembering : Harness {
     event.marker = marker;
     return up_as(node, event);
   }
-  /// The answer to read-marker.
+  /// Answers read-marker with the known marker.
   std::string unchanged(NodeIndex node) {
     return answer(node, Reply::marker, text_of_marker(node));
   }
@@ -81,7 +81,7 @@ TEST(MarkerBehindVotes, ConfirmsAllThatCameAheadOfItInTheSameRead) {
   h.acquire(2, 10s);
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
     const std::string marker = text_of_marker(node);
-    // The vote behind the marker waits for its own.
+    // The vote after the marker waits for a marker of its own.
     const std::vector<PlainYes> answers{{h.take_open(node), Reply::granted},
                                         {h.take_open(node), Reply::marker},
                                         {h.take_open(node), Reply::granted}};
@@ -221,7 +221,7 @@ TEST(MarkerBehindVotes, WithoutTheRestartGuardNothingIsRead) {
   EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms");
 }
 
-/// Three nodes, one of which an operator has put into another deployment already.
+/// Three nodes, one of which an operator has already put into another deployment.
 struct Mixed : Harness {
   explicit Mixed(std::size_t nodes, std::initializer_list<std::pair<int, std::string>> members)
       : Harness(with_restart_guard(nodes)) {
@@ -250,7 +250,7 @@ TEST(DeploymentIds, OneRoundCountsTheVotesOfOneDeployment) {
   h.answer(1, Reply::marker, Mixed::member(1, "D"));
   EXPECT_EQ(h.answer(2, Reply::marker, Mixed::member(2, "D")), "acquired #1 until 9898ms");
   EXPECT_EQ(h.engine().exclusion(0), "it belongs to another deployment than most of the nodes");
-  // The lease is kept there too, but that is no vote for it.
+  // The lease is extended there too, but that is no vote for it.
   h.extend(2, 10s);
   h.end_turn();
   EXPECT_EQ(h.answer(0, Reply::extended) + h.answer(1, Reply::extended), "");

@@ -1,5 +1,6 @@
-// An operator that opens a deployment, run to its end over model nodes: killed after every step,
-// beside another one, over nodes that are new, that have forgotten, or that have other names now.
+// An operator opens a deployment. It runs to its end over model nodes: it is killed after every
+// step, and it competes with another operator. The nodes are new, have forgotten, or have new
+// names.
 
 #include <gtest/gtest.h>
 
@@ -249,7 +250,7 @@ TEST(MemberBootstrap, refuses_lists_that_leave_a_quorum_out) {
   EXPECT_TRUE(one_out.done());
 }
 
-/// As after a move to TLS, or to names of hosts: the URLs are new, the servers are not. The members
+/// Servers that moved to TLS or to host names: the URLs are new, the servers are not. The members
 /// were m1, m2, ...
 World world_by_other_names(std::size_t count) {
   World world(count);
@@ -280,8 +281,8 @@ TEST(MemberBootstrap, of_the_same_nodes_by_other_names_that_is_killed_after_any_
   }
 }
 
-// What an interrupted bootstrap left on two nodes lets no other list take a node from those who use
-// it.
+// An interrupted bootstrap left markers on two nodes. They do not let another list take a node from
+// a deployment that uses it.
 TEST(MemberBootstrap, of_another_list_than_the_interrupted_one_leaves_a_deployment_alone) {
   World world = world_by_other_names(5);
   Operator killed(world, wish_of(Kind::bootstrap, "", "", names_up_to(5)));

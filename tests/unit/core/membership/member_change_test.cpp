@@ -1,11 +1,11 @@
-// An operator that changes the members, run to its end over model nodes: killed after every step,
-// beside another one, with nodes that die, while clients could be granted leases all the time.
+// An operator changes the members. It runs to its end over model nodes: it is killed after every
+// step, it competes with another operator, nodes die, and clients could be granted leases all the
+// time.
 //
-// Covered without gaps: every change of one to five nodes (cases()), and for each of them a crash,
-// a node that forgets and a node that is down, after every step of the operator. Two operators:
-// after every pair of steps at which both are still at work, for three nodes and less. Everything
-// at once is drawn at random. After each write the ledger of World compares all leases that were
-// possible.
+// Covered without gaps: every change of one to five nodes (cases()), and for each change a crash, a
+// node that forgets and a node that is down, after every step of the operator. With two operators
+// and at most three nodes: every pair of steps at which both are still at work. Everything at once
+// is drawn at random. After each write the ledger of World compares all leases that were possible.
 
 #include "core/membership/member_change.hpp"
 
@@ -51,7 +51,7 @@ std::string title(const Case& change) {
   return command_of(change.wish) + " of " + std::to_string(change.before.size());
 }
 
-/// All members serve the same deployment, once its quarantines are over.
+/// All members serve the same deployment, after its quarantines.
 void expect_made(World& world, const Case& change) {
   world.let_clients_act();
   world.now += 2 * full_quarantine;
@@ -247,7 +247,7 @@ TEST(MemberChange, of_two_that_differ_one_is_made_at_every_interleaving) {
             for (int i = 0; i < third; ++i) a.step();
             b.run();
             a.run();
-            // Each begins again, until both are made or cannot be meant any more.
+            // Each operator begins again, until both changes are made or make no sense any longer.
             for (int i = 0; i < 3; ++i) {
               Operator(world, one).run();
               Operator(world, other).run();
@@ -265,7 +265,7 @@ TEST(MemberChange, of_two_that_differ_one_is_made_at_every_interleaving) {
 TEST(MemberChange, survives_that_any_node_forgets_everything_at_any_point) {
   for (const Case& change : cases()) {
     for (std::size_t victim = 1; victim <= change.before.size() + 1; ++victim) {
-      if (change.before.size() < 3) continue;  // of two, none can take the other one back
+      if (change.before.size() < 3) continue;  // one of two members cannot take the other back
       for (int steps = 0;; ++steps) {
         SCOPED_TRACE(title(change) + ", " + name_of(victim) + " forgets after step " +
                      std::to_string(steps));
@@ -424,7 +424,7 @@ TEST(MemberChange, sees_a_node_that_was_asked_at_a_members_url_under_that_url) {
   world.at("n4").seen.name = "n4";
   EXPECT_EQ(names_of({"n1", "n3", "n4"}), (Names{"n1", "n3", "n2"}));
   EXPECT_EQ(names_of({"n1", "n2", "n4"}), (Names{"n1", "n2", "n4"})) << "it is there already";
-  // By its own marker, n2 is a member of another deployment, or has forgotten and was met as n4.
+  // n2's own marker belongs to another deployment, or is that of a blank node met as n4.
   Marker of_another;
   of_another.state = Marker::State::active;
   of_another.deployment = "1.e";
@@ -465,7 +465,7 @@ TEST(MemberChange, refuses_beside_a_deployment_that_is_not_there) {
 TEST(MemberChange, believes_no_single_marker) {
   World world(4);
   world.found(names_up_to(3), "7.d");
-  // One names a member more, and says that another one was replaced.
+  // One marker names one more member, and later says that another one was replaced.
   Marker edited = world.marker("n1");
   edited.members = {"n1", "n2", "n3", "n4"};
   world.write("n1", edited, milliseconds(-1), milliseconds(1));
@@ -483,8 +483,8 @@ TEST(MemberChange, believes_no_single_marker) {
   EXPECT_TRUE(world.serves(names_up_to(2)));
 }
 
-/// Operators that crash and compete, nodes that die, forget and come back, clients that adopt, at
-/// random; in the end the wish is made.
+/// Operators that crash and compete, nodes that die, forget and come back, and clients that adopt,
+/// at random; in the end the change is made.
 TEST(MemberChange, is_safe_and_is_made_whatever_happens_meanwhile) {
   const auto all = cases();
   for (unsigned seed = 0; seed < 300; ++seed) {

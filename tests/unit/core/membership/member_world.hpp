@@ -33,11 +33,11 @@ inline std::string name_of(std::size_t number) { return "n" + std::to_string(num
 
 struct ModelNode {
   bool up = true;
-  int process = 1;  // a new one has a new run_id
-  int memory = 1;   // what it forgot is of an earlier one
+  int process = 1;  // a new process has a new run_id
+  int memory = 1;   // a node that forgets gets a new memory
   milliseconds quarantined_until{0};
-  /// The result of a survey but for the times. Kept parsed, because there are many more surveys
-  /// than writes.
+  /// The survey's result without times. Kept parsed, because there are many more surveys than
+  /// writes.
   ObservedNode seen{};
 };
 
@@ -56,7 +56,7 @@ class World {
 
   ModelNode& at(const std::string& name) { return nodes_.at(std::stoul(name.substr(1)) - 1); }
 
-  /// Marks nodes as members, so long ago that a change may begin.
+  /// Marks nodes as members, long enough ago for a change to begin.
   void found(const Names& members, const std::string& id) {
     for (const std::string& name : members) {
       Marker marker;
@@ -102,7 +102,7 @@ class World {
     return seen;
   }
 
-  /// The effect of mark.lua. Empty: it has not written.
+  /// The effect of mark.lua. Empty: nothing was written.
   std::string compare_and_set(const WriteMarker& write) {
     ModelNode& node = at(write.node);
     if (!node.up || node.seen.text != write.expected) return {};
@@ -123,8 +123,8 @@ class World {
     keep(node, {});
   }
 
-  /// The writes of clients on their own: they mark nodes that have forgotten as blank, and the
-  /// members of a deployment take a blank one back.
+  /// The writes that clients make on their own: they mark nodes that have forgotten as blank, and
+  /// take a blank node back into the deployment of the other members.
   void let_clients_act() {
     for (ModelNode& node : nodes_) {
       if (!node.up) continue;
@@ -136,7 +136,7 @@ class World {
     note_possible_leases();
   }
 
-  /// One client opens the nodes, which it has met just now.
+  /// One client, which has just met the nodes, opens them.
   void let_a_client_open(const Names& members) {
     const std::string id = fresh();
     for (const std::string& name : members) {
@@ -173,7 +173,7 @@ class World {
 
  private:
   struct Lease {
-    std::array<int, 8> memory{};  // by node; 0: no vote of it
+    std::array<int, 8> memory{};  // the memory that voted, by node; 0: no vote from the node
     milliseconds until{0};
     std::string id{};
   };
@@ -192,7 +192,7 @@ class World {
     if (!why.empty()) node.seen.quarantine_why = why;
     node.quarantined_until = std::max(node.quarantined_until, now + quarantine);
   }
-  /// The marker, if it is active.
+  /// The node's marker, if it is active.
   static const Marker* active_marker(const ModelNode& node) {
     const Marker* own = node.up ? valid_marker(node.seen) : nullptr;
     return own != nullptr && own->state == Marker::State::active ? own : nullptr;
@@ -228,8 +228,8 @@ class World {
     }
   }
 
-  /// Clients that are granted a lease now, with every possible set of votes, must meet every lease
-  /// that was possible before and is valid yet: on a node that remembers it.
+  /// Notes the leases that clients could be granted now, with every possible set of votes. Each
+  /// must share a node that remembers with every earlier lease that is still valid.
   void note_possible_leases() {
     std::erase_if(leases_, [this](const Lease& lease) { return lease.until <= now; });
     struct Voters {
@@ -279,13 +279,14 @@ class World {
   int counter_ = 0;
 };
 
-/// One run of the program. A step is a survey with its decision, or the writing that follows.
+/// One run of the operator's program. A step is a survey with its decision, or the write that
+/// follows.
 class Operator {
  public:
   Operator(World& world, MemberWish wish)
       : world_(world), change_(std::move(wish), world.fresh() + "x") {}
 
-  /// False: it has ended.
+  /// False: the run has ended.
   bool step() {
     if (writing_) {
       const WriteMarker write = *std::exchange(writing_, std::nullopt);
@@ -312,7 +313,7 @@ class Operator {
     return true;
   }
 
-  /// To its end, which must come.
+  /// Runs to the end, which must come.
   const MemberStep& run() {
     for (int steps = 0; step(); ++steps) {
       if (steps > 300) {

@@ -10,7 +10,7 @@
 namespace redlock::core::test {
 namespace {
 
-/// Two acquisitions on three nodes, to be answered.
+/// Two acquisitions on three nodes that have not answered.
 struct Asked : Harness {
   Asked() : Harness(3) {
     ready(*this);

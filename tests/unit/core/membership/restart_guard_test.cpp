@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The same as guard.lua decides: tests/integration/guards/restart_guard_test.cpp compares the two.
+// guard.lua decides the same: tests/integration/guards/restart_guard_test.cpp compares the two.
 
 constexpr auto node_time = 1'700'000'000'000'000us;
 

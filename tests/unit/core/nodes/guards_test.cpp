@@ -38,7 +38,8 @@ TEST(RestartGuard, does_not_count_a_key_that_was_given_back_in_the_quarantine) {
   h.answer(2, Reply::repaired);
   EXPECT_EQ(h.answers({0, 1}, Reply::extended), "extended until 9898ms; extended #2 until 9898ms");
   h.down(1);
-  // Somebody may count what node 2 has forgotten: so it is no vote of ours before that is over.
+  // Another client may count what node 2 has forgotten: node 2 has no vote before its quarantine
+  // ends.
   h.extend(3, 10s);
   h.answer(0, Reply::extended);
   EXPECT_EQ(h.answer(2, Reply::extended), "failed #3 unavailable");
@@ -114,7 +115,7 @@ TEST(ClockGuard, reads_the_clocks_of_a_quorum_before_the_first_vote) {
   EXPECT_EQ(h.up(0), "read-clock -> 0");
   EXPECT_EQ(h.up(1), "read-clock -> 1");
   EXPECT_EQ(h.clock(0, 1000s), "");
-  // Of a year in which the answer is no plain yes.
+  // A time from a year in which the answer is not a plain yes.
   Answer in_words{1, h.take_open(1), Reply::clock};
   in_words.time = 1000s;
   EXPECT_EQ(h.step(in_words), "set t1 -> 0 1");
@@ -239,7 +240,7 @@ TEST(ClockGuard, a_deadline_that_a_step_lowered_makes_the_renewal_due_at_once) {
   Watched h(1);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
   h.pass(1s);
-  // The remaining validity ends before a third of the TTL has passed, when the renewal was planned.
+  // The remaining validity ends before a third of the TTL, for which the renewal was planned.
   EXPECT_EQ(h.clock(0, h.right() + 6500ms), "extended until 2408ms; excluded 0");
   EXPECT_EQ(h.pass(0ms), "at-risk; extend-or-set t1 -> 0");
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 9908ms");
@@ -401,13 +402,13 @@ TEST(NodeClock, notices_what_hides_in_the_uncertainty_of_each_reading) {
   NodeClock clock(30s);
   Duration gained{};
   for (int i = 0; i < 60; ++i) {
-    // 2 % a second, with readings that are uncertain by 10 ms each.
+    // 2 % per second; each reading is uncertain by 10 ms.
     const Instant sent = Instant() + 100s + i * 1s;
     gained = i * 20ms;
     clock.observe(sent, sent + 20ms, 1000s + i * 1s + 10ms + gained);
   }
   EXPECT_GE(clock.stepped(), gained / 2);
-  // What validity allows for is no step, however long it goes on.
+  // Drift that validity allows for is no step, however long it lasts.
   NodeClock slow(30s);
   for (int i = 0; i < 60; ++i) {
     const Instant sent = Instant() + 100s + i * 1s;

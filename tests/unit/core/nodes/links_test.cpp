@@ -227,12 +227,12 @@ TEST(TimeLimit, is_the_longest_again_after_it_was_missed_so_that_a_slower_path_i
   EXPECT_EQ(h.answer(0, Reply::granted), "acquired #2 until 10108ms");
 }
 
-/// Connections that answered once, and that something in between has forgotten since.
+/// Connections that answered once, and that a device in between has forgotten since.
 struct Idle : Connected {
   Idle() : Connected(3) {
     acquire(1, 10s);
     answers({0, 1, 2}, Reply::taken);
-    answer(2, Reply::gone);  // to the release of what it was not waited for
+    answer(2, Reply::gone);  // to the release that the call did not wait for
     pass(1min);
   }
 };
@@ -452,7 +452,7 @@ TEST(Shutdown, does_not_wait_longer_than_its_grace) {
   EXPECT_EQ(h.pass(50ms), "undelivered 1 for 10052 ms -> 0; drained");
 }
 
-/// A lock cycle that was answered while node 2 hung, which then went away.
+/// A lock cycle that was answered while node 2 hung; then node 2 went away.
 struct Forgotten : Connected {
   Forgotten() : Connected(3) {
     acquire(1, 10s);

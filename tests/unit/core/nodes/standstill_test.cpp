@@ -17,7 +17,7 @@ Standstill::Verdict judge(const Standstill& standstill, std::size_t up, std::siz
   return standstill.judge(NodeSet::first(up), nodes / 2 + 1, nodes);
 }
 
-/// One of the clocks stepped by so much, give or take a few milliseconds.
+/// One clock stepped by `by`, give or take a few milliseconds.
 void step(Standstill& standstill, NodeIndex node, Duration by) {
   standstill.stepped(node, {by + 1ms, {by - 5ms, by + 5ms}}, noticed);
 }
@@ -129,7 +129,7 @@ TEST(Standstill, is_nobodys_word_that_of_a_clock_too_uncertain_to_tell) {
 struct Paused : Watched {
   using Watched::Watched;
   [[nodiscard]] Duration after(Duration pause) const { return right() + pause; }
-  /// Answers all readings of its clock that are open.
+  /// Answers all open readings of the node's clock.
   std::string read(NodeIndex node, Duration time) {
     std::string out;
     while (is_next(node, Verb::read_clock)) append(out, clock(node, time));

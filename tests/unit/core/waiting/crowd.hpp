@@ -9,7 +9,7 @@
 
 #include "unit/core/harness.hpp"
 
-/// Many callers of one engine. Nothing is written down as text: they are too many for that.
+/// Many callers of one engine: too many to write their commands down as text.
 namespace redlock::core::test {
 
 class Crowd {
@@ -46,7 +46,7 @@ class Crowd {
     open_[node].clear();
     step(NodeDown{node, NodeDown::Cause::unreachable, "gone away"});
   }
-  /// Everything that is open, until nothing is.
+  /// Answers all open requests, until none is open.
   void answer_all(Reply to_attempts) {
     for (bool any = true; any;) {
       any = false;
@@ -65,7 +65,7 @@ class Crowd {
     event.wait = wait;
     step(event);
   }
-  /// Somebody else has what they ask for, on all nodes.
+  /// A caller waits; on all nodes another client has the resource.
   void wait_for(std::uint64_t request, const std::string& resource) {
     acquire(request, resource, 60s);
     answer_all(Reply::taken);

@@ -19,7 +19,7 @@ Acquire asking(std::string_view resource) {
   return event;
 }
 
-/// What a round of three nodes was lost by. A node whose answer is empty granted it.
+/// The answers by which a round of three nodes was lost. An empty answer is a grant.
 struct LostRound {
   explicit LostRound(const Acquire& asked = asking("resource")) {
     terms.assign(asked);

@@ -1,4 +1,4 @@
-// In whose name an attempt is made, and how long a waiter is patient.
+// Whose ticket or name an attempt carries, and how long a waiter is patient.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Of the attempt that the last command begins: "as the client", "with ticket 7", or nobody's.
+/// The queue position of the attempt in the last commands: "as the client", "with ticket 7", or
+/// "nobody's".
 std::string place_of_attempt(Harness& h) {
   for (const Command& command : h.commands()) {
     const auto* send = request_for_claim_in(command);
@@ -65,7 +66,7 @@ struct Blocked : Connected {
     step(two_resources(1));
     refused_by(2);
   }
-  /// Answers all that nodes say to that.
+  /// The nodes refuse the attempt for this resource. Returns the commands.
   std::string refused_by(std::uint64_t resource) {
     std::string out;
     for (NodeIndex node = 0; node < 3; ++node) {
@@ -97,8 +98,8 @@ TEST(Places, of_who_needs_several_resources_have_no_ticket) {
   EXPECT_EQ(place_of_attempt(h), "as the client");
 }
 
-/// It waited for the second resource, and left that queue for the first one's; now the first is
-/// kept for it, and it waits for the second again.
+/// A client that waited for the second resource, and left that queue for the first resource's. Now
+/// the first is reserved for it, and it waits for the second again.
 struct BlockedByBoth : Blocked {
   BlockedByBoth() {
     subscribed({0, 1, 2});
@@ -148,7 +149,7 @@ TEST(Places, are_taken_again_for_others_of_a_client_where_a_grant_took_it_out) {
   EXPECT_EQ(h.tick(), "take t6 ticket 7 -> 0 1 2");
 }
 
-/// For how long one that is refused so often waits for the rest of the nodes.
+/// How long a waiter, after `refusals` refusals, waits for the rest of the nodes.
 Duration patience_after(int refusals) {
   Queued h;
   for (int i = 0; i < refusals; ++i) {

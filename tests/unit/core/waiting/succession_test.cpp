@@ -1,4 +1,4 @@
-// A released resource is reserved for who is first in its queue, by ticket.
+// A released resource is reserved for the successor: the first in its queue, by ticket.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 const std::string reservation = "redlock:next:another";
 
-/// Waited for the resource, and gave up just now.
+/// A client that waited for the resource, and gave up just now.
 struct Contended : Queued {
   Contended() {
     cancel(1);
@@ -212,7 +212,7 @@ TEST(Reservations, are_not_polled_by_who_is_first_no_more) {
   h.pass(2400ms);
   h.refused({0, 1}, reservation, 20ms, {7, true});
   h.pass(21ms);
-  h.refused({2}, reservation, 20ms, {7});  // of the round before
+  h.refused({2}, reservation, 20ms, {7});  // from the round before
   h.refused({0, 1, 2}, reservation, 20ms, {7});
   EXPECT_EQ(h.pass(1s), "");
 }
@@ -282,7 +282,7 @@ TEST(Reservations, do_not_keep_a_watcher_that_is_notified_itself) {
   EXPECT_EQ(h.notified(1, "resource"), "take t3 ticket 7 -> 0 1 2");
 }
 
-/// The reservation after one round trip of that length.
+/// The length of the reservation after one round trip of `round_trip`.
 Duration reserved_for(Duration round_trip) {
   Connected h(3);
   h.acquire(1, 10s, 60s);
@@ -303,7 +303,7 @@ TEST(Reservations, last_for_eight_round_trips_and_for_three_of_long_ones) {
 }
 
 TEST(Reservations, are_no_longer_because_of_a_node_that_is_far_away) {
-  // With one of three 20 ms away, a client that hung kept the others waiting for 766 ms.
+  // One of three nodes is 20 ms away. Clients that hung once kept the others waiting for 766 ms.
   Connected h(3);
   for (std::uint64_t attempt = 1; attempt <= 3; ++attempt) {
     h.acquire(attempt, 10s);
@@ -372,7 +372,7 @@ TEST(Reservations, are_given_back_whatever_a_wait_before_has_left) {
   EXPECT_EQ(h.answers({0, 1}, Reply::granted),
             "acquired #2 until 9898ms; leave resource and let others in -> 2")
       << "the others took it out as they notified it";
-  // Unless that was ahead of a request that queues it.
+  // The node may have notified the client before a request that queues it arrived.
   EXPECT_EQ(h.notified(0, "resource"), "leave resource -> 0");
 }
 
@@ -392,7 +392,7 @@ TEST(Grants, leave_the_queues_of_the_other_nodes_only) {
             "acquired #2 until 9898ms; leave resource -> 2");
 }
 
-/// Granted by two nodes; the third has not answered.
+/// Two nodes granted the lock; the third has not answered.
 struct GrantedByTwo : Contended {
   GrantedByTwo() {
     acquire(2, 10s, 60s);

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 // --- locks of other libraries -------------------------------------------------------------------
 
-/// Refused by another library's lock, queued and tracking it on all nodes.
+/// A client that another library's lock refused; it is queued and tracks the key on all nodes.
 struct BehindForeignLock : Tracking {
   explicit BehindForeignLock(bool is_first = true) {
     acquire(1, 10s, 60s);
@@ -158,7 +158,7 @@ TEST(Observer, inspects_when_a_lease_has_expired) {
   EXPECT_LE(h.until_deadline(), 1001ms);
 }
 
-/// It saw a lease that is about to expire, and inspects behind the expiry.
+/// An observer that saw a lease about to expire, and inspects after the expiry.
 struct BehindAnExpiry : Observing {
   BehindAnExpiry() {
     changed({0, 1, 2}, "resource");
@@ -210,7 +210,7 @@ TEST(Observer, has_a_key_tracked_again_behind_each_request_of_its_own_client_tha
 TEST(Observer, learns_of_what_its_own_client_does_and_asks_again_for_what_that_ended) {
   Observing h;
   h.acquire(2, 10s);
-  // What a client writes itself ends the tracking, without a notification.
+  // A client's own write ends its tracking without a notification.
   EXPECT_EQ(h.answers({0, 1}, Reply::granted),
             "acquired #2 until 9898ms; track resource -> 0 1; inspect  -> 0 1 2");
 }
@@ -347,13 +347,13 @@ TEST(WatchedQueue, has_somebody_where_our_own_client_waits_for_it_among_several)
   std::string out;
   for (NodeIndex node = 0; node < 3; ++node) {
     Answer answer{node, h.take_open(node), Reply::taken, holder, 10s};
-    answer.number = 2;  // of the two
+    answer.number = 2;  // the second of the two resources refuses
     out += h.step(answer);
   }
   EXPECT_NE(out.find("others waiting"), std::string::npos) << out;
 }
 
-/// Watches the queue, and waited once itself, long ago: it is subscribed.
+/// A holder that observes the queue. It is subscribed, because it waited itself long ago.
 struct HoldingAndSubscribed : Holding {
   HoldingAndSubscribed() {
     acquire(2, 10s, 60s);
@@ -382,7 +382,7 @@ TEST(WatchedQueue, has_the_next_attempt_queue_behind_the_others) {
 }
 
 TEST(WatchedQueue, is_tracked_behind_each_request_that_queues_our_own_client) {
-  // A node does not notify us of what we queue, and tracks the queue no more.
+  // A node does not notify us of our own request to queue, and stops tracking the queue.
   HoldingAndSubscribed h;
   h.acquire(3, 10s, 60s);
   const std::string out = h.refused({0, 1, 2}, holder, 10s, {});

@@ -10,7 +10,7 @@ namespace redlock::core::test {
 
 inline const std::string holder(40, 'a');
 
-/// Three nodes, and `whose` key on all of them for ten seconds; refused there once.
+/// Three nodes that all have the key of `whose` for ten seconds, and refused a caller once.
 struct Refused : Connected {
   explicit Refused(const std::string& whose = holder) : Connected(3) {
     shows_notifications = true;
@@ -21,7 +21,7 @@ struct Refused : Connected {
   std::string refuse(const std::string& whose) {
     const std::string out = refused({0, 1}, whose, 10s, {7});
     refused({2}, whose, 10s, {7});
-    // Where it is an interval, the third is asked to undo what it refused all the same.
+    // For an interval, the third node is also asked to undo its refused attempt.
     if (open(2) > 0) answer(2, Reply::gone);
     return out;
   }
@@ -29,7 +29,7 @@ struct Refused : Connected {
   std::string after_refusal;
 };
 
-/// As Refused, and in the queues of all nodes, with ticket 7.
+/// A refused caller whose client is in the queues of all nodes, with ticket 7.
 struct Queued : Refused {
   explicit Queued(const std::string& whose = holder) : Refused(whose) {
     subscribed({0, 1, 2});

@@ -272,7 +272,7 @@ TEST(Queues, are_not_left_late_by_who_is_queued_again) {
   EXPECT_EQ(h.answer(0, Reply::script_missing), "") << "to the request to leave";
 }
 
-/// Waits for three seconds, in which it asks once.
+/// A caller that waits for three seconds, in which it asks once.
 struct WaitsForLong : Queued {
   WaitsForLong() {
     answers_probes = false;
@@ -348,7 +348,7 @@ TEST(Sleepers, are_woken_by_a_notification_that_overtakes_the_answer_that_queues
   h.refuse(holder);
   h.notified(0, "resource");
   h.notified(1, "resource");
-  // Granted to the first caller, and its client is queued anew for the second, which sleeps.
+  // The first caller gets the lock; its client queues again for the second caller, which sleeps.
   EXPECT_EQ(h.answers({0, 1}, Reply::granted),
             "acquired #1 until 9898ms; queue resource anew -> 0 1 2");
   h.release(3);
