@@ -186,9 +186,9 @@ void forget_within_intervals(Scenario& s, Random& random) {
   s.chaos = 4'000 * ms;
 }
 
-/// Draws failbacks, only if roles change anyway: role changes already need all that nodes that
-/// forget need. Not if nodes are trusted: data that a replica had from before a restart cannot be
-/// distinguished from data that the restart kept.
+/// Draws failbacks, only if roles change anyway: such scenarios already suit nodes that forget. Not
+/// if nodes are trusted: data that a replica had from before a restart cannot be distinguished from
+/// data that the restart kept.
 void draw_failbacks(Scenario& s, std::uint64_t seed) {
   Random random(seed * 17 + 29);
   if (s.mutant != Mutant::none || s.between_role_changes == 0 || s.durable) return;
