@@ -341,7 +341,7 @@ TEST(Directed, a_holder_is_told_of_an_eviction_within_the_interval_of_the_readin
 }
 
 TEST(Directed, a_holder_is_told_of_an_eviction_as_soon_if_others_of_its_client_have_clocks_read) {
-  // Clocks are read before each attempt, evictions once a second.
+  // Clocks are read before each attempt, evictions once per second.
   Scenario s = stepping_clocks();
   s.between_clock_steps = 0;
   s.nodes = 3;
