@@ -249,8 +249,8 @@ void Simulation::hand_on(std::uint32_t index, std::uint32_t slot) {
     mine.token = 0;
     return plan_act(index, slot, random_.below(scenario_.think));
   }
-  // In such a scenario, the holder is not notified and uses the lease to its end. In others, it may
-  // act after the deadline.
+  // If votes judge, the lease is used to its end, because its holder gets no notification.
+  // Otherwise it may be taken over too late.
   const True left = std::max<True>(0, client.clock.when(mine.valid_until) - now_);
   if (scenario_.judged_by_votes) return plan_act(index, slot, left);
   const True waits = random_.per_mille(200) ? left : 0;

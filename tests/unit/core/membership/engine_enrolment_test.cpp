@@ -43,7 +43,7 @@ struct EnrollingClient : Harness {
     marker.self = "node" + std::to_string(node);
     return marker;
   }
-  /// The marker of a client that has other names for the same nodes.
+  /// A marker written by a client that has other names for the same nodes.
   static Marker opening_elsewhere(NodeIndex node) {
     Marker marker = member(node);
     marker.incarnation = "j";
