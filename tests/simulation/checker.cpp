@@ -50,7 +50,7 @@ void Checker::check_interval(const Grant& grant) {
     violated("invariant 3: an interval was not kept: granted " +
              std::to_string((taken_until - grant.now) / 1000) + " us before its end");
   }
-  // The nodes count from its first request on, by clocks that may be fast.
+  // The nodes count the interval from the attempt's first request, by clocks that may be fast.
   const True kept = grant.at_least - grant.at_least / 1'000'000 * (interval_ppm_ + 1) - 1 * ms;
   taken_until = grant.began + kept;
   last_interval_[grant.resources] = grant.token;
@@ -73,7 +73,7 @@ void Checker::granted(const Grant& grant) {
   ++grants_;
   ++by_group_[group];
   forget_old_tokens(now);
-  // Leases that nobody can hold any more are dropped.
+  // Drops leases that nobody can hold any longer.
   std::erase_if(leases_, [&](const Lease& lease) {
     const Trail& mine = trail(lease.token);
     return !judged_at_the_end() && lease.until <= grant.now &&
@@ -120,7 +120,8 @@ void Checker::ended(std::uint64_t token, True now) {
 
 void Checker::abandoned(std::uint64_t token, True now) {
   trail(token).abandoned = true;
-  // Nobody reads clocks for it any more, and nobody acts on it by the deadline that it had here.
+  // From now on nobody reads clocks for the lease, and nobody acts on the deadline that it had
+  // here.
   if (overlap_window_ > 0) archive(token, now);
 }
 
@@ -201,9 +202,9 @@ void Checker::fenced(std::size_t resource, std::uint64_t number, True began, Tru
   std::uint64_t before = highest;
   const bool out_of_order = any_clocks_ || judged_at_the_end();
   if (out_of_order) {
-    // While a clock that steps can end a lease, each of two attempts may reach a node first: the
-    // order of their numbers is not that of the grants. A round that begins after a grant still
-    // meets the number of that grant.
+    // While a clock that steps can end a lease, two attempts may reach the nodes in different
+    // orders, so the order of their numbers is not that of the grants. A round that begins after a
+    // grant still meets the number of that grant.
     const auto later = std::lower_bound(all.begin(), all.end(), began,
                                         [](const Numbered& a, True at) { return a.at < at; });
     before = later == all.begin() ? 0 : std::prev(later)->highest;
@@ -259,7 +260,7 @@ void Checker::found_at_the_end(std::uint64_t token) {
 
 void Checker::release_answered(std::uint64_t token, std::size_t still_there) {
   if (trail(token).restored) return;
-  // A client that needs `quorum_` nodes is blocked if more nodes than the rest are taken.
+  // A client that needs `quorum_` nodes is blocked if more than `nodes_ - quorum_` nodes are taken.
   if (still_there > nodes_ - quorum_) {
     violated("invariant 4: a release was answered while a majority was taken by " +
              std::to_string(token));

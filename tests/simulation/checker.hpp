@@ -33,7 +33,7 @@ class Checker {
     std::uint64_t token = 0;
     std::uint64_t resources = 0;  ///< a bit for each
     std::uint64_t group = 0;      ///< the group whose members may hold it at the same time; 0: none
-    True at_least = 0;            ///< how long nobody else may be granted it, an interval
+    True at_least = 0;  ///< an interval: how long nobody else may be granted the resources
     True began = 0;
     True now = 0;
     True until = 0;
@@ -46,7 +46,7 @@ class Checker {
     kept_out_.push_back({resources, until});
   }
   void extended(std::uint64_t token, True now, True until);
-  /// A downgrade of a writer's lease was requested: it is a reader's from then on, whatever the
+  /// A downgrade of a writer's lease was requested: from then on it is a reader's, whatever the
   /// nodes answer.
   void downgraded(std::uint64_t token, True now);
   /// The holder gave the lease back or handed it on, and no longer acts on it.
@@ -63,7 +63,7 @@ class Checker {
   /// forward. Leases that were handed on count too, though nobody reads clocks for them.
   void allow_votes_after_steps(True window) { vote_window_ = window; }
   void clock_stepped_forward(True now) { steps_.push_back(now); }
-  /// The machine of a client stood still, with its clock: the client knows nothing of that time.
+  /// A client's machine and its clock stood still: the client knows nothing of that time.
   void stood_still(True from, True until);
   void check_overlaps();
   /// Nothing is promised about exclusion, and fencing tokens are ordered only between a lease and
@@ -80,7 +80,7 @@ class Checker {
   /// A lease that was abandoned has an owner again.
   void adopted(const Grant& grant);
   [[nodiscard]] bool was_adopted(std::uint64_t token) { return trail(token).adopted; }
-  /// A node came back with what it had saved: the key may be there after its release.
+  /// A node came back with saved data: the key may be there after its release.
   void restored(std::uint64_t token) { tokens_[token].restored = true; }
   /// A key was left by a process that died before it was granted anything: only its expiry ends it.
   void left(std::uint64_t token) { tokens_[token].abandoned = true; }
@@ -145,7 +145,7 @@ class Checker {
     if (a.token == b.token || (a.resources & b.resources) == 0) return false;
     return a.group == 0 || a.group != b.group;
   }
-  /// The invariant that the two leases break if both are valid: holds have one of their own.
+  /// The invariant that the two leases break if both are valid: holds have their own invariant.
   [[nodiscard]] static std::string rule_of(const Lease& a, const Lease& b);
   void check_interval(const Grant& grant);
   void check_alone(const Lease& lease, True now);
@@ -171,7 +171,7 @@ class Checker {
   std::size_t heard_of_ = 0;
   std::map<std::size_t, std::vector<Numbered>> numbered_;  // by resource
   std::set<std::pair<std::size_t, std::uint64_t>> numbers_;
-  std::map<std::uint64_t, std::uint64_t> last_interval_;  // its token, by resources
+  std::map<std::uint64_t, std::uint64_t> last_interval_;  // the last interval's token, by resources
   std::map<std::uint64_t, True> taken_until_;  // the end of the last interval, by resources
   std::uint64_t grants_ = 0;
   std::array<std::uint64_t, 4> by_group_{};

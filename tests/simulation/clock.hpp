@@ -12,8 +12,8 @@ using True = std::int64_t;
 inline constexpr True never = std::numeric_limits<True>::max();
 inline constexpr True ms = 1'000'000;
 inline constexpr True hour = 3'600'000 * ms;
-/// What wall clocks show at the beginning of a run: numbers of today's size, because fencing tokens
-/// are made of them.
+/// The wall clocks' time at the beginning of a run: a number of today's size, because fencing
+/// tokens are made of it.
 inline constexpr std::int64_t wall_epoch = 1'795'000'000'000 * ms;
 
 /// A clock that runs at a slightly wrong rate, from an arbitrary beginning.
@@ -30,7 +30,7 @@ class Clock {
   }
   [[nodiscard]] std::int64_t milliseconds(True now) const noexcept { return local(now) / ms; }
 
-  /// Somebody sets it.
+  /// Somebody sets the clock.
   void move(std::int64_t by) noexcept { base_ += by; }
 
   /// The first moment at which the clock shows `instant` or more.

@@ -51,7 +51,7 @@ TEST(Directed, without_faults_every_number_of_nodes_serves_everybody) {
 }
 
 TEST(Directed, a_majority_that_forgets_at_once_hands_one_lock_to_two_holders) {
-  // The case that the restart guard is for: without it, the algorithm breaks this way, and the
+  // The case for which the restart guard exists: without the guard the algorithm breaks, and the
   // checker must see it.
   Scenario s = calm();
   s.between_crashes = 20 * ms;
@@ -71,7 +71,7 @@ TEST(Directed, nodes_that_forget_and_stay_away_for_the_longest_ttl_are_harmless)
   EXPECT_EQ(run(s, 50).violation, "");
 }
 
-/// Nodes that crash often and come back at once with nothing or with what they had saved.
+/// Nodes that crash often and come back at once, empty or with saved data.
 Scenario guarded_restarts() {
   Scenario s = calm();
   s.between_crashes = 20 * ms;
@@ -93,8 +93,8 @@ TEST(Directed, nodes_that_forget_and_come_back_at_once_are_harmless_under_the_re
   EXPECT_GE(sum.grants, 250U);
 }
 
-/// Nodes that get their role back from a replica that missed the last locks, with an unchanged
-/// marker and on connections that stay.
+/// Nodes that take their role back from a replica that missed the last locks. Their marker is
+/// unchanged, and their connections stay.
 Scenario failbacks() {
   Scenario s = calm();
   s.between_failbacks = 20 * ms;
@@ -119,8 +119,8 @@ TEST(Directed, nodes_that_get_their_role_back_unseen_hand_one_lock_to_two_holder
 }
 
 TEST(Directed, fencing_tokens_made_of_clocks_far_ahead_do_not_survive_nodes_that_forget) {
-  // The order of tokens ends here by design: a node that forgot begins at its own clock, which is
-  // below the numbers that clients made of theirs.
+  // Here the order of tokens ends, by design: a node that forgot begins at its own clock, below the
+  // numbers that clients made from theirs.
   Scenario s = guarded_restarts();
   s.node_skew = 0;
   s.client_skew = 6 * hour;
@@ -160,7 +160,7 @@ TEST(Directed, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
   std::uint64_t broken = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Scenario s = Scenario::draw(seed);
-    // A delay ends with its keys: earlier if clocks step forward. Waits have no bound then.
+    // A delay ends with its keys: earlier if clocks step forward. Then waits have no bound.
     const bool clocks_step = s.between_clock_steps > 0 || s.between_standstills > 0;
     if (clocks_step || s.any_clocks || s.steady) continue;
     s.breaks_per_mille = 500;
@@ -189,7 +189,7 @@ TEST(Directed, no_writer_is_beside_a_lease_that_was_downgraded) {
   std::uint64_t readers = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Scenario s = Scenario::draw(seed);
-    // Clients that may not run scripts cannot read.
+    // Clients that may not run scripts cannot take a reader's lock.
     if (s.kind != Wanted::exclusive || !s.runs_scripts || s.foreign > 0) continue;
     s.kind = Wanted::readers;
     s.readers_per_mille = 400;
@@ -232,7 +232,7 @@ TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_hand
   }
 }
 
-/// Callers that wait for each other, with one node that is of no use.
+/// Callers that wait for each other, and one node that is of no use.
 Scenario beside_an_odd_node(Oddity odd) {
   Scenario s = calm();
   s.nodes = 3;
@@ -286,7 +286,7 @@ TEST(LongDirected, subscriptions_that_die_silently_are_made_again) {
   RecordProperty("with", static_cast<int>(with));
 }
 
-/// Clients that watch a resource, of which half of the leases expire.
+/// Clients that observe a resource; half of its leases expire.
 Scenario watched() {
   Scenario s = calm();
   s.nodes = 3;
@@ -341,7 +341,7 @@ TEST(Directed, a_holder_is_told_of_an_eviction_within_the_interval_of_the_readin
 }
 
 TEST(Directed, a_holder_is_told_of_an_eviction_as_soon_if_others_of_its_client_have_clocks_read) {
-  // Clocks are read before each attempt, evictions once a second.
+  // Clocks are read before each attempt, evictions once per second.
   Scenario s = stepping_clocks();
   s.between_clock_steps = 0;
   s.nodes = 3;
@@ -374,7 +374,7 @@ TEST(Directed, a_vote_behind_a_step_counts_for_nobody_even_where_the_holder_is_t
   EXPECT_GE(sum.grants, 250U);
 }
 
-/// Machines of clients that stand still, with their clocks, while the nodes go on.
+/// Clients' machines and their clocks stand still while the nodes go on.
 Scenario standstills() {
   Scenario s = stepping_clocks();
   s.between_clock_steps = 0;
@@ -442,8 +442,8 @@ TEST(Directed, clocks_at_the_edge_of_the_allowance_are_safe) {
 struct Use {
   std::string violation;
   double used = 0;
-  double shares = 0;    ///< the most grants of a client, by the fewest
-  double requests = 0;  ///< to a node, for each grant
+  double shares = 0;    ///< the most grants of a client, divided by the fewest of a client
+  double requests = 0;  ///< requests to a node per grant
 };
 Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold, True one_way,
         True far = 0) {
@@ -494,7 +494,7 @@ TEST(Directed, a_semaphore_beside_a_far_node_is_used_while_callers_wait) {
                              std::to_string(one.clients) + " clients with " +
                              std::to_string(one.callers) + " callers";
     EXPECT_EQ(use_of_it.violation, "") << name;
-    // With near nodes, 0.97; with one that is 20 ms away and 16 permits, 0.63.
+    // With near nodes it is 0.97; with one node 20 ms away and 16 permits, 0.63.
     EXPECT_GE(use_of_it.used, 0.85) << name;
     EXPECT_LE(use_of_it.shares, 1.3) << name;
     EXPECT_LE(use_of_it.requests, 20) << name;
@@ -527,8 +527,8 @@ TEST(LongDirected, a_semaphore_is_used_while_callers_wait) {
   }
 }
 
-/// Clients that lock again and again, with nothing in between: the first of them want one kind, the
-/// rest another. Each wants the same resource all the time, or both.
+/// Clients that lock again and again without a pause: the first want one kind, the rest another.
+/// Each wants one resource all the time, or both.
 Scenario saturated(Wanted kind, Wanted beside, std::size_t clients, std::size_t first) {
   Scenario s = calm();
   s.steady = s.all_wait = true;
@@ -571,7 +571,7 @@ TEST(LongDirected, whoever_waits_for_what_others_lock_again_and_again_has_a_turn
   for (const Wanted one : kinds_of_one_resource) {
     for (const Wanted other : kinds_of_one_resource) {
       for (const std::size_t clients : crowds) {
-        // The first kind has one client, or half of them.
+        // The first kind has one client, or half of the clients.
         const std::size_t first = clients % 2 == 0 ? clients / 2 : 1;
         const Sum sum = run(saturated(one, other, clients, first), 2);
         EXPECT_EQ(sum.violation, "")
@@ -582,7 +582,7 @@ TEST(LongDirected, whoever_waits_for_what_others_lock_again_and_again_has_a_turn
   }
 }
 
-/// One of three nodes is as far as another continent; the others are the quorum that counts.
+/// One of three nodes is as far as another continent; the other two are the quorum that counts.
 Scenario beside_a_far_node(Wanted kind) {
   Scenario s = saturated(kind, kind, 8, 8);
   s.far_nodes = 1;
@@ -667,7 +667,7 @@ TEST(Directed, hundreds_of_first_contacts_at_once_all_succeed) {
   const Sum sum = run(s, 2);
   EXPECT_EQ(sum.violation, "");
   EXPECT_GE(sum.grants, 2U * 300U);
-  // Each time a client waits for twice as long: with a fixed limit it would try for ever.
+  // The client doubles its wait each time: with a fixed limit it would try for ever.
   EXPECT_LE(sum.most_connections, 6U);
 }
 

@@ -39,7 +39,7 @@ constexpr std::string_view option_of(Length length) {
   return {};
 }
 
-/// Exit codes: 0 every promise kept, 1 one was broken, 2 misused; a crash is the shell's.
+/// Exit codes: 0 every promise kept, 1 one was broken, 2 misused; after a crash, the shell's code.
 int soak(Length length, std::uint64_t first, std::uint64_t count) {
   const bool is_long = length == Length::minutes;
   constexpr std::uint64_t kinds = redlock::simulation::kinds;
@@ -124,7 +124,7 @@ int show_minimal(std::uint64_t seed) {
   return 1;
 }
 
-/// Prints the outcome of each seed in a line: two builds that behave the same print the same.
+/// Prints the outcome of each seed on one line: two builds that behave the same print the same.
 int print_outcomes(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const auto outcome = redlock::simulation::outcome_of(seed);

@@ -132,7 +132,7 @@ MinimalStory minimal_story(std::uint64_t seed, Mutant mutant) {
       failure = *found;
     }
   }
-  // Of the failing seeds, takes the one in which the least happens.
+  // Takes the failing seed in which the least happens.
   for (std::uint64_t other = seed; other < seed + seeds_tried; ++other) {
     const auto found = Simulation(scenario, other).run();
     const bool shorter = found.events < failure.events && !found.violation.empty() &&

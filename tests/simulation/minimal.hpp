@@ -7,13 +7,12 @@
 
 namespace redlock::simulation {
 
-/// The story of a failing seed, without everything that the failure does not need: faults, clients,
-/// nodes, time. The same call gives the same story.
+/// The story of a failing seed, reduced to the faults, clients, nodes and time that the failure
+/// needs. Equal calls give equal stories.
 struct MinimalStory {
-  std::uint64_t seed =
-      0;  ///< of the scenario that is left; 0: the seed that was given does not fail
-  std::string violation{};  ///< the broken promise, the same as before
-  std::string left{};       ///< what was left, in words
+  std::uint64_t seed = 0;   ///< of the reduced scenario; 0: the given seed does not fail
+  std::string violation{};  ///< the broken promise, the same as of the given seed
+  std::string left{};       ///< what the scenario still has, in words
   std::string story{};
   std::size_t lines = 0;
 };

@@ -8,14 +8,14 @@
 
 namespace redlock::simulation {
 
-/// A deliberate fault, and what the checker must report of it within `budget` seeds. Invariants are
-/// numbered as in ARCHITECTURE.md.
+/// A deliberate fault, and the report that the checker must make within `budget` seeds. Invariants
+/// are numbered as in ARCHITECTURE.md.
 struct Planted {
   Mutant mutant;
   const char* name;
   const char* finding;  ///< a part of the checker's report
   std::uint64_t budget;
-  bool patient = false;  ///< takes long to find: not run by every check, but by CI
+  bool patient = false;  ///< takes long to find: CI runs it, but not every check does
 
   friend void PrintTo(const Planted& fault, std::ostream* out) { *out << fault.name; }
 };

@@ -13,14 +13,14 @@
 namespace redlock::simulation {
 
 /// Measures, in true time, how long callers wait, and how long a resource is free while a caller
-/// waits for it. Permits of a semaphore count as one resource of that capacity. To a reader, a
-/// resource is free as well while only readers have it and nobody else waits for it. To others, it
-/// is not free while it may be kept for a caller that waits for another resource as well.
+/// waits for it. Permits of a semaphore count as one resource of that capacity. For a reader, a
+/// resource is also free while only readers have it and nobody else waits for it. For others, it is
+/// not free while it may be kept for a caller that also waits for another resource.
 class Progress {
  public:
   explicit Progress(std::size_t capacity) : capacity_(capacity) {}
 
-  /// What a caller asks for.
+  /// A caller's request.
   struct Call {
     True since = 0;
     std::uint64_t resources = 0;  ///< a bit for each
@@ -97,7 +97,7 @@ class Progress {
   [[nodiscard]] std::uint32_t most_overtaken() const { return most_overtaken_; }
   /// How many grants of one resource went to others while a caller waited for it.
   [[nodiscard]] std::uint32_t most_turns() const { return most_turns_; }
-  /// The share of the permits that callers had, of those that they had or waited for, on average.
+  /// The average share of permits that callers had, among those that they had or waited for.
   [[nodiscard]] double used() const { return wanted_ > 0 ? had_ / wanted_ : 1.0; }
   /// The number of grants, by caller.
   [[nodiscard]] const std::map<std::uint32_t, std::uint64_t>& grants() const { return grants_; }
@@ -116,13 +116,13 @@ class Progress {
     std::size_t readers = 0;  ///< holders that read
     True free_since = 0;
     std::size_t others_ask = 0;  ///< callers that do not read, and may wait
-    True open_since = 0;         ///< since when it is free to readers
+    True open_since = 0;         ///< since when the resource is free to readers
   };
   struct Wait {
     std::uint64_t resources = 0;
     True since = 0;
     True settled = 0;
-    std::map<std::uint32_t, std::uint32_t> overtaken;   ///< how often, by the caller that overtook
+    std::map<std::uint32_t, std::uint32_t> overtaken;   ///< how often each caller overtook this one
     std::array<std::uint32_t, most_resources> turns{};  ///< grants to others, by resource
   };
 

@@ -58,7 +58,7 @@ class SeededRandomness final : public core::Randomness {
  public:
   explicit SeededRandomness(std::uint64_t seed) : random_(seed) {}
   [[nodiscard]] Token token() override {
-    // The upper bits say what else a key can be: see model_node.hpp.
+    // The upper bits mark other kinds of keys: see model_node.hpp.
     if (!repeat_tokens_ || !random_.per_mille(300)) last_ = random_.next() >> 4U;
     const Digits digits = digits_of(last_);
     return *Token::parse({digits.data(), digits.size()});

@@ -44,9 +44,9 @@ void draw_guards(Scenario& s, std::uint64_t seed) {
   const bool wiped = s.between_flushes + s.between_role_changes > 0;
   const bool forgets = wiped || (s.between_crashes > 0 && s.data_loss_per_mille > 0);
   if (s.fencing_per_mille > 0 && forgets) {
-    // A node that forgot begins at its own clock. So clocks must be apart by less than it had no
-    // vote, at its return: what their rates add until then, and a millisecond for numbers that
-    // were counted on from a clock.
+    // The numbers of a node that forgot begin at its own clock. When the node returns, clocks must
+    // be apart by less than the time for which it had no vote: `rates` is what their rates add
+    // until then, plus a millisecond for numbers that were counted on from a clock.
     const True rates = (s.chaos + 1'000 * ms) / 100 + 1 * ms;
     s.longest_ttl_ms = std::max(s.longest_ttl_ms, 2 * rates / ms);
     const True apart = s.longest_ttl_ms * ms - rates;
@@ -57,8 +57,8 @@ void draw_guards(Scenario& s, std::uint64_t seed) {
   }
 }
 
-/// Clocks that step under the clock guard, and nothing else that could keep a reading from a
-/// holder: only then is there a bound to how long two may hold the lock.
+/// Clocks that step under the clock guard, without any other fault that could keep a reading from a
+/// holder: only then is the time bounded for which two may hold the lock.
 void step_clocks(Scenario& s, Random& random) {
   s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
   s.between_pauses = s.between_saves = s.late = 0;
@@ -73,7 +73,7 @@ void step_clocks(Scenario& s, Random& random) {
   s.shortest_ttl_ms = random.between(100, 1'500);
   s.longest_ttl_ms = random.between(1'500, 6'000);
   s.between_clock_steps = random.between(300, 4'000) * ms;
-  // Less hides in the uncertainty of two readings and what clocks may run apart between them.
+  // Smaller steps hide in the uncertainty of two readings and in the drift between them.
   s.shortest_step = 100 * ms;
   s.longest_step = random.between(100, 4'000) * ms;
   s.chaos = random.between(3'000, 8'000) * ms;
@@ -81,7 +81,8 @@ void step_clocks(Scenario& s, Random& random) {
   if (!s.judged_by_votes) return;
   s.between_client_ends = 0;
   s.node_skew = random.below(100 * ms);
-  // Seconds without a reading hide more, and twice this is still within the bound of the median.
+  // Seconds without a reading hide larger steps; twice this step is still within the median's
+  // bound.
   s.shortest_step = 300 * ms;
   s.longest_step = 350 * ms;
 }
@@ -103,8 +104,8 @@ void draw_clocks(Scenario& s, std::uint64_t seed) {
   }
 }
 
-/// One node's clock is wrong by days, and its fencing numbers are as far ahead: the other nodes are
-/// enough to go on. Never if nodes forget, because their numbers begin at their clocks again.
+/// Sets one node's clock wrong by days, and its fencing numbers as far ahead: the other nodes
+/// suffice. Never if nodes forget, because their numbers begin at their clocks again.
 void draw_wild_clock(Scenario& s, std::uint64_t seed) {
   Random random(seed * 13 + 5);
   const bool wiped = s.between_flushes + s.between_role_changes > 0;
@@ -117,7 +118,7 @@ void draw_wild_clock(Scenario& s, std::uint64_t seed) {
   s.endless_floor = random.per_mille(300);
 }
 
-/// Several callers that lock again and again, and nothing that could keep them waiting.
+/// Several callers that lock again and again, without any fault that could keep them waiting.
 void be_steady(Scenario& s, Random& random) {
   s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
   s.between_pauses = s.between_client_ends = s.between_saves = s.between_clock_steps = 0;
@@ -185,8 +186,8 @@ void forget_within_intervals(Scenario& s, Random& random) {
   s.chaos = 4'000 * ms;
 }
 
-/// Where roles change anyway, so that nothing else has to be as it is where nodes forget. Not where
-/// nodes are trusted: data that a replica had from before a restart cannot be distinguished from
+/// Draws failbacks, only if roles change anyway: such scenarios already suit nodes that forget. Not
+/// if nodes are trusted: data that a replica had from before a restart cannot be distinguished from
 /// data that the restart kept.
 void draw_failbacks(Scenario& s, std::uint64_t seed) {
   Random random(seed * 17 + 29);
@@ -279,7 +280,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   if (of_a_kind && !s.steady) s.clients = 4;
 }
 
-/// Two permits, so that callers wait, or many.
+/// Draws two permits, so that callers wait, or many.
 void draw_permits(Scenario& s, std::uint64_t seed) {
   Random random(seed * 29 + 43);
   if (s.kind != Wanted::permits) return;
@@ -288,8 +289,8 @@ void draw_permits(Scenario& s, std::uint64_t seed) {
   if (s.steady) s.slots = 8;
 }
 
-/// Bounds of what scripts do at once, low enough to be reached; and clients that die while they
-/// wait, many of them before one that lives. Draws from a stream of its own.
+/// Sets the bounds of one script low enough to be reached, and lets clients die while they wait,
+/// many of them before one that lives. Draws from a stream of its own.
 void draw_bounds(Scenario& s, std::uint64_t seed) {
   Random random(seed * 31 + 47);
   if (s.kind == Wanted::readers) {
@@ -300,7 +301,7 @@ void draw_bounds(Scenario& s, std::uint64_t seed) {
   if (!planted && !(s.steady && s.mutant == Mutant::none && random.per_mille(200))) return;
   s.between_waiter_ends = random.between(20, 200) * ms;
   if (!planted) return;
-  // A new request finds the next client that lives: think times keep that rare.
+  // Only a new request finds the next client that lives: think times keep new requests rare.
   s.clients = 8;
   s.slots = 1;
   s.longest_hold = 500 * ms;
@@ -322,7 +323,8 @@ void draw_foreign(Scenario& s, std::uint64_t seed) {
   s.foreign = static_cast<std::size_t>(random.between(1, 8));
   s.foreign_keeps = random.per_mille(700);
   s.tracks = random.per_mille(500);
-  // Our clients do not always leave a queue, which would keep all others out.
+  // With few clients of ours, the queue is empty now and then. A queue that is never empty would
+  // keep all others out.
   if (random.per_mille(600)) {
     s.clients = static_cast<std::size_t>(random.between(1, 3));
     s.slots = 1;
@@ -372,8 +374,8 @@ void draw_plain(Scenario& s, std::uint64_t seed) {
   if (s.mutant == Mutant::plain_extend_shortens) s.runs_scripts = false;
 }
 
-/// Standstills, with or instead of clocks that step: a holder whose machine stood still learns of
-/// it as late as of a leap.
+/// Standstills, with clocks that step or without: a holder whose machine stood still notices that
+/// as late as a leap.
 void draw_standstills(Scenario& s, std::uint64_t seed) {
   Random random(seed * 29 + 41);
   const bool steps = s.between_clock_steps > 0 && !s.any_clocks && !s.judged_by_votes;
@@ -441,7 +443,7 @@ void draw_intruders(Scenario& s, std::uint64_t seed) {
     if (far_nodes) draw_far_nodes(s, random);
     return;
   }
-  // Those scenarios get only faults that keep no reading from a holder.
+  // These scenarios get only faults that keep no reading from a holder, so none of the following.
   if (s.between_clock_steps > 0 || s.any_clocks || s.judged_by_votes || s.one_forgets) return;
   if (evicts) return evict(s);
   if (far_nodes) draw_far_nodes(s, random);
@@ -491,9 +493,9 @@ void plant_intruders(Scenario& s) {
 }  // namespace
 
 True Scenario::longest_idle() const noexcept {
-  // Three of the other library's calls that fail (8.0 s, seed 55124254548); where nodes do not
-  // notify, luck decides who is quicker when it gives back what it kept. Clients of ours that may
-  // not run scripts keep nothing: the other library's clients may divide the nodes again and again.
+  // Three failing calls of the other library (8.0 s, seed 55124254548). If nodes do not notify,
+  // luck decides which contender first gives back what it kept. Our clients without scripts keep
+  // nothing, so the other library's clients may divide the nodes again and again.
   const True failing_call = 3'300 * ms;
   const True failing_calls = !runs_scripts ? 20 : tracks ? 3 : 6;
   if (foreign > 0 && foreign_keeps) return failing_calls * failing_call;
@@ -504,8 +506,8 @@ True Scenario::longest_idle() const noexcept {
 
 True Scenario::longest_wait() const noexcept {
   const auto callers = static_cast<True>(clients * slots);
-  // A caller that needs several resources is queued for one after the other, each time after all
-  // others at most. A turn takes four round trips.
+  // A caller that needs several resources is queued for one after the other, at worst after all
+  // other callers each time. A turn takes four round trips.
   const True turns = kind == Wanted::several ? 2 * callers * 4 * round_trip() : 0;
   // Readers are let in between every two writers.
   return std::max(2'000 * ms, turns) + callers * longest_read + longest_idle();
@@ -514,14 +516,14 @@ True Scenario::longest_wait() const noexcept {
 double Scenario::least_used() const noexcept {
   if (kind != Wanted::permits || between_waiter_ends > 0) return 0;
   // A hand-over takes two round trips: a release reaches the node, which notifies the successor,
-  // which asks. It takes two more if a hold is that short and nodes pass permits on in different
+  // which asks. It takes two more if the hold is as short and nodes pass permits on in different
   // orders.
   const double hold = static_cast<double>(longest_hold) / 2;
   return 0.9 * hold / (hold + 4 * static_cast<double>(round_trip() + far));
 }
 
 std::uint32_t Scenario::most_overtaken() const noexcept {
-  // Who may not run scripts is in no queue.
+  // Clients that may not run scripts are in no queue.
   const bool has_order = kind == Wanted::exclusive && !beside && runs_scripts && foreign == 0;
   // A client is queued once for all of its callers, which take turns.
   const auto turns = static_cast<std::uint32_t>(slots);
@@ -540,7 +542,8 @@ std::uint32_t Scenario::most_turns() const noexcept {
 }
 
 std::uint64_t Scenario::most_requests() const noexcept {
-  // Several resources are waited for one at a time, and the next attempt can meet the other.
+  // A caller of several resources waits for one at a time, and the other can refuse its next
+  // attempt.
   constexpr std::array<std::uint64_t, kinds> most{10, 10, 10, 14, 20, 14};
   return most.at(static_cast<std::size_t>(kind));
 }
@@ -577,7 +580,7 @@ Scenario Scenario::draw_crowd(std::uint64_t seed) {
   draw_permits(s, seed);
   s.slots = 1;
   s.think = random.per_mille(500) ? 1 : 2 * ms;
-  // While many read for long, no release notifies the others.
+  // While many clients read for long, no release notifies the others.
   if (s.kind == Wanted::readers && random.per_mille(500)) {
     s.longest_read = random.between(100, 400) * ms;
   }
@@ -707,7 +710,8 @@ void Scenario::draw_rest(std::uint64_t seed) {
                            mutant == Mutant::count_unseen_numbers;
   if (of_a_script) s.servers = Servers::by_scripts;
   if (mutant == Mutant::trust_the_set) {
-    // A number has to be raised after the key is gone and somebody else has had it.
+    // The fault shows only if a number is raised after the key is gone and somebody else has had
+    // it.
     s.any_clocks = true;
     s.servers = Servers::modern;
     s.clock_guard = false;
@@ -718,7 +722,8 @@ void Scenario::draw_rest(std::uint64_t seed) {
     s.nodes = s.quorum = 1;
   }
   if (mutant == Mutant::unconditional_write_back) {
-    // A write-back has to arrive after the key has expired and somebody else has had it.
+    // The fault shows only if a write-back arrives after the key has expired and somebody else has
+    // had it.
     s.fencing_per_mille = 1000;
     s.nodes = s.quorum = s.resources = 1;
     s.clients = 4;
@@ -779,7 +784,8 @@ Scenario Scenario::draw_long(std::uint64_t seed) {
   s.shortest_ttl_ms = random.between(20, 100);
   s.longest_ttl_ms = random.between(300, 800);
   if (s.kind == Wanted::interval) {
-    // No longer than nodes that forgot stay away, so that callers may ask for different ones.
+    // Intervals are no longer than the absence of nodes that forgot, so callers may request
+    // different ones.
     s.longest_interval_ms = random.between(1, s.longest_ttl_ms);
   }
   s.last_millisecond = random.per_mille(500);
@@ -802,7 +808,7 @@ Scenario Scenario::draw_long(std::uint64_t seed) {
   s.between_role_changes = random.between(4, 20) * s.longest_ttl_ms * ms;
 
   // Over minutes, clocks at the edge of the allowance would be seconds apart: too far for the clock
-  // guard, and for the floor of fencing tokens where nodes forget.
+  // guard and, if nodes forget, for the floor of fencing tokens.
   constexpr std::int64_t ordinary_ppm = 200;
   s.server_ppm = s.client_ppm = ordinary_ppm;
   s.clock_guard = random.per_mille(500);

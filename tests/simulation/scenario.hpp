@@ -7,47 +7,47 @@
 
 namespace redlock::simulation {
 
-/// Planted faults outside the core, which the checkers must find. One at a time.
+/// Faults outside the core that the checkers must find. One is planted at a time.
 enum class Mutant : std::uint8_t {
   none,
-  drop_release_behind_set,     ///< the driver drops a release that follows an unanswered SET
-  validity_from_last_reply,    ///< the driver counts the validity from the last answer
-  no_drift_margin,             ///< the driver adds to the validity the allowance for drift
-  ignore_kill,                 ///< nodes answer CLIENT KILL and do nothing
-  fast_server_clocks,          ///< nodes' clocks run beyond the drift allowance
-  forget_at_once,              ///< a crashed node is back at once without its data
-  release_without_compare,     ///< nodes delete whatever key there is
-  set_without_nx,              ///< nodes overwrite
-  grant_a_refusal,             ///< the driver takes one refusal in a hundred for a grant
-  answer_twice,                ///< the driver delivers answers twice
-  sleepy_driver,               ///< the driver sleeps through its deadlines
-  forget_answer,               ///< the driver drops an answer to the caller
-  maximum_of_counters,         ///< fencing tokens are the maximum of an INCR on each node
-  unconditional_write_back,    ///< nodes raise their number for any holder, and lower it too
-  count_unseen_numbers,        ///< a node whose number is unknown counts in the round that raises
-  trust_the_set,               ///< nodes do not check the holder when the number is raised
-  no_floor,                    ///< a node that forgot its numbers begins at zero
-  floor_unread,                ///< a floor that is read is taken for 1, and the vote counts
-  unraised_counts,             ///< nodes acknowledge a number of the short form not above theirs
-  no_quarantine,               ///< nodes mark that they restarted, and vote at once
-  no_clock_guard,              ///< nobody reads the nodes' clocks, and they leap
-  leaps_are_ours,              ///< the leap of one node's clock is read of all other clocks
-  half_quorum,                 ///< half of the nodes are enough
-  no_release_on_failure,       ///< attempts that fail leave their keys
-  release_before_set,          ///< a release overtakes the SET, on another connection
-  reused_token,                ///< three attempts in ten reuse the token of the attempt before
-  count_repaired,              ///< an extend counts nodes that had lost the key
-  clock_stops_in_pauses,       ///< clients go by CLOCK_MONOTONIC, and are suspended
-  no_marker_behind_votes,      ///< nobody sees that a node forgot on a connection that stays
+  drop_release_behind_set,   ///< the driver drops a release that follows an unanswered SET
+  validity_from_last_reply,  ///< the driver counts the validity from the last answer
+  no_drift_margin,           ///< the driver adds to the validity the allowance for drift
+  ignore_kill,               ///< nodes answer CLIENT KILL and do nothing
+  fast_server_clocks,        ///< nodes' clocks run beyond the drift allowance
+  forget_at_once,            ///< a crashed node is back at once without its data
+  release_without_compare,   ///< nodes delete whatever key there is
+  set_without_nx,            ///< nodes overwrite
+  grant_a_refusal,           ///< the driver takes one refusal in a hundred for a grant
+  answer_twice,              ///< the driver delivers answers twice
+  sleepy_driver,             ///< the driver sleeps through its deadlines
+  forget_answer,             ///< the driver drops an answer to the caller
+  maximum_of_counters,       ///< fencing tokens are the maximum of an INCR on each node
+  unconditional_write_back,  ///< nodes raise their number for any holder, and lower it too
+  count_unseen_numbers,      ///< a node whose number is unknown counts in the round that raises
+  trust_the_set,             ///< nodes do not check the holder when the number is raised
+  no_floor,                  ///< a node that forgot its numbers begins at zero
+  floor_unread,              ///< a floor that is read is taken for 1, and the vote counts
+  unraised_counts,        ///< nodes acknowledge a number of the short form that is not above theirs
+  no_quarantine,          ///< nodes mark that they restarted, and vote at once
+  no_clock_guard,         ///< nobody reads the nodes' clocks, and they leap
+  leaps_are_ours,         ///< the leap of one node's clock is attributed to all other clocks
+  half_quorum,            ///< half of the nodes are enough
+  no_release_on_failure,  ///< attempts that fail leave their keys
+  release_before_set,     ///< a release overtakes the SET, on another connection
+  reused_token,           ///< three attempts in ten reuse the token of the attempt before
+  count_repaired,         ///< an extend counts nodes that had lost the key
+  clock_stops_in_pauses,  ///< clients use CLOCK_MONOTONIC, and are suspended
+  no_marker_behind_votes,      ///< nobody notices that a node forgot if its connections stay
   marker_ahead_of_votes,       ///< the marker is read when the request is sent, not after it
-  no_tracking,                 ///< nodes do not say that they loaded the data of another one
-  connects_at_once,            ///< the driver tries a connection that was refused again by itself
+  no_tracking,                 ///< nodes do not say that they loaded another node's data
+  connects_at_once,            ///< the driver retries a refused connection by itself
   tracks_once,                 ///< the driver has a key tracked once, and not again after a change
-  readers_let_all_in,          ///< nodes do not ask whose holds are there
+  readers_let_all_in,          ///< nodes do not check whose holds are there
   writer_ignores_readers,      ///< nodes let a writer in among readers
   count_permits,               ///< a semaphore counts to k on each node
   release_at_once,             ///< a release frees a resource before its interval is over
-  cooldown_where_the_key_was,  ///< a release leaves no cooldown where the key was missing
+  cooldown_where_the_key_was,  ///< a release leaves no cooldown on nodes without the key
   memory_is_not_asked_for,     ///< a node that forgot an interval votes for the next one
   cooldown_untold,             ///< nodes do not notify when a release leaves a cooldown
   fenced_writer_lets_in,       ///< a waiting writer that wants a fencing token keeps no reader out
@@ -60,17 +60,17 @@ enum class Mutant : std::uint8_t {
   readers_stay_queued,         ///< nodes let in no queued reader while readers hold a resource
   delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
   evictions_untold,            ///< nodes do not say that they have evicted anything
-  half_the_rest,               ///< a client that closes says half of how long its keys stay
+  half_the_rest,               ///< a client that closes reports half of the time that its keys stay
   one_more_reader_writes,      ///< one reader more than a script lets in is taken for a writer
-  permits_are_not_exchanged,   ///< a reservation is for the very permit that a node passed on
-  nothing_is_kept,             ///< no resource is kept for a caller while another one is in its way
-  the_gone_are_too_many,       ///< nodes look past one client that has gone, and no further
+  permits_are_not_exchanged,   ///< a reservation is only for the permit that a node passed on
+  nothing_is_kept,             ///< no resource is kept for a caller that another resource refuses
+  the_gone_are_too_many,       ///< nodes skip one client that has gone, and no more
   reserved_for_the_slowest,    ///< reservations last for as long as the farthest node takes
   swapped_in_as_new,           ///< a database that comes back names the admission of its successor
   forged_on_all,               ///< the intruder that adds a member adds it on every node
-  queue_scripts_stay_away,     ///< a client sends no queue script again that a node has flushed
-  downgrade_is_quiet,          ///< nodes let in no reader when a writer's lease is downgraded
-  downgrade_leaves_a_gap,      ///< nodes have no hold of a downgraded lease
+  queue_scripts_stay_away,  ///< a client never sends a queue script again that a node has flushed
+  downgrade_is_quiet,       ///< nodes let in no reader when a writer's lease is downgraded
+  downgrade_leaves_a_gap,   ///< nodes have no hold of a downgraded lease
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -107,7 +107,7 @@ enum class Oddity : std::uint8_t {
 };
 inline constexpr std::size_t oddities = 9;
 
-/// The parameters of one seed: drawn anew for each, so that every mix of faults comes up.
+/// The parameters of one seed: drawn anew for each, so that every mix of faults occurs.
 struct Scenario {
   std::size_t nodes = 5;
   std::size_t quorum = 3;
@@ -115,7 +115,7 @@ struct Scenario {
   std::size_t slots = 1;  ///< threads of a client that lock
   std::size_t resources = 1;
 
-  True fastest = 50'000;  ///< one way
+  True fastest = 50'000;  ///< the shortest delay, one way
   True slowest = 500'000;
   True far = 0;                      ///< the additional delay to and from the last `far_nodes`
   std::size_t far_nodes = 0;         ///< a minority
@@ -126,9 +126,9 @@ struct Scenario {
   std::int64_t longest_ttl_ms = 1000;
   True shortest_limit = 100 * ms;
   True longest_limit = 1000 * ms;
-  std::int64_t server_ppm = 0;  ///< clocks run at up to this rate, faster or slower
+  std::int64_t server_ppm = 0;  ///< the largest error of the clocks' rates, fast or slow
   std::int64_t client_ppm = 0;
-  bool extreme_rates = false;  ///< at exactly this rate
+  bool extreme_rates = false;  ///< every clock has the largest error
 
   // Mean time between faults; 0: none.
   True between_breaks = 0;
@@ -138,19 +138,19 @@ struct Scenario {
   True between_pauses = 0;
   True between_client_ends = 0;
   True between_flushes = 0;       ///< nodes forget everything, and their connections stay
-  True between_role_changes = 0;  ///< the same, with a new replication id and READONLY
-  True between_failbacks = 0;     ///< saved data come back with their marker, and connections stay
+  True between_role_changes = 0;  ///< a flush with a new replication id and READONLY
+  True between_failbacks = 0;     ///< saved data come back with their marker; connections stay
   True between_waiter_ends = 0;   ///< clients die that wait and have nothing; steady only
   std::int64_t error_per_mille = 0;
   std::int64_t data_loss_per_mille = 0;  ///< crashes that lose the data
-  std::int64_t snapshot_per_mille = 0;   ///< of these crashes: back with the data last saved
+  std::int64_t snapshot_per_mille = 0;   ///< data losses that bring back the data last saved
   True between_saves = 0;
   True late = 0;  ///< how late the requests of a dropped connection can be executed
 
   bool restart_guard = false;  ///< without it, nodes that forgot stay away for the longest TTL
   bool durable = false;        ///< nodes forget nothing, and are trusted by the guard
 
-  std::int64_t fencing_per_mille = 0;  ///< of the acquires
+  std::int64_t fencing_per_mille = 0;  ///< acquires that want a fencing token
   Servers servers = Servers::by_scripts;
   bool compares = false;               ///< modern nodes compare without a script
   bool runs_scripts = true;            ///< the clients' user may run scripts
@@ -162,47 +162,48 @@ struct Scenario {
 
   bool clock_guard = false;
   True between_clock_steps = 0;
-  True shortest_step = 0;  ///< forward or back, and then right again
+  True shortest_step = 0;  ///< steps go forward or back, and are set right later
   True longest_step = 0;
   /// Wall clocks leap by hours and days: neither exclusion nor a turn for everybody is promised,
   /// only the order of fencing tokens.
   bool any_clocks = false;
 
-  /// Clocks only step forward, those of a minority, and nobody is new: then a vote that follows a
-  /// step is not counted, so that even holders without a notification are alone.
+  /// Only clocks of a minority step, only forward, and no client is new: then a vote after a step
+  /// does not count, so that even holders without a notification are alone.
   bool judged_by_votes = false;
 
-  /// No node's clock steps, so that no node may lose its vote because a client's clock stood still.
-  /// A single one has nobody to agree with, and of members that somebody forged or swapped away too
-  /// few may be left.
+  /// Whether no node's clock steps, so that no node may lose its vote because a client's clock
+  /// stood still. A single node has no other to agree with, and too few may be left of members that
+  /// somebody forged or swapped away.
   [[nodiscard]] bool only_stands_still() const noexcept {
     return between_standstills > 0 && between_clock_steps == 0 && nodes > 1 &&
            between_forgeries == 0 && between_swaps == 0;
   }
 
-  /// The errors that a stepping clock can cause, by design: a step is noticed at the next reading,
-  /// which is a second after the one before by a client's clock, and a round trip.
+  /// How long the errors of a stepping clock can last, by design: the step is noticed at the next
+  /// reading, which comes a second, by a client's clock, and a round trip after the last one.
   [[nodiscard]] True unnoticed() const noexcept { return 1'010 * ms + 4 * slowest; }
-  /// The same for a vote, which relies on a reading of the last half millisecond.
+  /// How long a step can mislead a vote, which relies on a reading of the last half millisecond.
   [[nodiscard]] True unnoticed_by_votes() const noexcept { return 1 * ms + 4 * slowest; }
 
   Wanted kind = Wanted::exclusive;
-  /// What clients after the first `first_clients` want; never permits, which are not resources.
+  /// The kind that clients after the first `first_clients` want; never permits, which are not
+  /// resources.
   std::optional<Wanted> beside{};
   std::size_t first_clients = 1;
-  std::int64_t several_per_mille = 500;  ///< of the acquires, where some need several resources
+  std::int64_t several_per_mille = 500;  ///< acquires of several resources, if some need several
   bool own_resource = false;             ///< each client always wants the same resource, or both
   std::int64_t longest_interval_ms = 0;
-  /// Longer than nodes that forgot stay away: then all callers ask for the same interval, for which
-  /// nodes have to remember.
+  /// Whether intervals are longer than the absence of nodes that forgot: then all callers request
+  /// the same interval, which nodes have to remember.
   [[nodiscard]] bool one_interval() const noexcept {
     return restart_guard && longest_interval_ms > longest_ttl_ms;
   }
-  std::int64_t readers_per_mille = 600;  ///< of the acquires, where there are readers
+  std::int64_t readers_per_mille = 600;  ///< acquires by readers, if there are readers
   int let_in_at_once = 64;               ///< readers that one script of a node lets in
 
-  /// Leases that are handed on and that operators break, with a delay. Zero unless a test or a
-  /// planted fault sets it: seeds stay what they were.
+  /// Leases that are handed on, and leases that operators break with a delay. Zero unless a test or
+  /// a planted fault sets it: existing seeds stay the same.
   std::int64_t breaks_per_mille = 0;
 
   /// Writers that become readers, if there are readers. Zero unless a test or a planted fault sets
@@ -210,7 +211,7 @@ struct Scenario {
   std::int64_t downgrades_per_mille = 0;
 
   /// The last client is a newcomer: it takes over leases that are handed on, each in a process that
-  /// has just begun, as a command of the shell does. Without faults, it can extend and release all.
+  /// has just begun, like a command of the shell. Without faults, it can extend and release all.
   bool newcomer = false;
 
   /// Nothing fails, and clients lock again and again: then waits are bounded, and no resource is
@@ -218,17 +219,17 @@ struct Scenario {
   bool steady = false;
   True longest_hold = 1 * ms;  ///< steady only
   bool all_wait = false;       ///< steady only: nobody gives up
-  True longest_read = 0;       ///< how long readers hold it at most, if others hold it for less
+  True longest_read = 0;       ///< the longest hold of readers, if others hold for less
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
   [[nodiscard]] True longest_idle() const noexcept;
   [[nodiscard]] True longest_wait() const noexcept;
-  /// The least share of permits in use, of those that callers have or wait for: see Progress.
+  /// The least share of permits in use, among those that callers have or wait for: see Progress.
   [[nodiscard]] double least_used() const noexcept;
   /// How often the same later caller may overtake a waiting caller; see Progress.
   [[nodiscard]] std::uint32_t most_overtaken() const noexcept;
   /// How many turns of others a waiting caller may have to wait for; see Progress.
   [[nodiscard]] std::uint32_t most_turns() const noexcept;
-  /// The most requests to a node for each call to acquire, its release included: nobody polls.
+  /// The most requests to a node per call to acquire, including its release: nobody polls.
   [[nodiscard]] std::uint64_t most_requests() const noexcept;
   /// The most connections of one client to one node in a minute and in any second, whatever the
   /// node does.
@@ -240,7 +241,7 @@ struct Scenario {
   std::size_t foreign = 0;
   bool foreign_keeps = false;
   bool tracks = false;  ///< nodes notify of changes
-  /// Each client watches the first resource, of which many leases expire. Without faults it sees
+  /// Each client observes the first resource, of which many leases expire. Without faults it sees
   /// each state that lasts for `longest_unseen`.
   bool watches = false;
   [[nodiscard]] True longest_unseen() const noexcept {
@@ -248,7 +249,7 @@ struct Scenario {
     return 20 * ms + 160 * ms + 20 * round_trip();
   }
 
-  /// Nodes miss requests, and one forgets within an interval once its holder has released it
+  /// Nodes miss requests, and a node forgets within an interval after its holder has released it
   /// everywhere: that breaks no interval.
   bool one_forgets = false;
 
@@ -258,7 +259,7 @@ struct Scenario {
   True between_evictions = 0;
   True between_standstills = 0;     ///< a client's whole machine stops, with its clock
   True between_script_flushes = 0;  ///< nodes forget their scripts, and the connections stay
-  True between_silences = 0;        ///< a subscription on which nothing arrives any more
+  True between_silences = 0;        ///< a subscription on which nothing arrives any longer
   True between_deaths = 0;          ///< connections on which nothing arrives; neither end notices
   /// An intruder who may write to the first node adds a member to its marker.
   True between_forgeries = 0;
@@ -287,7 +288,7 @@ struct Scenario {
   [[nodiscard]] static Scenario draw_long(std::uint64_t seed);
 
  private:
-  /// All that depends neither on `mutant` nor on `steady` alone.
+  /// Draws all parameters that depend neither on `mutant` nor on `steady` alone.
   void draw_rest(std::uint64_t seed);
 };
 

@@ -25,13 +25,13 @@ struct Verdict {
   std::uint64_t grants = 0;
   std::uint64_t losses = 0;
   True longest_wait = 0;             ///< without faults
-  True longest_idle = 0;             ///< a resource's, free while a caller waits; without faults
+  True longest_idle = 0;             ///< longest time that a wanted resource was free; no faults
   std::uint32_t most_overtaken = 0;  ///< see Progress
   std::uint64_t failing_seed = 0;    ///< the first one; 0: none
   std::string violation;
 };
 
-/// Runs seeds until one fails; one in a hundred twice, to prove that a seed decides everything.
+/// Runs seeds until one fails, and one in a hundred twice, to prove that a seed decides everything.
 [[nodiscard]] Verdict run_seeds(const Seeds& seeds);
 
 /// The result of one seed.
@@ -40,7 +40,7 @@ struct Verdict {
 /// The seed that runs now: a broken assertion in the core ends the program, and the handler of the
 /// signal names the seed.
 [[nodiscard]] std::uint64_t running_seed() noexcept;
-/// The story so far, if one is recorded.
+/// The story until now, if one is recorded.
 [[nodiscard]] std::string_view running_story() noexcept;
 
 /// The end of the story of a seed, for people.

@@ -242,7 +242,7 @@ void Simulation::begin_client(std::uint32_t index) {
   }
   settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
   settings.quarantine = quarantine();
-  settings.most_idle = 0;  // what leases at rest put away is put away as soon as it can be
+  settings.most_idle = 0;  // idle leases are archived as early as possible
   settings.restart_guard = scenario_.restart_guard;
   settings.clock_guard = scenario_.clock_guard && scenario_.mutant != Mutant::no_clock_guard;
   client.engine = std::make_unique<core::Engine>(std::move(settings), *client.randomness);
@@ -332,7 +332,7 @@ void Simulation::fault(std::size_t kind) {
     case 9:
       if (!nodes_[node].running) return;
       tell("node ", node, " changes its role");
-      // Often it is back before anybody has asked it for anything.
+      // Often the node is back before anybody has sent it a request.
       return nodes_[node].change_role(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
     case 10:
       return fail_back(node);
@@ -358,7 +358,8 @@ void Simulation::fault(std::size_t kind) {
     case 18:
       return swap_away(static_cast<std::uint32_t>(nodes_.size() - 1));
     case 19:
-      // In its first contact a client cannot tell: it has not read all clocks before.
+      // In its first contact a client cannot notice a standstill, because it has not read all
+      // clocks.
       if (!client.alive || client.paused_until > now_ || now_ < client.began + 1'000 * ms) return;
       client.paused_until = now_ + random_.between(100 * ms, 2 * scenario_.longest_ttl_ms * ms);
       tell("the machine of client ", index, " stands still until ", client.paused_until / 1000);
@@ -379,7 +380,7 @@ void Simulation::evict(std::uint32_t node) {
 }
 
 void Simulation::end_waiters() {
-  // Half of them at once, so that one that lives is after several that do not.
+  // Half of the waiting clients at once, so that a live client is queued after several dead ones.
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     if (random_.per_mille(500) && only_waits(i)) end_client(i, 1'000 * ms);
   }
@@ -391,7 +392,7 @@ bool Simulation::only_waits(std::uint32_t index) const {
   const bool calls = std::all_of(client.slots.begin(), client.slots.end(), [](const Slot& slot) {
     return slot.phase == Phase::idle || slot.phase == Phase::acquiring;
   });
-  // A reservation for it lasts for a moment.
+  // The client must have no reservation either: a reservation lasts for a moment.
   return calls && std::none_of(nodes_.begin(), nodes_.end(), [&](const ModelNode& node) {
            for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
              if (node.has_turn(resource, waiter(index))) return true;
@@ -409,8 +410,7 @@ void Simulation::stop_clock(Client& client) {
 }
 
 True Simulation::may_step_again(std::uint32_t node) const {
-  // Two steps between two readings hide each other: the unproven window again, this time without an
-  // end.
+  // Two steps between two readings hide each other: then nothing bounds the time without proof.
   return stepped_[node].at + scenario_.unnoticed() + 50 * ms;
 }
 
@@ -558,8 +558,8 @@ void Simulation::check_the_end() {
   check_progress();
   check_requests();
   checker_.check_overlaps();
-  // If an interval is longer than max TTL, a node that was away keeps the key in place of the
-  // cooldown: the key keeps others out for as long, and nobody waits for its release.
+  // If an interval is longer than max TTL, a node that was away keeps the key instead of the
+  // cooldown. The key keeps others out for as long, and nobody waits for its release.
   const bool may_stay = scenario_.longest_interval_ms > scenario_.longest_ttl_ms;
   for (const ModelNode& node : nodes_) {
     if (!all_served() || may_stay) break;

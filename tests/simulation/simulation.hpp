@@ -45,7 +45,7 @@ class Simulation {
     std::uint64_t calls = 0;           ///< to acquire
     double used = 1.0;  ///< the share of the wanted permits that was used; see Progress
     std::map<std::uint32_t, std::uint64_t> grants_of_callers{};
-    True longest_idle = 0;    ///< a resource's, free while a caller waits; steady only
+    True longest_idle = 0;    ///< longest time that a wanted resource was free; steady only
     std::uint64_t print = 0;  ///< a fingerprint of everything that happened: equal for equal runs
     std::size_t tokens = 0;
     std::size_t remembered = 0;        ///< tokens and connections, at the end
@@ -68,14 +68,14 @@ class Simulation {
     reborn,   // a client process starts again
     fault,    // the next fault of a kind
     heal,
-    turn,          // a client's turn ends, and what it commanded is covered
+    turn,          // a client's turn ends, and the engine asks for the proof of its votes
     set_right,     // a node's clock that had stepped is set right
     operate,       // an operator checks whether the deployment is closed
     subscribe,     // a subscription reaches a node
     subscribed,    // a subscription is confirmed
     notified,      // a node's notification of a release arrives
     changed,       // a key changed that a node tracks for a client
-    unsubscribed,  // no more notifications
+    unsubscribed,  // a client learns that its subscription ended
     timeout,       // checks whether everybody is served, or the patience ends
     look,          // checks whether watchers see the holder
     foreign_acts,  // a contender of another library does something
@@ -85,7 +85,7 @@ class Simulation {
   };
   struct Event {
     True at;
-    std::uint64_t number;  // the order of events of equal instants: as they were planned
+    std::uint64_t number;  // orders the events of one instant as they were planned
     Kind kind;
     std::uint32_t a;
     std::uint32_t b;
@@ -95,7 +95,7 @@ class Simulation {
   };
 
   struct Connection {
-    std::uint32_t planned = 0;  // how many planned events name it
+    std::uint32_t planned = 0;  // the number of planned events that name the connection
     std::uint32_t client = 0;
     std::uint32_t node = 0;
     std::uint32_t life = 0;  // the client process it belongs to
@@ -103,7 +103,7 @@ class Simulation {
     std::int64_t number = 0;
     bool client_side = true;
     bool server_side = true;
-    bool dead = false;    // nothing arrives any more, and neither end is told
+    bool dead = false;    // nothing arrives, and neither end notices
     bool broken = false;  // no further request goes in, and requests on their way get no answer
     bool invalidated = false;  // the client will be notified that the node loaded other data
     True last_request = 0;
@@ -124,7 +124,7 @@ class Simulation {
   struct Subscription {
     enum class State : std::uint8_t { closed, opening, open } state = State::closed;
     std::uint32_t generation = 0;
-    bool silent = false;  // nothing arrives any more, and neither end knows
+    bool silent = false;  // no notification arrives, and neither end notices
   };
 
   enum class Phase : std::uint8_t { idle, acquiring, holding, handed_on, over };
@@ -136,7 +136,7 @@ class Simulation {
     core::ClaimId lease{};
     std::uint64_t token = 0;
     std::size_t resource = 0;
-    std::uint64_t resources = 0;  // a bit for each
+    std::uint64_t resources = 0;  // one bit per resource
     std::uint64_t group = 0;
     core::Duration at_least{};
     core::Duration delay{};  // the delay with which an operator breaks the lock
@@ -154,13 +154,13 @@ class Simulation {
     enum class Phase : std::uint8_t { idle, asking, holding, releasing, undoing };
     Phase phase = Phase::idle;
     std::uint64_t token = 0;
-    std::uint32_t round = 0;  // names the requests or the pause; earlier events are ignored
-    unsigned attempts = 0;    // of the call
+    std::uint32_t round = 0;  // number of the current requests or pause; earlier events are void
+    unsigned attempts = 0;    // the attempts of the call
     std::size_t granted = 0;
     std::size_t refused = 0;
     True began = 0;
   };
-  struct Asked {  // the last round that was sent for a claim, to check the deadline against
+  struct Asked {  // the last round sent for a claim, to check its deadline
     core::Instant at{};
     core::Duration ttl{};
     std::uint16_t round = 0;
@@ -180,11 +180,11 @@ class Simulation {
     bool turn_ends = false;  // the end of the turn is planned
     std::unique_ptr<SeededRandomness> randomness;
     std::unique_ptr<core::Engine> engine;
-    Invariants invariants;  // of the engine
+    Invariants invariants;  // of the client's engine
     std::vector<Slot> slots;
     std::set<std::uint64_t> tokens;  // tokens of the SETs that this process sent
     core::NodeSet undelivered;       // nodes on which the closing client reported keys
-    std::array<core::Duration, limits::nodes> left{};  // by node: how long at most the keys stay
+    std::array<core::Duration, limits::nodes> left{};  // by node: the longest time that keys stay
     std::vector<bool> marks;                 // by node: the current connection attempt may mark it
     std::vector<std::uint32_t> attempt;      // by node: names the current connection attempt
     std::vector<std::int64_t> connection;    // by node: the connection's index, or -1
@@ -195,7 +195,7 @@ class Simulation {
     std::optional<bool> sees_it_held;
   };
 
-  // simulation.cpp: what happens
+  // simulation.cpp: events and faults
   [[nodiscard]] static bool names_a_connection(Kind kind) {
     return kind == Kind::arrive || kind == Kind::reply || kind == Kind::ended || kind == Kind::up;
   }
@@ -213,7 +213,7 @@ class Simulation {
   void fault(std::size_t kind);
   void fault_of_client(std::uint32_t client);
   void evict(std::uint32_t node);
-  // simulation_intruders.cpp: what is done to nodes and connections behind everybody's back
+  // simulation_intruders.cpp: changes of nodes and connections that no client makes
   void die_silently(std::uint32_t connection);
   void forge_markers();
   void forge_marker(std::uint32_t node, const std::string& member);
@@ -224,7 +224,8 @@ class Simulation {
   [[nodiscard]] bool only_waits(std::uint32_t client) const;
   void step_clock(std::uint32_t node);
   void stop_clock(Client& client);
-  /// For a planted fault: the steps of the other nodes' clocks, wrongly read of this node's clock.
+  /// For a planted fault: the steps of other nodes' clocks, wrongly attributed to this node's
+  /// clock.
   [[nodiscard]] True leapt_elsewhere(std::uint32_t node) const;
   void move_clock(std::uint32_t node, True by);
   [[nodiscard]] True may_step_again(std::uint32_t node) const;
@@ -246,8 +247,8 @@ class Simulation {
   void reach(std::uint32_t client, const Event& event);
   void come_up(const Event& event);
   void send(std::uint32_t client, std::uint32_t node, const Request& request);
-  /// Whether only half of the request that came was executed; the rest waits.
   [[nodiscard]] static bool is_beside_a_lower_number(const Request& request);
+  /// Whether only half of the request that arrived was executed; the rest waits.
   [[nodiscard]] bool divides(Connection& connection);
   void arrive(std::uint32_t connection);
   [[nodiscard]] Oddity oddity(std::uint32_t node);
@@ -281,7 +282,7 @@ class Simulation {
   [[nodiscard]] std::string replid_of(std::uint32_t node) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
 
-  // simulation_watchers.cpp: clients that watch a resource
+  // simulation_watchers.cpp: clients that observe a resource
   void begin_watch(std::uint32_t client);
   [[nodiscard]] bool is_of_watch(core::CallId request) const;
   void sees(std::uint32_t client, const core::Round& round);
@@ -308,7 +309,7 @@ class Simulation {
   /// The name under which a client process is queued.
   [[nodiscard]] std::uint64_t waiter(std::uint32_t client) const;
   [[nodiscard]] std::int64_t reserved_ms(std::uint32_t client) const;
-  /// Publishes to the client; returns whether it listens there.
+  /// Publishes to the client; returns whether the client is subscribed at the node.
   [[nodiscard]] bool publish(std::uint32_t node, std::uint64_t id, std::size_t resource,
                              std::uint32_t before);
   /// A request may have changed keys: notifies the clients for which the node tracks them, except
@@ -376,12 +377,12 @@ class Simulation {
   void plan_act(std::uint32_t client, std::uint32_t slot, True in);
   void plan_hold(std::uint32_t client, std::uint32_t slot);
   void draw_steady(const Slot& slot, core::Acquire& event);
-  /// How `progress_` names a caller, and what it locks.
+  /// The caller's name in `progress_`, and the resources that count there.
   [[nodiscard]] static std::uint32_t caller(std::uint32_t client, std::uint32_t slot);
   [[nodiscard]] std::uint64_t counted(const Slot& slot) const;
   void freed(const Slot& slot);
   [[nodiscard]] core::Duration enough() const;
-  /// Whether a planted fault makes holders go by a deadline other than the engine's.
+  /// Whether a planted fault gives holders another deadline than the engine's.
   [[nodiscard]] bool deceived() const;
   [[nodiscard]] std::uint64_t request(std::uint32_t client, std::uint32_t slot);
   [[nodiscard]] Slot* slot_of(std::uint32_t client, core::CallId request);
@@ -402,7 +403,7 @@ class Simulation {
   std::uint64_t events_ = 0;
   std::uint64_t planned_ = 0;
   std::size_t most_connections_ = 0;
-  std::uint64_t requests_ = 0;  // to nodes, without those of guards
+  std::uint64_t requests_ = 0;  // requests to nodes, without those of guards
   std::uint64_t calls_ = 0;     // calls to acquire
   std::uint64_t print_ = 0;
   std::optional<std::uint64_t> watched_;  // the token that holds the watched resource; 0: nobody

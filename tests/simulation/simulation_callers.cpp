@@ -249,7 +249,8 @@ void Simulation::hand_on(std::uint32_t index, std::uint32_t slot) {
     mine.token = 0;
     return plan_act(index, slot, random_.below(scenario_.think));
   }
-  // The holder, without a notification, uses it to its end there. Others may come too late.
+  // If votes judge, the lease is used to its end, because its holder gets no notification.
+  // Otherwise it may be taken over too late.
   const True left = std::max<True>(0, client.clock.when(mine.valid_until) - now_);
   if (scenario_.judged_by_votes) return plan_act(index, slot, left);
   const True waits = random_.per_mille(200) ? left : 0;
@@ -330,7 +331,7 @@ void Simulation::adopt(std::uint32_t index, const Slot& slot, const Token& token
 
 bool Simulation::wants_to_break(const Slot& slot) {
   if (healed_ || scenario_.breaks_per_mille == 0 || slot.extend != 0) return false;
-  // Others of its group may go on; a delay of permits or behind an interval is another matter.
+  // Other members of a group may go on; a delay of a permit, or after an interval, has other rules.
   const bool alone =
       slot.group == 0 && scenario_.kind != Wanted::permits && scenario_.kind != Wanted::interval;
   return alone && random_.per_mille(scenario_.breaks_per_mille);

@@ -62,7 +62,8 @@ void Simulation::carry_out(std::uint32_t index, const core::Disconnect& command)
 }
 
 void Simulation::carry_out(std::uint32_t index, const core::NodeLearned& command) {
-  // All members are configured. Only an intruder who could write on a minority names another one.
+  // All members are configured, so only an intruder who could write to a minority names another
+  // one.
   checker_.violated("invariant 18: client " + std::to_string(index) + " learns of node " +
                     std::to_string(int{command.node}) + ", which is no member");
 }
@@ -111,8 +112,8 @@ void Simulation::end_closed(std::uint32_t index) {
       // If clocks leap by days, nobody knows when a key is gone.
       if (scenario_.any_clocks) continue;
       const bool told = client.undelivered.has(static_cast<core::NodeIndex>(node));
-      // A key that the client reported is gone by then, unless the node writes it again, or its
-      // clock is set.
+      // After the time that the client reported, the key is gone, unless the node writes it again
+      // or the node's clock is set.
       const bool was_set = stepped_[node].at >= 0;
       if (told && was_set) continue;
       const True gone_by = told ? now_ + client.left[node].count() : now_;
@@ -134,7 +135,7 @@ void Simulation::end_closed(std::uint32_t index) {
 
 std::uint8_t Simulation::resource_of(std::string_view key) {
   if (key.back() == '#') return any_permit;
-  // The number at the end of the key, also of a permit's.
+  // The number at the end of the key, which a permit's key has too.
   std::uint8_t number = 0;
   const std::size_t digits = key.find_last_not_of("0123456789") + 1;
   std::from_chars(key.data() + digits, key.data() + key.size(), number);
@@ -194,7 +195,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Request& command) {
   send_all(index, command, request);
 }
 
-/// What each planted fault changes in a request.
+/// The change that each planted fault makes to a request.
 void Simulation::plant_in(std::uint32_t index, const core::Request& command,
                           Request& request) const {
   const Verb verb = command.stamp.verb;
@@ -245,8 +246,8 @@ void Simulation::note_asked(std::uint32_t index, const core::Request& command, R
   Client& client = clients_[index];
   const core::Claim* claim = client.engine->claim(command.stamp.claim());
   if (claim == nullptr) return checker_.violated("a request refers to no claim");
-  // A node whose SET was too late is cleaned while the lease is valid, and may be repaired after
-  // that.
+  // A node whose SET came too late is released while the lease is valid, and may be repaired
+  // afterwards.
   request.last =
       (command.stamp.verb == Verb::release || command.stamp.verb == Verb::release_plain) &&
       claim->phase == core::Claim::Phase::cleaning_up;
@@ -275,8 +276,8 @@ Request Simulation::as_planted(std::uint32_t index, core::NodeIndex node, Reques
   const bool releases =
       request.stamp.verb == Verb::release || request.stamp.verb == Verb::release_plain;
   if (!releases) return request;
-  // As if the node had nothing. No answer may overtake that of the SET, so this request names no
-  // token.
+  // Acts as if the node had nothing. The request is still sent, so that no answer overtakes the
+  // SET's, but it names no token.
   Request harmless = request;
   harmless.token = 1;
   harmless.last = false;

@@ -1,8 +1,8 @@
 #include "simulation/simulation.hpp"
 
-// Contenders of another library, after node-redlock. They know nothing of queues, reservations and
-// notifications: they ask again after a pause, and version 5 keeps what it was granted during the
-// pause.
+// Contenders of another library, modelled on node-redlock. They know no queues, reservations or
+// notifications. They retry after a pause, during which version 5 keeps the keys that it was
+// granted.
 namespace redlock::simulation {
 namespace {
 

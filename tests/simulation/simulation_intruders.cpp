@@ -5,7 +5,7 @@
 #include "core/membership/marker.hpp"
 #include "simulation/simulation.hpp"
 
-// What is done to nodes and connections behind everybody's back.
+// Changes of nodes and connections that no client makes.
 namespace redlock::simulation {
 
 using core::Marker;
@@ -44,7 +44,7 @@ void Simulation::forge_marker(std::uint32_t node, const std::string& member) {
   for (const std::string& name : forged.members) {
     forged.admissions.emplace_back(core::admission_of(*marker, name));
   }
-  // Half of the intruders know that every writing draws a new incarnation.
+  // Half of the intruders know that every write draws a new incarnation.
   if (random_.per_mille(500)) {
     std::reverse(forged.incarnation.begin(), forged.incarnation.end());
   }

@@ -26,7 +26,8 @@ True Simulation::transit(std::uint32_t client, std::uint32_t node) {
   return std::max(now_, cut_until_[client * nodes_.size() + node]) + delay_to(node);
 }
 
-/// Counts contacts of clients that no longer wait, too: their requests are there.
+/// When the node has handled this first contact. Contacts of clients that no longer wait count too:
+/// their requests have arrived.
 True Simulation::greeted_at(std::uint32_t node) {
   if (scenario_.greeting == 0) return now_;
   greets_until_[node] = std::max(greets_until_[node], now_) + scenario_.greeting;
@@ -228,7 +229,7 @@ void Simulation::send(std::uint32_t client, std::uint32_t node, const Request& r
   if (index < 0) return checker_.violated("a request was sent to a node that is not up");
   Connection& connection = connections_[static_cast<std::size_t>(index)];
   if (connection.broken || connection.dead) return;
-  // Without the requests that guards add to each vote.
+  // Requests that guards add to each vote do not count.
   const core::Verb verb = request.stamp.verb;
   const bool of_guards = verb == core::Verb::read_clock || verb == core::Verb::read_evictions ||
                          core::is_marker_reading(verb);
@@ -249,7 +250,7 @@ void Simulation::arrive(std::uint32_t index) {
   }
   if (connection.not_before > now_) return plan(connection.not_before, Kind::arrive, index);
   if (node.stopped_until > now_) {
-    // Which connection is served first after the stop is anybody's guess.
+    // After the stop, connections are served in random order.
     return plan(node.stopped_until + random_.below(1000), Kind::arrive, index);
   }
   if (divides(connection)) return plan(connection.not_before, Kind::arrive, index);
@@ -329,8 +330,8 @@ void Simulation::observe(const Connection& connection, const Request& request,
   }
   const bool told = response.reply == Reply::released || response.reply == Reply::gone ||
                     response.reply == Reply::taken;
-  // If another attempt's key is in the way, the rest of the interval is written later, and one more
-  // node can be free until then.
+  // If another attempt's key is in the way, the rest of the interval is written later; until then
+  // one more node can be free.
   const bool counts = !scenario_.one_forgets || response.reply != Reply::taken;
   if (request.last && told && counts) {
     checker_.release_executed(request.token, connection.node);
@@ -369,7 +370,8 @@ Response Simulation::as_planted(const Connection& connection, Response response)
   const Mutant mutant = scenario_.mutant;
   if (core::is_marker_reading(response.stamp.verb)) {
     if (mutant == Mutant::floor_unread && response.number > 0) response.number = 1;
-    // As if the marker was not read, or had arrived before the vote.
+    // Two planted faults: the marker is the handshake's, or that of the instant when the request
+    // was sent.
     if (mutant == Mutant::no_marker_behind_votes) response.marker = connection.marker;
     if (mutant == Mutant::marker_ahead_of_votes) response.marker = connection.marker_ahead;
   }
@@ -473,13 +475,14 @@ void Simulation::deliver(std::uint32_t index) {
     step(client, core::PlainYeses{node, plain_yeses, marker});
 }
 
-/// Whether answers that the node has given meanwhile arrive with the one that is due: on half of
-/// the connections.
+/// Whether other answers that the node has already given arrive with the one that is due: on half
+/// of the connections.
 bool Simulation::reads_at_once(const Connection& connection) {
   return connection.number % 2 == 0 && !connection.invalidated && !connection.broken;
 }
 
-/// A fenced SET in its short form says whose key it is at the end.
+/// Whether the answer says no more than yes: the short form of a fenced SET names the key's holder,
+/// which must be this client's token.
 bool Simulation::says_nothing_or_ours(std::uint32_t client, const core::Answer& answer) const {
   if (answer.stamp.verb != Verb::set_fenced_short) return answer.text.empty();
   const core::Claim* const claim = clients_[client].engine->claim(answer.stamp.claim());

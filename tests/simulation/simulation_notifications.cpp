@@ -36,7 +36,7 @@ void Simulation::unsubscribe(std::uint32_t client, std::uint32_t node) {
 void Simulation::break_subscription(std::uint32_t client, std::uint32_t node) {
   Subscription& mine = subscription(client, node);
   if (mine.state == Subscription::State::closed) return;
-  // Notifications on their way belong to the generation before, and are lost.
+  // Notifications on their way belong to the earlier generation, and are lost.
   mine = {Subscription::State::closed, mine.generation + 1, false};
   plan_notification(transit(client, node), Kind::unsubscribed, client, node, 0);
 }
@@ -81,7 +81,8 @@ std::uint64_t Simulation::waiter(std::uint32_t client) const {
 }
 
 std::int64_t Simulation::reserved_ms(std::uint32_t client) const {
-  // Counts round trips to the slowest node instead of those to the slowest of a quorum.
+  // The planted fault counts round trips to the slowest node instead of those to the slowest of a
+  // quorum.
   if (scenario_.mutant == Mutant::reserved_for_the_slowest) return 16 * scenario_.far / ms;
   return clients_[client].engine->reserved_for() / core::Duration(std::chrono::milliseconds(1));
 }

@@ -8,7 +8,7 @@
 
 /// The operator opens a deployment: at the beginning, and when too few nodes remember it for the
 /// clients to take the others back. `bootstrap` is one step here: the models check what happens
-/// between its writings.
+/// between its writes.
 namespace redlock::simulation {
 
 using core::Marker;

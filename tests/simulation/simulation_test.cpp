@@ -50,8 +50,8 @@ TEST(Simulation, a_crowd_is_served_in_turn) {
 }
 
 TEST(Simulation, a_crowd_that_needs_several_resources_keeps_its_places) {
-  // In these two, a caller that was queued anew whenever another resource was in its way waited
-  // for 2.5 s.
+  // In these two seeds, a caller that was queued anew whenever another resource was in its way
+  // waited for 2.5 s.
   for (const std::uint64_t seed : std::array<std::uint64_t, 2>{990'000'009, 990'000'015}) {
     const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
     EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
@@ -124,7 +124,7 @@ TEST_P(Minutes, keep_every_promise_and_serve_everybody) {
       EXPECT_GT(outcome.grants_by_group.at(group), 10 * minutes)
           << "group " << group << ", " << seed;
     }
-    // A run of hours takes no more memory.
+    // The simulator's memory does not grow with the length of the run.
     EXPECT_LT(outcome.remembered, outcome.tokens / 2) << seed;
   }
   RecordProperty("events", static_cast<int>(events));

@@ -3,11 +3,11 @@
 
 #include "simulation/simulation.hpp"
 
-/// Clients that watch the first resource: they must see each state that lasts.
+/// Clients that observe the first resource: they must see each state that lasts.
 namespace redlock::simulation {
 namespace {
 
-/// The call of the watch; not a caller's slot.
+/// The call that observes; not a caller's slot.
 constexpr core::CallId watch{15};
 constexpr True between_looks = 5 * ms;
 

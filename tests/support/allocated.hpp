@@ -14,7 +14,7 @@
 #if defined(__clang__)
 #include <sanitizer/allocator_interface.h>
 #else
-// In the library of g++'s sanitizers too, but Debian's g++ comes without this header.
+// g++'s sanitizers have this function too, but Debian's g++ comes without the header.
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #endif
 #else
@@ -25,9 +25,9 @@ extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 
 namespace redlock::test {
 
-/// The bytes that this process has allocated now, by new or by malloc: hiredis does not go by new.
-/// Without a sanitizer, what it has in memory, which is more: the allocator keeps some of what was
-/// freed.
+/// The bytes that this process has allocated now, by new or by malloc, which hiredis uses. Without
+/// a sanitizer: the memory of the process, which is more, because the allocator keeps some of the
+/// freed memory.
 [[nodiscard]] inline std::size_t allocated_bytes() {
 #ifdef REDLOCK_TEST_SANITIZED
   return __sanitizer_get_current_allocated_bytes();

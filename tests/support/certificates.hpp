@@ -17,7 +17,7 @@ struct Certificates {
   KeyPair client;
   /// Signed by the same CA for another name, "elsewhere.invalid".
   KeyPair other_host_server;
-  /// A CA that has nothing to do with the first, and what it signed for localhost and a client.
+  /// A CA unrelated to the first, and the certificates that it signed for localhost and a client.
   std::filesystem::path other_ca;
   KeyPair other_ca_server;
   KeyPair other_ca_client;

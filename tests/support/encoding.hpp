@@ -8,8 +8,8 @@
 
 namespace redlock::test {
 
-/// What tests ask for, as a list of arguments. `number` is what the request calls it: a fencing
-/// number, a connection, the mode of a queue, or what is tracked; `token` names the client where a
+/// Encodes a request from a list of arguments. `number`: a fencing number, a connection, the mode
+/// of a queue, or the kind that is tracked, as the request needs; `token`: names the client if the
 /// request has one.
 inline std::string_view encode(redis::Encoder& encoder, core::Verb verb, core::ScriptForm form,
                                redis::Dialect dialect, std::string_view resource,

@@ -6,13 +6,13 @@
 
 namespace redlock::test {
 
-/// How long a test waits for a server, a reply or the end of a program. Only what hangs takes that
-/// long: on a machine that has other work to do, seconds become a minute.
+/// How long a test waits for a server, a reply or the end of a program. Only a hang takes that
+/// long: on a busy machine, seconds become a minute.
 inline constexpr std::chrono::milliseconds longest_wait = std::chrono::minutes(3);
 
 /// Polls until `predicate` holds; false only when the generous limit has passed. A test that waits
 /// this way is quick when all is well and does not fail on a slow machine. The limit is shorter
-/// than a lease: what comes only because a key has expired comes too late.
+/// than a lease: a change that needs a key to expire comes too late.
 template <typename Predicate>
 [[nodiscard]] bool eventually(Predicate&& predicate,
                               std::chrono::milliseconds limit = std::chrono::seconds(10)) {

@@ -128,7 +128,7 @@ std::string authenticate(const FakeRedis& redis, const Command& command) {
 std::string set(const Command& command) {
   const bool wants_old = std::any_of(command.begin() + 1, command.end(),
                                      [](const auto& word) { return lower(word) == "get"; });
-  // With GET the answer is what the key held before: nothing, so nil means granted.
+  // With GET the answer is the key's old value: there is none, so nil means granted.
   return wants_old ? resp::nil() : resp::status("OK");
 }
 
@@ -163,7 +163,7 @@ FakeAnswer answer_like_redis(const FakeRedis& redis, const Command& command) {
   }
   if (verb == "quit") return FakeAnswer::close(resp::status("OK"));
   if (verb == "hello") {
-    // Redis before 6.0 knows no HELLO; a client has to get along without RESP3.
+    // Redis before 6.0 knows no HELLO; a client has to work without RESP3.
     return resp::error("ERR unknown command 'HELLO', with args beginning with: ");
   }
   return resp::error("ERR unknown command '" + command[0] + "', with args beginning with: ");

@@ -177,7 +177,7 @@ void FakeServer::Impl::write_to(Connection& connection) {
       return;
     }
     if (limit > 0) std::this_thread::sleep_for(pause_between_chunks);
-    // One piece a turn, so that an endless answer starves neither other connections nor calls.
+    // One piece per turn, so that an endless answer starves neither other connections nor calls.
     if (limit > 0 || !connection.filler.empty()) return;
   }
   if (!connection.ending()) return;
@@ -208,7 +208,7 @@ void FakeServer::Impl::turn() {
 
 void FakeServer::Impl::end_all(FakeAnswer::Then how) {
   thread.call([this, how] {
-    // Those that wait in the backlog count as connected for their clients.
+    // Connections in the backlog count as connected for their clients.
     accept_all();
     for (auto& connection : connections) {
       if (how == FakeAnswer::Then::reset) close_with_reset(connection.socket);

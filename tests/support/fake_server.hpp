@@ -46,7 +46,7 @@ struct FakeRedis {
   std::string role = "master";
   std::string mode = "standalone";
   std::string maxmemory_policy = "noeviction";
-  /// Asked for by AUTH if not empty.
+  /// The password that AUTH requires; empty: none.
   std::string password{};
   std::uint16_t port = 0;
 };
@@ -55,10 +55,10 @@ struct FakeRedis {
 /// (with the true SHA-1), EVALSHA → NOSCRIPT, SET → granted, GET → nil, PTTL → -2, SUBSCRIBE …
 [[nodiscard]] FakeAnswer answer_like_redis(const FakeRedis& redis, const Command& command);
 
-/// A scripted TCP server on a loopback port, on a thread of its own. Commands are answered by the
-/// handler registered for their first word, else by the general handler, which imitates a healthy
-/// Redis unless replaced. Handlers run on the server's thread and must not throw.
-/// All members may be called from any thread; a change applies from the next command on.
+/// A scripted TCP server on a loopback port, on a thread of its own. The handler registered for a
+/// command's first word answers it, otherwise the general handler, which imitates a healthy Redis
+/// unless replaced. Handlers run on the server's thread and must not throw. All members may be
+/// called from any thread; a change applies from the next command on.
 class FakeServer {
  public:
   explicit FakeServer(FakeRedis redis = {});
@@ -72,34 +72,34 @@ class FakeServer {
 
   /// Overrides one command; `word` in upper case, e.g. "SET", or two words, e.g. "CLIENT ID".
   FakeServer& on(const std::string& word, CommandHandler handler);
-  /// Back to the general handler for this word.
+  /// Restores the general handler for this word.
   void forget(const std::string& word);
   void answer_all(CommandHandler handler);
   /// Other properties for the imitated Redis, e.g. a new run_id.
   void imitate(FakeRedis redis);
-  /// Bytes sent to every new connection before it has asked anything.
+  /// Bytes sent to every new connection before its first command.
   void greet(std::string bytes);
   /// Sends at most this many bytes at a time, so that a reader meets every possible seam; 0: all.
   void set_chunk(std::size_t bytes);
 
-  /// Sends bytes unasked on every open connection.
+  /// Sends bytes on every open connection without a command.
   void push(std::string bytes);
-  /// Returns when every open connection has been closed / reset.
+  /// Return when every open connection has been closed; reset.
   void close_connections();
   void reset_connections();
-  /// From now on connecting is refused / possible again, at the same port.
+  /// From now on connections are refused; accepted again at the same port.
   void refuse();
   void accept();
 
-  /// The commands, in order of arrival, on all connections.
+  /// The commands on all connections, in order of arrival.
   [[nodiscard]] std::vector<Command> commands() const;
-  /// How many commands began with this word (or these two).
+  /// The number of commands that began with this word (or these two).
   [[nodiscard]] std::size_t count(const std::string& word) const;
   void clear_commands();
-  // Counters may trail what a client has seen already by a moment: wait with eventually().
+  // Counters may lag a moment after what a client has already seen: wait with eventually().
   [[nodiscard]] std::size_t connections_accepted() const;
   [[nodiscard]] std::size_t connections_open() const;
-  /// Whether something arrived that is no RESP command.
+  /// The number of times that bytes arrived which were not a RESP command.
   [[nodiscard]] std::size_t malformed() const;
 
  private:

@@ -16,8 +16,8 @@
 
 namespace redlock::test {
 
-/// Sends the bytes to a port of the loopback, and reads until the other side ends the connection.
-/// Empty: nobody listens there, or there is no answer for long.
+/// Sends the bytes to a loopback port, and reads until the other side ends the connection. Empty:
+/// nobody listens there, or no answer came within `longest_wait`.
 [[nodiscard]] inline std::string exchange_bytes(std::uint16_t port, std::string_view bytes) try {
   const Fd socket = connect_tcp("127.0.0.1", port, longest_wait);
   std::string answer;

@@ -12,8 +12,8 @@
 
 namespace redlock::test {
 
-/// A thread that repeats one turn of a poll loop. State touched only by turns and by calls needs
-/// no lock, and what a call did is in force when it returns.
+/// A thread that repeats one turn of a poll loop. State that only turns and calls touch needs no
+/// lock. The effect of a call is in force when it returns.
 class LoopThread {
  public:
   /// `turn` waits in poll() for its own descriptors and for `wake_fd()`.

@@ -87,7 +87,8 @@ void Nodes::clear() {
 }
 
 bool Nodes::forget_locks(std::size_t node) {
-  // Fencing numbers go as prune.lua lets them go: without their floor, a node would have lost data.
+  // Fencing numbers are deleted as prune.lua deletes them: without their floor, the node would have
+  // lost data.
   constexpr const char* script = R"(
     local marker, numbers, longest_name = unpack(KEYS)
     if redis.call('get', marker) ~= ARGV[1] then return 0 end

@@ -113,7 +113,7 @@ void ChildProcess::State::write_pending() {
 }
 
 void ChildProcess::State::run() {
-  // A program that does not read its input must cost it an error, not this process its life.
+  // Writing to a program that does not read its input must fail, not kill this process.
   sigset_t pipe_signal;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);
@@ -237,8 +237,8 @@ std::optional<ExitStatus> ChildProcess::wait(std::chrono::milliseconds limit) {
     return state_->status.has_value();
   };
   if (!eventually(ended, limit)) return std::nullopt;
-  // A grandchild may keep the pipes open: the program's own output is there already, so one full
-  // pass of the reader is enough, and waiting for the end of the stream could last for ever.
+  // A grandchild may keep the pipes open, so the end of the stream may never come. The program's
+  // own output is already there: one full pass of the reader is enough.
   const unsigned request = ++state_->drain_requests;
   state_->wake.notify();
   const bool drained = eventually([&] { return state_->drains_done >= request; });

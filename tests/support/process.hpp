@@ -28,9 +28,9 @@ struct ExitStatus {
   friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
 };
 
-/// A running program in a process group of its own, with its standard streams in pipes. What it
-/// writes is collected all the time, so it never blocks on a full pipe. The destructor kills the
-/// whole group, so that nothing is left behind when a test fails. Usable from one thread.
+/// A running program in a process group of its own, with its standard streams in pipes. Its output
+/// is collected all the time, so it never blocks on a full pipe. The destructor kills the whole
+/// group, so that nothing is left behind when a test fails. Usable from one thread.
 class ChildProcess {
  public:
   /// `arguments[0]` is the program, looked up in PATH.
@@ -50,7 +50,7 @@ class ChildProcess {
   void write_input(std::string_view bytes);
   void close_input();
 
-  /// Its output until now.
+  /// The program's output until now.
   [[nodiscard]] std::string output() const;
   [[nodiscard]] std::string errors() const;
   /// Waits until standard output (standard error) contains `text`.
@@ -59,8 +59,8 @@ class ChildProcess {
   [[nodiscard]] bool wait_for_errors(
       std::string_view text, std::chrono::milliseconds limit = std::chrono::seconds(30)) const;
 
-  /// Waits for the end; nothing if it still runs after the limit. Afterwards output() and
-  /// errors() hold all that it wrote.
+  /// Waits for the end; none if the program still runs after the limit. Afterwards output() and
+  /// errors() hold everything that it wrote.
   [[nodiscard]] std::optional<ExitStatus> wait(std::chrono::milliseconds limit = longest_wait);
   [[nodiscard]] bool running() const;
 
@@ -74,7 +74,7 @@ struct ProcessResult {
   int signal = 0;
   std::string output{};
   std::string errors{};
-  /// Whether it had to be killed at the limit.
+  /// Whether the program had to be killed at the limit.
   bool timed_out = false;
 };
 
@@ -89,13 +89,13 @@ struct RunOptions {
 [[nodiscard]] ProcessResult run_process(std::vector<std::string> arguments,
                                         RunOptions options = {});
 
-/// The letter in /proc (R, S, D, T, Z …); nothing when there is no such process.
+/// The letter in /proc (R, S, D, T, Z …); none when there is no such process.
 [[nodiscard]] std::optional<char> process_state(pid_t pid);
 /// Whether every thread of the process is stopped.
 [[nodiscard]] bool process_stopped(pid_t pid);
 
-/// How often the other threads of this process have gone to sleep; 0 where the system does not
-/// count that.
+/// How often the other threads of this process have gone to sleep; 0 on systems that do not count
+/// that.
 [[nodiscard]] std::uint64_t sleeps_of_other_threads();
 
 }  // namespace redlock::test

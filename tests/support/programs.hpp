@@ -2,8 +2,8 @@
 
 #include <string>
 
-/// Programs of this very build that tests run, and files of the project that they read. Empty: not
-/// built here.
+/// Programs of this build that tests run, and files of the project that they read. Empty: not built
+/// here.
 namespace redlock::test {
 
 [[nodiscard]] std::string quorum_lock_program();

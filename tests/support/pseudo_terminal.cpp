@@ -28,7 +28,7 @@ PseudoTerminal::PseudoTerminal(std::vector<std::string> arguments,
   if (::fcntl(master_.get(), F_SETFL, O_NONBLOCK) != 0) throw_errno("fcntl");
   resize(size);
   SpawnRequest request;
-  // It leads no group, so that setsid(1) need not fork.
+  // The child leads no group, so that setsid(1) need not fork.
   request.arguments = {"setsid", "--ctty"};
   request.arguments.insert(request.arguments.end(), arguments.begin(), arguments.end());
   request.environment = std::move(environment);

@@ -14,8 +14,8 @@
 
 namespace redlock::test {
 
-/// A program in a session of its own whose terminal the test holds the other end of. The destructor
-/// kills it.
+/// A program in a session of its own; the test holds the other end of its terminal. The destructor
+/// kills the program.
 class PseudoTerminal {
  public:
   struct Size {
@@ -30,28 +30,28 @@ class PseudoTerminal {
   PseudoTerminal& operator=(const PseudoTerminal&) = delete;
 
   void type(std::string_view keys) const;
-  /// The program gets SIGWINCH.
+  /// Changes the terminal's size, and the program gets SIGWINCH.
   void resize(Size size) const;
   void signal(int number) const;
 
-  /// All that was written to it, but for what was forgotten.
+  /// Everything that the program has written since the last forget_output().
   [[nodiscard]] const std::string& output();
   void forget_output();
   [[nodiscard]] bool wait_for(std::string_view text,
                               std::chrono::milliseconds limit = std::chrono::seconds(30));
-  /// Whether keys are shown as they are typed, and are read in lines.
+  /// Whether the terminal echoes keys and passes on whole lines.
   [[nodiscard]] bool is_in_line_mode() const;
 
   /// The end of the program; none if it still runs after the limit.
   [[nodiscard]] std::optional<ExitStatus> wait(std::chrono::milliseconds limit = longest_wait);
-  /// SIGTSTP's effect.
+  /// Whether SIGTSTP has stopped the program.
   [[nodiscard]] bool is_stopped() const { return process_stopped(pid_); }
 
  private:
   void read_more();
 
   Fd master_;
-  // Held open: without it the master would fail once the program has ended.
+  // Held open: without it the master would fail when the program has ended.
   Fd slave_;
   pid_t pid_ = -1;
   std::optional<ExitStatus> status_;

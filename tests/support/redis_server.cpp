@@ -301,8 +301,8 @@ void RedisServer::move_clock(std::chrono::seconds from_machine) {
   if (!impl_->clock) impl_->fail("was started under the machine's clock");
   impl_->clock->move(from_machine);
   if (!running() || stopped()) return;
-  // Valkey 9.1 reads the wall clock once in a millisecond, and counts on from there by a clock that
-  // was not moved.
+  // Valkey 9.1 reads the wall clock once per millisecond, and between readings adds the time of a
+  // clock that was not moved.
   const bool seen = eventually([&] {
     const auto expected = std::chrono::system_clock::now() + from_machine;
     return std::chrono::abs(wall_clock() - expected) < std::chrono::milliseconds(500);
@@ -326,7 +326,7 @@ Reply RedisServer::command(const Command& words, std::chrono::milliseconds limit
     client->set_limit(limit);
     return client->call(words);
   } catch (const std::runtime_error&) {
-    // The answer may still come, and would be taken for that of the next question.
+    // The answer may still come, and would be taken for the answer to the next command.
     if (client) client->reset();
     client.reset();
     throw;

@@ -38,22 +38,22 @@ struct RedisServerOptions {
   std::string bind{"127.0.0.1"};
   /// --requirepass; also used by url() and command().
   std::string password{};
-  /// Opens a TLS port besides the plain one.
+  /// Opens a TLS port next to the plain one.
   std::optional<TlsOptions> tls{};
   /// movable: see RedisServer::move_clock().
   ServerClock clock = ServerClock::of_the_machine;
   std::string program{"redis-server"};
   std::chrono::milliseconds start_limit = longest_wait;
-  /// A server counts as started when it answers, be it NOAUTH or LOADING. But a small data set is
-  /// loaded in no time and would only make tests flicker, so that much time is granted for it;
-  /// 0 for a test that wants to see LOADING.
+  /// Time to load the data set. A server counts as started when it answers, even NOAUTH or LOADING.
+  /// A small data set loads at once, and LOADING would only make tests flicker; 0 for a test that
+  /// wants to see LOADING.
   std::chrono::milliseconds loading_grace = std::chrono::seconds(1);
 };
 
-/// A real server on a loopback port, in a directory of its own. It is gone, with its directory,
-/// when the object is; if the test process is killed, the kernel kills the server.
+/// A real server on a loopback port, in a directory of its own. The server and its directory are
+/// gone when the object is; if the test process is killed, the kernel kills the server.
 ///
-/// command(), get(), pttl() may be called from any thread; everything else from one thread at a
+/// command(), get() and pttl() may be called from any thread; everything else from one thread at a
 /// time. Failures throw std::runtime_error with the server's log.
 class RedisServer {
  public:
@@ -79,7 +79,7 @@ class RedisServer {
   [[nodiscard]] std::string tls_url() const;   ///< rediss://[:password@]host:port
   [[nodiscard]] std::string unix_url() const;  ///< unix:///path
   [[nodiscard]] std::filesystem::path unix_path() const;
-  /// Where the server keeps its files.
+  /// The folder of the server's files.
   [[nodiscard]] std::filesystem::path data_directory() const;
   [[nodiscard]] std::string log() const;
   /// Changes take effect at the next start.
@@ -103,13 +103,13 @@ class RedisServer {
   /// TIME leaps, and so do the expiries of its keys. Returns when a server that runs has seen it.
   void move_clock(std::chrono::seconds from_machine);
 
-  /// Asks over a connection of its own, by way of the Unix socket: a network cut for a test does
-  /// not blind the test. Throws when there is no answer within `limit`.
+  /// Sends a command over a connection of its own, through the Unix socket: a network cut for a
+  /// test does not blind the test. Throws when there is no answer within `limit`.
   Reply command(const Command& words, std::chrono::milliseconds limit = longest_wait) const;
   [[nodiscard]] std::optional<std::string> get(const std::string& key) const;
-  /// Whether it is Redis of this version or later, or a fork that is compatible with one. A test of
-  /// what older servers lack is skipped there, and names the row of the matrix (tests/servers) that
-  /// it needs.
+  /// Whether it is Redis of this version or later, or a compatible fork. A test of a feature that
+  /// older servers lack is skipped there, and names the row of the matrix (tests/servers) that it
+  /// needs.
   [[nodiscard]] bool is_since(int major, int minor = 0) const;
   /// Milliseconds left; -1 without expiry, -2 without the key.
   [[nodiscard]] std::int64_t pttl(const std::string& key) const;
@@ -121,8 +121,8 @@ class RedisServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// N independent servers, started at once, that no client has met: for tests of just that, and of
-/// what is made of them. What users have is `Nodes`.
+/// N independent servers, started at once, that no client has met: for tests of first contact and
+/// of opening a deployment. Users have `Nodes`.
 class NewNodes {
  public:
   explicit NewNodes(std::size_t count, const RedisServerOptions& options = {});
@@ -138,9 +138,9 @@ class NewNodes {
 
   [[nodiscard]] std::vector<std::string> urls() const;  ///< RedisServer::short_url()
   [[nodiscard]] std::string joined_urls() const;        ///< separated by commas
-  /// The key's value per node; nothing where the key is absent or the node is down or stopped.
+  /// The key's value by node; none if the key is absent, or the node is down or stopped.
   [[nodiscard]] std::vector<std::optional<std::string>> holders(const std::string& key) const;
-  /// On how many nodes the key exists; has this value.
+  /// The number of nodes that have the key; that have it with this value.
   [[nodiscard]] std::size_t count_held(const std::string& key) const;
   [[nodiscard]] std::size_t count_held_by(const std::string& key, const std::string& value) const;
   void flush();  ///< FLUSHALL on every node that runs
@@ -149,16 +149,16 @@ class NewNodes {
   std::vector<RedisServer> servers_;
 };
 
-/// The same as users have them: opened as a deployment, as by `quorum-lock bootstrap`.
+/// Nodes as users have them: opened as a deployment, as by `quorum-lock bootstrap`.
 class Nodes : public NewNodes {
  public:
-  /// Clients whose `max_ttl` is another one get no lease.
+  /// Clients with another `max_ttl` get no lease.
   explicit Nodes(std::size_t count, const RedisServerOptions& options = {},
                  std::chrono::milliseconds max_ttl = limits::default_max_ttl);
 
-  /// Makes every node, all of which must run, as it was after the opening. If none has lost its
-  /// data since, only what is not of the deployment goes, and no client loses a connection.
-  /// Otherwise the nodes are flushed and opened again.
+  /// Restores every node, all of which must run, to its state after the opening. If no node has
+  /// lost its data since, only keys outside the deployment are deleted, and no client loses a
+  /// connection. Otherwise the nodes are flushed and opened again.
   void clear();
 
  private:

@@ -45,7 +45,7 @@ namespace resp {
 class RespParser {
  public:
   void feed(std::string_view bytes) { buffer_.append(bytes); }
-  /// The next complete value; throws std::runtime_error on bytes that are no RESP2.
+  /// The next complete value; throws std::runtime_error on bytes that are not RESP2.
   [[nodiscard]] std::optional<Reply> next();
 
  private:

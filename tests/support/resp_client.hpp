@@ -24,10 +24,10 @@ class RespClient {
 
   Reply call(const Command& command);
   void send_raw(std::string_view bytes);
-  /// The next value, asked for or pushed.
+  /// The next value, an answer or a push.
   [[nodiscard]] Reply read();
-  /// Whether the peer has closed or sent something unasked: an idle connection in that state must
-  /// not be used for a new question.
+  /// Whether the peer has closed or sent something without a command: such an idle connection must
+  /// not be used again.
   [[nodiscard]] bool stale() const noexcept;
   void set_limit(std::chrono::milliseconds limit) noexcept { limit_ = limit; }
   void reset() noexcept { close_with_reset(socket_); }

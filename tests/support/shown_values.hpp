@@ -30,7 +30,7 @@ namespace redlock::redis {
   return "?";
 }
 
-/// All that can be read of what was fed.
+/// All values that can be read from the bytes fed.
 [[nodiscard]] inline std::vector<std::string> drain(ReplyReader& reader) {
   std::vector<std::string> values;
   while (const Value* value = reader.next()) {

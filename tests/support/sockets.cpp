@@ -185,7 +185,7 @@ int pending_error(const Fd& socket) noexcept {
 
 void close_with_reset(Fd& socket) noexcept {
   const linger at_once{1, 0};
-  // A failure leaves an orderly close, the best that is left for a socket that refuses options.
+  // A socket that refuses options can only be closed in order.
   static_cast<void>(::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
   socket.reset();
 }

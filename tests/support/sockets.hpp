@@ -33,8 +33,8 @@ class Fd {
 /// A loopback port that no other test process takes while this object lives.
 ///
 /// The port lies below the kernel's ephemeral range. A port from bind(0) would not do for servers
-/// that are killed and started again: meanwhile any outgoing connection may be given it, and a
-/// client that reconnects to it may be given it as its own port and end up connected to itself.
+/// that are killed and started again: meanwhile the kernel may give it to any outgoing connection.
+/// A client that reconnects to it may even get it as its own port, and be connected to itself.
 class PortReservation {
  public:
   PortReservation() = default;

@@ -84,7 +84,7 @@ struct Prepared {
   pid_t parent;
 };
 
-// Runs where a sanitizer has not followed the fork.
+// Runs after a fork that a sanitizer has not followed.
 [[noreturn]] void become(const Prepared& prepared, int error_pipe) noexcept {
   const auto give_up = [error_pipe]() {
     const int error = errno;
@@ -105,8 +105,8 @@ struct Prepared {
   for (int stream = 0; stream < 3; ++stream) {
     if (::dup2(prepared.streams[static_cast<std::size_t>(stream)].get(), stream) < 0) give_up();
   }
-  // A connection leaked into a child would stay open after the test closed it. Where the kernel
-  // lacks the call, close-on-exec at each open is the only defence.
+  // A connection leaked into a child would stay open after the test closed it. If the kernel lacks
+  // the call, close-on-exec at each open is the only defence.
   static_cast<void>(::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC));
   if (!prepared.directory.empty() && ::chdir(prepared.directory.c_str()) != 0) give_up();
   ::execve(prepared.program.c_str(), prepared.argument_pointers.data(),
@@ -193,8 +193,8 @@ class Spawner {
 
   const pid_t owner_;
   std::mutex mutex_;
-  // Once for each task, and once more at the end. No condition variable: the destructor of one that
-  // is waited on waits itself, and in a forked copy for a thread that does not exist.
+  // Released once for each task, and once more at the end. Not a condition variable: destroying one
+  // that is waited on blocks, and in a forked copy the waiting thread does not exist.
   std::counting_semaphore<> changed_{0};
   std::deque<std::packaged_task<pid_t()>> tasks_;
   std::thread thread_;

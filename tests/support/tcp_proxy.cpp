@@ -22,8 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_queued = std::size_t{4} << 20U;
-// A reset right behind bytes makes the target's kernel forget them unread. The network to fear
-// is the one that lets the server read, and execute, what its client has long given up.
+// A reset right after bytes makes the target's kernel drop them unread. A worse network lets the
+// server read, and execute, commands that its client has long given up.
 constexpr auto reset_distance = std::chrono::milliseconds(10);
 
 struct Rule {
@@ -36,8 +36,8 @@ struct Piece {
   std::string bytes;
 };
 
-/// One direction of one connection. The end of the stream queues behind the bytes, like a packet:
-/// a held SET still arrives although the client has gone meanwhile.
+/// One direction of one connection. The end of the stream queues after the bytes, like a packet: a
+/// held SET still arrives after its client has gone.
 struct Pipe {
   enum class End { none, orderly, reset };
   enum class Sink { usable, dead };
@@ -194,7 +194,7 @@ void TcpProxy::Impl::step(Connection& connection) {
   if (connection.finished) return;
   reply_bytes += deliver(connection.replies, connection.client, reply_rule, connection);
   if (connection.finished) return;
-  // The target has ended the connection, and then refused what the client sent all the same.
+  // The target has ended the connection, and then refused bytes that the client still sent.
   if (connection.requests.sink == Pipe::Sink::dead && connection.replies.end_delivered) {
     reset(connection);
     return;
@@ -267,7 +267,7 @@ void TcpProxy::set_delay(Direction direction, std::chrono::milliseconds delay) {
 
 void TcpProxy::cut() {
   impl_->thread.call([this] {
-    // Those that wait in the backlog count as connected for their clients.
+    // Connections in the backlog count as connected for their clients.
     impl_->accept_all();
     for (auto& connection : impl_->connections) impl_->reset(connection);
     impl_->connections.clear();

@@ -30,19 +30,19 @@ class TcpProxy {
   void pass() { set(Direction::both, Flow::pass); }
   void hold() { set(Direction::both, Flow::hold); }
   void drop_replies() { set(Direction::replies, Flow::drop); }
-  /// Holds back every piece for this long; pieces under way keep their time.
+  /// Holds back every piece for this long; pieces under way keep their delay.
   void set_delay(Direction direction, std::chrono::milliseconds delay);
 
   /// Resets all connections, on both sides; bytes held back are lost. Returns when done.
   void cut();
-  /// From now on connecting is refused / possible again, at the same port.
+  /// From now on connections are refused; accepted again at the same port.
   void refuse();
   void accept();
 
-  /// From now on new connections lead to this port; those that are there stay.
+  /// From now on new connections lead to this port; existing ones stay.
   void lead_to(std::uint16_t target_port);
 
-  // Counters may trail what a client has seen already by a moment: wait with eventually().
+  // Counters may lag a moment after what a client has already seen: wait with eventually().
   [[nodiscard]] std::size_t connections_accepted() const;
   [[nodiscard]] std::size_t connections_open() const;
   /// Bytes delivered to the target / to clients.

@@ -64,8 +64,8 @@ void TempDir::remove() noexcept {
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  // Iterators over the stream's buffer would throw where a read fails, as that of /proc/PID/stat
-  // does when the process ends between open and read.
+  // Iterators over the stream's buffer would throw when a read fails, as a read of /proc/PID/stat
+  // does if the process ends after the open.
   std::ostringstream content;
   content << stream.rdbuf();
   return content.str();

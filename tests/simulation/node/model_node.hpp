@@ -49,16 +49,16 @@ struct Request {
   std::int64_t writer_reservation_ms = 0;
   std::int64_t cooldown_ms = 0;
   std::uint32_t permits = 0;  ///< the semaphore's number of permits
-  bool last = false;          ///< a release after which nothing may come for this token
+  bool last = false;          ///< a release after which no request for this token may come
   bool begun = false;         ///< numbered: the first half of its commands was executed
   core::MarkerWrite write{};  ///< write_marker
   std::uint64_t client = 0;   ///< the asking client; a release: the client to queue again
   std::optional<std::int64_t> ticket{};  ///< the client's ticket; none: it does not queue
-  bool keeps_first = false;              ///< a release of both: the first stays reserved for it
-  bool quiet = false;                    ///< a release that notifies and reserves for nobody
-  std::uint64_t keeper = 0;              ///< break_lock: the token that keeps everybody out
-  bool downgraded = false;               ///< a writer's key becomes a reader's hold
-  std::int64_t reserved_ms = 20;         ///< how long a free lock is reserved for its successor
+  bool keeps_first = false;       ///< a release of both: the first stays reserved for the client
+  bool quiet = false;             ///< a release that notifies nobody and reserves for nobody
+  std::uint64_t keeper = 0;       ///< break_lock: the token that keeps everybody out
+  bool downgraded = false;        ///< a writer's key becomes a reader's hold
+  std::int64_t reserved_ms = 20;  ///< how long a free lock is reserved for its successor
 };
 
 struct Response {
@@ -68,16 +68,16 @@ struct Response {
   std::uint64_t group = 0;         ///< the group that has holds; 0: none
   bool writer = false;             ///< a writer waits
   std::int64_t remaining_ms = -1;  ///< negative: unknown
-  std::int64_t number = 0;         ///< fenced: the node's; numbered: before it was raised
-  std::int64_t time = 0;           ///< nanoseconds; write_marker: what is left of a quarantine
+  std::int64_t number = 0;  ///< fenced: the node's number; numbered: its number before the raise
+  std::int64_t time = 0;    ///< nanoseconds; write_marker: the rest of a quarantine
   std::optional<core::Holds> holds{};
-  std::string free{};        ///< take_permit refused: the permits it can have
+  std::string free{};        ///< take_permit refused: the permits that the client can have
   std::string marker{};      ///< read_marker, write_marker
-  bool read_only = false;    ///< an error: it is a replica
-  std::int64_t counted = 0;  ///< a planted fault's: what INCR answered
+  bool read_only = false;    ///< an error because the node is a replica
+  std::int64_t counted = 0;  ///< for a planted fault: the answer of INCR
   bool had_it = false;       ///< an extend found the key there
   bool queued = false;       ///< release_plain: clients are queued for the resource
-  std::int64_t ticket = 0;   ///< where the client is queued now
+  std::int64_t ticket = 0;   ///< the client's present ticket
   bool is_first = false;
 };
 
@@ -98,21 +98,21 @@ struct GuardResponse {
   bool unmarked = false;
 };
 
-/// A Redis master as the protocol sees it: keys that expire by its own wall clock, a run_id,
-/// scripts it knows (those of the guards and of fencing tokens line by line). CLIENT KILL is the
-/// network's, which has the connections.
+/// A Redis master as the protocol sees it: keys that expire by its own wall clock, a run_id, and
+/// the scripts that it knows (those of the guards and of fencing tokens line by line). The network
+/// carries out CLIENT KILL, because it has the connections.
 class ModelNode {
  public:
   ModelNode(Clock wall_clock, Mutant mutant) : clock(wall_clock), mutant_(mutant) {
-    // As opening a new deployment leaves it.
+    // The floor that the opening of a deployment leaves.
     memory_.floor = clock.local(0) / 1000;
   }
 
   [[nodiscard]] Response execute(const Request& request, True now);
 
-  /// The commands of a numbered SET are not one: others' may come between SET and ZMSCORE, and ZADD
-  /// and GET; of a short one between SET and ZADD. The answer of the second half is in the
-  /// `response` of the first.
+  /// Other clients' commands may run between the two halves of a numbered SET: SET and ZMSCORE,
+  /// then ZADD and GET; in the short form SET, then ZADD. `end_numbered` completes the `response`
+  /// of the first half.
   [[nodiscard]] Response begin_numbered(const Request& request, True now);
   void end_numbered(const Request& request, True now, Response& response);
 
@@ -124,16 +124,16 @@ class ModelNode {
   /// How the node publishes; at first, nobody listens.
   Publish publish = [](std::uint64_t, std::size_t, std::uint32_t) { return false; };
 
-  std::size_t resources = 2;  ///< that are ever locked
+  std::size_t resources = 2;  ///< resources that are ever locked
   bool has_permits = false;   ///< the resources are permits of one semaphore
   int let_in_at_once = 64;    ///< readers that one script lets in; each of them lets in more
 
   bool running = true;
   True stopped_until = 0;
   std::uint64_t run = 1;
-  std::uint64_t role = 1;  ///< another replication id for each
+  std::uint64_t role = 1;  ///< the number of the replication id, new for each role
   True read_only_until = 0;
-  bool says_replica = false;  ///< until then, to who connects
+  bool says_replica = false;  ///< the handshake sees a replica until `read_only_until`
   std::int64_t connections = 0;
 
   void start_again() {
@@ -145,7 +145,7 @@ class ModelNode {
     knows_ = {};
   }
 
-  /// On each new connection: see redis::loaded_scripts.
+  /// Loads the scripts that each new connection loads: see redis::loaded_scripts.
   void load_scripts() {
     for (const Script script : {Script::release, Script::queue, Script::leave}) {
       knows_[static_cast<std::size_t>(script)] = true;
@@ -158,20 +158,21 @@ class ModelNode {
   [[nodiscard]] GuardResponse guard(const GuardRequest& request, True now);
   [[nodiscard]] std::string& marker() noexcept { return memory_.marker; }
   [[nodiscard]] const std::string& marker() const noexcept { return memory_.marker; }
-  /// Forbids votes for at least that long, and fencing numbers below the node's clock at its end.
+  /// Forbids votes for at least `milliseconds`, and fencing numbers below the node's clock at the
+  /// end.
   void quarantine(std::int64_t milliseconds, True now);
-  /// Whether anything is locked there.
+  /// Whether anything is locked on the node.
   [[nodiscard]] bool has_keys(True now) const;
 
-  /// REPLICAOF somebody with nothing, and NO ONE at that instant: the process and its connections
-  /// stay. Until then it takes no writes.
+  /// REPLICAOF an empty node, and NO ONE at once: the process and its connections stay. The node
+  /// takes no writes until `until`.
   void change_role(True until) {
     forget();
     ++role;
     read_only_until = until;
     says_replica = false;
   }
-  /// change_role(), and until then the node is a replica to which clients can connect.
+  /// change_role(), and until `until` the node is a replica to which clients can connect.
   void demote(True until) {
     change_role(until);
     says_replica = true;
@@ -203,12 +204,12 @@ class ModelNode {
   void save() { saved_ = memory_; }
   void restore() { memory_ = saved_; }
 
-  std::uint64_t evicted = 0;  ///< keys, of this process
+  std::uint64_t evicted = 0;  ///< evicted keys, by this process
   Clock clock;
   Servers version = Servers::by_scripts;
-  bool compares = false;     ///< without a script, and sets several keys at once
-  bool runs_scripts = true;  ///< for the clients' user
-  /// What the handshake finds.
+  bool compares = false;     ///< compares without a script, and sets several keys at once
+  bool runs_scripts = true;  ///< the clients' user may run scripts
+  /// The capabilities that the handshake finds.
   [[nodiscard]] core::Capabilities capabilities() const noexcept;
 
   /// Numbers below the floor are not acknowledged; microseconds.
@@ -232,37 +233,37 @@ class ModelNode {
   /// `until`.
   [[nodiscard]] bool ends_within(std::size_t resource, True from, True until) const;
   [[nodiscard]] bool has(std::size_t resource, std::uint64_t token, True now) const;
-  /// Whether the client has a place in the queue, a duty to watch, or a turn.
+  /// Whether the client has a queue position, the duty of the standby, or a turn.
   [[nodiscard]] bool has_waiter(std::size_t resource, std::uint64_t client) const;
   [[nodiscard]] bool has_turn(std::size_t resource, std::uint64_t client) const;
 
  private:
-  // Instants are milliseconds of the node's clock; a thing has ended when its instant is reached.
+  // Instants are milliseconds of the node's clock; an entry has ended when its instant is reached.
   struct Key {
     std::uint64_t token = 0;
     std::int64_t expires = 0;
-    std::uint64_t group = 0;                      // or: who may hold it,
-    std::map<std::uint64_t, std::int64_t> holds;  // who does, until when,
-    std::int64_t writer = 0;                      // and until when new holds are refused,
-    std::int64_t next = 0;                        // and until when it is reserved for readers
+    std::uint64_t group = 0;                      // who may share the key; 0: nobody
+    std::map<std::uint64_t, std::int64_t> holds;  // the group's holders, and until when they hold
+    std::int64_t writer = 0;  // until when a waiting writer has new holds refused
+    std::int64_t next = 0;    // until when the key is reserved for readers
     [[nodiscard]] std::int64_t last() const;
   };
   struct Memory {
     std::array<Key, most_resources + 1> keys{};
     std::array<std::int64_t, most_resources> numbers{};  // microseconds; 0: none
     std::optional<std::int64_t> floor;
-    std::string marker;  // word for word; empty: none
+    std::string marker;  // the marker's text; empty: none
     std::int64_t quarantine_until = 0;
-    std::int64_t awaited_until = 0;                          // somebody waits for anything
-    std::array<ModelQueue, most_resources + 1> queues{};     // who waits
-    std::array<std::int64_t, most_resources + 1> watches{};  // until when somebody watches the next
-    std::array<std::uint64_t, most_resources + 1> watchers{};            // and who
-    std::array<std::set<std::uint64_t>, most_resources + 1> admitted{};  // of the readers
+    std::int64_t awaited_until = 0;                       // until when somebody waits for anything
+    std::array<ModelQueue, most_resources + 1> queues{};  // the waiting clients
+    std::array<std::int64_t, most_resources + 1> watches{};    // until when a standby is on duty
+    std::array<std::uint64_t, most_resources + 1> watchers{};  // the standby
+    std::array<std::set<std::uint64_t>, most_resources + 1> admitted{};  // admitted readers
     struct Before {
       std::set<std::uint64_t> holds;
       std::int64_t ends = 0;
     };
-    std::array<Before, most_resources + 1> before{};  // older than somebody's wait
+    std::array<Before, most_resources + 1> before{};  // holds that are older than somebody's wait
   };
   /// An expired key is deleted when it is read: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
@@ -295,7 +296,7 @@ class ModelNode {
   void extend_hold(const Request& request, True now, Response& response);
   void share_with_readers(const Request& request, True now);
   void leave(const Request& request, True now, Response& response);
-  /// Whether it has a holder, whose release will notify those that wait.
+  /// Whether the resource has a holder, whose release will notify the waiters.
   [[nodiscard]] bool has_holder(std::size_t resource, True now);
   /// Whether nobody holds the resource and it is reserved for nobody; new holds can be refused.
   [[nodiscard]] bool is_open(std::size_t resource, True now);
@@ -306,7 +307,7 @@ class ModelNode {
   enum class From : std::uint8_t { front, back };
   std::uint64_t tell(std::size_t queued, From end, std::size_t position, std::uint32_t before,
                      std::size_t resource);
-  /// Whether its waiters can also be in the queue for any permit of the semaphore.
+  /// Whether waiters for the resource can also be in the queue for any permit of the semaphore.
   [[nodiscard]] bool is_permit(std::size_t resource) const;
   void refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now);
   [[nodiscard]] bool has_older_hold(std::size_t resource, True now) const;
@@ -350,7 +351,7 @@ class ModelNode {
   Mutant mutant_;
   Memory memory_;
   Memory saved_;
-  Memory aside_;  ///< of the other database
+  Memory aside_;  ///< the memory of the other database
   bool is_swapped_ = false;
   std::array<bool, scripts> knows_{};
 };

@@ -65,7 +65,7 @@ void ModelNode::take_permit(const Request& request, True now, Response& response
   const std::int64_t millis = clock.milliseconds(now);
   std::size_t permit = request.resource;
   if (mutant_ == Mutant::count_permits) {
-    // Any permit, as long as not all are taken: so many tokens and no more are on this node.
+    // Takes any permit until all are taken: the node counts its tokens, and nothing else.
     while (permit < request.permits && memory_.keys[permit].token != 0) ++permit;
     if (permit == request.permits) permit = 0;
   }
@@ -175,7 +175,7 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   if (request.both) std::sort(order.begin(), order.end());
   for (std::size_t place = 0; place < (request.both ? 2U : 1U); ++place) {
     const std::size_t resource = order.at(place);
-    // The client does not read any more: its place among the readers that were let in is given up.
+    // The client no longer reads, so it gives up its admission as a reader.
     if (Key& key = memory_.keys[resource]; key.token == 0) {
       look(key, now);
       if (key.next != 0) static_cast<void>(admit(resource, request.client));
@@ -244,7 +244,7 @@ bool ModelNode::write_back_as_planted(const Request& request, True now, Response
   const bool raise = request.stamp.verb == Verb::raise_fence;
   const std::uint64_t there = holder(request.resource, now);
   if (mutant_ == Mutant::maximum_of_counters && !raise && there == 0) {
-    // Said to be the number that was asked for; the driver makes the maximum of what was counted.
+    // The answer acknowledges the requested number; the driver takes the maximum of the counters.
     memory_.keys[request.resource].token = request.token;
     memory_.keys[request.resource].expires = clock.milliseconds(now) + request.ttl_ms;
     response.counted = ++number;

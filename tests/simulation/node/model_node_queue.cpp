@@ -109,7 +109,7 @@ void ModelNode::pass_on_to_readers(std::size_t resource, std::uint64_t reader,
 }
 
 void ModelNode::let_in_readers(std::size_t resource, const Request& request, True now) {
-  // Longer than a client sleeps that waits.
+  // Longer than a waiting client sleeps.
   constexpr std::int64_t refused_for = 4000;
   ModelQueue& queue = memory_.queues[resource];
   auto& admitted = memory_.admitted[resource];

@@ -9,11 +9,11 @@
 
 namespace redlock::simulation {
 
-/// Delivers a notification to a waiting client: whether it listens. `before` were notified too.
+/// Notifies a waiting client; returns whether it listens. `before`: clients notified before it.
 using Publish =
     std::function<bool(std::uint64_t client, std::size_t resource, std::uint32_t before)>;
 
-/// Of a reader.
+/// The bit of a reader's entry.
 inline constexpr std::uint64_t sharing = std::uint64_t{1} << 60;
 [[nodiscard]] constexpr std::uint64_t client_of(std::uint64_t entry) noexcept {
   return entry & ~sharing;
@@ -22,7 +22,8 @@ inline constexpr std::uint64_t sharing = std::uint64_t{1} << 60;
 /// The queue of a resource on a node, as parts/tickets.lua keeps it.
 class ModelQueue {
  public:
-  /// Queued by its ticket, or as it is already; 0: a new one. Answers the ticket.
+  /// Queues the client at its ticket, or at `ticket` if that is higher; without either, at a new
+  /// one. Returns the ticket.
   std::int64_t enqueue(std::uint64_t client, std::int64_t ticket) {
     std::int64_t wanted = std::max(ticket, score(client).value_or(0));
     if (wanted == 0) wanted = next_;
@@ -30,8 +31,8 @@ class ModelQueue {
     next_ = std::max(next_, wanted + 1);
     return wanted;
   }
-  /// Kept for so long since somebody was queued last, by the node's clock; whether it was renewed,
-  /// as it is now and then.
+  /// Keeps the queue for `milliseconds` from now, by the node's clock, but renews its expiry only
+  /// now and then. Returns whether it did.
   bool keep_for(std::int64_t milliseconds, std::int64_t now) {
     const bool is_due = 100 * (ends_ - now) < 85 * milliseconds;
     if (is_due) ends_ = now + milliseconds;
@@ -44,15 +45,15 @@ class ModelQueue {
   void remove(std::uint64_t client) {
     std::erase_if(entries_, [&](const Entry& entry) { return entry.client == client; });
   }
-  /// In whatever form.
+  /// Removes all entries of the client, a reader's included.
   void remove_all(std::uint64_t client) {
     std::erase_if(entries_, [&](const Entry& entry) { return client_of(entry.client) == client; });
   }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  /// Somebody was queued lately: what a plain command sees of it.
+  /// Whether somebody was queued lately, which is all that a plain command sees.
   [[nodiscard]] bool exists() const { return next_ > 1 || !entries_.empty(); }
   [[nodiscard]] bool has(std::uint64_t client) const { return score(client).has_value(); }
-  /// 0: nobody.
+  /// The client at that queue position; 0: nobody.
   [[nodiscard]] std::uint64_t at(std::size_t place) const {
     return place < entries_.size() ? entries_[place].client : 0;
   }
@@ -63,7 +64,7 @@ class ModelQueue {
   struct Entry {
     std::int64_t score = 0;
     std::uint64_t client = 0;
-    /// Of equal tickets in the order of what servers keep: '~' behind digits.
+    /// Equal tickets are in the order of the servers' members: '~' after digits.
     friend auto operator<=>(const Entry& a, const Entry& b) {
       return std::tuple(a.score, a.form(), a.client) <=> std::tuple(b.score, b.form(), b.client);
     }
@@ -81,7 +82,7 @@ class ModelQueue {
     std::sort(entries_.begin(), entries_.end());
   }
 
-  std::vector<Entry> entries_;  ///< in their order
+  std::vector<Entry> entries_;  ///< in queue order
   std::int64_t next_ = 1;       ///< the next new ticket
   std::int64_t ends_ = 0;
 };

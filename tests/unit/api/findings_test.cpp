@@ -428,8 +428,7 @@ TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
   ASSERT_THAT(ids_of(check), ElementsAre("fencing-floor"));
   EXPECT_EQ(check.findings[0].node, "redis://b");
   EXPECT_THAT(check.findings[0].what, HasSubstr("30 hours ahead"));
-  // The node's own clock is wrong by as much: the floor is not ahead of it, but of the others'
-  // clocks.
+  // The node's own clock is wrong by as much: the floor is above the other nodes' clocks only.
   nodes[1].fencing_ahead = seconds(0);
   *nodes[1].clock += std::chrono::hours(30);
   check = judge(nodes, options_for(3));

@@ -267,7 +267,7 @@ class Harness {
     if (event.server.empty()) event.server = server;
     return step(event);
   }
-  /// The same answer from several nodes, one after the other.
+  /// Several nodes give the same answer, one after the other.
   std::string answers(std::initializer_list<int> nodes, Reply reply, std::string_view text = {},
                       std::optional<Duration> remaining = {}) {
     std::string all;

@@ -43,7 +43,7 @@ struct EnrollingClient : Harness {
     marker.self = "node" + std::to_string(node);
     return marker;
   }
-  /// The marker of a client that has other names for the same nodes.
+  /// A marker written by a client that has other names for the same nodes.
   static Marker opening_elsewhere(NodeIndex node) {
     Marker marker = member(node);
     marker.incarnation = "j";
@@ -104,7 +104,7 @@ struct EnrollingClient : Harness {
     markers[node] = format_marker(marker) + " 2";
     return answer_written(node, quarantine);
   }
-  /// Gives nodes 0 and 1 the admission under which node 2 is taken back, and re-reads node 2.
+  /// Gives nodes 0 and 1 the admission under which node 2 is taken back, and re-reads both.
   std::string give_admission() {
     read(2);
     write(0, to_write(), 0s);

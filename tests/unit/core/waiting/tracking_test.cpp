@@ -1,5 +1,5 @@
 // Nodes notify the client of a key that changes: a foreign lock that ends, a resource that is
-// observed, the queue behind a lease.
+// observed, the queue for a held resource.
 
 #include <gtest/gtest.h>
 
@@ -278,7 +278,7 @@ TEST(Observer, ends_with_its_client) {
   EXPECT_EQ(h.step(Shutdown{1s}), "failed #1 closed; drained");
 }
 
-// --- the queue behind a lease -------------------------------------------------------------------
+// --- the queue for a held resource --------------------------------------------------------------
 
 struct Holding : Tracking {
   Holding() { hold(10s); }
