@@ -34,14 +34,18 @@ void MemberChange::note_former_names(const ChangeScene& scene) {
   }
 }
 
-/// Whether an earlier run of the same bootstrap has overwritten the node's marker. That run had
-/// read it, and found that the list leaves no quorum out; which member the node was is lost.
+/// Whether an interrupted run of the same bootstrap has overwritten the node's marker, so that the
+/// node may have been any member of the deployment. A bootstrap gives its deployment a generation
+/// above those of all markers that it has read: an opening that is not above has not seen this one.
 bool MemberChange::may_be_any_member(const ObservedNode& node, const Marker& marker) const {
-  const auto former = former_names_.lower_bound({node.name, marker.deployment, std::string()});
-  const bool known = former != former_names_.end() && std::get<0>(*former) == node.name &&
-                     std::get<1>(*former) == marker.deployment;
-  return !known && node.marker && node.marker->state == Marker::State::opening &&
-         node.marker->members == wish_.members && node.marker->max_ttl == wish_.max_ttl;
+  const bool is_known =
+      std::any_of(former_names_.begin(), former_names_.end(), [&](const auto& former) {
+        return std::get<0>(former) == node.name && std::get<1>(former) == marker.deployment;
+      });
+  if (is_known || !node.marker || node.marker->state != Marker::State::opening) return false;
+  const Marker& opening = *node.marker;
+  return opening.members == wish_.members && opening.max_ttl == wish_.max_ttl &&
+         generation_of(opening.deployment) > generation_of(marker.deployment);
 }
 
 /// The number of members of the marker's deployment that no listed node is, or was by a marker that

@@ -292,6 +292,23 @@ TEST(MemberBootstrap, of_another_list_than_the_interrupted_one_leaves_a_deployme
   EXPECT_TRUE(run.writes.empty());
 }
 
+// The interrupted bootstrap had read a blank node, which has joined another deployment since.
+TEST(MemberBootstrap, that_was_interrupted_takes_no_node_from_a_deployment_that_it_has_not_seen) {
+  World world(3);
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+  Operator killed(world, wish);
+  while (killed.writes.size() < 2) ASSERT_TRUE(killed.step());
+  Marker theirs;
+  theirs.state = Marker::State::active;
+  theirs.deployment = "1.d";
+  theirs.members = {"m1", "m2", "n3"};
+  theirs.self = "n3";
+  world.write("n3", theirs, milliseconds(-1));
+  Operator run(world, wish);
+  ASSERT_TRUE(run.refused()) << world.describe();
+  EXPECT_TRUE(run.writes.empty());
+}
+
 TEST(MemberBootstrap, of_the_same_nodes_by_other_names_goes_through) {
   for (std::size_t count = 1; count <= 5; ++count) {
     World world = world_by_other_names(count);
