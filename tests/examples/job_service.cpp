@@ -94,7 +94,7 @@ class Database {
   Written schedule(redlock::FencingToken term) {
     const std::string number = to_string(term);
     const std::string earliest = std::to_string(now_ms() - patience);
-    // What began later began before the machine was started again: the clock is new.
+    // After a restart of the machine its clock begins anew, and a job may seem to begin in future.
     const std::string latest = std::to_string(now_ms() + patience);
     return transaction([&] {
       const Written fenced = write(

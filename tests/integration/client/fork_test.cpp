@@ -66,7 +66,7 @@ template <typename Body>
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// As above, from a parent whose other threads sleep.
+/// Runs `body` in a child that is forked while the parent's other threads sleep.
 template <typename Body>
 [[nodiscard]] int in_child(Body body) {
   await_sleeping_threads();
@@ -199,8 +199,8 @@ TEST_F(Fork, NothingIsValidInTheChild) {
 }
 
 TEST_F(Fork, AskingAMutexInTheChildWaitsForNoThreadOfTheParent) {
-  // A thread of the parent may be inside the mutex while the process forks. It never sleeps, and
-  // allocates nothing.
+  // A thread of the parent may be inside the mutex while the process forks. That thread never
+  // sleeps, and allocates nothing.
   Mutex mutex(client_, resource_);
   const std::scoped_lock held(mutex);
   std::atomic<bool> ends{false};

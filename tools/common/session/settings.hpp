@@ -24,8 +24,7 @@ struct Settings {
   std::string name{};  ///< what people call the client; empty: as the library does
   std::string user{};
   std::string password{};
-  std::string
-      password_file{};  ///< is read again at each connection; `password` is its present content
+  std::string password_file{};  ///< read again at each connection; empty if it is a pipe
   TlsOptions tls{};
   std::string server_name{};  ///< of the nodes' certificates; empty: the URLs' hosts
   std::optional<std::chrono::nanoseconds> timeout{};

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include "integration/cli/tool.hpp"
 #include "integration/security/credentials.hpp"
@@ -62,10 +61,10 @@ TEST(CliPasswordFile, MayBeAPipe) {
   const TempDir directory;
   const std::string fifo = (directory.path() / "fifo").string();
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  std::thread writer([&] { std::ofstream(fifo) << "first-secret\n"; });
+  std::fstream writer(fifo);  // for both directions: to open it waits for no reader
+  writer << "first-secret\n" << std::flush;
   const ProcessResult acquired = run_tool(
       {"acquire", "r", "--nodes", rotating.joined_urls(), "--password-file", fifo, "--wait", "0s"});
-  writer.join();
   EXPECT_EQ(acquired.exit_code, 0) << acquired.errors;
 }
 
