@@ -29,7 +29,7 @@ constexpr ForeignOption foreign_options[] = {
     {{"-name"}, "write --name TEXT"},
     {{"-verbose"}, "write --verbose"},
     {{"-monitor-retry"},
-     "write --ttl DURATION: so long the lock survives nodes that do not answer"},
+     "write --ttl DURATION: the lock survives nodes that do not answer for about as long"},
     {{"-child-exit-code"}, "leave it out: the exit code is always COMMAND's"},
     {{"-pass-stdin"}, "leave it out: COMMAND always has the standard input"},
 };

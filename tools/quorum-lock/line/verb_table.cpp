@@ -6,8 +6,7 @@ namespace {
 constexpr OptionText globals[] = {
     {"nodes", "URL[,URL...]",
      "The nodes: redis://[user[:password]@]host[:port][/db], rediss://...[?server_name=NAME] "
-     "(TLS), "
-     "unix:///path[?db=n] or host[:port][/db]; may be repeated"},
+     "(TLS), unix:///path[?db=n] or host[:port][/db]; may be repeated"},
     {"config", "FILE",
      "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
      "each verb with its own options: see config. The command line overrides the environment, the "
@@ -32,22 +31,21 @@ constexpr OptionText globals[] = {
      "took too long, up to eight times; default: --timeout"},
     {"max-ttl", "DURATION", "Longest TTL that this deployment allows; default 30s"},
     {"restart-guard", "DURATION|off",
-     "How long a node that restarted, or that is new, has no vote; not below the max TTL; default: "
-     "the max TTL. If it is below 30s and --max-ttl is not given, it is the max TTL too. See "
-     "bootstrap"},
+     "How long a node that restarted, or that is new, has no vote; not below the max TTL, which is "
+     "the default. Below 30s, and without --max-ttl, it is the max TTL, too. See bootstrap"},
     {"durable", "",
      "A node that restarted with its data keeps its vote if it writes every command to disk "
      "(appendfsync always)"},
     {"clock-bound", "DURATION",
      "How far a node's clock may be from the others' before it has no vote; default 1s"},
     {"prefix", "PREFIX",
-     "Stands before the names of resources on the nodes, and is not shown, so that teams can share "
-     "nodes; ends with a colon, as in team:; the URL of each node may say it instead, "
+     "A text before the names of resources on the nodes, which is not shown, so that teams can "
+     "share nodes. It ends with a colon: team:. The URL of each node can have it instead: "
      "redis://host?prefix=team:"},
     {"json", "", "One JSON object on standard output, nothing else there"},
     {"quiet", "",
-     "Print only the token (acquire) or the report of a verb that changes nothing; otherwise print "
-     "nothing; on standard error only errors"},
+     "Print only the token (acquire), the report (verbs that change nothing), or nothing (all "
+     "other verbs); on standard error only errors"},
     {"verbose", "",
      "Report the events of the nodes on standard error; with --json, each line is a JSON object"},
     {"server-name", "NAME",
@@ -56,18 +54,17 @@ constexpr OptionText globals[] = {
     {"log-level", "LEVEL",
      "Report the events of the nodes on standard error, from LEVEL on: debug (also idle "
      "connections that end), info (--verbose) or warning; repeated events once a minute. Default: "
-     "only warnings that no result tells"},
+     "only warnings that are not part of a result"},
 };
 
 constexpr OptionText run_options[] = {
     {"ttl", "DURATION", "How long a crash blocks others; renewed while COMMAND runs; default 10s"},
     {"wait", "DURATION|forever", "How long to wait for the lock; default 30s, 0s: one attempt"},
     {"conflict-exit-code", "N",
-     "Exit code if another holds the lock until the wait is over; 0 to 255, default 75"},
+     "Exit code if another client has the lock until the wait is over; 0 to 255, default 75"},
     {"max-hold", "DURATION",
      "Never hold the lock longer than this; COMMAND gets SIGTERM a fifth of the TTL before that, "
-     "at "
-     "most 2s before, or earlier if --kill-after needs it"},
+     "at most 2s before, or earlier if --kill-after needs it"},
     {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
     {"kill-after", "DURATION",
      "Longest time between SIGTERM and SIGKILL when the lock is lost; default: short enough that "
@@ -77,8 +74,10 @@ constexpr OptionText run_options[] = {
      "Give a key that holds the lock and has no expiry this TTL, at most --max-ttl; other keys are "
      "not touched"},
     {"shared", "", "Hold as a reader: many readers or one writer"},
-    {"permits", "K", "Hold one of K permits; COMMAND finds its name in QUORUM_LOCK_PERMIT"},
-    {"owner", "NAME", "Hold for this owner: every caller that names it is granted the lock too"},
+    {"permits", "K",
+     "Hold one of K permits; COMMAND finds the permit's name in QUORUM_LOCK_PERMIT"},
+    {"owner", "NAME",
+     "Hold for this owner: every caller that names the same owner is granted the lock, too"},
     {"at-least", "DURATION",
      "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
      "sooner; at most 8760h"},
@@ -96,9 +95,9 @@ constexpr OptionText run_options[] = {
     {"metrics-required", "",
      "Do not run COMMAND if --metrics-listen cannot listen; otherwise that is a warning"},
     {"status-listen", "HOST:PORT",
-     "Answer GET / there, for load balancers and probes: 200 while the lock is held, 503 before "
-     "and "
-     "after, a JSON object in both; and GET /metrics. PORT 0: any, printed on standard error"},
+     "Answer GET / on this address, for load balancers and probes: 200 while the lock is held, 503 "
+     "before and after, with a JSON object; and GET /metrics. PORT 0: any free port, printed on "
+     "standard error"},
 };
 
 constexpr OptionText elect_options[] = {
@@ -120,7 +119,7 @@ constexpr OptionText acquire_options[] = {
     {"conflict-exit-code", "N", "As in run"},
     {"fencing", "", "Also get a number that grows with every lease, for storage that checks it"},
     {"shared", "", "As in run: a reader's hold"},
-    {"permits", "K", "One of K permits; prints which"},
+    {"permits", "K", "Acquire one of K permits, and print its name"},
     {"owner", "NAME", "As in run: a hold of this owner"},
     {"at-least", "DURATION",
      "Nobody else acquires RESOURCE for this time, unless the token is released; at most 8760h"},
@@ -143,13 +142,14 @@ constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K permits o
 constexpr OptionText limit_option = {"limit", "KEYS",
                                      "How many keys of each node to go through; default 10000"};
 constexpr OptionText list_verb_options[] = {
-    {"watch", "", "List again every second, until a signal; on a terminal in the same place"},
+    {"watch", "",
+     "List again every second, until a signal; on a terminal, each list replaces the one before"},
     limit_option};
 constexpr OptionText doctor_options[] = {
     {"watch", "",
      "Check again and again, until a signal, and report what has changed. The exit code is that of "
      "the last check"},
-    {"interval", "DURATION", "--watch: how long to wait between two checks; default 5s"},
+    {"interval", "DURATION", "With --watch: how long to wait between two checks; default 5s"},
     {"nagios", "",
      "One line and the exit code of a monitoring plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN"},
 };
@@ -160,7 +160,7 @@ constexpr OptionText bootstrap_options[] = {
 constexpr OptionText break_options[] = {
     {"yes", "", "Do not ask"},
     {"holder", "NAME",
-     "Only what NAME holds, of all resources or of those that are named: the name of a client, a "
+     "Break only what NAME holds, on RESOURCE or on all resources. NAME is the name of a client, a "
      "candidate or an owner, or a token; a glob if it has a * ? or ["},
     {"delay", "DURATION",
      "Nobody can acquire RESOURCE for this time afterwards; at most --max-ttl; default: no delay"},
@@ -173,10 +173,11 @@ constexpr OptionText bench_options[] = {
      "one lock, by a lock per item), cohort (threads that share one Mutex, alone and next to "
      "another client), crowd (many clients with connections of their own that wait for one lock), "
      "faults (cycles while nodes of its own are killed or stopped, and how soon calls fail once a "
-     "majority is), or family (cycles of each kind of lock, without guards, with them, and "
+     "majority is down), or family (cycles of each kind of lock, without guards, with them, and "
      "fenced)"},
     {"in-flight", "LIST", "Locks in flight at once; default 1,16,64; faults and family: 1,64"},
-    {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5, crowd: 3"},
+    {"nodes-count", "LIST",
+     "How many of the nodes to use; default 1,3,5, handoff: 5, crowd: 3; with --nodes all of them"},
     {"duration", "DURATION",
      "Length of one repetition of one side; default 2s, market and crowd: 5s, faults: 1s, family: "
      "500ms"},
@@ -185,18 +186,20 @@ constexpr OptionText bench_options[] = {
     {"blocking", "", "Drive the blocking interface from as many threads as locks in flight"},
     {"guards", "", "Also compare without guards, with all guards, and with fencing tokens"},
     {"scripts", "",
-     "Also compare plain commands (DELIFEQ) with scripts, if the nodes have both; with --local "
-     "also by their cost for the nodes"},
+     "Also compare plain commands (DELIFEQ) with scripts, if the nodes have both; with --local, "
+     "also compare their cost for the nodes"},
     {"contenders", "LIST",
      "handoff: processes that want the lock; default 2,8,32. cohort: threads; default 1,8,64. "
      "crowd: clients; default 8,16,32,64,125,250,500,1000"},
-    {"hold", "DURATION", "handoff and crowd: how long each holds it; default 1ms, crowd: 2ms"},
-    {"hand-overs", "K", "handoff: how many in one repetition; default 2000"},
+    {"hold", "DURATION",
+     "handoff and crowd: how long each holds the lock; default 1ms, crowd: 2ms"},
+    {"hand-overs", "K", "handoff: how many hand-overs in one repetition; default 2000"},
     {"reentry", "",
-     "handoff: only with contenders that ask again at once; default: this and --drain"},
+     "handoff: measure only contenders that ask again at once; default: these, and those of "
+     "--drain"},
     {"drain", "",
-     "handoff: only with contenders that queue up together, are served in turn, and then queue up "
-     "again"},
+     "handoff: measure only contenders that queue up together, are served in turn, and then queue "
+     "up again"},
     {"floor", "", "Interleave a program without lock logic and show the ratio to it"},
     {"peers", "",
      "cycle: also interleave other Redlock clients: node-redlock and redlock-universal, which npm "
@@ -217,24 +220,24 @@ constexpr OptionText chaos_options[] = {
     {"ports", "FIRST-LAST",
      "Ports of 127.0.0.1 for the servers and the links to them; default: any free ports"},
     {"html", "FILE", "Write a page that draws the leases over the faults"},
-    {"keep", "FOLDER", "Keep the histories there; after a violation they are always kept"},
+    {"keep", "FOLDER", "Keep the histories in FOLDER; after a violation they are always kept"},
     {"check", "FOLDER", "Run nothing; judge the histories that a run has kept"},
     {"contender-command", "COMMAND",
-     "One more contender, another Redlock client: a program that takes the same locks, and records "
-     "them as quorum-lock(1) says. Nodes do not forget then: --faults without clock, role, evict "
-     "and name"},
+     "One more contender, which is another Redlock client: a program that takes the same locks, "
+     "and records them as quorum-lock(1) says. Nodes keep their data then: --faults is without "
+     "clock, role, evict and name"},
 };
 
 constexpr ExitText no_quorum = {
     "69", "unavailable: too few nodes answer or may vote, or a limit of this machine"};
 constexpr ExitText held_by_another = {
-    "75", "held by another until the wait was over; see --conflict-exit-code"};
+    "75", "another client had the lock until the wait was over; see --conflict-exit-code"};
 constexpr ExitText run_exits[] = {
     {"0", "COMMAND's exit code, whatever it is"},
     no_quorum,
     {"74", "the lock was lost while COMMAND ran"},
     held_by_another,
-    {"76", "--adopt: not the holder"},
+    {"76", "with --adopt: the token does not hold the lock"},
     {"126", "COMMAND cannot be executed"},
     {"127", "COMMAND is not found"},
     {"128+n", "ended by signal n, or COMMAND was"},
@@ -242,21 +245,22 @@ constexpr ExitText run_exits[] = {
 constexpr ExitText elect_exits[] = {
     {"0", "COMMAND's exit code, whatever it is"},
     no_quorum,
-    {"74", "the leadership was lost; COMMAND was ended before"},
+    {"74", "the leadership was lost, and COMMAND was ended"},
     {"75", "not elected within --wait"},
     {"126", "COMMAND cannot be executed"},
     {"127", "COMMAND is not found"},
     {"128+n", "ended by signal n, or COMMAND was"},
 };
 constexpr ExitText acquire_exits[] = {no_quorum, held_by_another};
-constexpr ExitText token_exits[] = {no_quorum, {"76", "not the holder"}};
+constexpr ExitText token_exits[] = {no_quorum, {"76", "the token does not hold the lock"}};
 constexpr ExitText node_exits[] = {no_quorum};
 constexpr ExitText list_exits[] = {{"69", "fewer than a quorum of the nodes answer"}};
-constexpr ExitText break_exits[] = {no_quorum, {"75", "left as it is, or there are more holders"}};
+constexpr ExitText break_exits[] = {
+    no_quorum, {"75", "not broken, or there are more holders than were shown"}};
 constexpr ExitText doctor_exits[] = {
     {"0", "all is well"},
     {"1", "something is wrong; --nagios: and a quorum of the nodes has a vote"},
-    {"2", "--nagios: fewer than a quorum have a vote, or the promise is in danger"},
+    {"2", "--nagios: fewer than a quorum have a vote, or two clients may be granted one lock"},
     {"3", "--nagios: no node can be reached, or wrong usage"},
 };
 constexpr ExitText bootstrap_exits[] = {
@@ -264,7 +268,7 @@ constexpr ExitText bootstrap_exits[] = {
     {"75", "a key can be a lock; the nodes are as they were"},
 };
 constexpr ExitText members_exits[] = {
-    {"69", "a node is missing, or another change is under way, which it names"},
+    {"69", "a node is missing, or another change is under way; the message names it"},
 };
 constexpr ExitText bench_exits[] = {
     {"1", "a lock did not exclude: two held it at once, or an item was lost or sold twice"},
@@ -276,17 +280,17 @@ constexpr ExitText chaos_exits[] = {
 };
 constexpr ExitText config_exits[] = {
     {"0", "the file is right"},
-    {"64", "it is not: each mistake is on a line of its own"},
+    {"64", "the file is wrong: each mistake is on a line of its own"},
 };
 
 constexpr VerbText verb_texts[] = {
     {"run",
      "RESOURCE [OPTIONS] COMMAND [ARGUMENT...]\n"
      "RESOURCE... [OPTIONS] -- COMMAND [ARGUMENT...]",
-     "Hold the lock on RESOURCE while COMMAND runs, renewing it; on several, all or none. COMMAND "
-     "sees QUORUM_LOCK_RESOURCE, QUORUM_LOCK_TOKEN and, with --fencing, QUORUM_LOCK_FENCING_TOKEN. "
-     "If the lock is lost, its process group gets SIGTERM, then SIGKILL, before another client can "
-     "hold the lock.",
+     "Hold the lock on RESOURCE while COMMAND runs, and renew it; of several resources, all or "
+     "none. COMMAND sees QUORUM_LOCK_RESOURCE, QUORUM_LOCK_TOKEN and, with --fencing, "
+     "QUORUM_LOCK_FENCING_TOKEN. If the lock is lost, COMMAND's process group gets SIGTERM, then "
+     "SIGKILL, before another client can hold the lock.",
      run_options,
      "Examples:\n"
      "  quorum-lock run nightly --nodes r1,r2,r3 ./backup.sh\n"
@@ -309,8 +313,8 @@ constexpr VerbText verb_texts[] = {
      run_exits},
     {"acquire", "RESOURCE... [OPTIONS]",
      "Acquire the lock on RESOURCE and leave it on the nodes until its TTL has passed or somebody "
-     "releases its token; on several, all or none. With --quiet only the token is printed. Give it "
-     "to extend, release or run --adopt.",
+     "releases its token; of several resources, all or none. With --quiet only the token is "
+     "printed. Give the token to extend, release or run --adopt.",
      acquire_options,
      "Examples:\n"
      "  quorum-lock acquire invoice/42 --nodes r1,r2,r3 --ttl 30s\n"
@@ -330,10 +334,9 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock extend 'encoders#3' --token \"$token\" --ttl 30s",
      token_exits},
     {"downgrade", "RESOURCE --token T",
-     "Make a writer's lock a reader's, as with --shared, without a gap. Readers that wait come in "
-     "at "
-     "once, the time left stays, and there is no way back. Not for the lock of a program that "
-     "renews it.",
+     "Turn a writer's lock into a reader's lock, as --shared takes it, without a gap. Readers that "
+     "wait come in at once, the time left stays the same, and there is no way back. Not for the "
+     "lock of a program that renews it.",
      downgrade_options,
      "Examples:\n"
      "  token=$(quorum-lock acquire index --quiet --ttl 30s) && ./build-index.sh\n"
@@ -386,8 +389,8 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock top 'invoice/*'\n"
      "\n"
      "For each node it shows state, round trip, version, memory and quarantine. The locks are\n"
-     "those of list. It needs a terminal: without one it exits with 64, and list --watch can\n"
-     "be used. It respects NO_COLOR.",
+     "those of list. It needs a terminal: without one it exits with 64; use list --watch\n"
+     "there. It respects NO_COLOR.",
      {}},
     {"watch",
      "RESOURCE...",
@@ -420,12 +423,12 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock break --holder '*@host-7:*'\n"
      "  quorum-lock break 'invoice/*' --holder web-1/4711 --yes\n"
      "\n"
-     "A word with a * ? or [ is a PATTERN, as list has it; a \\ before a character means it\n"
+     "A word with a * ? or [ is a PATTERN, as for list; a \\ before a character means it\n"
      "literally: break 'a\\*' breaks the resource a*. A lock that changed hands after it was "
      "shown\n"
-     "is not broken; it is named, and the exit code is 75. If nothing matches, it is 0.\n"
+     "is not broken; it is named, and the exit code is 75. If nothing matches, it exits with 0.\n"
      "\n"
-     "It is meant for locks whose holder is gone. A holder that is alive and renews takes the\n"
+     "break is for locks whose holder is gone. A holder that is alive and renews takes the\n"
      "lock back unless another client acquires it first; end that holder instead, or give\n"
      "--delay. During the delay, every node on which it deletes a token keeps everybody out,\n"
      "including the holder and all waiters. If fewer nodes than a quorum do so, it says so and\n"
@@ -463,12 +466,12 @@ constexpr VerbText verb_texts[] = {
      "Any string that expires within --max-ttl can be a lock, and so can the holds of readers.\n"
      "bootstrap also changes the --max-ttl of a deployment: stop all its clients first, and\n"
      "wait until no lock is left; its nodes then have no vote for max TTL. To change the\n"
-     "nodes, see members. It may be killed and run again.",
+     "nodes, see members. It can be killed and run again.",
      bootstrap_exits},
     {"members",
      "[show] | replace OLD NEW | add URL | remove URL",
      "Show the members of the deployment, by the nodes' own markers; or change them, one node at a "
-     "time. It reports what it waits for. It may be killed at any time: the same command finishes "
+     "time. It reports what it waits for. It can be killed at any time: the same command finishes "
      "the change.",
      {},
      "Examples:\n"
@@ -477,7 +480,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock members add redis://r4 --nodes r1\n"
      "  quorum-lock members remove redis://r4 --json\n"
      "\n"
-     "One of --nodes is enough: it names the others. Nodes that only markers name are reached\n"
+     "One of --nodes is enough: it names the others. Nodes that are not in --nodes are reached\n"
      "with --user, --password-file and the TLS files. Clients need not stop: one with the old\n"
      "list connects to the new members and reports that its list is out of date.\n"
      "A change waits until max TTL has passed since the one before. replace can replace a node\n"
@@ -518,11 +521,11 @@ constexpr VerbText verb_texts[] = {
     {"chaos", "[OPTIONS]",
      "Put the locks to the test: start nodes and contenders, break them, and judge every lease: "
      "exclusive ones, of readers, of two owners, of two resources at once, of two permits, of an "
-     "interval, of an election. "
-     "Contenders are processes, and reach each node through a proxy of their own; servers and "
-     "contenders are killed, stopped and restarted, connections are cut, held back and slowed "
-     "down, clocks leap, nodes change their role or evict locks, names of nodes lead to another "
-     "server, and the machine is kept busy. --local says how many nodes, 5 otherwise.",
+     "interval, of an election. Contenders are processes, and reach each node through a proxy of "
+     "their own; servers and contenders are killed, stopped and restarted, connections are cut, "
+     "held back and slowed down, clocks leap, nodes change their role or evict locks, names of "
+     "nodes lead to another server, and the machine is kept busy. --local says how many nodes, 5 "
+     "otherwise.",
      chaos_options,
      "Examples:\n"
      "  quorum-lock chaos\n"
@@ -539,7 +542,7 @@ constexpr VerbText verb_texts[] = {
     {"config",
      "check --config FILE",
      "Show the meaning of a configuration file: every setting of every verb, its value, and where "
-     "that comes from. It shows no passwords, and connects to no node.",
+     "the value comes from. It shows no passwords, and connects to no node.",
      {},
      "Examples:\n"
      "  quorum-lock config check --config locks.toml\n"
@@ -558,11 +561,12 @@ constexpr VerbText verb_texts[] = {
      "  ttl = \"20s\"\n"
      "\n"
      "The command line overrides the environment, the environment overrides the verb's table,\n"
-     "and the table overrides the top level. These exclude each other, and the stronger source\n"
-     "wins: --nodes or --local; --quiet or --verbose; --shared, --owner or --permits.\n"
+     "and the table overrides the top level. Of options that exclude each other, that of the\n"
+     "stronger source wins: --nodes or --local; --quiet or --verbose; --quiet or\n"
+     "--log-level; --shared, --owner or --permits; --async or --blocking; --reentry or --drain.\n"
      "--FLAG=false switches a flag off. These cannot be in a file: config, token, adopt,\n"
-     "fencing-token, yes, holder, after-loss, observe, check, keep. Each verb refuses a file with\n"
-     "an unknown key, a wrong type, or a table that is not a verb.",
+     "fencing-token, yes, holder, after-loss, observe, check, keep, nagios. Each verb refuses a\n"
+     "file with an unknown key, a wrong type, or a table that is not a verb.",
      config_exits},
     {"help",
      "[VERB | options]",
@@ -595,10 +599,10 @@ std::string_view options_footer() noexcept {
          "The command line overrides the environment, the environment overrides the verb's table\n"
          "in the file of --config, and that table overrides the top level of the file: see\n"
          "quorum-lock help config. Each of these options has a variable: QUORUM_LOCK_ and its\n"
-         "name in capitals, as in QUORUM_LOCK_NODES and QUORUM_LOCK_MAX_TTL. That of a flag is\n"
-         "true or false. Empty variables count as absent. QUORUM_LOCK_PASSWORD is the password\n"
-         "for nodes whose URL has none; a file is better, because /proc shows a process's\n"
-         "environment.";
+         "name in capitals, as in QUORUM_LOCK_NODES and QUORUM_LOCK_MAX_TTL. The variable of a\n"
+         "flag is true or false. Empty variables count as absent. QUORUM_LOCK_PASSWORD is the\n"
+         "password for nodes whose URL has none; a file is better, because /proc shows a\n"
+         "process's environment.";
 }
 
 std::string_view program_footer() noexcept {
