@@ -60,7 +60,7 @@ TEST(PortRange, IsRefusedInOneLineWhereItIsNone) {
        {"7000", "7000-", "-7000", "7001-7000", "0-9", "1-65536", "a-b", "1-2-3"}) {
     EXPECT_EQ(refusal_of_ports(text),
               "--ports: '" + std::string(text) +
-                  "' is no range of ports: FIRST-LAST, for example 7000-7099");
+                  "' is not a range of ports: FIRST-LAST, for example 7000-7099");
   }
 }
 

@@ -154,7 +154,8 @@ int run_faults_bench(const Arguments& given, const Signals& signals) {
     throw UsageError("--nodes: not with --mode faults: it kills and stops nodes of its own");
   }
   if (*plan.settings.local < 3) {
-    throw UsageError("--local: at least 3 with --mode faults: of fewer, none can be missing");
+    throw UsageError(
+        "--local: at least 3 with --mode faults: with fewer nodes, none can be missing");
   }
   Session session(plan.settings, signals, LocalNodes::Reach::loopback);
   std::atomic<int> stop{0};

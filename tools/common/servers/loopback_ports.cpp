@@ -47,8 +47,9 @@ std::optional<PortRange> port_range_of(const Arguments& given) {
     range = {port_of(whole.substr(0, dash)), port_of(whole.substr(dash + 1))};
   }
   if (range.first == 0 || range.last < range.first) {
-    throw UsageError(fmt::format("{}: '{}' is no range of ports: FIRST-LAST, for example 7000-7099",
-                                 given.find("ports")->origin, as_printable(*text)));
+    throw UsageError(
+        fmt::format("{}: '{}' is not a range of ports: FIRST-LAST, for example 7000-7099",
+                    given.find("ports")->origin, as_printable(*text)));
   }
   return range;
 }

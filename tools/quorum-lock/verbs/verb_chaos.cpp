@@ -107,7 +107,7 @@ std::filesystem::path empty_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error || !std::filesystem::is_directory(path, error)) {
-    throw UsageError(fmt::format("--keep: '{}' cannot be made a folder", as_printable(path)));
+    throw UsageError(fmt::format("--keep: '{}' cannot be created as a folder", as_printable(path)));
   }
   if (!std::filesystem::is_empty(path, error) || error) {
     throw UsageError(fmt::format("--keep: '{}' is not an empty folder", as_printable(path)));

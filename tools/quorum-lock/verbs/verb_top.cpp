@@ -165,10 +165,11 @@ int verb_top(const Arguments& given, const Signals& signals) {
   const Settings settings = resolve_settings(given, NodesNeeded::required);
   const admin::ListOptions options = list_options(given);
   if (settings.format == Settings::Format::json) {
-    throw UsageError("--json: not with top: 'list --watch --json' prints an object a second");
+    throw UsageError("--json: not with top: 'list --watch --json' prints an object per second");
   }
   if (::isatty(STDOUT_FILENO) != 1) {
-    throw UsageError("top: standard output is no terminal: 'list --watch' prints a table a second");
+    throw UsageError(
+        "top: standard output is not a terminal: 'list --watch' prints a table per second");
   }
   Session session(settings, signals);
   Gatherer gatherer(client_options(settings, session.nodes()), options);

@@ -156,7 +156,7 @@ TEST_F(CliList, RefusesWrongUsageInOneLine) {
            {{"list", "--limit", "0"}, "--limit"},
            {{"list", "--limit", "many"}, "--limit"},
            {{"list", "--ttl", "1s"}, "--ttl"},
-           {{"top"}, "standard output is no terminal"},
+           {{"top"}, "standard output is not a terminal"},
            {{"top", "--json"}, "--json"},
            {{"top", "a", "b"}, "PATTERN"}}) {
     const ProcessResult result = tool(words);
