@@ -362,8 +362,8 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock inspect invoice/42 --json | jq -r .state",
      node_exits},
     {"list", "[PATTERN] [--watch]",
-     "List all locks: resource, kind, state, holder, how long it is held, how many clients wait, "
-     "and on how many of the nodes it is. Changes nothing.",
+     "List all locks: resource, kind, state, holder, time left, how many clients wait, and on how "
+     "many of the nodes it is. Changes nothing.",
      list_verb_options,
      "Examples:\n"
      "  quorum-lock list --nodes r1,r2,r3\n"
