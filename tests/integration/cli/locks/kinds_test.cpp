@@ -142,7 +142,7 @@ TEST_F(CliBreaksHolds, NothingWhereOneOfThemIsNoToken) {
   }
   const auto refused = tool({"break", "r", "--yes"});
   EXPECT_EQ(refused.exit_code, 64);
-  EXPECT_NE(refused.errors.find("no lock token"), std::string::npos) << refused.errors;
+  EXPECT_NE(refused.errors.find("not a lock token"), std::string::npos) << refused.errors;
   EXPECT_EQ(json_of(tool({"inspect", "r", "--json"}))["nodes"][0]["holds"], 3);
 }
 
