@@ -285,7 +285,7 @@ class ModelNode {
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   /// Removes the holds that have ended, as every script that reads them does.
-  void look(Key& key, True now);
+  void remove_ended(Key& key, True now);
   [[nodiscard]] std::int64_t held_for(const Key& key, True now) const;
   void set(const Request& request, True now, Response& response);
   void enter(const Request& request, True now, Response& response);
