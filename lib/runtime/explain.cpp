@@ -98,7 +98,7 @@ std::string who_is_in_the_way(const std::optional<Holder>& holder, std::uint32_t
     case Holder::Kind::reserved:
       return "reserved for the client that is next";
     case Holder::Kind::other:
-      return "a key that is no lock";
+      return "a key that is not a lock";
     case Holder::Kind::writer:
       return "somebody waits, and new holds are refused";
   }
@@ -230,7 +230,7 @@ std::string who_has(const Inspection& inspection) {
     case LockKind::reserved:
       return "reserved for " + called(inspection.next_name, shortened(inspection.next));
     case LockKind::other:
-      return "a key that is no lock" + time_left(inspection);
+      return "a key that is not a lock" + time_left(inspection);
   }
   return "broken by " + short_token(inspection.holder) + time_left(inspection);
 }

@@ -50,7 +50,7 @@ TEST(Explain, SaysWhatIsInTheWayWhereThatIsNoSingleHolder) {
   const std::string keeper = "0123456789abcdef" + std::string(24, '0');
   EXPECT_THAT(held_by(keeper + ":on call"), EndsWith("; broken by on call, free in 4 s"));
   EXPECT_THAT(held_by(keeper), EndsWith("; broken by 0123456789ab…, free in 4 s"));
-  EXPECT_THAT(held_by(std::string(129, 'x')), EndsWith("; a key that is no lock, 4 s left"));
+  EXPECT_THAT(held_by(std::string(129, 'x')), EndsWith("; a key that is not a lock, 4 s left"));
   EXPECT_THAT(held_by(""), EndsWith("; holder unknown, 4 s left"));
   EXPECT_THAT(held_by("", 3), EndsWith("; all 3 permits are taken, 4 s left"));
 }

@@ -128,7 +128,7 @@ std::string obstacle_text(const Inspection& inspection) {
     case LockKind::reserved:
       return reservation_text(inspection);
     case LockKind::other:
-      return "blocked by a key that is no lock";
+      return "blocked by a key that is not a lock";
   }
   return {};
 }

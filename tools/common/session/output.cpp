@@ -68,7 +68,7 @@ std::string holder_text(const Holder& holder) {
     case Holder::Kind::reserved:
       return "reserved for the client that is next";
     case Holder::Kind::other:
-      return "a key that is no lock";
+      return "a key that is not a lock";
     case Holder::Kind::writer:
       return "somebody waits";
   }
@@ -123,7 +123,7 @@ std::string who_holds(const Seen& seen, std::uint32_t holds) {
     case LockKind::reserved:
       return "nobody, reserved for the client that is next";
     case LockKind::other:
-      return "a key that is no lock";
+      return "a key that is not a lock";
   }
   return {};
 }

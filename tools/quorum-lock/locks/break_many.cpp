@@ -38,7 +38,8 @@ class ManyBreaker {
     Result<ChosenLocks> chosen = choose_locks(client_, list, many_);
     if (!chosen) return fail(chosen.error());
     for (const std::string& resource : chosen->values) {
-      print_error(fmt::format("'{}' holds a value that is no lock token, and is left", resource));
+      print_error(
+          fmt::format("'{}' holds a value that is not a lock token, and is left", resource));
       left_any_ = true;
     }
     if (chosen->locks.empty()) return report_nothing();

@@ -79,10 +79,10 @@ int break_one(Client& client, const Settings& settings, const std::string& resou
                              ExitCode::unavailable));
   }
   if (has_what_is_no_token(*before)) {
-    print_error(
-        fmt::format("RESOURCE: '{}' holds a value that is no lock token: delete it with redis-cli "
-                    "if it is not wanted",
-                    resource));
+    print_error(fmt::format(
+        "RESOURCE: '{}' holds a value that is not a lock token: delete it with redis-cli "
+        "if it is not wanted",
+        resource));
     return code(ExitCode::usage);
   }
   if (what.tokens.empty()) return report(settings, what, {.outcome = "free", .after = *before});

@@ -95,9 +95,9 @@ TEST_F(CliBreaksHolds, ReadersByTheirTokensAndTheWriterIsNext) {
       << seen.output;
   const Json json = json_of(tool({"inspect", "r", "--json"}));
   for (const Json& node : json["nodes"]) {
-    std::vector<std::string> told = node["tokens"];
-    std::sort(told.begin(), told.end());
-    EXPECT_EQ(told, tokens);
+    std::vector<std::string> reported = node["tokens"];
+    std::sort(reported.begin(), reported.end());
+    EXPECT_EQ(reported, tokens);
   }
 
   const auto broken = tool({"break", "r", "--yes", "--json"});
@@ -142,7 +142,7 @@ TEST_F(CliBreaksHolds, NothingWhereOneOfThemIsNoToken) {
   }
   const auto refused = tool({"break", "r", "--yes"});
   EXPECT_EQ(refused.exit_code, 64);
-  EXPECT_NE(refused.errors.find("no lock token"), std::string::npos) << refused.errors;
+  EXPECT_NE(refused.errors.find("not a lock token"), std::string::npos) << refused.errors;
   EXPECT_EQ(json_of(tool({"inspect", "r", "--json"}))["nodes"][0]["holds"], 3);
 }
 

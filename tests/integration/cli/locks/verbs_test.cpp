@@ -260,7 +260,7 @@ TEST_F(CliVerbs, BreakRefusesAKeyThatIsNoLock) {
   for (RedisServer& node : nodes()) node.command({"HSET", "r", "f", "v"});
   const ProcessResult result = tool({"break", "r", "--yes"});
   EXPECT_EQ(result.exit_code, 64);
-  EXPECT_NE(result.errors.find("no lock token"), std::string::npos) << result.errors;
+  EXPECT_NE(result.errors.find("not a lock token"), std::string::npos) << result.errors;
   EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
   const Json json = json_of(tool({"inspect", "r", "--json"}));
   EXPECT_EQ(json.at("kind"), "other");
@@ -272,7 +272,7 @@ TEST_F(CliVerbs, BreakRefusesAValueThatIsNoToken) {
   store_everywhere("r", std::string(129, 'x'));
   const ProcessResult result = tool({"break", "r", "--yes"});
   EXPECT_EQ(result.exit_code, 64);
-  EXPECT_NE(result.errors.find("no lock token"), std::string::npos) << result.errors;
+  EXPECT_NE(result.errors.find("not a lock token"), std::string::npos) << result.errors;
   EXPECT_TRUE(eventually([&] { return nodes().count_held("r") == 3; }));
 }
 
