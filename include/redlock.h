@@ -8,7 +8,8 @@
 /// Errors: a function that can fail returns a `redlock_status`, REDLOCK_OK or why it failed, and
 /// sets `*error` to an error with the message for people, or to NULL. `error` may be NULL, which
 /// leaves the status alone. Results are set on success only, and to NULL or zero on failure.
-/// NULL for a required argument is refused with REDLOCK_INVALID_ARGUMENT. Nothing is thrown.
+/// NULL for a required argument is refused with REDLOCK_INVALID_ARGUMENT. Nothing is thrown; a
+/// callback that is written in C++ must not throw, either.
 ///
 /// Ownership: what a function returns through a pointer to a pointer is the caller's, who ends it
 /// with the `_free` function of its type; `_free(NULL)` does nothing. Everything that is reached
@@ -545,7 +546,7 @@ REDLOCK_C_EXPORT void redlock_lease_free(redlock_lease* lease);
 
 /// The lock on the resource of the target, of whatever kind it is, or on all resources of
 /// REDLOCK_TARGET_ALL_OF. A permit is named by its resource, "jobs#3". `round` may be NULL. Errors:
-/// as redlock_lease_extend, and expired.
+/// not_holder, unavailable, expired, closed, forked, would_block, invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_extend(redlock_client* client, const redlock_target* target,
                                                const char* token, int64_t ttl_ns,
                                                redlock_round** round, redlock_error** error);

@@ -177,8 +177,9 @@ class REDLOCK_EXPORT AsyncClient {
   [[nodiscard]] Awaitable<Inspection> inspect(std::string_view resource);
   [[nodiscard]] Awaitable<Ownership> ownership(std::string_view resource, const Token& token);
   /// See `Client::watch`: calls `changed` on the loop thread until `stop` is requested, and then
-  /// answers with the number of calls. Make `changed` in a statement of its own. Errors: closed,
-  /// forked, invalid_argument (also an empty `changed`); never cancelled.
+  /// answers with the number of calls. An exception that `changed` throws ends the program, as in
+  /// every Callback. Make `changed` in a statement of its own. Errors: closed, forked,
+  /// invalid_argument (also an empty `changed`); never cancelled.
   [[nodiscard]] Awaitable<std::uint64_t> watch(std::string_view resource,
                                                std::function<void(const Inspection&)> changed,
                                                std::stop_token stop, WatchOptions options = {});

@@ -95,8 +95,9 @@ class REDLOCK_EXPORT AsyncElection {
   [[nodiscard]] Awaitable<std::optional<Leader>> leader();
 
   /// See `Election::observe`: calls `changed` on the loop thread until `stop` is requested, and
-  /// then answers with the number of calls. Make `changed` in a statement of its own. Errors:
-  /// closed, forked, invalid_argument (also an empty `changed`); never cancelled.
+  /// then answers with the number of calls. An exception that `changed` throws ends the program, as
+  /// in every Callback. Make `changed` in a statement of its own. Errors: closed, forked,
+  /// invalid_argument (also an empty `changed`); never cancelled.
   [[nodiscard]] Awaitable<std::uint64_t> observe(
       std::function<void(const std::optional<Leader>&)> changed, std::stop_token stop);
 

@@ -102,7 +102,8 @@ class REDLOCK_EXPORT Client {
   /// named by `Lease::resource()`; a `permit` target is refused. For locks that nobody renews: a
   /// lease of that token that is still held does not notice, and stays valid until its deadline.
   /// Nodes that lost the key get it back only after a quorum has shown that it has the key. Errors:
-  /// as `Lease::extend`, and expired: a quorum extended it, too late to be of use.
+  /// not_holder, unavailable, expired (a quorum extended it, too late to be of use), closed,
+  /// forked, would_block, invalid_argument.
   [[nodiscard]] Result<RoundReport> extend(Target target, const Token& token,
                                            std::chrono::nanoseconds ttl);
 
@@ -112,7 +113,7 @@ class REDLOCK_EXPORT Client {
 
   /// Releases by a token that was detached or came from another process; the target as in `extend`.
   /// For `all_of`, it releases those resources that the token still holds. Ends an `interval`, too.
-  /// Errors: as `Lease::release`.
+  /// Errors: as `Lease::release`, and invalid_argument.
   [[nodiscard]] Result<RoundReport> release(Target target, const Token& token);
 
   /// Releases somebody else's lock, for operators: every node that deletes the token remembers for
@@ -143,8 +144,9 @@ class REDLOCK_EXPORT Client {
   /// sees a change within a few round trips, or within 160 ms while changes follow each other
   /// closely. If too few nodes notify it, it asks them at every `poll_interval`. Changes that are
   /// faster than that, or than `changed` itself, are reported as one. While nobody can have a
-  /// quorum, or too few nodes answer, it reports no change. Errors: closed, forked, would_block,
-  /// invalid_argument (also an empty `changed`); never cancelled.
+  /// quorum, or too few nodes answer, it reports no change. An exception that `changed` throws ends
+  /// the watch and leaves the call. Errors: closed, forked, would_block, invalid_argument (also an
+  /// empty `changed`); never cancelled.
   [[nodiscard]] Result<std::uint64_t> watch(std::string_view resource,
                                             const std::function<void(const Inspection&)>& changed,
                                             const std::stop_token& stop, WatchOptions options = {});

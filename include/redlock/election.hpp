@@ -120,8 +120,9 @@ class REDLOCK_EXPORT Election {
 
   /// Calls `changed` on the calling thread with the leader, first at once and then after every
   /// change, until `stop` is requested; returns the number of calls. While too few nodes answer, it
-  /// reports no change. Errors: closed, forked, would_block, invalid_argument (also an empty
-  /// `changed`); never cancelled.
+  /// reports no change. An exception that `changed` throws ends the observation and leaves the
+  /// call. Errors: closed, forked, would_block, invalid_argument (also an empty `changed`); never
+  /// cancelled.
   [[nodiscard]] Result<std::uint64_t> observe(
       const std::function<void(const std::optional<Leader>&)>& changed,
       const std::stop_token& stop);

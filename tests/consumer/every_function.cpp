@@ -488,7 +488,7 @@ int main(int argc, char** argv) {
   expect(dynamic_cast<Counting*>(base.get()) == observer.get(), "Observer: dynamic_cast");
   const Observer& itself = *base;
   expect(typeid(itself) == typeid(Counting), "Observer: typeid");
-  expect(observer->calls > 0, "Observer: is told");
+  expect(observer->calls > 0, "Observer: is notified");
   options.observer = std::make_shared<Observer>();
 
   AsyncClient async = must(AsyncClient::create(options), "create");

@@ -35,7 +35,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t permits = 3;        // jobs that run at once, in all processes
-constexpr auto step = 20ms;               // of a job; a worker looks at its lease after each
+constexpr auto step = 20ms;               // of a job; a worker checks its lease after each
 constexpr int steps = 8;                  // of each job
 constexpr std::int64_t patience = 5'000;  // ms until a job that was taken is offered again
 constexpr auto ttl = 2s;                  // a scheduler or worker that dies is replaced within it
@@ -214,7 +214,7 @@ void schedule(redlock::Client& client, const std::string& path, const std::stop_
     leading = leadership->term().value();
     log("leads", leading);
     do {
-      // Does not look at the deadline first: a process can stop between a look and the write. The
+      // Does not check the deadline first: a process can stop between the check and the write. The
       // fence in the database refuses the write of a scheduler that was replaced.
       if (database.schedule(leadership->term()) == Written::nothing) {
         ++refused;
@@ -244,7 +244,7 @@ void work(redlock::Client& client, const std::string& path, const std::stop_toke
     const std::string run = job->id + "/" + job->attempt;
     bool held = true;
     for (int i = 0; held && i < steps; ++i) {
-      // The instant is read before the lease is looked at: the permit was held then.
+      // The instant is read before the lease is checked: the permit was held then.
       const auto at = std::chrono::steady_clock::now().time_since_epoch() / 1us;
       held = permit->valid();
       if (!held) break;

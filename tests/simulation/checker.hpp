@@ -56,18 +56,19 @@ class Checker {
   void lost(std::uint64_t token, True now);
 
   // --- clocks that step ---
-  /// Leases may overlap only within `window` after a node's clock stepped forward. `check_overlaps`
-  /// judges that when it is known how long each lasted.
+  /// Leases can overlap only within `window` after a node's clock stepped forward. `check_overlaps`
+  /// judges this at the end of a run, when the end of each lease is known.
   void allow_overlap_after_steps(True window) { overlap_window_ = window; }
-  /// Leases may overlap only if the later one began within `window` after a node's clock stepped
-  /// forward. Leases that were handed on count too, though nobody reads clocks for them.
+  /// Leases can overlap only if the later one began within `window` after a node's clock stepped
+  /// forward. This rule includes leases that were handed on, for which no client reads clocks.
   void allow_votes_after_steps(True window) { vote_window_ = window; }
   void clock_stepped_forward(True now) { steps_.push_back(now); }
-  /// A client's machine and its clock stood still: the client knows nothing of that time.
+  /// A client's machine and its clock stood still from `from` to `until`. Leases can overlap as if
+  /// the clocks of nodes stepped during all of that time, because the client noticed none of it.
   void stood_still(True from, True until);
   void check_overlaps();
-  /// Nothing is promised about exclusion, and fencing tokens are ordered only between a lease and
-  /// those whose attempts began after it was granted.
+  /// Leases can overlap at any time. A fencing token is only above those of the leases that were
+  /// granted before its attempt began.
   void expect_any_clocks() { any_clocks_ = true; }
 
   // --- fencing tokens (invariant 2) ---

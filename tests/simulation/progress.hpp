@@ -34,11 +34,11 @@ class Progress {
     measure(call.resources, call.since);
     each(call.resources, [](Resource& resource) { ++resource.others_ask; });
   }
-  /// The caller waits until it is granted the resources or gives up; `settled`: when it is in the
+  /// The caller waits until it is granted the resources or gives up; `queued_by`: when it is in the
   /// queues.
-  void waits(std::uint32_t caller, True settled) {
+  void waits(std::uint32_t caller, True queued_by) {
     account(calls_[caller].since);
-    waiting_[caller] = {calls_[caller].resources, calls_[caller].since, settled, {}, {}};
+    waiting_[caller] = {calls_[caller].resources, calls_[caller].since, queued_by, {}, {}};
   }
   void gives_up(std::uint32_t caller, True now) { ends(caller, now); }
 
@@ -121,7 +121,7 @@ class Progress {
   struct Wait {
     std::uint64_t resources = 0;
     True since = 0;
-    True settled = 0;
+    True queued_by = 0;
     std::map<std::uint32_t, std::uint32_t> overtaken;   ///< how often each caller overtook this one
     std::array<std::uint32_t, most_resources> turns{};  ///< grants to others, by resource
   };
@@ -133,7 +133,7 @@ class Progress {
         if (((wait.resources & resources) >> i & 1U) == 0) continue;
         most_turns_ = std::max(most_turns_, ++wait.turns[i]);
       }
-      if (calls_[caller].since <= wait.settled) continue;
+      if (calls_[caller].since <= wait.queued_by) continue;
       most_overtaken_ = std::max(most_overtaken_, ++wait.overtaken[caller]);
     }
   }

@@ -87,7 +87,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     begin_client(i);
   }
   begin_foreign();
-  if (scenario_.watches) plan(1, Kind::look, 0);
+  if (scenario_.watches) plan(1, Kind::check_watchers, 0);
   for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
     const True mean = between_faults(kind);
     if (mean > 0) plan(random_.below(2 * mean), Kind::fault, kind);
@@ -203,8 +203,8 @@ void Simulation::happen(const Event& event) {
       return note_notified(event);
     case Kind::timeout:
       return check_the_end();
-    case Kind::look:
-      return look();
+    case Kind::check_watchers:
+      return check_watchers();
     case Kind::foreign_acts:
       return act_foreign(event.a, event.b);
     case Kind::foreign_arrives:

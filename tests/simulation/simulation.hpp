@@ -68,17 +68,17 @@ class Simulation {
     reborn,   // a client process starts again
     fault,    // the next fault of a kind
     heal,
-    turn,          // a client's turn ends, and the engine asks for the proof of its votes
-    set_right,     // a node's clock that had stepped is set right
-    operate,       // an operator checks whether the deployment is closed
-    subscribe,     // a subscription reaches a node
-    subscribed,    // a subscription is confirmed
-    notified,      // a node's notification of a release arrives
-    changed,       // a key changed that a node tracks for a client
-    unsubscribed,  // a client learns that its subscription ended
-    timeout,       // checks whether everybody is served, or the patience ends
-    look,          // checks whether watchers see the holder
-    foreign_acts,  // a contender of another library does something
+    turn,            // a client's turn ends, and the engine asks for the proof of its votes
+    set_right,       // a node's clock that had stepped is set right
+    operate,         // an operator checks whether the deployment is closed
+    subscribe,       // a subscription reaches a node
+    subscribed,      // a subscription is confirmed
+    notified,        // a node's notification of a release arrives
+    changed,         // a key changed that a node tracks for a client
+    unsubscribed,    // a client learns that its subscription ended
+    timeout,         // checks whether everybody is served, or the patience ends
+    check_watchers,  // checks whether watchers see the holder
+    foreign_acts,    // a contender of another library does something
     foreign_arrives,
     foreign_answered,
     swap_back,  // a node's own database comes back
@@ -288,7 +288,7 @@ class Simulation {
   void sees(std::uint32_t client, const core::Round& round);
   [[nodiscard]] std::optional<std::uint64_t> watched_holder();
   void note_watched();
-  void look();
+  void check_watchers();
 
   // simulation_foreign.cpp: contenders of another library
   void begin_foreign();

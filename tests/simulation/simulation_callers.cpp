@@ -177,8 +177,8 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
                                          .may_wait = event.wait > core::Duration::zero()});
   if (scenario_.steady && event.wait == core::Duration::max()) {
     // The time to be refused, to subscribe, and to be queued on all nodes.
-    const True settled = now_ + 6 * scenario_.round_trip();
-    progress_.waits(caller(index, slot), settled);
+    const True queued_by = now_ + 6 * scenario_.round_trip();
+    progress_.waits(caller(index, slot), queued_by);
   }
   if (!scenario_.steady && random_.per_mille(100)) {
     plan_act(index, slot, random_.below(std::max<True>(1, event.ttl.count())));

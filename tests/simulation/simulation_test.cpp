@@ -49,7 +49,7 @@ TEST(Simulation, a_crowd_is_served_in_turn) {
   RecordProperty("most_overtaken", static_cast<int>(verdict.most_overtaken));
 }
 
-TEST(Simulation, a_crowd_that_needs_several_resources_keeps_its_places) {
+TEST(Simulation, a_crowd_that_needs_several_resources_keeps_its_queue_positions) {
   // In these two seeds, a caller that was queued anew whenever another resource was in its way
   // waited for 2.5 s.
   for (const std::uint64_t seed : std::array<std::uint64_t, 2>{990'000'009, 990'000'015}) {

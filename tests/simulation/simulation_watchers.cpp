@@ -9,7 +9,7 @@ namespace {
 
 /// The call that observes; not a caller's slot.
 constexpr core::CallId watch{15};
-constexpr True between_looks = 5 * ms;
+constexpr True between_checks = 5 * ms;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void Simulation::note_watched() {
   watched_ = holder;
 }
 
-void Simulation::look() {
+void Simulation::check_watchers() {
   note_watched();
   const std::optional<std::uint64_t> holder = watched_;
   const bool was_seen = now_ >= watched_since_ + scenario_.longest_unseen();
@@ -60,7 +60,7 @@ void Simulation::look() {
                       " watches a resource and does not see that it is " +
                       (*holder != 0 ? "held" : "free"));
   }
-  if (!healed_) plan(now_ + between_looks, Kind::look, 0);
+  if (!healed_) plan(now_ + between_checks, Kind::check_watchers, 0);
 }
 
 }  // namespace redlock::simulation

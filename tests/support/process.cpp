@@ -77,7 +77,7 @@ struct ChildProcess::State {
   void run();
   void write_pending();
   void drain(Fd& pipe, std::string& sink);
-  std::optional<ExitStatus> look() const;
+  std::optional<ExitStatus> exit_status() const;
 };
 
 void ChildProcess::State::drain(Fd& pipe, std::string& sink) {
@@ -136,7 +136,7 @@ void ChildProcess::State::run() {
   }
 }
 
-std::optional<ExitStatus> ChildProcess::State::look() const {
+std::optional<ExitStatus> ChildProcess::State::exit_status() const {
   siginfo_t info{};
   if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
       info.si_pid == 0) {
@@ -233,7 +233,7 @@ bool ChildProcess::wait_for_errors(std::string_view text, std::chrono::milliseco
 std::optional<ExitStatus> ChildProcess::wait(std::chrono::milliseconds limit) {
   if (state_->status) return state_->status;
   const auto ended = [this] {
-    state_->status = state_->look();
+    state_->status = state_->exit_status();
     return state_->status.has_value();
   };
   if (!eventually(ended, limit)) return std::nullopt;
@@ -245,7 +245,7 @@ std::optional<ExitStatus> ChildProcess::wait(std::chrono::milliseconds limit) {
   return drained ? state_->status : std::nullopt;
 }
 
-bool ChildProcess::running() const { return !state_->look().has_value(); }
+bool ChildProcess::running() const { return !state_->exit_status().has_value(); }
 
 ProcessResult run_process(std::vector<std::string> arguments, RunOptions options) {
   ChildProcess child(std::move(arguments), {.environment = std::move(options.environment),

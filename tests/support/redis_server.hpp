@@ -50,11 +50,11 @@ struct RedisServerOptions {
   std::chrono::milliseconds loading_grace = std::chrono::seconds(1);
 };
 
-/// A real server on a loopback port, in a directory of its own. The server and its directory are
-/// gone when the object is; if the test process is killed, the kernel kills the server.
+/// Owns a real server on a loopback port, and the server's directory. The destructor kills the
+/// server and removes the directory. If the test process is killed, the kernel kills the server.
 ///
-/// command(), get() and pttl() may be called from any thread; everything else from one thread at a
-/// time. Failures throw std::runtime_error with the server's log.
+/// Any thread can call command(), get() and pttl(); only one thread at a time can call the others.
+/// A failure throws std::runtime_error with the server's log.
 class RedisServer {
  public:
   /// Starts the server and waits until it answers.

@@ -276,7 +276,7 @@ class Contender {
     while (holding.valid() && boot_now() < enough) pause(milliseconds{5}, milliseconds{20});
   }
 
-  /// Returns false if the lease can make no more updates.
+  /// Adds one to the counter, and returns whether the lease can make another update.
   bool update(Holding& holding, CounterFile& counter) {
     const auto value = counter.read(holding.token());
     if (!value) return overtaken(holding);
@@ -294,7 +294,8 @@ class Contender {
     return true;
   }
 
-  /// The counter has met a newer lease. Ours was valid before, and must be over by now.
+  /// A newer lease has used the counter. If this one is still valid, exclusion was violated:
+  /// records the violation.
   static bool overtaken(Holding& holding) {
     if (holding.valid()) holding.record("overtaken");
     return false;

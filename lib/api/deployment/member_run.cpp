@@ -37,13 +37,43 @@ std::string random_word() {
   return std::string(randomness.token().str());
 }
 
+/// A sentence, to follow a colon: "It is a replica." → "it is a replica".
+std::string as_clause(std::string sentence) {
+  if (sentence.ends_with('.')) sentence.pop_back();
+  if (!sentence.empty() && sentence.front() >= 'A' && sentence.front() <= 'Z') {
+    sentence.front() = static_cast<char>(sentence.front() - 'A' + 'a');
+  }
+  return sentence;
+}
+
 /// Why the node cannot be written; empty: it can.
 std::string problem_of(const std::string& url, const admin::DeploymentCheck& judged) {
   std::string text;
   for (const admin::Finding& finding : judged.findings) {
     const bool about_it = (", " + finding.node + ", ").find(", " + url + ", ") != std::string::npos;
     if (!about_it || !forbids_opening(finding.kind)) continue;
-    text += (text.empty() ? "" : " ") + finding.what;
+    text += (text.empty() ? "" : "; ") + as_clause(finding.what);
+  }
+  return text;
+}
+
+/// The nodes that cannot be written, those with the same problem together.
+std::string problems_of(const std::vector<core::ObservedNode>& nodes) {
+  std::vector<std::pair<std::string, std::string>> groups;  // problem, nodes
+  for (const core::ObservedNode& node : nodes) {
+    if (node.problem.empty()) continue;
+    const auto group = std::find_if(groups.begin(), groups.end(), [&node](const auto& each) {
+      return each.first == node.problem;
+    });
+    if (group == groups.end()) {
+      groups.emplace_back(node.problem, node.name);
+    } else {
+      group->second += ", " + node.name;
+    }
+  }
+  std::string text;
+  for (const auto& [problem, names] : groups) {
+    text += (text.empty() ? "" : "; ") + names + ": " + problem;
   }
   return text;
 }
@@ -116,7 +146,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
     core::ObservedNode& one = observed.emplace_back();
     one.name = one.address = node.seen.url;
     one.problem = problem_of(node.seen.url, judged);
-    if (one.problem.empty() && !node.time) one.problem = "It does not report its clock.";
+    if (one.problem.empty() && !node.time) one.problem = "it does not report its clock";
     one.run_id = node.seen.run_id;
     one.replid = node.replid;
     one.clock = node.time.value_or(std::chrono::microseconds(0));
@@ -241,7 +271,9 @@ std::optional<Error> MemberRun::take(const core::WriteMarker& step) {
 std::optional<Error> MemberRun::take(const core::WaitFor& step) {
   const bool missing = step.cause == core::WaitFor::Cause::missing;
   if (missing && (!change_.is_under_way() || patience_left_ <= nanoseconds(0))) {
-    return fail(Errc::unavailable, step.node + ": " + step.why);
+    // bootstrap needs all nodes, other changes the one that they are about.
+    const bool opens = wish_.kind == core::MemberWish::Kind::bootstrap;
+    return fail(Errc::unavailable, opens ? problems_of(observed_) : step.node + ": " + step.why);
   }
   if (change_options_.on_progress && waiting_for_ != step.node + step.why) {
     waiting_for_ = step.node + step.why;

@@ -11,13 +11,14 @@
 
 namespace redlock::core {
 
-/// Records what one token may have left on the nodes: the nodes that may have its key, the requests
-/// in flight that write or delete the key, and the nodes that are owed a release. Nothing else
-/// decides which node a release goes to, and when. Knows no rounds, links or verbs.
+/// Owns the record of what one token may have left on the nodes: which nodes may have its key,
+/// which requests that write or delete the key are in flight, and which nodes are owed a release.
+/// The record alone decides when a node is sent a release. It must not depend on rounds, links or
+/// verbs.
 ///
-/// A node is *owed* a release until one is in flight to it; a release that fails is owed again. A
-/// node is *indeterminate* when its connection broke with a request unanswered: the node may still
-/// execute the request, so the key may appear there after it was found absent.
+/// A node is *owed* a release until one is in flight to it. After a release fails, the node is owed
+/// another. A node is *indeterminate* after its connection broke with a request unanswered: the
+/// node can still execute the request, so the key can appear there after it was found absent.
 class KeyLedger {
  public:
   // --- the key is written -----------------------------------------------------------------------

@@ -29,17 +29,20 @@ struct ServerIdentity {
   std::string quarantine_why{};
 };
 
-/// The first commands on a new connection, pipelined in one write: AUTH, SELECT, CLIENT ID, INFO,
-/// COMMAND GETKEYS of the commands that not every server knows, CLIENT SETNAME, SCRIPT LOAD of each
-/// of `loaded_scripts`; without the restart guard also GET of the marker. If the server is
-/// eligible, the restart guard's script follows in a second write, because it needs the run_id. If
-/// the script cannot be executed, the connection is refused, and tried again. An eligible server
-/// that is LOADING is refused, too: what it says about itself is not true until it has loaded.
+/// Sends the first commands on a new connection, in one write: AUTH, SELECT, CLIENT ID, INFO,
+/// COMMAND GETKEYS of each command that some servers lack, CLIENT SETNAME, and SCRIPT LOAD of each
+/// of `loaded_scripts`. An eligible server that is LOADING is refused: what it says about itself is
+/// not true until it has loaded. Without the restart guard, the write ends with GET of the marker,
+/// and GET and PTTL of the quarantine.
 ///
-/// With the restart guard, HELLO 3 and CLIENT TRACKING come before INFO: a server that knows them
-/// then notifies us when it is flushed or loads the data of a master, so we notice when INFO's
-/// answer is out of date. A server that refuses them is used without them. No key is tracked: the
-/// server would remember it for longer than the connection lasts.
+/// With the restart guard, HELLO 3 and CLIENT TRACKING precede INFO. A server that knows them
+/// notifies the client when it is flushed or loads the data of a master, so the client notices when
+/// INFO's answer is out of date. No key is tracked, because the server would remember the key for
+/// longer than the connection lasts. A server that refuses these commands is used without them.
+///
+/// The restart guard's script follows in a second write to an eligible server, because it needs the
+/// run_id. If the user cannot run scripts, a transaction replaces the script. If neither can be
+/// executed, the connection is refused, and the client connects again later.
 class Handshake {
  public:
   enum class Progress : std::uint8_t {

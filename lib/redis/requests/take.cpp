@@ -92,7 +92,7 @@ std::optional<core::Answer> classify_enter(const Value& value) noexcept {
 }
 
 /// {1, ''}, or {-1, which permits are free, milliseconds until the next can be free}.
-std::optional<core::Answer> classify_place(const Value& value) noexcept {
+std::optional<core::Answer> classify_permit(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::array || value.elements.size() < 2) return std::nullopt;
   const Value& what = *value.elements[0];
@@ -149,7 +149,7 @@ constexpr std::array all_takes{
                                          .remember_ms = remembered().view(),
                                          .reservation_ms = out.reserved_for()});
             },
-        .meaning = [](Dialect, Values v) noexcept { return classify_place(*v[0]); },
+        .meaning = [](Dialect, Values v) noexcept { return classify_permit(*v[0]); },
     },
     Row{
         .verb = Verb::enter,

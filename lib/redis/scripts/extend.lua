@@ -43,7 +43,7 @@ end
 -- with: possession
 local holding, gone = nil, {}
 for i = 1, #keys.resources do
-  local what, other, whose = look(keys.resources[i], args.token, args.repair, #keys.resources == 1)
+  local what, other, whose = possession_of(keys.resources[i], args.token, args.repair, #keys.resources == 1)
   if not what then
     return other
   elseif what == 'hold' then

@@ -32,7 +32,7 @@ end
 -- Extends the locks that are ours first: if an error ends the script here, no missing key was set.
 local results = {}
 for i, key in ipairs(keys.resources) do
-  local what, other = look(key, args.tokens[i], 'key', false)
+  local what, other = possession_of(key, args.tokens[i], 'key', false)
   if what == 'ours' then
     raise(key, args.ttl_ms)
     results[i] = 1

@@ -1,13 +1,13 @@
 -- keys: resource, numbers, quarantine
 -- args: token
--- Reads everything about a resource at one instant, which separate commands could not. `token` is '', or a token that
--- may have a hold.
--- Returns {value (false: not a string), PTTL, type, number, PTTL of the quarantine, for people}; for holds also {...,
--- texts, number of holds, 1 if the token has one of them}. The texts are the group and, if `token` is '', the tokens of
--- the 256 holds that end first, each after its length. A text longer than a token is cut to a length that no token has.
--- The part for people has, each after its length: how many clients are queued, the successor, its name, the holder's
+-- Reads everything about a resource at one instant. `token` is '', or a token that may have a hold.
+-- Returns {value (false: not a string), PTTL, type, number, PTTL of the quarantine, for people}; for a key with holds
+-- {..., texts, number of holds, 1 if the token has one of them}. The texts are the group and, if `token` is '', the
+-- tokens of the 256 holds that end first. A text longer than a token is cut to a length that no token has.
+-- The part for people has these texts: how many clients are queued, the successor, the successor's name, the holder's
 -- name, the last locks that operators broke (each: milliseconds, token, name), and the names of the first 8 holds. A
 -- name that cannot be read is ''.
+-- Each of these texts follows its length.
 local key = keys.resource
 local kind = redis.call('type', key).ok
 local number = redis.pcall('zscore', keys.numbers, key)

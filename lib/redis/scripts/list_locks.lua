@@ -30,8 +30,8 @@ local function read_holds(key, left, queued)
     return {queued, reserved > 0 and 'reserved' or 'none', '', reserved, 0, ''}
   end
   -- The last hold may end before the key: "writer" and "next" are members too.
-  for place = 0, 2 do
-    local last = redis.call('zrevrange', key, place, place, 'withscores')
+  for rank = 0, 2 do
+    local last = redis.call('zrevrange', key, rank, rank, 'withscores')
     if last[1] and string.sub(last[1], 1, 5) == 'hold:' then
       left = last[2] - now
       break

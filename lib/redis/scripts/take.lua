@@ -43,7 +43,7 @@ end
 if #KEYS > keys.resources.first then
   table.sort(order, function(one, other) return KEYS[one] < KEYS[other] end)
 end
-for place, i in ipairs(order) do
+for rank, i in ipairs(order) do
   local key = KEYS[i]
   for attempt = 1, 2 do
     local value = redis.pcall('get', key)
@@ -86,7 +86,7 @@ for place, i in ipairs(order) do
   end
   if holder then
     which = i - 1
-    for before = 1, several and args.writer_reservation_ms ~= '0' and place - 1 or 0 do
+    for before = 1, several and args.writer_reservation_ms ~= '0' and rank - 1 or 0 do
       call('set', KEYS[order[before]], reservation, 'PX', args.writer_reservation_ms)
     end
     break

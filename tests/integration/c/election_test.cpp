@@ -166,7 +166,7 @@ TEST(CWatch, SeesEachStateUntilItIsStopped) {
   EXPECT_EQ(changes, 2U);
 }
 
-TEST(CObserver, IsToldOfACallAndOfItsHoldInOrder) {
+TEST(CObserver, IsNotifiedOfACallAndOfItsHoldInOrder) {
   CLog log;
   COptions options(shared_urls(3));
   options.options.context = &log;

@@ -248,7 +248,7 @@ class DescriptorLimit {
   rlimit before_{};
 };
 
-TEST(ClientLoad, AProcessWithoutDescriptorsIsToldSo) {
+TEST(ClientLoad, AProcessWithoutDescriptorsGetsAClearError) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the sanitizer's own checks need descriptors";
 #endif

@@ -145,7 +145,7 @@ TEST_F(P9, AStopThatCameBeforeIsSeen) {
   EXPECT_EQ(done.get_future().get(), Errc::cancelled);
 }
 
-TEST_F(P9, WhoAwaitsIsToldThatTheClientIsClosed) {
+TEST_F(P9, AnAwaitedCallFailsWhenTheClientIsClosed) {
   Client other = make_client(patient(shared_urls(3)));
   const auto held = other.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(held));

@@ -90,7 +90,7 @@ TEST_F(AsyncP8, CampaignsGoOnWithoutTheElectionAndEndWithTheClient) {
   EXPECT_TRUE(failed_with(campaign(outlives), Errc::closed));
 }
 
-TEST_F(AsyncP8, ObserversAreToldOfEveryChange) {
+TEST_F(AsyncP8, ObserversAreNotifiedOfEveryChange) {
   AsyncElection election(client_, name_, candidate("a"));
   AsyncElection observer(other_, name_, candidate(""));
   std::mutex mutex;
@@ -165,13 +165,13 @@ TEST_F(AsyncP8, AStopRequestEndsWhatIsAwaited) {
   std::stop_source stop;
   std::promise<Errc> cancelled;
   stand(AsyncElection(other_, name_, candidate("b")), stop.get_token(), cancelled);
-  std::promise<void> told;
+  std::promise<void> leader_seen;
   std::promise<Result<std::uint64_t>> observed;
   const auto changed = [&](const std::optional<Leader>& now) {
-    if (now && now->candidate == "a") told.set_value();
+    if (now && now->candidate == "a") leader_seen.set_value();
   };
   follow(AsyncElection(other_, name_, candidate("")), stop.get_token(), changed, observed);
-  told.get_future().get();
+  leader_seen.get_future().get();
   stop.request_stop();
   EXPECT_EQ(cancelled.get_future().get(), Errc::cancelled);
   const auto changes = observed.get_future().get();

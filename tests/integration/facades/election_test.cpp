@@ -81,7 +81,7 @@ TEST_F(P8, ACampaignIsStopped) {
   EXPECT_TRUE(failed_with(b.campaign(stop.get_token()), Errc::cancelled));
 }
 
-TEST_F(P8, ObserversAreToldOfEveryChange) {
+TEST_F(P8, ObserversAreNotifiedOfEveryChange) {
   Election election(client_, name_, candidate("a"));
   Election observer(other_, name_, candidate(""));
   std::mutex mutex;
@@ -111,7 +111,7 @@ TEST_F(P8, ObserversAreToldOfEveryChange) {
   EXPECT_EQ(seen, (std::vector<std::string>{"nobody", "a", "nobody"}));
 }
 
-TEST(P8OverTheLoss, ALeaderIsWarnedAndToldAndFollowed) {
+TEST(P8OverTheLoss, ALeaderIsWarnedAndNotifiedAndReplaced) {
   Nodes nodes(3);
   Client client = make_client(impatient(nodes.urls()));
   std::atomic<int> warnings{0};

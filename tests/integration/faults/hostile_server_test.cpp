@@ -16,7 +16,7 @@ using testing::HasSubstr;
 struct Hostility {
   const char* name;
   FakeAnswer answer;
-  NodeEvent::Kind told = NodeEvent::Kind::protocol;
+  NodeEvent::Kind reported_as = NodeEvent::Kind::protocol;
 };
 
 std::ostream& operator<<(std::ostream& out, const Hostility& hostility) {
@@ -81,7 +81,7 @@ class HostileServer : public testing::TestWithParam<Hostility> {
   void expect_leases_until_told(Client& client) {
     EXPECT_TRUE(eventually([&] {
       expect_a_lease(client);
-      return HasFailure() || log_.count(GetParam().told, 0) > 0;
+      return HasFailure() || log_.count(GetParam().reported_as, 0) > 0;
     })) << "no node event came";
   }
   FakeServer fake_;
@@ -117,13 +117,13 @@ TEST_P(HostileServer, InAnswerToTheHandshakeIsDropped) {
   fake_.on("INFO", [](const Command&) { return GetParam().answer; });
   Client client = make_client(with_two_good_ones());
   expect_a_lease(client);
-  EXPECT_TRUE(log_.wait_for(GetParam().told, 0));
+  EXPECT_TRUE(log_.wait_for(GetParam().reported_as, 0));
   EXPECT_EQ(log_.count(NodeEvent::Kind::up, 0), 0U);
   EXPECT_EQ(fake_.count("SET"), 0U);
 }
 
 TEST_P(HostileServer, BeforeItWasAskedAnythingIsDropped) {
-  if (GetParam().told == NodeEvent::Kind::down) GTEST_SKIP() << "nothing to send unasked";
+  if (GetParam().reported_as == NodeEvent::Kind::down) GTEST_SKIP() << "nothing to send unasked";
   Client client = make_client(with_two_good_ones());
   ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0));
   fake_.push(GetParam().answer.bytes.empty() ? "\r\n" : GetParam().answer.bytes);

@@ -64,7 +64,7 @@ TEST_F(NodeConnections, AReleaseThatCouldNotBeDeliveredIsDeliveredWhenTheNodeIsB
   EXPECT_TRUE(soon_held(resource_, 0));
 }
 
-TEST_F(NodeConnections, AReleaseThatNoMajorityGotIsToldAndDeliveredLater) {
+TEST_F(NodeConnections, AReleaseThatNoMajorityGotIsReportedAndDeliveredLater) {
   Client client = NodeConnections::client();
   auto lease = client.try_acquire(resource_, {.ttl = ages});
   ASSERT_TRUE(succeeded(lease));

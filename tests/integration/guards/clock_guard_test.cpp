@@ -178,12 +178,12 @@ TEST_F(ClockGuard, ThatOfAMachineThatStoodStillCostsNoNodeItsVote) {
     return all;
   };
   EXPECT_EQ(count(NodeEvent::Kind::paused), 1U);
-  std::string told;
+  std::string reported;
   for (std::size_t i = 0; i < nodes_->size(); ++i) {
     EXPECT_EQ(log.last_message(NodeEvent::Kind::excluded, i), "");
-    told += log.last_message(NodeEvent::Kind::paused, i);
+    reported += log.last_message(NodeEvent::Kind::paused, i);
   }
-  EXPECT_THAT(told, HasSubstr("stood still for up to 301 s"));
+  EXPECT_THAT(reported, HasSubstr("stood still for up to 301 s"));
 }
 
 TEST_F(ClockGuard, AClockThatGoesBackEndsNoLease) {

@@ -214,7 +214,7 @@ TEST(Fencing, ClientsAnHourApartAreOrderedByTheirLeases) {
   }
 }
 
-TEST(Fencing, AClientWhoseClockIsDaysAheadIsToldSo) {
+TEST(Fencing, AClientWhoseClockIsDaysAheadIsRefusedWithTheReason) {
   const SkewedClient lost{.nodes = shared_nodes(5).joined_urls(),
                           .resource = fresh_resource(),
                           .wait = seconds(0),

@@ -194,7 +194,7 @@ TEST_F(RestartGuard, ANodeThatForgotVotesAgainAfterItsQuarantine) {
   EXPECT_EQ(lease->report().nodes.at(0).vote, Vote::granted);
 }
 
-TEST_F(RestartGuard, AClientWithAnotherMaxTtlIsToldWhatDiffers) {
+TEST_F(RestartGuard, AClientWithAnotherMaxTtlLearnsWhatDiffers) {
   open_deployment(options());
   auto other = options();
   other.max_ttl = seconds(47);
@@ -210,26 +210,26 @@ TEST_F(RestartGuard, AClientWithAnotherMaxTtlIsToldWhatDiffers) {
   EXPECT_TRUE(succeeded(member.try_acquire("r", {.ttl = short_max_ttl})));
 }
 
-TEST_F(RestartGuard, WhoOnlyLooksWritesNothing) {
+TEST_F(RestartGuard, AClientThatOnlyInspectsWritesNothing) {
   auto other = options();
   other.max_ttl = minutes(60);
-  const auto look = [&](const ClientOptions& with) {
+  const auto inspect = [&](const ClientOptions& with) {
     Client client = make_client(with);
     static_cast<void>(client.inspect("r"));
     static_cast<void>(admin::check(with));
     static_cast<void>(admin::list_locks(with));
   };
-  look(other);
+  inspect(other);
   for (const RedisServer& node : nodes_) EXPECT_EQ(node.command({"DBSIZE"}).integer, 0);
   open_deployment(options());
   const auto marker = nodes_[0].get(std::string(redis::keys::marker));
   nodes_[0].restart(Data::wipe);
-  look(other);
-  look(options());
+  inspect(other);
+  inspect(options());
   EXPECT_EQ(nodes_[0].command({"DBSIZE"}).integer, 0);
   nodes_[0].command({"SET", std::string(redis::keys::marker), *marker});
-  look(other);
-  look(options());
+  inspect(other);
+  inspect(options());
   EXPECT_EQ(nodes_[0].get(std::string(redis::keys::marker)), marker) << "it is of before";
 }
 
@@ -261,7 +261,7 @@ TEST_F(RestartGuard, ClientsThatDisagreeOnMaxTtlLeaveADeploymentClosedAndSaySo) 
   EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = short_max_ttl})));
 }
 
-TEST_F(RestartGuard, AClientWithFewerNodesIsToldWhatDiffers) {
+TEST_F(RestartGuard, AClientWithFewerNodesLearnsWhatDiffers) {
   open_deployment(options());
   Client client = make_client(guarded({nodes_[0].url()}));
   auto refused = client.try_acquire("r", {.ttl = short_max_ttl});

@@ -46,7 +46,7 @@ class Tracking : public testing::Test {
   std::optional<Client> client_;
 };
 
-TEST_F(Tracking, AFlushIsTold) {
+TEST_F(Tracking, AFlushIsNoticed) {
   connect();
   ASSERT_TRUE(succeeded(acquire_patiently(*client_, fresh_resource(), {.ttl = short_max_ttl})));
   nodes_[0].command({"FLUSHALL"});

@@ -66,7 +66,7 @@ TEST_F(S5, HoldsThatOverlapDoNotKeepAStrangerOutForEver) {
   EXPECT_TRUE(succeeded(*stranger));
 }
 
-TEST_F(S5, ALeaveByAStrangerIsToldApart) {
+TEST_F(S5, ALeaveByAStrangerIsDistinguished) {
   auto lease = own("import");
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(

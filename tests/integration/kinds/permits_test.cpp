@@ -41,7 +41,7 @@ TEST_F(P7, AsManyAsThereArePermitsAndNoMore) {
   ASSERT_TRUE(succeeded(next)) << "one attempt finds the one permit that is free";
 }
 
-TEST_F(P7, WhoWaitsGetsAPlaceThatIsGivenBack) {
+TEST_F(P7, AWaiterGetsAPermitThatIsGivenBack) {
   auto first = enter(1);
   ASSERT_TRUE(succeeded(first));
   std::jthread leaving([&] { static_cast<void>(first->release()); });
@@ -49,7 +49,7 @@ TEST_F(P7, WhoWaitsGetsAPlaceThatIsGivenBack) {
       succeeded(other_.try_acquire_for(permit(resource_, 1), seconds(60), {.ttl = seconds(20)})));
 }
 
-TEST_F(P7, ManyContendersAreNeverMoreThanThePlaces) {
+TEST_F(P7, ManyContendersAreNeverMoreThanThePermits) {
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
   {

@@ -68,7 +68,7 @@ class LeaseLoss : public testing::Test {
   Losses losses_;
 };
 
-TEST_F(LeaseLoss, WithoutAMajorityIsToldOnce) {
+TEST_F(LeaseLoss, WithoutAMajorityIsReportedOnce) {
   Nodes nodes(3);
   {
     Client client = make_client(patient(nodes.urls()));
@@ -115,7 +115,7 @@ TEST_F(LeaseLoss, DoesNotHappenAfterARelease) {
   EXPECT_EQ(losses_.count, 0);
 }
 
-TEST_F(LeaseLoss, IsToldIfTheHolderIsTheFirstToSeeIt) {
+TEST_F(LeaseLoss, IsReportedIfTheHolderIsTheFirstToSeeIt) {
   // Ends a lease after a pause, before the loop has run.
   const auto end_late = [this](const std::function<void(Lease &&)>& end) {
     Client client = LeaseLoss::client();
@@ -141,7 +141,7 @@ TEST_F(LeaseLoss, IsToldIfTheHolderIsTheFirstToSeeIt) {
   EXPECT_EQ(losses_.count, 2);
 }
 
-TEST_F(LeaseLoss, IsToldIfAnUnlockIsTheFirstToSeeIt) {
+TEST_F(LeaseLoss, IsReportedIfAnUnlockIsTheFirstToSeeIt) {
   Client client = LeaseLoss::client();
   Mutex mutex(client, resource_,
               {.ttl = milliseconds(300), .renew = false, .on_lost = losses_.listener()});
@@ -156,7 +156,7 @@ TEST_F(LeaseLoss, IsToldIfAnUnlockIsTheFirstToSeeIt) {
   EXPECT_TRUE(eventually([&] { return losses_.count == 1; }));
 }
 
-TEST_F(LeaseLoss, IsSignalledByTheEndOfTheClientAndNotTold) {
+TEST_F(LeaseLoss, IsSignalledByTheEndOfTheClientAndNotReported) {
   // The objects that on_lost refers to may have been destroyed; a stop_callback unregisters itself
   // in time.
   Lease lease;
@@ -218,19 +218,21 @@ TEST_F(LeaseLoss, ComesAtTheDeadlineWhereNobodyRenews) {
   EXPECT_TRUE(eventually([&] { return shared_nodes().count_held(resource_) == 0; }));
 }
 
-TEST_F(LeaseLoss, IsToldOfEveryLeaseOfOptionsThatAreUsedAgain) {
+TEST_F(LeaseLoss, IsReportedForEveryLeaseOfOptionsThatAreUsedAgain) {
   Client client = LeaseLoss::client();
   AcquireOptions options{.ttl = milliseconds(300), .renew = false};
-  std::atomic<int> told{0};
-  options.on_lost = [&told, owned = std::make_unique<int>(1)](const Error&) { told += *owned; };
+  std::atomic<int> reported{0};
+  options.on_lost = [&reported, owned = std::make_unique<int>(1)](const Error&) {
+    reported += *owned;
+  };
   const auto first = client.try_acquire(resource_ + ":1", options);
   const auto second = client.try_acquire(resource_ + ":2", options);
   ASSERT_TRUE(succeeded(first));
   ASSERT_TRUE(succeeded(second));
-  EXPECT_TRUE(eventually([&] { return told == 2; }, seconds(30)));
+  EXPECT_TRUE(eventually([&] { return reported == 2; }, seconds(30)));
 }
 
-TEST_F(LeaseLoss, WithAnEmptyCallbackIsToldToNobody) {
+TEST_F(LeaseLoss, WithAnEmptyCallbackIsReportedToNobody) {
   Client client = LeaseLoss::client();
   AcquireOptions options{.ttl = milliseconds(300), .renew = false};
   options.on_lost = std::function<void(const Error&)>();
@@ -279,7 +281,7 @@ TEST_F(LeaseLoss, ComesAtTheMaximumHold) {
 TEST_F(LeaseLoss, IsSeenInsideItsOwnCallback) {
   Client client = LeaseLoss::client();
   auto shared = std::make_shared<Lease>();
-  std::atomic<bool> told{false};
+  std::atomic<bool> reported{false};
   std::mutex mutex;
   std::unique_lock lock(mutex);
   AcquireOptions options{.ttl = milliseconds(200), .renew = false};
@@ -291,16 +293,16 @@ TEST_F(LeaseLoss, IsSeenInsideItsOwnCallback) {
     EXPECT_TRUE(failed_with(client.try_acquire("x"), Errc::would_block));
     EXPECT_TRUE(failed_with(client.inspect("x"), Errc::would_block));
     *shared = Lease();
-    told = true;
+    reported = true;
   };
   auto lease = client.try_acquire(resource_, std::move(options));
   ASSERT_TRUE(succeeded(lease));
   *shared = *std::move(lease);
   lock.unlock();
-  EXPECT_TRUE(eventually([&] { return told.load(); }, seconds(30)));
+  EXPECT_TRUE(eventually([&] { return reported.load(); }, seconds(30)));
 }
 
-TEST_F(LeaseLoss, IsToldThroughTheStopTokenThatWasAskedForLater) {
+TEST_F(LeaseLoss, IsReportedByAStopTokenThatIsObtainedAfterIt) {
   Client client = LeaseLoss::client();
   auto lease = client.try_acquire(resource_, {.ttl = milliseconds(100), .renew = false});
   ASSERT_TRUE(succeeded(lease));

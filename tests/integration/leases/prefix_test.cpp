@@ -179,7 +179,7 @@ TEST_F(Prefix, HoldsForWhateverTakesAResource) {
   EXPECT_TRUE(shipping_.inspect("storage")->broken.empty());
 }
 
-TEST_F(Prefix, AWatchAndAnObserverAreToldNames) {
+TEST_F(Prefix, AWatchAndAnObserverAreGivenNames) {
   ClientOptions options = of_team("billing");
   const auto heard = std::make_shared<Heard>();
   options.observer = heard;

@@ -27,7 +27,7 @@ admin::Membership members_of(const ClientOptions& options) {
   return *std::move(membership);
 }
 
-TEST_F(Members, AreToldByAnyOfThem) {
+TEST_F(Members, AreReportedByAnyOfThem) {
   open(3);
   const admin::Membership membership = members_of(options_of({nodes_[1].url()}));
   EXPECT_THAT(membership.members, UnorderedElementsAreArray(initial_));
@@ -86,7 +86,7 @@ TEST_F(Members, EnterOnlyIfTheyRunScripts) {
   EXPECT_THAT(refused.error().message, testing::ContainsRegex("(know|need) EVAL"));
 }
 
-TEST_F(Members, AreWaitedForAndTheWaitIsTold) {
+TEST_F(Members, AreWaitedForAndTheWaitIsReported) {
   open(3);
   std::vector<admin::ChangeProgress> waits;
   admin::ChangeOptions change;
@@ -150,7 +150,7 @@ TEST_F(Members, AreResumedAfterEachStep) {
   EXPECT_THAT(members_of(options_of(initial_)).members, UnorderedElementsAreArray(urls({0, 1, 3})));
 }
 
-TEST_F(Members, AreResumedByTheCommandThatIsTold) {
+TEST_F(Members, AreResumedByTheCommandThatIsReported) {
   open(3);
   struct Cut {};
   admin::ChangeOptions cut;
@@ -161,11 +161,11 @@ TEST_F(Members, AreResumedByTheCommandThatIsTold) {
   EXPECT_THROW(static_cast<void>(admin::replace_member(options_of(initial_), nodes_[2].url(),
                                                        nodes_[3].url(), cut)),
                Cut);
-  const std::string told = "members replace " + nodes_[2].url() + " " + nodes_[3].url();
-  EXPECT_EQ(members_of(options_of(initial_)).resume, told);
+  const std::string reported = "members replace " + nodes_[2].url() + " " + nodes_[3].url();
+  EXPECT_EQ(members_of(options_of(initial_)).resume, reported);
   const auto other = admin::add_member(options_of(initial_), nodes_[4].url());
   ASSERT_TRUE(failed_with(other, Errc::unavailable));
-  EXPECT_THAT(other.error().message, HasSubstr(told));
+  EXPECT_THAT(other.error().message, HasSubstr(reported));
   EXPECT_TRUE(
       succeeded(admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
 }
@@ -181,7 +181,7 @@ void cut_off(std::size_t writing, const std::function<void(const admin::ChangeOp
   EXPECT_THROW(change(options), Cut);
 }
 
-TEST_F(Members, AreToldHowFarAChangeHasComeBesideOneThatRefuses) {
+TEST_F(Members, ReportHowFarAChangeHasComeWhenOneRefuses) {
   open(3);
   auto sorted = initial_;
   std::sort(sorted.begin(), sorted.end());

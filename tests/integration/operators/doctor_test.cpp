@@ -123,8 +123,9 @@ TEST(Doctor, CallsAServerByItsOwnNameAndVersion) {
   const RedisServer server;
   const admin::NodeCheck node = checked(patient({server.url()})).nodes.at(0);
   // "Valkey server v=9.1.2 sha=..."
-  const std::string told = run_process({"redis-server", "--version"}).output;
-  EXPECT_TRUE(told.starts_with(node.server + " server v=" + node.server_version + " ")) << told;
+  const std::string reported = run_process({"redis-server", "--version"}).output;
+  EXPECT_TRUE(reported.starts_with(node.server + " server v=" + node.server_version + " "))
+      << reported;
   EventLog log;
   ClientOptions options = patient({server.url()});
   options.on_node_event = log.listener();
@@ -365,7 +366,7 @@ TEST(Bootstrap, RefusesAListThatLeavesAQuorumOfADeploymentOut) {
   EXPECT_FALSE(nodes[3].get(marker_key));
 }
 
-TEST(Bootstrap, OpensTheDatabaseThatTheUrlNamesAndLooksForLocksInNoOther) {
+TEST(Bootstrap, OpensTheDatabaseThatTheUrlNamesAndSearchesForLocksInNoOther) {
   const RedisServer server;
   server.command({"SET", "lock", "somebody", "PX", "20000"});
   ASSERT_TRUE(succeeded(admin::bootstrap(patient({server.url() + "/2"}))));
@@ -395,7 +396,7 @@ TEST(Bootstrap, IsNotKeptByKeysThatCanBeNoLock) {
   EXPECT_TRUE(succeeded(admin::bootstrap(patient({server.url()}))));
 }
 
-TEST(Bootstrap, LooksForLocksOfTheDeploymentThatItReplaces) {
+TEST(Bootstrap, SearchesForLocksOfTheDeploymentThatItReplaces) {
   const RedisServer server;
   server.command({"SET", marker_key, marker_of(server, {server.url()}, seconds(3600))});
   server.command({"SET", "long", "somebody", "PX", "1800000"});

@@ -275,7 +275,7 @@ TEST_F(ListLocks, KeepsItsAnswersSmall) {
   for (const admin::ListedNode& node : seen.nodes) EXPECT_GT(node.unread, 0U) << node.url;
 }
 
-TEST_F(ListLocks, LooksAtTheDatabaseOfTheUrl) {
+TEST_F(ListLocks, ReadsTheDatabaseOfTheUrl) {
   store_everywhere({"SET", "r", "token", "PX", "20000"});
   ClientOptions elsewhere = options();
   for (std::size_t i = 0; i < elsewhere.nodes.size(); ++i) {

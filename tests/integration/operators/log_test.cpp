@@ -32,7 +32,7 @@ class Log : public testing::Test {
     }
     return count;
   }
-  [[nodiscard]] bool told(Kind kind, Level level, std::size_t node) const {
+  [[nodiscard]] bool reported(Kind kind, Level level, std::size_t node) const {
     return eventually([&] { return count(kind, level, node) > 0; }, longest_wait);
   }
 
@@ -66,7 +66,7 @@ TEST_F(Log, WarnsOfANodeThatCannotBeReachedAgain) {
   Client client = Log::client(nodes.urls());
   ASSERT_TRUE(all_nodes_vote(client, nodes, 3));
   nodes[0].kill();
-  EXPECT_TRUE(told(Kind::down, Level::warning, 0));
+  EXPECT_TRUE(reported(Kind::down, Level::warning, 0));
   EXPECT_EQ(events_.count(Kind::down, 0), 1U) << "one outage is one event";
   nodes[0].start();
   ASSERT_TRUE(events_.wait_for(Kind::up, 0, 2));
@@ -92,7 +92,7 @@ TEST_F(Log, WarnsOfAConnectionThatEndsWhileSomethingIsUnderWay) {
   ASSERT_TRUE(eventually([&] { return proxies[0]->request_bytes_received() > before; }));
   proxies[0]->pass();
   proxies[0]->cut();
-  EXPECT_TRUE(told(Kind::down, Level::warning, 0));
+  EXPECT_TRUE(reported(Kind::down, Level::warning, 0));
 }
 
 TEST_F(Log, OfANodeThatFlapsIsBoundedAndComplete) {

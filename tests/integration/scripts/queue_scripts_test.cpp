@@ -133,7 +133,7 @@ TEST_F(ScriptsOfReaders, AWriterThatIsQueuedToReadKeepsNoReadersOut) {
   EXPECT_EQ(enters("new"), 1);
 }
 
-TEST_F(ScriptsOfReaders, AReaderThatWasLetInAndAsksToWriteGivesItsPlaceUp) {
+TEST_F(ScriptsOfReaders, AReaderThatWasLetInAndAsksToWriteGivesItsReservationUp) {
   const std::int64_t now = std::stoll(server_->command({"TIME"}).elements.at(0).string) * 1000;
   server_->command({"ZADD", "r", "0", "group:shared", std::to_string(now + 60'000), "next"});
   server_->command({"ZADD", "redlock:node:next:r", "0", "client"});

@@ -120,7 +120,7 @@ TEST_F(ReleaseScript, HasAnotherOneWatchWhereTheLastWaitsNoMore) {
   queue("a");
   EXPECT_EQ(release("me").integer, 1);
   EXPECT_EQ(heard(), "d: 0r");
-  EXPECT_EQ(heard(), "a: 1r") << "b was told, and is not there any more";
+  EXPECT_EQ(heard(), "a: 1r") << "b was notified, and has gone";
 }
 
 TEST_F(ReleaseScript, IsAskedForByWhoIsNext) {
@@ -193,7 +193,9 @@ TEST_F(ReleaseScript, DropsWhoDoesNotListen) {
       << "d, and the next ticket";
 }
 
-TEST_F(ReleaseScript, WhoComesToAFreeResourceIsToldThatItIsFree) { EXPECT_EQ(queue("a"), 0); }
+TEST_F(ReleaseScript, AClientThatComesToAFreeResourceLearnsThatItIsFree) {
+  EXPECT_EQ(queue("a"), 0);
+}
 
 TEST_F(ReleaseScript, TellsNobodyWhereNobodyWaits) {
   const auto before = calls(server_, "publish");
@@ -202,7 +204,7 @@ TEST_F(ReleaseScript, TellsNobodyWhereNobodyWaits) {
   EXPECT_EQ(calls(server_, "publish"), before);
 }
 
-TEST_F(ReleaseScript, LooksForNobodyAnyMoreWhenNobodyHasWaitedForLong) {
+TEST_F(ReleaseScript, ReadsNoQueueWhenNobodyHasWaitedForLong) {
   queue("a");
   server_.command({"DEL", "redlock:node:awaited"});
   hold("r", "me");

@@ -184,12 +184,12 @@ TEST_P(NotificationsOver, ReachAWaiter) {
   const auto before = calls(server_, "publish");
   auto waiting =
       std::async(std::launch::async, [&] { return waiter.acquire("r", {.ttl = seconds(30)}); });
-  const auto told = [&] { return calls(server_, "zadd") > 0; };
+  const auto queued = [&] { return calls(server_, "zadd") > 0; };
   if (GetParam().may_listen) {
-    ASSERT_TRUE(eventually(told));
+    ASSERT_TRUE(eventually(queued));
   } else {
     ASSERT_TRUE(eventually([&] { return calls(server_, "set") > 20; }));
-    EXPECT_FALSE(told());
+    EXPECT_FALSE(queued());
   }
   ASSERT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(succeeded(waiting.get()));

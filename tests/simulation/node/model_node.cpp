@@ -26,7 +26,7 @@ std::int64_t ModelNode::Key::last() const {
   return last;
 }
 
-void ModelNode::look(Key& key, True now) {
+void ModelNode::remove_ended(Key& key, True now) {
   const std::int64_t millis = clock.milliseconds(now);
   std::erase_if(key.holds, [&](const auto& hold) { return hold.second <= millis; });
   if (key.writer <= millis) key.writer = 0;

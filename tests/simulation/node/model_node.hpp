@@ -98,9 +98,9 @@ struct GuardResponse {
   bool unmarked = false;
 };
 
-/// A Redis master as the protocol sees it: keys that expire by its own wall clock, a run_id, and
-/// the scripts that it knows (those of the guards and of fencing tokens line by line). The network
-/// carries out CLIENT KILL, because it has the connections.
+/// Models a Redis master: keys that expire by the master's own wall clock, a run_id, and the
+/// library's scripts. The scripts of the guards and of fencing tokens are modelled line by line.
+/// The simulated network carries out CLIENT KILL, because it owns the connections.
 class ModelNode {
  public:
   ModelNode(Clock wall_clock, Mutant mutant) : clock(wall_clock), mutant_(mutant) {
@@ -285,7 +285,7 @@ class ModelNode {
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   /// Removes the holds that have ended, as every script that reads them does.
-  void look(Key& key, True now);
+  void remove_ended(Key& key, True now);
   [[nodiscard]] std::int64_t held_for(const Key& key, True now) const;
   void set(const Request& request, True now, Response& response);
   void enter(const Request& request, True now, Response& response);

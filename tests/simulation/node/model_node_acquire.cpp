@@ -31,7 +31,7 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
   response.holder = key.token;
   response.remaining_ms = key.expires - millis;
   if (key.token != 0) return;
-  look(key, now);
+  remove_ended(key, now);
   response.group = key.group;
   response.remaining_ms = held_for(key, now);
   const bool mine = key.group == request.group || mutant_ == Mutant::readers_let_all_in;
@@ -147,7 +147,7 @@ bool ModelNode::is_taken(std::size_t resource, const Request& request, True now,
   response.holder = key.token;
   response.remaining_ms = key.expires - millis;
   if (key.token != 0) return true;
-  look(key, now);
+  remove_ended(key, now);
   if (key.holds.empty() && key.next == 0) return false;
   response.group = key.group;
   response.remaining_ms = held_for(key, now);
@@ -177,7 +177,7 @@ void ModelNode::take(const Request& request, True now, Response& response) {
     const std::size_t resource = order.at(place);
     // The client no longer reads, so it gives up its admission as a reader.
     if (Key& key = memory_.keys[resource]; key.token == 0) {
-      look(key, now);
+      remove_ended(key, now);
       if (key.next != 0) static_cast<void>(admit(resource, request.client));
     }
     const ModelQueue& queue = memory_.queues[resource];

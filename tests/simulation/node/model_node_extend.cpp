@@ -17,7 +17,7 @@ void ModelNode::extend(const Request& request, True now, Response& response) {
   bool gone = false;
   for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
     Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
-    look(key, now);
+    remove_ended(key, now);
     response.reply = Reply::taken;
     const bool held = !key.holds.empty() || key.next != 0;
     if (key.token != 0 ? key.token != request.token : held) return;
@@ -49,7 +49,7 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
   }
   if (key.token != 0) return;
   const bool none = key.group == 0;
-  look(key, now);
+  remove_ended(key, now);
   // A caller that extends by the token alone does not know the group.
   const std::uint64_t group = repairs ? request.group : 0;
   const bool is_alone = repairs && group == 0;

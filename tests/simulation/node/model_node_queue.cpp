@@ -36,14 +36,14 @@ void ModelNode::queue_refused(const Request& request, True now, Response& respon
 bool ModelNode::has_holder(std::size_t resource, True now) {
   Key& key = memory_.keys[resource];
   if (key.token != 0) return key.token != cooldown;
-  look(key, now);
+  remove_ended(key, now);
   return !key.holds.empty() || key.next != 0;
 }
 
 bool ModelNode::is_open(std::size_t resource, True now) {
   Key& key = memory_.keys[resource];
   if (key.token != 0) return false;
-  look(key, now);
+  remove_ended(key, now);
   return key.holds.empty() && key.next == 0;
 }
 
@@ -221,7 +221,7 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
   Key& key = memory_.keys[request.resource];
   const bool lets_in = request.number == 2 || (was_first && key.group == 1);
   if (key.group != 0) {
-    look(key, now);
+    remove_ended(key, now);
     if (key.next != 0) static_cast<void>(admit(request.resource, request.token));
     if (lets_in) key.writer = 0;
     if (key.holds.empty() && key.next == 0 && key.writer == 0) key = {};

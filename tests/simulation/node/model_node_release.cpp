@@ -12,7 +12,7 @@ void ModelNode::release(const Request& request, True now, Response& response) {
     const std::size_t queued = request.permits > 0 ? any_permit : request.resource;
     enqueue(queued, request.client, *request.ticket, now);
   }
-  look(mine, now);
+  remove_ended(mine, now);
   const bool waits_for_interval = mine.holds.empty() && request.cooldown_ms > 0;
   if (mine.group != 0 && !request.both && !waits_for_interval) {
     return leave(request, now, response);
@@ -20,7 +20,7 @@ void ModelNode::release(const Request& request, True now, Response& response) {
   response.reply = Reply::gone;
   for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
     Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
-    look(key, now);
+    remove_ended(key, now);
     const bool deletes = key.token == request.token ||
                          (key.token != 0 && mutant_ == Mutant::release_without_compare);
     if (deletes) {
@@ -53,7 +53,7 @@ void ModelNode::release(const Request& request, True now, Response& response) {
 void ModelNode::leave(const Request& request, True now, Response& response) {
   Key& key = memory_.keys[request.resource];
   const std::uint64_t group = key.group;
-  look(key, now);
+  remove_ended(key, now);
   if (key.holds.erase(request.token) == 1) {
     response.reply = Reply::released;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
@@ -75,7 +75,7 @@ void ModelNode::leave(const Request& request, True now, Response& response) {
 
 void ModelNode::break_lock(const Request& request, True now, Response& response) {
   Key& key = memory_.keys[request.resource];
-  look(key, now);
+  remove_ended(key, now);
   response.reply = Reply::gone;
   if (key.group != 0) {
     const bool was_there = key.holds.erase(request.token) == 1;

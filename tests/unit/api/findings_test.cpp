@@ -143,7 +143,7 @@ TEST(Findings, NameAllAddressesOfOneServerOnce) {
   EXPECT_EQ(check.findings[0].node, "redis://a, redis://c");
 }
 
-TEST(Findings, DoNotTakeNodesThatToldNoRunIdForOne) {
+TEST(Findings, DoNotTakeNodesThatReportedNoRunIdForOne) {
   SurveyedNode a;
   a.seen.url = "redis://a";
   SurveyedNode b;

@@ -107,7 +107,7 @@ std::string refusal_of(const std::vector<std::string>& words) {
   return {};
 }
 
-TEST(CliCommandLine, AnOptionWithoutValueOrGivenTwiceIsTold) {
+TEST(CliCommandLine, AnOptionWithoutValueOrGivenTwiceIsRefused) {
   EXPECT_EQ(refusal_of({"acquire", "r", "--ttl"}), "--ttl: a value must follow");
   EXPECT_EQ(refusal_of({"acquire", "r", "--ttl", "1s", "--ttl", "2s"}),
             "--ttl: may be given only once");

@@ -13,7 +13,7 @@
 namespace redlock::cli {
 namespace {
 
-/// The text in roff, where a plain dash could become a hyphen.
+/// Escapes each dash for roff, which can print a plain dash as a hyphen.
 std::string in_roff(std::string_view text) {
   std::string out;
   for (const char letter : text) out += letter == '-' ? std::string("\\-") : std::string(1, letter);

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "common/text/reasons.hpp"
+
 namespace redlock::cli {
 namespace {
 
@@ -69,6 +71,15 @@ TEST(CliText, TakesPasswordsOutOfUrls) {
   EXPECT_EQ(without_password("redis://:secret@host"), "redis://@host");
   EXPECT_EQ(without_password("redis://user:se@cret@host:1"), "redis://user@host:1");
   EXPECT_EQ(without_password("host:6379"), "host:6379");
+}
+
+TEST(Reasons, NameTheNodesOfOneReasonTogether) {
+  Reasons reasons;
+  EXPECT_EQ(reasons.text(), "");
+  reasons.add("a", "refused");
+  reasons.add("b", "late");
+  reasons.add("c", "refused");
+  EXPECT_EQ(reasons.text(), "a, c: refused; b: late");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Plain commands instead of scripts: where they are sent, and what their answers mean.
+// When the engine sends plain commands instead of scripts, and how it handles their answers.
 
 #include <gtest/gtest.h>
 

@@ -423,7 +423,7 @@ class Harness {
     return form + (ticket > 0 ? " ticket " + std::to_string(ticket) : "");
   }
   /// The client's queue position in a request.
-  static std::string place(const Request& request) {
+  static std::string queue_position(const Request& request) {
     const Terms& terms = request.terms;
     if (terms.client.empty()) return "";
     const std::string ticket = std::to_string(terms.ticket.value_or(0));
@@ -502,7 +502,8 @@ class Harness {
     const bool numbering = asked == Verb::take || is_raise(asked) || is_fenced(asked);
     const std::string number =
         numbering && terms.fencing_number > 0 ? " " + std::to_string(terms.fencing_number) : "";
-    return verb(asked) + " " + std::string(terms.token) + number + place(request) + in_full + nodes;
+    return verb(asked) + " " + std::string(terms.token) + number + queue_position(request) +
+           in_full + nodes;
   }
   std::string describe(const Acquired& command) const {
     return "acquired" + of(command.request) + " until " + milliseconds(command.valid_until);

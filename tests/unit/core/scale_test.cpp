@@ -40,7 +40,7 @@ std::uint64_t visited(Crowd& crowd, What&& what) {
   return crowd.engine().walked() - before;
 }
 
-TEST(Scale, a_release_by_token_does_not_look_at_other_leases) {
+TEST(Scale, a_release_by_token_does_not_visit_other_leases) {
   Leases crowd;
   ASSERT_EQ(crowd.granted().size(), many);
   EXPECT_EQ(visited(crowd,
@@ -52,7 +52,7 @@ TEST(Scale, a_release_by_token_does_not_look_at_other_leases) {
   EXPECT_EQ(crowd.released(), 1U);
 }
 
-TEST(Scale, a_node_that_comes_and_goes_does_not_look_at_leases_that_it_does_not_concern) {
+TEST(Scale, a_node_that_comes_and_goes_does_not_visit_leases_that_it_does_not_concern) {
   Leases crowd;
   EXPECT_EQ(visited(crowd,
                     [&] {
@@ -75,7 +75,7 @@ TEST(Scale, a_node_that_comes_up_is_given_what_it_is_owed) {
   EXPECT_GE(crowd.requests(), before + 10);
 }
 
-TEST(Scale, a_cancelled_waiter_does_not_look_at_the_others) {
+TEST(Scale, a_cancelled_waiter_does_not_visit_the_others) {
   Waiting crowd(Waiting::For::own);
   EXPECT_EQ(visited(crowd,
                     [&] {
@@ -86,7 +86,7 @@ TEST(Scale, a_cancelled_waiter_does_not_look_at_the_others) {
   EXPECT_EQ(crowd.failed(), 1U);
 }
 
-TEST(Scale, nor_at_those_that_wait_for_the_same) {
+TEST(Scale, a_cancelled_waiter_visits_few_that_wait_for_the_same) {
   Waiting crowd(Waiting::For::one);
   for (std::size_t i = 0; i < 100; ++i) {
     // Only the first remaining waiter is checked for a wake-up.
@@ -95,7 +95,7 @@ TEST(Scale, nor_at_those_that_wait_for_the_same) {
   EXPECT_EQ(crowd.failed(), 100U);
 }
 
-TEST(Scale, a_node_that_goes_down_looks_once_at_every_key_that_is_waited_for) {
+TEST(Scale, a_node_that_goes_down_visits_every_key_once_that_is_waited_for) {
   Waiting of_their_own(Waiting::For::own);
   EXPECT_EQ(visited(of_their_own, [&] { of_their_own.down(0); }), many);
   Waiting of_one(Waiting::For::one);
@@ -112,7 +112,7 @@ TEST(Scale, a_message_for_a_key_that_nobody_waits_for_leaves_nothing_behind) {
   }
 }
 
-TEST(Scale, a_shutdown_looks_at_every_lease_a_few_times) {
+TEST(Scale, a_shutdown_visits_every_lease_a_few_times) {
   Leases crowd;
   EXPECT_LE(visited(crowd,
                     [&] {
@@ -122,7 +122,7 @@ TEST(Scale, a_shutdown_looks_at_every_lease_a_few_times) {
             8 * many);
 }
 
-TEST(Scale, and_where_a_node_cannot_be_reached) {
+TEST(Scale, a_shutdown_with_an_unreachable_node_visits_every_lease_a_few_times) {
   Leases crowd;
   crowd.down(0);
   EXPECT_LE(visited(crowd,
@@ -133,7 +133,7 @@ TEST(Scale, and_where_a_node_cannot_be_reached) {
             9 * many);
 }
 
-TEST(Scale, a_shutdown_looks_at_every_caller_that_waits_a_few_times) {
+TEST(Scale, a_shutdown_visits_every_caller_that_waits_a_few_times) {
   Waiting of_their_own(Waiting::For::own);
   EXPECT_LE(visited(of_their_own,
                     [&] {

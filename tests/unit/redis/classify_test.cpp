@@ -188,7 +188,7 @@ TEST(Classify, ErrorsAreKeptWordForWord) {
   }
 }
 
-TEST(Classify, AMissingScriptIsToldApartForScriptsOnly) {
+TEST(Classify, AMissingScriptIsDistinguishedForScriptsOnly) {
   const Value missing = error("NOSCRIPT No matching script. Please use EVAL.");
   for (const Verb verb : {Verb::extend, Verb::extend_or_set, Verb::release, Verb::inspect}) {
     EXPECT_EQ(classify(verb, Dialect::classic, missing, nullptr)->reply, Reply::script_missing);
@@ -326,7 +326,7 @@ TEST(Classify, AHoldTellsHowManyThereAre) {
   EXPECT_EQ(of(Verb::release, {integer(2), integer(4)}), "violation");
 }
 
-TEST(Classify, ARefusedPlaceTellsWhichAreFree) {
+TEST(Classify, ARefusedPermitReportsWhichAreFree) {
   const auto of = [](std::vector<Value> values) {
     const Inspected answer(std::move(values));
     return meaning(Verb::take_permit, Dialect::classic, answer.array);

@@ -144,7 +144,7 @@ TEST(Encoder, TermsOfOneRequestAreNotThoseOfTheNext) {
   EXPECT_EQ(release({}), command({"EVALSHA", digest, "1", "r", "t0k", "0", "20"}));
 }
 
-TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
+TEST(Encoder, HoldsNameTheirGroupAndPermitsHowManyThereAre) {
   Encoder encoder;
   using test::resp::command;
   Terms terms;
@@ -162,7 +162,7 @@ TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
                      "", "30000", "20"}));
 }
 
-TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
+TEST(Encoder, ANumberedSetReadsRaisesAndReadsAgain) {
   Encoder encoder;
   const auto encode = [&](Verb verb) {
     return std::string(test::encode(encoder, verb, ScriptForm::digest, Dialect::with_get, "r",

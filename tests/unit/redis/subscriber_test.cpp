@@ -70,7 +70,7 @@ class SubscriberToFake : public testing::Test {
   std::unique_ptr<Subscriber> subscriber_;
 };
 
-TEST_F(SubscriberToFake, TellsWhatItIsTold) {
+TEST_F(SubscriberToFake, ReportsEachNotification) {
   open();
   ASSERT_TRUE(listens());
   server_.push(message("0b c") + message("1a"));

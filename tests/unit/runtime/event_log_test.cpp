@@ -40,13 +40,13 @@ TEST(EventLog, tells_the_first_at_once_and_counts_those_of_the_next_minute) {
   }
   EXPECT_EQ(log.next(), at(60s));
   EXPECT_TRUE(log.take_due(at(59s)).empty());
-  const auto told = log.take_due(at(60s));
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].message, "reset (17 times in the last minute)");
-  EXPECT_EQ(told[0].times, 17U);
-  EXPECT_EQ(told[0].node, 0U);
-  EXPECT_EQ(told[0].url, "redis://r0");
-  EXPECT_EQ(told[0].level, EventLevel::warning);
+  const auto reported = log.take_due(at(60s));
+  ASSERT_EQ(reported.size(), 1U);
+  EXPECT_EQ(reported[0].message, "reset (17 times in the last minute)");
+  EXPECT_EQ(reported[0].times, 17U);
+  EXPECT_EQ(reported[0].node, 0U);
+  EXPECT_EQ(reported[0].url, "redis://r0");
+  EXPECT_EQ(reported[0].level, EventLevel::warning);
   EXPECT_EQ(log.next(), std::nullopt);
 }
 
@@ -99,24 +99,24 @@ TEST(EventLog, is_bounded_whatever_happens) {
   EventLog log(most);
   std::size_t lines = 0;
   std::uint64_t events = 0;
-  std::uint64_t told = 0;
+  std::uint64_t reported = 0;
   const auto count = [&](const std::vector<NodeEvent>& summaries) {
     lines += summaries.size();
-    for (const NodeEvent& summary : summaries) told += summary.times;
+    for (const NodeEvent& summary : summaries) reported += summary.times;
   };
   for (int second = 0; second < 60; ++second) {
     for (std::size_t node = 0; node < 1000; ++node, ++events) {
       const auto line = log.add(logged_event(EventKind::down, node), at(second * 1s));
       lines += line ? 1U : 0U;
-      told += line ? 1U : 0U;
+      reported += line ? 1U : 0U;
       ASSERT_LE(log.entries(), most + 1);
     }
   }
   count(log.take_due(at(60s)));
   EXPECT_LE(lines, 2 * (most + 1)) << "the first of each, and a summary of each";
-  EXPECT_EQ(told, events) << "each event is in one line";
+  EXPECT_EQ(reported, events) << "each event is in one line";
   count(log.finish(at(60s)));
-  EXPECT_EQ(told, events);
+  EXPECT_EQ(reported, events);
   EXPECT_TRUE(log.take_due(at(120s)).empty());
   EXPECT_TRUE(log.add(logged_event(EventKind::up, 5000), at(120s)))
       << "what has been quiet makes room";

@@ -28,20 +28,20 @@ core::Round begun() {
 
 /// The report of each node says what its vote says, whether it is made at once or on request.
 void expect_told(const core::Round& round, core::Duration validity) {
-  const RoundReport told = report_round(round, urls, 3ms, validity);
-  EXPECT_EQ(told.quorum, 2U);
-  EXPECT_EQ(told.ttl, 10s);
-  EXPECT_EQ(told.elapsed, 3ms);
-  EXPECT_EQ(told.validity, std::max<core::Duration>(validity, 0s));
-  ASSERT_EQ(told.nodes.size(), urls->size());
-  for (std::size_t i = 0; i < told.nodes.size(); ++i) {
+  const RoundReport reported = report_round(round, urls, 3ms, validity);
+  EXPECT_EQ(reported.quorum, 2U);
+  EXPECT_EQ(reported.ttl, 10s);
+  EXPECT_EQ(reported.elapsed, 3ms);
+  EXPECT_EQ(reported.validity, std::max<core::Duration>(validity, 0s));
+  ASSERT_EQ(reported.nodes.size(), urls->size());
+  for (std::size_t i = 0; i < reported.nodes.size(); ++i) {
     const NodeReport now = report_node(round.vote(static_cast<core::NodeIndex>(i)), (*urls)[i]);
-    EXPECT_EQ(told.nodes[i].url, now.url);
-    EXPECT_EQ(told.nodes[i].vote, now.vote);
-    EXPECT_EQ(told.nodes[i].round_trip, now.round_trip);
-    EXPECT_EQ(told.nodes[i].holder, now.holder);
-    EXPECT_EQ(told.nodes[i].remaining, now.remaining);
-    EXPECT_EQ(told.nodes[i].message, now.message);
+    EXPECT_EQ(reported.nodes[i].url, now.url);
+    EXPECT_EQ(reported.nodes[i].vote, now.vote);
+    EXPECT_EQ(reported.nodes[i].round_trip, now.round_trip);
+    EXPECT_EQ(reported.nodes[i].holder, now.holder);
+    EXPECT_EQ(reported.nodes[i].remaining, now.remaining);
+    EXPECT_EQ(reported.nodes[i].message, now.message);
   }
 }
 
@@ -91,8 +91,8 @@ TEST(NodeReports, AreValues) {
   round.record(1, Vote::granted, {{}, 1ms});
   NodeReports plain = report_round(round, urls, 3ms, 9s).nodes;
   round.record(2, Vote::refused, {"somebody", 2ms, 4s});
-  NodeReports told = report_round(round, urls, 3ms, 9s).nodes;
-  for (NodeReports* const one : {&plain, &told}) {
+  NodeReports reported = report_round(round, urls, 3ms, 9s).nodes;
+  for (NodeReports* const one : {&plain, &reported}) {
     const std::optional<Holder> holder = (*one)[2].holder;
     NodeReports copy = *one;
     EXPECT_EQ(copy[2].holder, holder);
@@ -101,9 +101,9 @@ TEST(NodeReports, AreValues) {
     EXPECT_EQ(moved[2].holder, holder);
     EXPECT_EQ(moved.size(), 3U);
   }
-  std::swap(plain, told);
+  std::swap(plain, reported);
   EXPECT_EQ(plain[2].holder.value().token, Token::parse("somebody"));
-  EXPECT_EQ(told[2].holder, std::nullopt);
+  EXPECT_EQ(reported[2].holder, std::nullopt);
   plain = NodeReports();
   EXPECT_TRUE(plain.empty());
 }

@@ -45,9 +45,9 @@ std::vector<OwnedValue> answers() {
           pair("maxclients", "10000")};
 }
 
-SurveyedNode read(const std::vector<OwnedValue>& told) {
+SurveyedNode read(const std::vector<OwnedValue>& replies) {
   SurveyedNode node;
-  take_facts(told, node);
+  take_facts(replies, node);
   return node;
 }
 
@@ -56,60 +56,60 @@ TEST(SurveyFacts, AreOneAnswerPerQuestion) {
 }
 
 TEST(SurveyFacts, NameTheCommandsThatCanMakeANodeForget) {
-  auto told = answers();
-  EXPECT_EQ(read(told).forgetting, "");
-  told[10] = bulk(
+  auto replies = answers();
+  EXPECT_EQ(read(replies).forgetting, "");
+  replies[10] = bulk(
       "# Commandstats\r\n"
       "cmdstat_swapdb:calls=1,usec=1,usec_per_call=1.00\r\n"
       "cmdstat_flushdb:calls=2,usec=1,usec_per_call=1.00,rejected_calls=7,failed_calls=2\r\n"
       "cmdstat_flushall:calls=3,usec=1,usec_per_call=1.00,rejected_calls=0,failed_calls=1\r\n"
       "cmdstat_debug:calls=0,usec=0,usec_per_call=0.00,rejected_calls=4,failed_calls=0\r\n");
-  EXPECT_EQ(read(told).forgetting, "FLUSHALL (2 times), SWAPDB (1 time)");
-  told[10] = error("NOPERM");
-  EXPECT_EQ(read(told).forgetting, "") << "no client needs to know";
+  EXPECT_EQ(read(replies).forgetting, "FLUSHALL (2 times), SWAPDB (1 time)");
+  replies[10] = error("NOPERM");
+  EXPECT_EQ(read(replies).forgetting, "") << "no client needs to know";
 }
 
 TEST(SurveyFacts, HoldTheNumberOfClients) {
-  auto told = answers();
-  told[0] = bulk(info("connected_clients:17\r\n"));
-  EXPECT_EQ(read(told).clients, 17U);
-  EXPECT_EQ(read(told).most_clients, 10000U);
-  told[11] = error("NOPERM");
-  EXPECT_EQ(read(told).most_clients, 0U);
+  auto replies = answers();
+  replies[0] = bulk(info("connected_clients:17\r\n"));
+  EXPECT_EQ(read(replies).clients, 17U);
+  EXPECT_EQ(read(replies).most_clients, 10000U);
+  replies[11] = error("NOPERM");
+  EXPECT_EQ(read(replies).most_clients, 0U);
 }
 
 TEST(SurveyFacts, HoldTheFloorOfFencingNumbersAsATime) {
-  auto told = answers();
-  EXPECT_EQ(read(told).fencing_floor, std::nullopt);
-  told[6] = bulk("1781000000000000");
-  EXPECT_EQ(read(told).fencing_floor, seconds(1'781'000'000));
-  told[6] = bulk("inf");
-  EXPECT_GT(read(told).fencing_floor, std::chrono::hours(24 * 365 * 200));
+  auto replies = answers();
+  EXPECT_EQ(read(replies).fencing_floor, std::nullopt);
+  replies[6] = bulk("1781000000000000");
+  EXPECT_EQ(read(replies).fencing_floor, seconds(1'781'000'000));
+  replies[6] = bulk("inf");
+  EXPECT_GT(read(replies).fencing_floor, std::chrono::hours(24 * 365 * 200));
 }
 
 TEST(SurveyFacts, TellWhatCanRunWithoutScripts) {
-  auto told = answers();
-  EXPECT_TRUE(read(told).runs_scripts);
-  EXPECT_FALSE(read(told).can_compare);
-  told[7] = error("ERR unknown command 'EVAL', with args beginning with: 'return 1' '0' ");
-  EXPECT_FALSE(read(told).runs_scripts);
-  EXPECT_EQ(read(told).denied, "") << "nobody may";
-  told[7] = error("NOPERM this user has no permissions to run the 'eval' command");
-  EXPECT_FALSE(read(told).runs_scripts);
-  EXPECT_EQ(read(told).denied, told[7].text);
-  told[9] = OwnedValue{Value::Type::array, 0, {}, {bulk("key")}};
-  EXPECT_FALSE(read(told).runs_scripts);
-  EXPECT_TRUE(read(told).can_compare);
-  EXPECT_EQ(read(told).denied, "") << "locks need none then";
-  told[7] = error("LOADING Redis is loading the dataset in memory");
-  EXPECT_TRUE(read(told).runs_scripts) << "not known yet";
+  auto replies = answers();
+  EXPECT_TRUE(read(replies).runs_scripts);
+  EXPECT_FALSE(read(replies).can_compare);
+  replies[7] = error("ERR unknown command 'EVAL', with args beginning with: 'return 1' '0' ");
+  EXPECT_FALSE(read(replies).runs_scripts);
+  EXPECT_EQ(read(replies).denied, "") << "nobody may";
+  replies[7] = error("NOPERM this user has no permissions to run the 'eval' command");
+  EXPECT_FALSE(read(replies).runs_scripts);
+  EXPECT_EQ(read(replies).denied, replies[7].text);
+  replies[9] = OwnedValue{Value::Type::array, 0, {}, {bulk("key")}};
+  EXPECT_FALSE(read(replies).runs_scripts);
+  EXPECT_TRUE(read(replies).can_compare);
+  EXPECT_EQ(read(replies).denied, "") << "locks need none then";
+  replies[7] = error("LOADING Redis is loading the dataset in memory");
+  EXPECT_TRUE(read(replies).runs_scripts) << "not known yet";
 }
 
 TEST(SurveyFacts, CountTheTrackedKeys) {
-  auto told = answers();
-  EXPECT_EQ(read(told).tracked, 0U);
-  told.front() = bulk(info() + "tracking_total_items:5000000\r\n");
-  EXPECT_EQ(read(told).tracked, 5'000'000U);
+  auto replies = answers();
+  EXPECT_EQ(read(replies).tracked, 0U);
+  replies.front() = bulk(info() + "tracking_total_items:5000000\r\n");
+  EXPECT_EQ(read(replies).tracked, 5'000'000U);
 }
 
 TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
@@ -136,73 +136,73 @@ TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
 }
 
 TEST(SurveyFacts, CallAServerDurableOnlyWhenItWritesEveryCommandFirst) {
-  auto told = answers();
-  told[1] = pair("appendfsync", "always");
-  EXPECT_FALSE(read(told).seen.durable) << "the append-only file is off";
-  std::string text = told[0].text;
-  told[0].text = text.replace(text.find("aof_enabled:0"), 13, "aof_enabled:1");
-  EXPECT_TRUE(read(told).seen.durable);
-  EXPECT_EQ(read(told).seen.persistence, admin::NodeCheck::Persistence::aof_always);
-  told[1] = pair("appendfsync", "everysec");
-  EXPECT_FALSE(read(told).seen.durable);
-  told[1] = error("ERR unknown command `CONFIG`, with args beginning with: `GET`, ");
-  EXPECT_FALSE(read(told).seen.durable);
-  EXPECT_EQ(read(told).seen.persistence, admin::NodeCheck::Persistence::aof);
+  auto replies = answers();
+  replies[1] = pair("appendfsync", "always");
+  EXPECT_FALSE(read(replies).seen.durable) << "the append-only file is off";
+  std::string text = replies[0].text;
+  replies[0].text = text.replace(text.find("aof_enabled:0"), 13, "aof_enabled:1");
+  EXPECT_TRUE(read(replies).seen.durable);
+  EXPECT_EQ(read(replies).seen.persistence, admin::NodeCheck::Persistence::aof_always);
+  replies[1] = pair("appendfsync", "everysec");
+  EXPECT_FALSE(read(replies).seen.durable);
+  replies[1] = error("ERR unknown command `CONFIG`, with args beginning with: `GET`, ");
+  EXPECT_FALSE(read(replies).seen.durable);
+  EXPECT_EQ(read(replies).seen.persistence, admin::NodeCheck::Persistence::aof);
 }
 
 TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
-  std::vector<OwnedValue> told(answers().size(), error("ERR unknown command 'GET'"));
-  told[0] = bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n");
-  const SurveyedNode node = read(told);
+  std::vector<OwnedValue> replies(answers().size(), error("ERR unknown command 'GET'"));
+  replies[0] = bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n");
+  const SurveyedNode node = read(replies);
   EXPECT_TRUE(node.seen.reachable);
   EXPECT_EQ(node.seen.role, admin::NodeCheck::Role::sentinel);
   EXPECT_EQ(node.denied, "");
 }
 
 TEST(SurveyFacts, OfAForkNameItAndKnowItsSentinels) {
-  auto told = answers();
-  told[0] = bulk(
+  auto replies = answers();
+  replies[0] = bulk(
       "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n"
       "server_mode:sentinel\r\nrun_id:abc\r\n");
-  const SurveyedNode node = read(told);
+  const SurveyedNode node = read(replies);
   EXPECT_EQ(node.seen.role, admin::NodeCheck::Role::sentinel);
   EXPECT_EQ(node.seen.version, "7.2.4");
   EXPECT_EQ(node.seen.server, "Valkey");
   EXPECT_EQ(node.seen.server_version, "9.1.2");
-  told[0] = bulk("run_id:abc\r\n");
-  EXPECT_EQ(read(told).seen.server, "");
+  replies[0] = bulk("run_id:abc\r\n");
+  EXPECT_EQ(read(replies).seen.server, "");
 }
 
 TEST(SurveyFacts, OfALoadingServerSaySoWhateverItAnswers) {
-  auto told = answers();
-  told[3] = told[4] = error("LOADING Redis is loading the dataset in memory");
-  EXPECT_TRUE(read(told).seen.loading);
-  EXPECT_TRUE(read(told).seen.reachable);
-  told[0] = told[4];
-  EXPECT_TRUE(read(told).seen.loading);
-  EXPECT_TRUE(read(told).seen.reachable);
+  auto replies = answers();
+  replies[3] = replies[4] = error("LOADING Redis is loading the dataset in memory");
+  EXPECT_TRUE(read(replies).seen.loading);
+  EXPECT_TRUE(read(replies).seen.reachable);
+  replies[0] = replies[4];
+  EXPECT_TRUE(read(replies).seen.loading);
+  EXPECT_TRUE(read(replies).seen.reachable);
 }
 
 TEST(SurveyFacts, TellADeniedUserFromABrokenServer) {
-  auto told = answers();
-  told[0] = error("NOAUTH Authentication required.");
-  EXPECT_TRUE(read(told).seen.reachable);
-  EXPECT_EQ(read(told).denied, "NOAUTH Authentication required.");
-  told[0] = error("BUSY Redis is busy running a script.");
-  EXPECT_FALSE(read(told).seen.reachable);
-  EXPECT_EQ(read(told).denied, "");
-  told = answers();
-  told[1] = error("NOPERM no CONFIG for you");
-  EXPECT_EQ(read(told).denied, "") << "no client needs CONFIG";
-  told[3] = error("NOPERM No permissions to access a key");
-  EXPECT_EQ(read(told).denied, "NOPERM No permissions to access a key");
+  auto replies = answers();
+  replies[0] = error("NOAUTH Authentication required.");
+  EXPECT_TRUE(read(replies).seen.reachable);
+  EXPECT_EQ(read(replies).denied, "NOAUTH Authentication required.");
+  replies[0] = error("BUSY Redis is busy running a script.");
+  EXPECT_FALSE(read(replies).seen.reachable);
+  EXPECT_EQ(read(replies).denied, "");
+  replies = answers();
+  replies[1] = error("NOPERM no CONFIG for you");
+  EXPECT_EQ(read(replies).denied, "") << "no client needs CONFIG";
+  replies[3] = error("NOPERM No permissions to access a key");
+  EXPECT_EQ(read(replies).denied, "NOPERM No permissions to access a key");
 }
 
 TEST(SurveyFacts, ReadMarkerAndQuarantine) {
-  auto told = answers();
-  told[3] = bulk("redlock3 active i1 D abc xyz 30000 volatile a a,b,c,d,e - 1");
-  told[4] = integer(1500);
-  SurveyedNode node = read(told);
+  auto replies = answers();
+  replies[3] = bulk("redlock3 active i1 D abc xyz 30000 volatile a a,b,c,d,e - 1");
+  replies[4] = integer(1500);
+  SurveyedNode node = read(replies);
   EXPECT_TRUE(node.seen.marked);
   EXPECT_FALSE(node.seen.restarted);
   ASSERT_TRUE(node.marker);
@@ -210,31 +210,31 @@ TEST(SurveyFacts, ReadMarkerAndQuarantine) {
   EXPECT_EQ(node.marker->max_ttl, seconds(30));
   EXPECT_EQ(node.seen.quarantine, milliseconds(1500));
 
-  told[3] = bulk("redlock3 active i1 D another xyz 30000 volatile a a,b,c,d,e - 1");
-  told[4] = integer(-1);
-  node = read(told);
+  replies[3] = bulk("redlock3 active i1 D another xyz 30000 volatile a a,b,c,d,e - 1");
+  replies[4] = integer(-1);
+  node = read(replies);
   EXPECT_TRUE(node.seen.restarted);
   EXPECT_EQ(node.seen.quarantine, forever);
 }
 
 TEST(SurveyFacts, ABlankMarkerIsOfNoDeployment) {
-  auto told = answers();
-  told[3] = bulk("redlock3 blank i1 - abc xyz 30000 volatile - - - 1");
-  EXPECT_TRUE(read(told).marker);
-  EXPECT_FALSE(read(told).seen.marked);
+  auto replies = answers();
+  replies[3] = bulk("redlock3 blank i1 - abc xyz 30000 volatile - - - 1");
+  EXPECT_TRUE(read(replies).marker);
+  EXPECT_FALSE(read(replies).seen.marked);
 }
 
 TEST(SurveyFacts, KeepTheMarkerAsItIsEvenIfItIsNoneOfOurs) {
-  auto told = answers();
-  told[3] = bulk("abc 5 30000");
-  EXPECT_FALSE(read(told).marker) << "of an earlier version";
-  EXPECT_EQ(read(told).marker_text, "abc 5 30000");
+  auto replies = answers();
+  replies[3] = bulk("abc 5 30000");
+  EXPECT_FALSE(read(replies).marker) << "of an earlier version";
+  EXPECT_EQ(read(replies).marker_text, "abc 5 30000");
 }
 
 TEST(SurveyFacts, ANodeThatChangedItsRoleSinceItWasMarkedCountsAsRestarted) {
-  auto told = answers();
-  told[3] = bulk("redlock3 active i1 D abc another 30000 volatile a a,b,c - 1");
-  EXPECT_TRUE(read(told).seen.restarted);
+  auto replies = answers();
+  replies[3] = bulk("redlock3 active i1 D abc another 30000 volatile a a,b,c - 1");
+  EXPECT_TRUE(read(replies).seen.restarted);
 }
 
 TEST(SurveyFacts, ReadTheServersClock) {

@@ -134,9 +134,9 @@ TEST_F(ResolverTest, keeps_an_answer_that_comes_after_everybody_gave_up_for_the_
 
 TEST_F(ResolverTest, starts_behind_the_address_that_was_tried_last_unless_it_works) {
   names.answer();
-  Addresses told = addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
+  Addresses resolved = addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
   Resolver resolver(loop.get(), [&](const std::string&, std::uint16_t) {
-    return ResolvedHost{nullptr, told};
+    return ResolvedHost{nullptr, resolved};
   });
   const auto order = [&] {
     Waiter waiter;
@@ -156,9 +156,9 @@ TEST_F(ResolverTest, starts_behind_the_address_that_was_tried_last_unless_it_wor
   EXPECT_EQ(order(), addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"}));
 
   // Name servers rotate their answers: the address counts, not its position.
-  told = addresses({"127.0.0.3", "127.0.0.1", "127.0.0.2"});
+  resolved = addresses({"127.0.0.3", "127.0.0.1", "127.0.0.2"});
   EXPECT_EQ(order(), addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"}));
-  told = addresses({"127.0.0.8", "127.0.0.9"});
+  resolved = addresses({"127.0.0.8", "127.0.0.9"});
   EXPECT_EQ(order(), addresses({"127.0.0.8", "127.0.0.9"})) << "the last one is gone";
 }
 

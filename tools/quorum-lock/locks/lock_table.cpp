@@ -13,6 +13,7 @@
 #include "common/session/table.hpp"
 #include "common/text/duration.hpp"
 #include "common/text/json_line.hpp"
+#include "common/text/reasons.hpp"
 #include "common/text/text.hpp"
 #include "redlock/token.hpp"
 
@@ -146,14 +147,12 @@ std::vector<std::string> list_warnings(const admin::LockList& list, std::size_t 
 }
 
 std::string too_few_answered(const admin::LockList& list) {
-  std::string line = fmt::format("unavailable: {} of {} nodes answered, {} are needed",
-                                 list.answered, list.nodes.size(), list.quorum);
+  Reasons reasons;
   for (const admin::ListedNode& node : list.nodes) {
-    if (!node.error.empty()) {
-      fmt::format_to(std::back_inserter(line), "; {}: {}", node.url, node.error);
-    }
+    if (!node.error.empty()) reasons.add(node.url, node.error);
   }
-  return line;
+  return fmt::format("unavailable: {} of {} nodes answered, {} are needed; {}", list.answered,
+                     list.nodes.size(), list.quorum, reasons.text());
 }
 
 std::string list_json(const admin::LockList& list) {

@@ -150,18 +150,63 @@ std::string table(const Style& style, const admin::DeploymentCheck& check) {
   return out;
 }
 
-std::string finding_text(const Style& style, const admin::Finding& finding) {
+/// The findings of several nodes that have one cause and one remedy. Never empty.
+using Problem = std::vector<const admin::Finding*>;
+
+/// In the order of their first findings.
+std::vector<Problem> problems_of(const std::vector<admin::Finding>& findings) {
+  std::vector<Problem> problems;
+  for (const admin::Finding& finding : findings) {
+    const auto same =
+        std::find_if(problems.begin(), problems.end(), [&finding](const Problem& problem) {
+          const admin::Finding& first = *problem.front();
+          return first.kind == finding.kind && first.why == finding.why &&
+                 first.remedy == finding.remedy;
+        });
+    if (same == problems.end()) {
+      problems.push_back({&finding});
+    } else {
+      same->push_back(&finding);
+    }
+  }
+  return problems;
+}
+
+std::string nodes_of(const Problem& problem) {
+  std::string nodes;
+  for (const admin::Finding* finding : problem) {
+    nodes += (nodes.empty() ? "" : ", ") + as_printable(finding->node);
+  }
+  return nodes;
+}
+
+/// What was found: once, if it is the same on all nodes.
+std::string what_text(const Problem& problem, std::size_t column) {
+  const std::string& first = problem.front()->what;
+  const bool same = std::all_of(problem.begin(), problem.end(),
+                                [&first](const auto* finding) { return finding->what == first; });
+  if (same) return wrapped(as_printable(first), column);
+  std::string lines;
+  for (const admin::Finding* finding : problem) {
+    if (!lines.empty()) lines += std::string(column, ' ');
+    lines += wrapped(as_printable(finding->node + ": " + finding->what), column);
+  }
+  return lines;
+}
+
+std::string problem_text(const Style& style, const Problem& problem) {
   constexpr std::size_t column = 10;
-  std::string out = fmt::format("\n{}  {}\n", style.paint(Colour::bad, to_string(finding.kind)),
-                                as_printable(finding.node));
-  out += "  what    " + wrapped(as_printable(finding.what), column);
-  out += "  why     " + wrapped(as_printable(finding.why), column);
-  out += "  remedy  " + wrapped(as_printable(finding.remedy), column);
+  const admin::Finding& first = *problem.front();
+  std::string out =
+      fmt::format("\n{}  {}\n", style.paint(Colour::bad, to_string(first.kind)), nodes_of(problem));
+  out += "  what    " + what_text(problem, column);
+  out += "  why     " + wrapped(as_printable(first.why), column);
+  out += "  remedy  " + wrapped(as_printable(first.remedy), column);
   return out;
 }
 
 std::string verdict_text(const Style& style, const admin::DeploymentCheck& check) {
-  const std::size_t count = check.findings.size();
+  const std::size_t count = problems_of(check.findings).size();
   if (count == 0) return style.paint(Colour::good, "all is well");
   return style.paint(Colour::bad, fmt::format("{} problem{}", count, count == 1 ? "" : "s"));
 }
@@ -188,7 +233,7 @@ std::string check_text(const Style& style, const Settings& settings,
                        const admin::DeploymentCheck& check) {
   const bool quiet = settings.detail == Settings::Detail::quiet;
   std::string out = quiet ? std::string() : table(style, check);
-  for (const admin::Finding& finding : check.findings) out += finding_text(style, finding);
+  for (const Problem& problem : problems_of(check.findings)) out += problem_text(style, problem);
   if (quiet) return out;
   return out + '\n' + verdict_text(style, check) + '\n';
 }
@@ -199,11 +244,12 @@ std::string change_text(const Style& style, const Settings& settings,
   const bool quiet = settings.detail == Settings::Detail::quiet;
   std::string out;
   if (!quiet) out = fmt::format("\n{}  {}\n", utc_text(time), verdict_text(style, check));
-  for (const admin::Finding& finding : change.gone) {
-    out += fmt::format("\n{}  {}\n  gone\n", style.paint(Colour::good, to_string(finding.kind)),
-                       as_printable(finding.node));
+  for (const Problem& problem : problems_of(change.gone)) {
+    out +=
+        fmt::format("\n{}  {}\n  gone\n",
+                    style.paint(Colour::good, to_string(problem.front()->kind)), nodes_of(problem));
   }
-  for (const admin::Finding& finding : change.appeared) out += finding_text(style, finding);
+  for (const Problem& problem : problems_of(change.appeared)) out += problem_text(style, problem);
   return out;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "common/session/settings.hpp"
 #include "common/session/verdict.hpp"
 #include "common/text/glob.hpp"
+#include "common/text/reasons.hpp"
 #include "common/text/text.hpp"
 #include "quorum-lock/verbs/verb.hpp"
 #include "redlock/listing.hpp"
@@ -29,17 +29,15 @@ std::size_t count_answered(const Inspection& inspection) {
 
 std::string too_few_answered(const std::string& resource, const Inspection& inspection) {
   const std::size_t answered = count_answered(inspection);
-  std::string line =
-      fmt::format("unavailable: {} of {} nodes answered for '{}', {}", answered,
-                  inspection.nodes.size(), resource,
-                  answered < inspection.quorum ? fmt::format("{} are needed", inspection.quorum)
-                                               : std::string("and it depends on the others"));
+  Reasons reasons;
   for (const NodeInspection& node : inspection.nodes) {
-    if (!node.error.empty()) {
-      fmt::format_to(std::back_inserter(line), "; {}: {}", node.url, node.error);
-    }
+    if (!node.error.empty()) reasons.add(node.url, node.error);
   }
-  return line;
+  return fmt::format("unavailable: {} of {} nodes answered for '{}', {}; {}", answered,
+                     inspection.nodes.size(), resource,
+                     answered < inspection.quorum ? fmt::format("{} are needed", inspection.quorum)
+                                                  : std::string("and it depends on the others"),
+                     reasons.text());
 }
 
 namespace {

@@ -69,7 +69,7 @@ class Lister {
       if (!list) return refuse(list.error());
       if (!redraws) warn_of_changes(*list);
       const std::string text = json() ? list_json(*list) : table(*list);
-      const std::string before = json() || first ? "" : "\n";
+      const std::string before = json() || first || text.empty() ? "" : "\n";
       const int printed = print_result(redraws ? frame(*list) : before + text);
       if (printed != code(ExitCode::done)) return printed;
       std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -93,7 +93,9 @@ class Lister {
     if (settings_.detail == Settings::Detail::quiet) {
       lines.erase(lines.begin());
     } else if (list.locks.empty()) {
-      lines = {"no locks"};
+      // With too few answers there may be locks that nobody showed.
+      lines = list.answered < list.quorum ? std::vector<std::string>()
+                                          : std::vector<std::string>{"no locks"};
     }
     return joined_lines(lines);
   }

@@ -2,7 +2,7 @@
 -- returns nil and the script's answer. `repair` is an argument of extend.lua. Holds are searched only for the single
 -- resource of a call (`alone`), and not for an exclusive lock ('key'): if its token has a hold, somebody else has
 -- downgraded the lock by the token.
-local function look(key, token, repair, alone)
+local function possession_of(key, token, repair, alone)
   local value = redis.pcall('get', key)
   if not value then
     return 'gone'

@@ -95,9 +95,9 @@ TEST_F(CliBreaksHolds, ReadersByTheirTokensAndTheWriterIsNext) {
       << seen.output;
   const Json json = json_of(tool({"inspect", "r", "--json"}));
   for (const Json& node : json["nodes"]) {
-    std::vector<std::string> told = node["tokens"];
-    std::sort(told.begin(), told.end());
-    EXPECT_EQ(told, tokens);
+    std::vector<std::string> reported = node["tokens"];
+    std::sort(reported.begin(), reported.end());
+    EXPECT_EQ(reported, tokens);
   }
 
   const auto broken = tool({"break", "r", "--yes", "--json"});

@@ -117,6 +117,21 @@ TEST_F(CliList, GoesOnWithoutAMinority) {
   nodes()[2].start();
 }
 
+TEST_F(CliList, DoesNotSayThatThereAreNoLocksIfTooFewNodesAnswer) {
+  nodes()[1].kill();
+  nodes()[2].kill();
+  const ProcessResult list = tool({"list"});
+  EXPECT_EQ(list.exit_code, 69);
+  EXPECT_EQ(list.output, "");
+  EXPECT_THAT(list.errors, HasSubstr(nodes()[1].url() + ", " + nodes()[2].url() + ": "));
+  EXPECT_EQ(count_lines(list.errors), 1U) << list.errors;
+  const ProcessResult inspect = tool({"inspect", "r"});
+  EXPECT_EQ(inspect.exit_code, 69);
+  EXPECT_THAT(inspect.errors, HasSubstr(nodes()[1].url() + ", " + nodes()[2].url() + ": "));
+  nodes()[1].start();
+  nodes()[2].start();
+}
+
 TEST_F(CliList, WatchesInLines) {
   store("first");
   ChildProcess child = start_tool(with_nodes({"list", "--watch", "--json"}));

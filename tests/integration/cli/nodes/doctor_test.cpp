@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <string>
 
 #include "integration/cli/tool.hpp"
 #include "integration/deployment.hpp"
@@ -156,6 +158,20 @@ TEST(CliBootstrap, OpensADeploymentThatTheDoctorThenCallsWell) {
   const ProcessResult doctor = tool({"doctor"}, nodes.joined_urls());
   EXPECT_EQ(doctor.exit_code, 0) << doctor.output;
   EXPECT_THAT(doctor.output, HasSubstr("member"));
+}
+
+TEST(CliBootstrap, NamesEveryNodeThatItMisses) {
+  NewNodes nodes(5);
+  nodes[1].kill();
+  nodes[4].kill();
+  const ProcessResult refused = tool({"bootstrap"}, nodes.joined_urls());
+  EXPECT_EQ(refused.exit_code, 69);
+  // Members are in the order of their names.
+  const auto [first, second] = std::minmax({nodes[1].url(), nodes[4].url()});
+  EXPECT_EQ(refused.errors, "quorum-lock: not opened, nothing was changed: " + first + ", " +
+                                second + ": it cannot be asked: connection refused\n");
+  const ProcessResult doctor = tool({"doctor"}, nodes.joined_urls());
+  EXPECT_THAT(doctor.output, HasSubstr("unreachable  " + nodes[1].url() + ", " + nodes[4].url()));
 }
 
 /// The commands of a new user who acquires first and then follows the advice.

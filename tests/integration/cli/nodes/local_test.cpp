@@ -109,7 +109,7 @@ TEST(CliLocal, ASignalWhileWaitingRemovesTheDirectory) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
-TEST(CliLocal, AMissingServerProgramIsToldClearly) {
+TEST(CliLocal, AMissingServerProgramIsReportedClearly) {
   const ProcessResult result =
       run_tool({"acquire", "r", "--local", "1"}, {.environment = {"PATH=/nowhere"}});
   EXPECT_EQ(result.exit_code, 69);

@@ -49,7 +49,7 @@ TEST_F(CliPrefix, StandsOnTheNodesAndNowhereElse) {
   EXPECT_TRUE(is_held("job")) << "of nobody's prefix";
 }
 
-TEST_F(CliPrefix, ACommandIsToldTheName) {
+TEST_F(CliPrefix, ACommandIsGivenTheName) {
   const ProcessResult run = team({"run", "job", "--", "sh", "-c", "echo $QUORUM_LOCK_RESOURCE"});
   EXPECT_EQ(run.output, "job\n") << run.errors;
   const ProcessResult permit =

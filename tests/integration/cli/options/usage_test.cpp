@@ -277,7 +277,7 @@ TEST(CliUsage, SendsNothingWhenTheUsageIsWrong) {
   EXPECT_EQ(server.connections_accepted(), 0U);
 }
 
-TEST(CliUsage, AWrongUrlIsToldWithoutItsPassword) {
+TEST(CliUsage, AWrongUrlIsReportedWithoutItsPassword) {
   const ProcessResult result =
       run_tool({"acquire", "r", "--nodes", "redis://me:very-secret@host:70000"});
   EXPECT_EQ(result.exit_code, 64);

@@ -231,7 +231,7 @@ TEST(CliChaos, RefusesWhatItCanNotDo) {
   }
 }
 
-TEST(CliChaos, ServersThatFollowNoMovedClockAreToldAndNotTakenForMoved) {
+TEST(CliChaos, ServersThatFollowNoMovedClockAreReportedAndNotTakenForMoved) {
   const TempDir directory;
   const TempDir tools;
   const auto stubborn =
@@ -248,7 +248,7 @@ TEST(CliChaos, ServersThatFollowNoMovedClockAreToldAndNotTakenForMoved) {
   EXPECT_EQ(processes_of(directory.path()), 0U);
 }
 
-TEST(CliChaos, AMissingServerProgramIsToldClearly) {
+TEST(CliChaos, AMissingServerProgramIsReportedClearly) {
   const ProcessResult result = run_tool({"chaos", "--duration", "2s", "--faults", "slow"},
                                         {.environment = {"PATH=/nowhere"}});
   EXPECT_EQ(result.exit_code, 69);

@@ -129,7 +129,7 @@ TEST(FencedStorageDemo, ASignalEndsItWithItsServersAndItsStoppedHolder) {
   }));
 }
 
-TEST(FencedStorageDemo, AMissingServerProgramIsToldClearly) {
+TEST(FencedStorageDemo, AMissingServerProgramIsReportedClearly) {
   const ProcessResult result = run_storage({"demo"}, {.environment = {"PATH=/nowhere"}});
   EXPECT_EQ(result.exit_code, 69);
   EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
@@ -264,7 +264,7 @@ struct WrongStorageUsage {
 
 class FencedStorageWrongUsage : public ::testing::TestWithParam<WrongStorageUsage> {};
 
-TEST_P(FencedStorageWrongUsage, IsToldInOneLineAndEndsWith64) {
+TEST_P(FencedStorageWrongUsage, IsReportedInOneLineAndEndsWith64) {
   const ProcessResult result = run_storage(GetParam().arguments);
   EXPECT_TRUE(refused_in_one_line(result, GetParam().named));
   EXPECT_TRUE(result.errors.starts_with("fenced-storage: ")) << result.errors;
@@ -317,7 +317,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStorageUsage{"demo_with_a_word", {"demo", "now"}, "now"}),
     [](const auto& tested) { return tested.param.name; });
 
-TEST(FencedStorageUsage, AWrongUrlIsToldWithoutItsPassword) {
+TEST(FencedStorageUsage, AWrongUrlIsReportedWithoutItsPassword) {
   const ProcessResult result =
       run_storage({"--storage", "redis://me:very-secret@a:70000", "read", "k"});
   EXPECT_EQ(result.exit_code, 64);

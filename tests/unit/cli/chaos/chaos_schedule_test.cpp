@@ -72,7 +72,7 @@ TEST(ChaosSchedule, BreaksOnlyWhatWasAskedFor) {
   EXPECT_TRUE(make_schedule(request).empty());
 }
 
-TEST(ChaosSchedule, SparesTheKeysIfToldTo) {
+TEST(ChaosSchedule, SparesTheKeysIfRequested) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     ScheduleRequest request = request_of(seed);
     request.forgetting = false;

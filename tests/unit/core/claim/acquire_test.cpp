@@ -191,7 +191,7 @@ TEST(Waiting, uses_a_fresh_token_for_every_attempt) {
   EXPECT_EQ(tokens.size(), 10U);
 }
 
-TEST(Waiting, for_a_holder_looks_again_when_a_quorum_can_be_free) {
+TEST(Waiting, for_a_holder_retries_when_a_quorum_can_be_free) {
   Connected h(5);
   h.random.shortest = true;
   h.acquire(1, 10s, 10s);
@@ -202,7 +202,7 @@ TEST(Waiting, for_a_holder_looks_again_when_a_quorum_can_be_free) {
   EXPECT_EQ(h.until_deadline(), 100us);
 }
 
-TEST(Waiting, for_a_holder_looks_in_between_with_growing_pauses_up_to_50_ms) {
+TEST(Waiting, for_a_holder_retries_in_between_with_growing_pauses_up_to_50_ms) {
   Connected h(3);
   h.acquire(1, 10s, 60s);
   std::vector<Duration> pauses;

@@ -310,7 +310,7 @@ TEST(Loss, does_not_come_after_a_release) {
   EXPECT_EQ(h.pass(60s), "");
 }
 
-TEST(Loss, is_not_told_to_whoever_releases_after_the_deadline) {
+TEST(Loss, is_not_reported_to_a_caller_that_releases_after_the_deadline) {
   Connected h(1);
   h.hold(10s);
   h.oversleep(20s);
@@ -319,7 +319,7 @@ TEST(Loss, is_not_told_to_whoever_releases_after_the_deadline) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Loss, is_not_told_to_whoever_hands_the_lease_on_after_the_deadline) {
+TEST(Loss, is_not_reported_to_a_caller_that_hands_the_lease_on_after_the_deadline) {
   Connected h(1);
   h.hold(10s);
   h.oversleep(20s);

@@ -72,21 +72,21 @@ TEST(Reader, is_not_sent_in_full_behind_its_release) {
   EXPECT_EQ(h.answer(2, Reply::script_missing), "");
 }
 
-TEST(Owner, is_told_the_most_holds_that_a_quorum_knows_of) {
+TEST(Owner, learns_the_most_holds_that_a_quorum_reports) {
   Connected h(3);
   Acquire event = asking(1);
   event.group = "owner me";
   h.step(event);
   h.answers({0, 1}, Reply::granted);
   h.answer(2, Reply::taken, "owner you");
-  // The node that refused may know of other holds.
+  // Node 2 refused the hold, but can have other holds.
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
   EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
   EXPECT_EQ(held_by(h, 1, "", Holds{2, false}), "released #2");
   EXPECT_EQ(claim_of(h).work->holds_left, 2U);
 }
 
-TEST(Owner, is_told_of_holds_by_nodes_that_did_not_have_its_own) {
+TEST(Owner, learns_of_holds_from_nodes_that_did_not_have_its_own) {
   Connected h(3);
   Acquire event = asking(1);
   event.group = "owner me";
@@ -95,7 +95,7 @@ TEST(Owner, is_told_of_holds_by_nodes_that_did_not_have_its_own) {
   h.answer(2, Reply::taken, "owner me");
   h.release(2);
   EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
-  // The owner has another hold, on nodes 1 and 2.
+  // Node 2 has another hold of the owner, and not the released one.
   EXPECT_EQ(h.answer(2, Reply::taken, "", {}, Holds{1, false}), "released #2");
   EXPECT_EQ(claim_of(h).work->holds_left, 1U);
 }

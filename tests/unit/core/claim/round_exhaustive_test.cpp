@@ -191,7 +191,7 @@ class Exhaustive {
       }
     }
     step(TimePassed{});
-    ASSERT_EQ(harness_.engine().claims(), 0U) << "nothing is left of a settled claim";
+    ASSERT_EQ(harness_.engine().claims(), 0U) << "nothing is left of a finished claim";
   }
 
   std::size_t nodes_;

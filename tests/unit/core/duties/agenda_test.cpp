@@ -56,7 +56,7 @@ struct AgendaDuty : testing::Test {
   Agenda agenda{borrowed.now, borrowed.nodes};
 };
 
-TEST_F(AgendaDuty, lists_a_claim_once_until_it_was_looked_at) {
+TEST_F(AgendaDuty, lists_a_claim_once_until_it_is_handled) {
   agenda.touch(claim);
   agenda.touch(claim);
   EXPECT_THAT(agenda.touched(), ElementsAre(claim.index));
@@ -92,7 +92,7 @@ TEST_F(AgendaDuty, knows_for_each_task_what_may_decide_it) {
   EXPECT_TRUE(Agenda::may_be_decided(claim));
 }
 
-TEST_F(AgendaDuty, looks_at_an_attempt_again_at_its_deadline_and_at_a_call_by_token_never) {
+TEST_F(AgendaDuty, has_an_attempt_due_at_its_deadline_and_a_call_by_token_never) {
   EXPECT_EQ(due_after_retiming(), in(9s));
   claim.valid_until = in(5s);
   EXPECT_EQ(due_after_retiming(), in(5s)) << "one instant for each claim";
@@ -100,7 +100,7 @@ TEST_F(AgendaDuty, looks_at_an_attempt_again_at_its_deadline_and_at_a_call_by_to
   EXPECT_EQ(due_after_retiming(), std::nullopt);
 }
 
-TEST_F(AgendaDuty, looks_at_a_lease_again_for_the_renewal_the_warning_and_the_deadline) {
+TEST_F(AgendaDuty, has_a_lease_due_for_the_renewal_the_warning_and_the_deadline) {
   hold();
   EXPECT_EQ(due_after_retiming(), in(3s)) << "to renew it";
   claim.task = Claim::Task::extend;
@@ -113,7 +113,7 @@ TEST_F(AgendaDuty, looks_at_a_lease_again_for_the_renewal_the_warning_and_the_de
   EXPECT_EQ(due_after_retiming(), in(0s));
 }
 
-TEST_F(AgendaDuty, looks_at_what_is_over_again_only_while_a_release_is_owed) {
+TEST_F(AgendaDuty, has_a_finished_claim_due_only_while_a_release_is_owed) {
   claim.phase = Claim::Phase::cleaning_up;
   claim.keys.expires_by(in(9s));
   EXPECT_EQ(due_after_retiming(), std::nullopt);

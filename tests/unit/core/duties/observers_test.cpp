@@ -56,7 +56,7 @@ TEST_F(ObserversDuty, inspect_when_a_quorum_has_changed) {
   EXPECT_EQ(changed(1), observation);
 }
 
-TEST_F(ObserversDuty, that_stop_are_told_so_and_their_timer_goes) {
+TEST_F(ObserversDuty, that_stop_are_notified_and_their_timer_goes) {
   Observation* const observation = add(1);
   Claim& claim = inspection();
   claim.work->requests.push_back(CallId{1});

@@ -21,21 +21,21 @@ struct QueueWatchDuty : testing::Test {
     watch.begin(lease);
   }
   /// The reports to the holder since the last call.
-  std::vector<OtherClients> told() {
-    std::vector<OtherClients> told;
+  std::vector<OtherClients> reported() {
+    std::vector<OtherClients> reported;
     for (const Command& command : borrowed.commands) {
       const auto* const report = std::get_if<QueueWatched>(&command);
       if (report == nullptr) continue;
       EXPECT_EQ(report->claim, lease.id());
-      told.push_back(report->others);
+      reported.push_back(report->others);
     }
     borrowed.begin_step();
-    return told;
+    return reported;
   }
   void answer(NodeIndex node, Reply reply) { watch.answered(borrowed.answer(node, reply)); }
   void nobody_waits() {
     for (NodeIndex node = 0; node < 3; ++node) answer(node, Reply::gone);
-    EXPECT_THAT(told(), ElementsAre(OtherClients::none));
+    EXPECT_THAT(reported(), ElementsAre(OtherClients::none));
   }
 
   Borrowed borrowed{3};
@@ -52,19 +52,19 @@ struct QueueWatchDuty : testing::Test {
 TEST_F(QueueWatchDuty, tells_that_nobody_waits_once_a_quorum_of_nodes_has_said_so) {
   EXPECT_EQ(borrowed.asked(Verb::track), NodeSet::first(3));
   answer(0, Reply::gone);
-  EXPECT_THAT(told(), IsEmpty()) << "one of three is none";
+  EXPECT_THAT(reported(), IsEmpty()) << "one of three is none";
   answer(1, Reply::gone);
-  EXPECT_THAT(told(), ElementsAre(OtherClients::none));
+  EXPECT_THAT(reported(), ElementsAre(OtherClients::none));
   answer(2, Reply::gone);
-  EXPECT_THAT(told(), IsEmpty()) << "that is no news";
+  EXPECT_THAT(reported(), IsEmpty()) << "that is no news";
 }
 
 TEST_F(QueueWatchDuty, tells_that_somebody_waits_if_one_node_says_so) {
   answer(2, Reply::taken);
-  EXPECT_THAT(told(), ElementsAre(OtherClients::waiting));
+  EXPECT_THAT(reported(), ElementsAre(OtherClients::waiting));
   answer(0, Reply::gone);
   answer(1, Reply::gone);
-  EXPECT_THAT(told(), IsEmpty()) << "the others do not contradict";
+  EXPECT_THAT(reported(), IsEmpty()) << "the others do not contradict";
   EXPECT_TRUE(wait_queue.is_contended("resource")) << "our next attempt queues after them";
 }
 
@@ -72,9 +72,9 @@ TEST_F(QueueWatchDuty, takes_a_change_for_a_client_that_waits_until_the_node_has
   nobody_waits();
   watch.changed({1, Tracked::queue, "resource"});
   EXPECT_EQ(borrowed.asked(Verb::track), NodeSet::of(1));
-  EXPECT_THAT(told(), ElementsAre(OtherClients::waiting));
+  EXPECT_THAT(reported(), ElementsAre(OtherClients::waiting));
   answer(1, Reply::gone);
-  EXPECT_THAT(told(), ElementsAre(OtherClients::none));
+  EXPECT_THAT(reported(), ElementsAre(OtherClients::none));
 }
 
 TEST_F(QueueWatchDuty, counts_acquisitions_of_this_client_which_no_node_notifies_it_of) {
@@ -84,17 +84,17 @@ TEST_F(QueueWatchDuty, counts_acquisitions_of_this_client_which_no_node_notifies
   acquisition.refusal = {.why = Errc::held, .obstacle = Obstacle::lock, .is_known = true};
   EXPECT_TRUE(wait_queue.join(acquisition));
   watch.joined("resource");
-  EXPECT_THAT(told(), ElementsAre(OtherClients::waiting));
+  EXPECT_THAT(reported(), ElementsAre(OtherClients::waiting));
 }
 
 TEST_F(QueueWatchDuty, knows_nothing_any_more_without_a_quorum) {
   nobody_waits();
   queues.dropped(0);
   watch.node_dropped();
-  EXPECT_THAT(told(), IsEmpty()) << "two of three say so";
+  EXPECT_THAT(reported(), IsEmpty()) << "two of three say so";
   queues.dropped(1);
   watch.node_dropped();
-  EXPECT_THAT(told(), ElementsAre(OtherClients::unknown));
+  EXPECT_THAT(reported(), ElementsAre(OtherClients::unknown));
 }
 
 TEST_F(QueueWatchDuty, tells_nothing_of_a_lease_that_ended) {
@@ -102,10 +102,10 @@ TEST_F(QueueWatchDuty, tells_nothing_of_a_lease_that_ended) {
   nobody_waits();
   watch.end(lease);
   watch.changed({1, Tracked::queue, "resource"});
-  EXPECT_THAT(told(), IsEmpty()) << "though it was begun twice";
+  EXPECT_THAT(reported(), IsEmpty()) << "though it was begun twice";
   EXPECT_FALSE(lease.watches_queue);
   watch.begin(lease);
-  EXPECT_THAT(told(), ElementsAre(OtherClients::none)) << "who begins has been told nothing yet";
+  EXPECT_THAT(reported(), ElementsAre(OtherClients::none)) << "a new watch has had no report";
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST_F(SenderDuty, sends_a_script_in_full_once_to_a_node_that_does_not_know_it) 
   EXPECT_TRUE(sent_again(claim, 0, Reply::script_missing));
   EXPECT_EQ(asked(Verb::take), NodeSet::of(0));
   EXPECT_EQ(last_request().form, ScriptForm::text);
-  EXPECT_FALSE(sent_again(claim, 0, Reply::script_missing)) << "it has just been told";
+  EXPECT_FALSE(sent_again(claim, 0, Reply::script_missing)) << "the full script was just sent";
   end(claim);
   EXPECT_FALSE(sent_again(claim, 1, Reply::script_missing))
       << "after a release it would set what was released";

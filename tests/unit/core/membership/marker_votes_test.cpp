@@ -168,7 +168,7 @@ TEST(MarkerBehindVotes, WhatComesBehindAVoteWaitsForItsTurn) {
   EXPECT_EQ(h.open(0), 0U);
 }
 
-TEST(MarkerBehindVotes, ARefusalKeepsThePlaceThatItTells) {
+TEST(MarkerBehindVotes, ARefusalKeepsTheQueuePositionThatItReports) {
   Remembering h;
   h.shows_notifications = h.random.shortest = true;
   h.acquire(1, 10s, 60s);
@@ -203,7 +203,7 @@ TEST(MarkerBehindVotes, AReplicaOrOneThatLoadsItsDataEndsTheConnection) {
   EXPECT_EQ(h.answer(0, Reply::error, "OOM command not allowed"), "");
 }
 
-TEST(MarkerBehindVotes, AReplicaIsLookedAtAgainLater) {
+TEST(MarkerBehindVotes, AReplicaIsCheckedAgainLater) {
   Harness h(with_restart_guard(1));
   h.tick();
   NodeUp replica;
@@ -270,7 +270,7 @@ TEST(DeploymentIds, TheQuorumIsOfTheMembersThatTheNodesName) {
   EXPECT_EQ(h.answer(2, Reply::marker, Mixed::member(2, "E")), "acquired #1 until 9898ms");
 }
 
-TEST(DeploymentIds, AClientThatKnowsTooFewMembersIsToldSo) {
+TEST(DeploymentIds, AClientThatKnowsTooFewMembersGetsTheReason) {
   Mixed h(1, {{0, "D"}});
   EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded") << "one of three";
   EXPECT_EQ(h.engine().exclusion(0),

@@ -162,9 +162,9 @@ TEST(MemberChange, that_is_killed_is_resumed_by_the_command_that_the_markers_tel
       if (killed.has_ended()) break;
       std::set<std::string> all(change.before.begin(), change.before.end());
       if (!change.wish.entering.empty()) all.insert(change.wish.entering);
-      const auto told = change_under_way(world.survey(all));
-      if (!told) continue;
-      EXPECT_EQ(command_of(*told), command_of(change.wish));
+      const auto reported = change_under_way(world.survey(all));
+      if (!reported) continue;
+      EXPECT_EQ(command_of(*reported), command_of(change.wish));
     }
   }
 }
@@ -186,11 +186,11 @@ TEST(MemberChange, that_is_killed_beside_a_node_that_refuses_is_known_to_be_half
         Operator again(world, change.wish);
         if (!seen || again.done()) continue;
         EXPECT_TRUE(again.is_under_way()) << world.describe();
-        const std::string told = describe_unfinished(world.survey(all), change.wish);
-        EXPECT_NE(told.find("missing on "), std::string::npos) << told;
-        EXPECT_NE(told.find("Resume it with: quorum-lock " + command_of(change.wish)),
+        const std::string reported = describe_unfinished(world.survey(all), change.wish);
+        EXPECT_NE(reported.find("missing on "), std::string::npos) << reported;
+        EXPECT_NE(reported.find("Resume it with: quorum-lock " + command_of(change.wish)),
                   std::string::npos);
-        EXPECT_NE(told.find("To take it back, finish it first"), std::string::npos);
+        EXPECT_NE(reported.find("To take it back, finish it first"), std::string::npos);
       }
     }
   }

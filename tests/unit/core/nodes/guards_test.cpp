@@ -323,15 +323,15 @@ TEST(Evictions, that_a_handshake_finds_end_the_leases_that_rest_on_the_node) {
     for (NodeIndex node = 0; node < 3; ++node) h.up(node);
     h.acquire(1, 10s);
     h.answers({0, 1, 2}, Reply::granted);
-    std::string told;
+    std::string commands;
     for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
       h.down(node);
       NodeUp event;
       event.evicted = evicted;
-      told += h.up_as(node, event);
+      commands += h.up_as(node, event);
     }
-    told += h.pass(0ms);
-    EXPECT_EQ(told.find("lost") != std::string::npos, evicted > 0) << told;
+    commands += h.pass(0ms);
+    EXPECT_EQ(commands.find("lost") != std::string::npos, evicted > 0) << commands;
   }
 }
 

@@ -41,7 +41,7 @@ struct LostRound {
   Round round;
 };
 
-TEST(Obstacles, of_this_library_are_told_from_others) {
+TEST(Obstacles, of_this_library_are_distinguished_from_others) {
   EXPECT_EQ(obstacle_of(our_token), Obstacle::lock);
   EXPECT_EQ(obstacle_of(our_token + ":a name"), Obstacle::lock);
   EXPECT_EQ(obstacle_of("writer"), Obstacle::lock);

@@ -53,7 +53,7 @@ TEST(Contention, is_of_one_resource) {
   EXPECT_EQ(h.step(other), "set t3 -> 0 1 2");
 }
 
-TEST(Contention, is_told_by_a_watchers_notification) {
+TEST(Contention, is_shown_by_a_standbys_notification) {
   Queued h;
   h.pass(2s);
   h.notified(0, "resource", 1);
@@ -232,10 +232,10 @@ TEST(Reservations, that_a_watcher_meets_have_it_come_again_when_they_are_over) {
   EXPECT_EQ(h.pass(9ms), "");
   EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
   h.refused({0, 1, 2}, reservation, 9ms, {7});
-  EXPECT_EQ(h.pass(1s), "") << "of what is reserved by now somebody was told";
+  EXPECT_EQ(h.pass(1s), "") << "a standby was notified of that reservation";
 }
 
-TEST(Reservations, have_a_watcher_come_that_is_told_during_an_attempt) {
+TEST(Reservations, have_a_standby_retry_that_is_notified_during_an_attempt) {
   Queued h;
   h.pass(2400ms);
   h.notified(1, "resource", 1);
@@ -244,7 +244,7 @@ TEST(Reservations, have_a_watcher_come_that_is_told_during_an_attempt) {
   EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(Reservations, have_the_next_caller_of_a_client_watch_where_its_watcher_is_granted) {
+TEST(Reservations, make_the_next_caller_of_a_client_the_standby_when_its_standby_is_granted) {
   Queued h;
   h.notified(1, "resource", 1);
   h.notified(0, "resource");
@@ -256,7 +256,7 @@ TEST(Reservations, have_the_next_caller_of_a_client_watch_where_its_watcher_is_g
   EXPECT_EQ(h.pass(1ms), "take t5 ticket 9 -> 0 1 2");
 }
 
-TEST(Reservations, have_another_caller_of_a_client_watch_where_its_watcher_gives_up) {
+TEST(Reservations, make_another_caller_of_a_client_the_standby_when_its_standby_gives_up) {
   Queued h;
   h.acquire(2, 10s, 60s);
   h.refuse(holder);
@@ -275,7 +275,7 @@ TEST(Reservations, that_one_node_tells_of_during_an_attempt_are_asked_for_soon_a
   EXPECT_NE(h.pass(2ms).find("take t4"), std::string::npos);
 }
 
-TEST(Reservations, do_not_keep_a_watcher_that_is_notified_itself) {
+TEST(Reservations, do_not_keep_a_standby_that_is_notified_itself) {
   Queued h;
   h.notified(0, "resource", 1);
   h.notified(0, "resource");
@@ -344,7 +344,7 @@ TEST(Reservations, last_no_longer_than_a_lease_may) {
 
 TEST(Reservations, for_what_is_over_are_given_back) {
   Contended h;
-  EXPECT_EQ(h.notified(0, "resource"), "") << "told to leave already";
+  EXPECT_EQ(h.notified(0, "resource"), "") << "leave was sent already";
   EXPECT_EQ(h.notified(0, "resource"), "leave resource -> 0");
   EXPECT_EQ(h.notified(1, "resource", 1), "") << "to a watcher nothing is reserved";
 }
@@ -381,7 +381,7 @@ TEST(Reservations, of_another_connection_are_given_back) {
   h.cancel(1);
   h.down(2);
   h.up(2);
-  EXPECT_EQ(h.notified(2, "resource"), "leave resource -> 2") << "the node was not told to leave";
+  EXPECT_EQ(h.notified(2, "resource"), "leave resource -> 2") << "leave was not sent to this node";
 }
 
 TEST(Grants, leave_the_queues_of_the_other_nodes_only) {

@@ -40,14 +40,14 @@ TEST(Queues, let_sleep_who_stands_in_a_quorum_of_them) {
   EXPECT_EQ(h.pass(20ms), "take t3 ticket 7 -> 0 1 2") << "a notification may be lost";
 }
 
-TEST(Queues, tell_who_comes_when_it_is_free_already) {
+TEST(Queues, have_a_client_retry_at_once_when_the_resource_is_free) {
   Refused h;
   h.subscribed({0, 1, 2});
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   EXPECT_EQ(h.answer(1, Reply::gone), "take t3 ticket 0 -> 0 1 2");
 }
 
-TEST(Queues, have_the_first_look_when_a_quorum_told) {
+TEST(Queues, have_the_first_client_retry_when_a_quorum_has_notified_it) {
   Queued h;
   EXPECT_EQ(h.notified(0, "resource"), "");
   EXPECT_EQ(h.notified(0, "resource"), "") << "one node, twice";
@@ -55,14 +55,14 @@ TEST(Queues, have_the_first_look_when_a_quorum_told) {
   EXPECT_EQ(h.notified(2, "resource"), "take t3 ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, that_disagree_have_it_look_a_moment_later) {
+TEST(Queues, that_disagree_have_it_retry_a_moment_later) {
   Queued h;
   EXPECT_EQ(h.notified(0, "resource"), "");
   EXPECT_EQ(h.pass(900us), "");
   EXPECT_EQ(h.pass(100us), "take t3 ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, have_a_watcher_look_when_the_reservation_of_the_first_is_over) {
+TEST(Queues, have_the_standby_retry_when_the_reservation_of_the_first_is_over) {
   Queued h;
   EXPECT_EQ(
       h.notified(0, "resource", 1) + h.notified(1, "resource", 1) + h.notified(2, "resource", 1),
@@ -72,7 +72,7 @@ TEST(Queues, have_a_watcher_look_when_the_reservation_of_the_first_is_over) {
   EXPECT_EQ(h.pass(100us), "take t3 ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, of_nodes_that_had_let_a_reader_in_need_not_tell) {
+TEST(Queues, of_nodes_that_had_let_a_reader_in_need_not_notify_it) {
   QueuedReader h;
   h.pass(2400ms);
   h.answer(2, Reply::granted);
@@ -81,7 +81,7 @@ TEST(Queues, of_nodes_that_had_let_a_reader_in_need_not_tell) {
   EXPECT_EQ(h.notified(1, "resource"), "enter t4 -> 0 1 2");
 }
 
-TEST(Queues, tell_a_reader_that_finds_a_writer_on_its_way_out) {
+TEST(Queues, notify_a_reader_that_finds_a_writer_leaving) {
   Connected h(4);
   h.shows_notifications = h.random.shortest = true;
   h.step(reading(1));
@@ -98,7 +98,7 @@ TEST(Queues, tell_a_reader_that_finds_a_writer_on_its_way_out) {
       << "two let it in, and a third would: no need to wait and see";
 }
 
-TEST(Queues, of_nodes_that_had_let_in_who_has_a_ticket_tell_all_the_same) {
+TEST(Queues, of_nodes_that_had_granted_a_client_with_a_ticket_have_to_notify_it) {
   Queued h;
   h.pass(2400ms);
   h.placed({2}, Reply::granted, {}, {}, {});
@@ -108,7 +108,7 @@ TEST(Queues, of_nodes_that_had_let_in_who_has_a_ticket_tell_all_the_same) {
   EXPECT_EQ(h.notified(2, "resource"), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, tell_what_is_not_lost_while_it_looks) {
+TEST(Queues, send_notifications_that_are_not_lost_during_an_attempt) {
   Queued h;
   EXPECT_EQ(h.pass(2400ms), "take t3 ticket 7 -> 0 1 2");
   h.notified(0, "resource");
@@ -161,12 +161,12 @@ TEST(Queues, that_come_and_go_put_nobody_off) {
     h.pass(51ms);
     h.refuse(holder);
   }
-  std::string looks;
+  std::string attempts;
   for (int i = 0; i < 60; ++i) {
     h.unsubscribed(static_cast<NodeIndex>(i % 3));
-    looks += h.pass(1ms);
+    attempts += h.pass(1ms);
   }
-  EXPECT_NE(looks.find("set "), std::string::npos) << "50 ms is the longest pause";
+  EXPECT_NE(attempts.find("set "), std::string::npos) << "50 ms is the longest pause";
 }
 
 TEST(Queues, of_a_node_that_comes_back_are_entered_again) {
@@ -230,7 +230,7 @@ TEST(Queues, pass_a_turn_on_that_nobody_took) {
   EXPECT_EQ(h.tick(), "take t5 ticket 7 -> 0 1 2") << "the next in the queue was notified as well";
 }
 
-TEST(Queues, keep_the_place_of_a_reader_that_a_waiting_writer_keeps_out) {
+TEST(Queues, keep_the_position_of_a_reader_that_a_waiting_writer_keeps_out) {
   QueuedReader h;
   h.pass(2400ms);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "writer", 3s), "");

@@ -20,7 +20,7 @@ using core::Verb;
 using std::chrono::milliseconds;
 
 /// The answer's meaning as text for failures: "taken, ticket 7, first".
-std::string place(Verb verb, std::vector<Value> parts) {
+std::string position(Verb verb, std::vector<Value> parts) {
   Value array;
   array.type = Value::Type::array;
   for (const Value& part : parts) array.elements.push_back(&part);
@@ -42,9 +42,9 @@ std::string place(Verb verb, std::vector<Value> parts) {
 
 constexpr std::int64_t highest_ticket = std::int64_t{1} << 53;
 
-TEST(ClassifyPlace, AQueuedClientIsToldItsPlace) {
+TEST(ClassifyQueuePosition, AQueuedClientLearnsItsPosition) {
   const auto of = [](std::vector<Value> values) {
-    return place(Verb::join_queue, std::move(values));
+    return position(Verb::join_queue, std::move(values));
   };
   EXPECT_EQ(of({integer(1), integer(7), integer(0)}), "taken, ticket 7");
   EXPECT_EQ(of({integer(1), integer(7), integer(1)}), "taken, ticket 7, first");
@@ -55,9 +55,9 @@ TEST(ClassifyPlace, AQueuedClientIsToldItsPlace) {
             "taken, ticket " + std::to_string(highest_ticket));
 }
 
-TEST(ClassifyPlace, AMalformedPlaceIsAViolation) {
+TEST(ClassifyQueuePosition, AMalformedPositionIsAViolation) {
   const auto of = [](std::vector<Value> values) {
-    return place(Verb::join_queue, std::move(values));
+    return position(Verb::join_queue, std::move(values));
   };
   EXPECT_EQ(of({integer(2), integer(7), integer(0)}), "violation");
   EXPECT_EQ(of({integer(-1), integer(7), integer(0)}), "violation");
@@ -77,10 +77,10 @@ TEST(ClassifyPlace, AMalformedPlaceIsAViolation) {
   EXPECT_FALSE(classify(Verb::join_queue, Dialect::classic, values));
 }
 
-TEST(ClassifyPlace, ARefusedTakeTellsThePlaceOfWhoIsQueued) {
+TEST(ClassifyQueuePosition, ARefusedTakeReportsThePositionOfAQueuedClient) {
   const auto of = [](Value ticket, Value first) {
-    return place(Verb::take, {integer(-1), bulk("you"), integer(12), integer(1), std::move(ticket),
-                              std::move(first)});
+    return position(Verb::take, {integer(-1), bulk("you"), integer(12), integer(1),
+                                 std::move(ticket), std::move(first)});
   };
   EXPECT_EQ(of(integer(7), integer(0)), "taken #1 'you' 12, ticket 7");
   EXPECT_EQ(of(integer(7), integer(1)), "taken #1 'you' 12, ticket 7, first");
@@ -92,28 +92,28 @@ TEST(ClassifyPlace, ARefusedTakeTellsThePlaceOfWhoIsQueued) {
   EXPECT_EQ(of(integer(7), Value()), "violation");
 }
 
-TEST(ClassifyPlace, ARefusedTakeHasThreeFourOrSixElements) {
+TEST(ClassifyQueuePosition, ARefusedTakeHasThreeFourOrSixElements) {
   std::vector<Value> values{integer(-1), bulk("you"), integer(12), integer(1), integer(7)};
-  EXPECT_EQ(place(Verb::take, values), "violation");
+  EXPECT_EQ(position(Verb::take, values), "violation");
   values.push_back(integer(0));
   values[3] = integer(0);
-  EXPECT_EQ(place(Verb::take, values), "violation") << "no resource";
+  EXPECT_EQ(position(Verb::take, values), "violation") << "no resource";
   values[3] = integer(limits::resources + 1);
-  EXPECT_EQ(place(Verb::take, values), "violation");
+  EXPECT_EQ(position(Verb::take, values), "violation");
   values[3] = integer(1);
   values[1] = integer(1);
-  EXPECT_EQ(place(Verb::take, values), "violation");
+  EXPECT_EQ(position(Verb::take, values), "violation");
   values[1] = bulk("redlock:next:c");
-  EXPECT_EQ(place(Verb::take, values), "taken #1 'redlock:next:c' 12, ticket 7");
+  EXPECT_EQ(position(Verb::take, values), "taken #1 'redlock:next:c' 12, ticket 7");
   values.push_back(integer(0));
-  EXPECT_EQ(place(Verb::take, values), "violation");
+  EXPECT_EQ(position(Verb::take, values), "violation");
 }
 
-TEST(ClassifyPlace, OnlyARefusalAndAQueueTellAPlace) {
-  EXPECT_EQ(place(Verb::take, {integer(1), integer(5000)}), "granted #5000, ticket 0");
-  EXPECT_EQ(place(Verb::take, {integer(1), integer(0), integer(7), integer(1)}), "violation");
-  EXPECT_EQ(place(Verb::enter,
-                  {integer(-1), bulk("you"), integer(12), integer(1), integer(7), integer(1)}),
+TEST(ClassifyQueuePosition, OnlyARefusalAndAQueueReportAPosition) {
+  EXPECT_EQ(position(Verb::take, {integer(1), integer(5000)}), "granted #5000, ticket 0");
+  EXPECT_EQ(position(Verb::take, {integer(1), integer(0), integer(7), integer(1)}), "violation");
+  EXPECT_EQ(position(Verb::enter,
+                     {integer(-1), bulk("you"), integer(12), integer(1), integer(7), integer(1)}),
             "violation");
 }
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 /// The queue position of the attempt in the last commands: "as the client", "with ticket 7", or
 /// "nobody's".
-std::string place_of_attempt(Harness& h) {
+std::string position_of_attempt(Harness& h) {
   for (const Command& command : h.commands()) {
     const auto* send = request_for_claim_in(command);
     if (send == nullptr || !is_set(send->stamp.verb)) continue;
@@ -38,24 +38,24 @@ Acquire two_resources(std::uint64_t request) {
   return event;
 }
 
-TEST(Places, are_nobodys_in_a_first_attempt) {
+TEST(QueuePositions, are_nobodys_in_a_first_attempt) {
   Connected h(3);
   h.acquire(1, 10s, 60s);
-  EXPECT_EQ(place_of_attempt(h), "nobody's");
+  EXPECT_EQ(position_of_attempt(h), "nobody's");
 }
 
-TEST(Places, are_of_a_ticket_where_one_key_is_waited_for_alone) {
+TEST(QueuePositions, have_a_ticket_if_the_caller_waits_for_one_key) {
   Queued h;
   h.notified(0, "resource");
   h.notified(1, "resource");
-  EXPECT_EQ(place_of_attempt(h), "with ticket 7");
+  EXPECT_EQ(position_of_attempt(h), "with ticket 7");
 }
 
-TEST(Places, of_who_shares_have_no_ticket) {
+TEST(QueuePositions, of_readers_have_no_ticket) {
   QueuedReader h;
   h.notified(0, "resource");
   h.notified(1, "resource");
-  EXPECT_EQ(place_of_attempt(h), "as the client");
+  EXPECT_EQ(position_of_attempt(h), "as the client");
 }
 
 /// The second of two resources is in the way.
@@ -79,7 +79,7 @@ struct Blocked : Connected {
   std::string turn_for(const std::string& key) { return notified(0, key) + notified(1, key); }
 };
 
-TEST(Places, are_in_the_queue_of_the_resource_that_is_in_the_way) {
+TEST(QueuePositions, are_in_the_queue_of_the_resource_that_is_in_the_way) {
   Blocked h;
   EXPECT_EQ(h.subscribed({0, 1, 2}),
             "queue second of several -> 0; queue second of several -> 1; "
@@ -89,13 +89,13 @@ TEST(Places, are_in_the_queue_of_the_resource_that_is_in_the_way) {
   EXPECT_EQ(h.notified(1, "second"), "take t3 -> 0 1 2");
 }
 
-TEST(Places, of_who_needs_several_resources_have_no_ticket) {
+TEST(QueuePositions, of_callers_that_need_several_resources_have_no_ticket) {
   Blocked h;
   h.subscribed({0, 1, 2});
   h.queued({0, 1, 2}, {7});
   h.notified(0, "second");
   h.notified(1, "second");
-  EXPECT_EQ(place_of_attempt(h), "as the client");
+  EXPECT_EQ(position_of_attempt(h), "as the client");
 }
 
 /// A client that waited for the second resource, and left that queue for the first resource's. Now
@@ -114,27 +114,27 @@ struct BlockedByBoth : Blocked {
   std::string left, moved_on;
 };
 
-TEST(Places, are_kept_while_another_of_several_resources_is_in_the_way) {
+TEST(QueuePositions, are_kept_while_another_of_several_resources_is_in_the_way) {
   BlockedByBoth h;
   EXPECT_EQ(h.left, "leave second -> 0 1 2; queue resource of several -> 0 1 2")
       << "what is reserved for it there is passed on";
   EXPECT_EQ(h.moved_on,
             "queue resource of several ticket 9 -> 0 1; queue second of several ticket 7 -> 0 1 2")
-      << "where it was, and not behind all that came while the other one was";
+      << "keeps its ticket, so it comes before those that queued meanwhile";
 }
 
-TEST(Places, of_several_resources_are_all_left_in_the_end) {
+TEST(QueuePositions, of_several_resources_are_all_left_in_the_end) {
   BlockedByBoth h;
   EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave second -> 0 1 2; leave resource -> 0 1 2");
 }
 
-TEST(Places, of_several_resources_are_not_for_other_callers_of_the_client) {
+TEST(QueuePositions, of_several_resources_are_not_for_other_callers_of_the_client) {
   BlockedByBoth h;
   h.acquire(2, 10s, 60s);
-  EXPECT_EQ(place_of_attempt(h), "nobody's");
+  EXPECT_EQ(position_of_attempt(h), "nobody's");
 }
 
-TEST(Places, are_taken_again_for_others_of_a_client_where_a_grant_took_it_out) {
+TEST(QueuePositions, are_restored_for_other_callers_of_a_client_after_a_grant_removed_it) {
   Queued h;
   h.pass(1s);
   h.acquire(2, 10s, 60s);
@@ -187,7 +187,7 @@ TEST(Patience, only_becomes_shorter) {
   EXPECT_EQ(h.until_deadline(), 21ms);
   h.pass(5ms);
   h.notified(1, "resource", 1);
-  EXPECT_EQ(h.until_deadline(), 16ms) << "of the first that told";
+  EXPECT_EQ(h.until_deadline(), 16ms) << "the deadline of the first notification";
   h.notified(2, "resource");
   EXPECT_EQ(h.until_deadline(), 1ms);
 }

@@ -1,0 +1,129 @@
+// Clocks that step, stand still or run at the edge of the allowance; holders that pause; and
+// evictions, which clients notice as late as a step of a clock.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "simulation/directed.hpp"
+
+namespace redlock::simulation {
+namespace {
+
+/// Clocks that step by far more than can hide between two readings, in a network without faults.
+Scenario stepping_clocks() {
+  Scenario s = calm();
+  s.clients = 4;
+  s.shortest_ttl_ms = 2'000;
+  s.longest_ttl_ms = 5'000;
+  s.chaos = 8'000 * ms;
+  s.between_clock_steps = 1'500 * ms;
+  s.shortest_step = 200 * ms;
+  s.longest_step = 5'000 * ms;
+  s.clock_guard = true;
+  return s;
+}
+
+TEST(Directed, a_holder_is_told_of_an_eviction_within_the_interval_of_the_readings) {
+  Scenario s = stepping_clocks();
+  s.between_clock_steps = 0;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.restart_guard = true;
+  s.between_evictions = 6'000 * ms;
+  s.think = 3'000 * ms;
+  s.chaos = 60'000 * ms;
+  const Sum sum = run(s, 50);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 250U);
+}
+
+TEST(Directed, a_holder_is_told_of_an_eviction_as_soon_if_others_of_its_client_have_clocks_read) {
+  // Clocks are read before each attempt, evictions once per second.
+  Scenario s = stepping_clocks();
+  s.between_clock_steps = 0;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 2;
+  s.slots = 3;
+  s.resources = 2;
+  s.restart_guard = true;
+  s.between_evictions = 6'000 * ms;
+  s.think = 1'500 * ms;
+  s.chaos = 60'000 * ms;
+  const Sum sum = run(s, 50);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 250U);
+}
+
+TEST(Directed, a_holder_is_told_of_a_clock_that_stepped_within_the_interval_of_the_readings) {
+  const Sum sum = run(stepping_clocks(), 50);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 250U);
+}
+
+TEST(Directed, a_vote_behind_a_step_counts_for_nobody_even_where_the_holder_is_told_nothing) {
+  Scenario s = stepping_clocks();
+  s.judged_by_votes = true;
+  s.shortest_step = 300 * ms;
+  s.longest_step = 350 * ms;
+  const Sum sum = run(s, 50);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 250U);
+}
+
+/// Clients' machines and their clocks stand still while the nodes go on.
+Scenario standstills() {
+  Scenario s = stepping_clocks();
+  s.between_clock_steps = 0;
+  s.between_standstills = 1'500 * ms;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.chaos = 20'000 * ms;
+  return s;
+}
+
+TEST(Directed, a_machine_that_stood_still_costs_no_node_its_vote_and_no_lease_its_exclusion) {
+  const Sum sum = run(standstills(), 100);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 800U);
+}
+
+TEST(Directed, a_clock_that_leaps_while_machines_stand_still_is_noticed_all_the_same) {
+  Scenario s = standstills();
+  s.between_clock_steps = 1'500 * ms;
+  const Sum sum = run(s, 100);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 500U);
+}
+
+TEST(Directed, without_the_clock_guard_a_clock_that_stepped_hands_one_lock_to_two_holders) {
+  Scenario s = stepping_clocks();
+  s.mutant = Mutant::no_clock_guard;
+  EXPECT_NE(run(s, 50).violation.find("invariant 1"), std::string::npos);
+}
+
+TEST(Directed, holders_that_pause_past_their_deadline_act_on_nothing) {
+  Scenario s = calm();
+  s.between_pauses = 10 * ms;
+  s.last_millisecond = true;
+  s.shortest_ttl_ms = 10;
+  s.longest_ttl_ms = 30;
+  s.clients = 4;
+  EXPECT_EQ(run(s, 50).violation, "");
+}
+
+TEST(Directed, clocks_at_the_edge_of_the_allowance_are_safe) {
+  Scenario s = calm();
+  s.server_ppm = s.client_ppm = 4'900;
+  s.extreme_rates = true;
+  s.last_millisecond = true;
+  s.shortest_ttl_ms = 200;
+  s.longest_ttl_ms = 3000;
+  s.chaos = 10'000 * ms;
+  s.clients = 4;
+  EXPECT_EQ(run(s, 30).violation, "");
+}
+
+}  // namespace
+}  // namespace redlock::simulation

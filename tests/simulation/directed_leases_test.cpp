@@ -1,0 +1,130 @@
+// Leases are granted, broken, downgraded, handed on and watched.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/claim/quorum.hpp"
+#include "simulation/directed.hpp"
+
+namespace redlock::simulation {
+namespace {
+
+TEST(Directed, without_faults_every_number_of_nodes_serves_everybody) {
+  for (std::size_t nodes = 1; nodes <= 9; ++nodes) {
+    Scenario s = calm();
+    s.nodes = nodes;
+    s.quorum = core::majority(nodes);
+    s.clients = 4;
+    const Sum sum = run(s, 10);
+    EXPECT_EQ(sum.violation, "") << nodes << " nodes";
+    EXPECT_GE(sum.grants, 40U);
+  }
+}
+
+TEST(Directed, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
+  std::uint64_t broken = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Scenario s = Scenario::draw(seed);
+    // A delay ends with its keys: earlier if clocks step forward. Then waits have no bound.
+    const bool clocks_step = s.between_clock_steps > 0 || s.between_standstills > 0;
+    if (clocks_step || s.any_clocks || s.steady) continue;
+    s.breaks_per_mille = 500;
+    const auto outcome = Simulation(s, 1).run();
+    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
+    broken += outcome.kept_out;
+  }
+  EXPECT_GE(broken, 200U);
+}
+
+TEST(Directed, callers_that_wait_do_not_get_it_during_a_delay_and_get_it_afterwards) {
+  Scenario s = calm();
+  s.clients = 4;
+  s.breaks_per_mille = 700;
+  std::uint64_t broken = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto outcome = Simulation(s, 1).run();
+    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
+    broken += outcome.kept_out;
+  }
+  EXPECT_GE(broken, 30U);
+}
+
+TEST(Directed, no_writer_is_beside_a_lease_that_was_downgraded) {
+  std::uint64_t downgrades = 0;
+  std::uint64_t readers = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Scenario s = Scenario::draw(seed);
+    // Clients that may not run scripts cannot take a reader's lock.
+    if (s.kind != Wanted::exclusive || !s.runs_scripts || s.foreign > 0) continue;
+    s.kind = Wanted::readers;
+    s.readers_per_mille = 400;
+    s.downgrades_per_mille = 500;
+    const auto outcome = Simulation(s, 1).run();
+    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
+    downgrades += outcome.downgrades;
+    readers += outcome.grants_by_group.at(1);
+  }
+  EXPECT_GE(downgrades, 500U);
+  EXPECT_GE(readers, 1'000U);
+}
+
+TEST(Directed, readers_that_wait_come_in_when_a_writer_is_downgraded) {
+  std::uint64_t downgrades = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    Scenario s = Scenario::draw_crowd(6 * seed + 1);
+    ASSERT_EQ(s.kind, Wanted::readers);
+    s.clients = std::min<std::size_t>(s.clients, 8);
+    s.downgrades_per_mille = 700;
+    // A resource that is open to readers is not free for long while one of them waits: see
+    // Progress.
+    const auto outcome = Simulation(s, seed).run();
+    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
+    downgrades += outcome.downgrades;
+  }
+  EXPECT_GE(downgrades, 200U);
+}
+
+TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_handed) {
+  Scenario s = calm();
+  s.clients = 4;
+  s.newcomer = true;
+  s.restart_guard = s.clock_guard = true;
+  s.shortest_ttl_ms = 500;
+  for (std::size_t nodes = 1; nodes <= 5; ++nodes) {
+    s.nodes = nodes;
+    s.quorum = core::majority(nodes);
+    EXPECT_EQ(run(s, 40).violation, "") << nodes << " nodes";
+  }
+}
+
+/// Clients that observe a resource; half of its leases expire.
+Scenario watched() {
+  Scenario s = calm();
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 3;
+  s.tracks = s.watches = true;
+  s.shortest_ttl_ms = 100;
+  s.longest_ttl_ms = 300;
+  s.think = 300 * ms;
+  s.chaos = 20'000 * ms;
+  return s;
+}
+
+TEST(Directed, who_watches_sees_every_change_also_behind_leases_that_expire) {
+  const Sum sum = run(watched(), 40);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 2'000U);
+}
+
+TEST(Directed, who_watches_sees_every_change_beside_other_libraries_clients) {
+  Scenario s = watched();
+  s.foreign = 2;
+  EXPECT_EQ(run(s, 40).violation, "");
+}
+
+}  // namespace
+}  // namespace redlock::simulation
