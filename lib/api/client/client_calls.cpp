@@ -342,10 +342,11 @@ void ClientCore::begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDo
   if (refused(why, cell->name(), done)) return;
   cell->downgrade();
   core::Downgrade event;
-  event.request = remember(
-      cell->name(),
-      says_what_it_is_now("; the lease is a reader's from now on, and not on enough nodes yet",
-                          std::move(done)));
+  event.request =
+      remember(cell->name(),
+               says_what_it_is_now(
+                   "; the lease is a reader's from now on, but too few nodes have confirmed it",
+                   std::move(done)));
   event.claim = cell->claim();
   driver_->step(event);
 }
@@ -393,8 +394,8 @@ void ClientCore::begin_downgrade_token(std::string_view resource, const Token& t
   core::DowngradeToken event;
   event.request = remember(
       resource, says_what_it_is_now(
-                    "; call it again: some nodes may have let readers in, and nobody may be a "
-                    "writer with this token any more",
+                    "; call it again: some nodes may have let readers in, so the holder of this "
+                    "token must not write",
                     std::move(done)));
   event.resource = keyspace_.key_of(resource);
   event.token = token;

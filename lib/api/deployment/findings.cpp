@@ -320,8 +320,8 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
               : "It is in quarantine for another " + core::format_duration(left) + ".",
       cause_of(node.quarantine_why) +
           " A lock that it has forgotten may still be held, so it has no vote for new ones.",
-      std::string(endless ? "Have the server delete the key redlock:node:quarantine when no lock "
-                            "can be held any more"
+      std::string(endless ? "Have the server delete the key redlock:node:quarantine once no lock "
+                            "can still be held"
                           : "Wait: it ends by itself") +
           (can_bootstrap ? ". For a new deployment that nobody uses yet: quorum-lock bootstrap."
                          : "."));

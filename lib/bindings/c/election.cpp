@@ -62,9 +62,9 @@ redlock_status redlock_watch(redlock_client* client, const char* resource, int64
     static_cast<void>(redlock::bindings::required(resource, "resource"));
     if (changed == nullptr) throw redlock::bindings::refusal("changed is NULL");
     const auto tell = [&](const redlock::Inspection& inspection) {
-      redlock_inspection* const seen = redlock::bindings::make_inspection(inspection);
-      changed(context, seen);
-      redlock_inspection_free(seen);
+      const std::unique_ptr<redlock_inspection, decltype(&redlock_inspection_free)> seen(
+          redlock::bindings::make_inspection(inspection), redlock_inspection_free);
+      changed(context, seen.get());
     };
     redlock::bindings::set(changes,
                            redlock::bindings::unwrapped(caller.watch(

@@ -131,14 +131,14 @@ std::optional<MemberStep> MemberChange::refuse_marker(const ChangeScene& scene,
   const Marker& marker = *node.marker;
   const std::size_t left_out = count_left_out(scene, marker);
   if (left_out >= majority(marker.members.size())) {
-    return refuse_change(node.name + " belongs to a deployment of which the list leaves out " +
-                             std::to_string(left_out) + " of " +
-                             std::to_string(marker.members.size()) +
-                             " nodes, which may go on without it: " + list_of(marker.members),
-                         "Name its nodes too, or remove " + node.name +
-                             " from it. If nobody uses it any more, "
-                             "delete the key redlock:node:marker of " +
-                             node.name);
+    return refuse_change(
+        node.name + " belongs to a deployment, and the list leaves out " +
+            std::to_string(left_out) + " of " + std::to_string(marker.members.size()) +
+            " nodes of it, which may go on without this node: " + list_of(marker.members),
+        "Name its nodes too, or remove " + node.name +
+            " from it. If nobody uses that deployment, "
+            "delete the key redlock:node:marker of " +
+            node.name);
   }
   if (fresh_marker(node) == nullptr) return std::nullopt;
   if (marker.state == Marker::State::joining) {

@@ -202,8 +202,8 @@ MemberStep MemberChange::begin(const ChangeScene& scene) {
     if (foreign && scene.alive.size() > 1) {
       return refuse_change(
           wish_.entering + " belongs to another deployment",
-          "Remove it there first, or delete its key redlock:node:marker when nobody "
-          "uses that deployment any more");
+          "Remove it there first, or delete its key redlock:node:marker once nobody "
+          "uses that deployment");
     }
   }
   if (change_under_way(scene.nodes)) {
@@ -293,9 +293,8 @@ std::optional<MemberStep> MemberChange::await_member(const ChangeScene& scene,
   }
   if (!from.admits(*marker)) return refuse_place(name, *marker, from);
   if (node.quarantine == milliseconds::max()) {
-    return refuse_change(
-        name + " is in a quarantine whose end is missing",
-        "Delete its key redlock:node:quarantine when no lock can be held any more");
+    return refuse_change(name + " is in a quarantine whose end is missing",
+                         "Delete its key redlock:node:quarantine once no lock can still be held");
   }
   if (node.quarantine > milliseconds(0)) {
     return WaitFor{WaitFor::Cause::quarantine, name, "it is in quarantine", node.quarantine};
@@ -344,7 +343,7 @@ MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& begun
       for (const std::string& name : others) {
         if (is_missing(scene, name)) return await_missing(scene, name);
       }
-      return refuse_change("none of the other members knows the deployment any more", open_anew);
+      return refuse_change("no other member knows the deployment", open_anew);
     }
     if (auto waiting = await_calm(scene, before.front())) return *std::move(waiting);
   }

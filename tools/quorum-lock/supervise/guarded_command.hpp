@@ -18,7 +18,7 @@ struct CommandEvent {
     stopped,       ///< value: the signal that stopped it
     ended,         ///< value: its wait status
     nothing_left,  ///< neither the command runs nor anything that it has started
-    refused,       ///< value: a process that was to be killed and may not be signalled
+    refused,       ///< value: a process that was to be killed and cannot be signalled
     guard_lost,    ///< the guard was killed; the command is this process' child from now on
   } kind;
   int value;

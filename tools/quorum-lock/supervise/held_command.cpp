@@ -117,7 +117,7 @@ std::string loss_reason(const HeldCommand& request, const Session& session, cons
 std::string how_it_ended(const Ending& ending) {
   if (!ending.wait_status) {
     return ending.remains == Ending::Remains::beyond_our_rights
-               ? "the command still runs: it may not be signalled"
+               ? "the command still runs: it cannot be signalled"
                : "the command still runs: SIGKILL has not ended it";
   }
   const int status = *ending.wait_status;
@@ -132,7 +132,7 @@ std::string how_it_ended(const Ending& ending) {
 std::string what_remains(const Ending& ending) {
   if (!ending.wait_status || ending.remains == Ending::Remains::none) return {};
   return ending.remains == Ending::Remains::beyond_our_rights
-             ? "; processes that it has started still run: they may not be signalled"
+             ? "; processes that it has started still run: they cannot be signalled"
              : "; processes that it has started still run: SIGKILL has not ended them";
 }
 

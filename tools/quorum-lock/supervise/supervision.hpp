@@ -30,7 +30,7 @@ class Supervision {
   using Instant = BootClock::time_point;
 
   /// How long after SIGKILL a process may take to die. A process that is still there then is stuck
-  /// in the kernel, or may not be signalled: a longer wait would not end it.
+  /// in the kernel, or cannot be signalled: a longer wait would not end it.
   static constexpr std::chrono::seconds death_limit{2};
 
   struct LeaseView {
@@ -47,7 +47,7 @@ class Supervision {
   void command_ended(int wait_status) noexcept { ending_.wait_status = wait_status; }
   /// To be called when neither the command nor anything that it started runs.
   void nothing_left() noexcept { ending_.remains = Ending::Remains::none; }
-  /// A process of the command runs as another user and may not be signalled.
+  /// A process of the command runs as another user and cannot be signalled.
   void signal_refused() noexcept;
 
   [[nodiscard]] bool finished(Instant now) const noexcept;

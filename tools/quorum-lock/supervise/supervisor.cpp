@@ -71,7 +71,7 @@ void Supervisor::on_refused(pid_t pid) {
   if (said_refused_) return;
   said_refused_ = true;
   print_error(fmt::format(
-      "process {} of the command runs as another user and may not be signalled: it cannot be {}",
+      "process {} of the command runs as another user and cannot be signalled: it cannot be {}",
       pid, supervision_.is_losing() ? "ended" : "sent signals or ended"));
 }
 

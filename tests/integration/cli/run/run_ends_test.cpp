@@ -216,7 +216,7 @@ TEST_F(CliRunOfAnotherUser, WhatMayNotBeSignalledIsSaidAndNotClaimedToHaveEnded)
   const Nodes nodes(3);
   ChildProcess child = start(nodes, {"--ttl", "1s", "--max-hold", "2s"});
   ASSERT_TRUE(wait_for_command(child)) << child.errors();
-  ASSERT_TRUE(child.wait_for_errors("may not be signalled")) << "at once";
+  ASSERT_TRUE(child.wait_for_errors("cannot be signalled")) << "at once";
   EXPECT_EQ(child.wait(), (ExitStatus{74, 0})) << child.errors();
   EXPECT_NE(child.errors().find("the command still runs"), std::string::npos) << child.errors();
   EXPECT_EQ(child.errors().find("ended by"), std::string::npos) << child.errors();
@@ -228,7 +228,7 @@ TEST_F(CliRunOfAnotherUser, ASignalThatCanNotBePassedOnIsSaid) {
   ChildProcess child = start(nodes, {});
   ASSERT_TRUE(wait_for_command(child)) << child.errors();
   child.signal(SIGINT);
-  ASSERT_TRUE(child.wait_for_errors("may not be signalled"));
+  ASSERT_TRUE(child.wait_for_errors("cannot be signalled"));
   ASSERT_EQ(::kill(command_, SIGTERM), 0);
   EXPECT_EQ(child.wait(), (ExitStatus{128 + SIGTERM, 0})) << child.errors();
 }
