@@ -16,10 +16,10 @@
 /// through a `const` pointer belongs to the object that it was read from, and ends with it.
 ///
 /// Versions: this interface only grows. Options begin with their size, which `_init` writes: the
-/// library reads no more of them than that. Results are made by the library and reached by
-/// pointers, and lists of structs by index, so that structs may grow at their ends. Do not copy
-/// them by value. Enumerations are `int32_t`, because the width of an enum is the compiler's
-/// choice; be ready for values that this header does not have.
+/// library reads only the members within that size. The library makes results, and programs reach
+/// them by pointers, and lists of structs by index, so that structs can grow at their ends. Do not
+/// copy results by value. Enumerations are `int32_t`, because the width of an enum is the
+/// compiler's choice; be ready for values that this header does not have.
 ///
 /// Strings are UTF-8 where people write them, end with a NUL, and are never NULL in results unless
 /// the comment says so. The library copies those that it is given. A token, resource or holder of
@@ -70,7 +70,7 @@ enum {
   REDLOCK_INTERNAL = 1001         ///< a mistake in this library; the message says which
 };
 
-/// "held"; "ok" for REDLOCK_OK; "unknown" for a number that is no status.
+/// "held"; "ok" for REDLOCK_OK; "unknown" for a number that is not a status.
 REDLOCK_C_EXPORT const char* redlock_status_name(redlock_status status);
 
 /// The answer of one node in one round.
@@ -85,7 +85,7 @@ enum {
   REDLOCK_VOTE_EXCLUDED = 6      ///< a guard does not let it vote
 };
 
-/// "granted"; "unknown" for a number that is no vote.
+/// "granted"; "unknown" for a number that is not a vote.
 REDLOCK_C_EXPORT const char* redlock_vote_name(redlock_vote vote);
 
 /// The reason why a node refused a request: who or what has the resource there. See Holder.
@@ -100,7 +100,7 @@ enum {
   REDLOCK_HOLDER_OTHER = 6,      ///< a key that is not a lock
   REDLOCK_HOLDER_WRITER = 7      ///< somebody waits, and new holds are refused meanwhile
 };
-/// "exclusive"; "unknown" for a number that is no kind.
+/// "exclusive"; "unknown" for a number that is not a kind.
 REDLOCK_C_EXPORT const char* redlock_holder_kind_name(redlock_holder_kind kind);
 
 /// One node's part in a round.
@@ -119,8 +119,8 @@ typedef struct redlock_node_vote {
 typedef struct redlock_round {
   uint64_t quorum;
   int64_t ttl_ns;       ///< the requested TTL
-  int64_t elapsed_ns;   ///< first byte of the call's first round to the decision
-  int64_t validity_ns;  ///< left of the lease at the decision; 0 without a lease
+  int64_t elapsed_ns;   ///< from the first byte of the call's first round to the decision
+  int64_t validity_ns;  ///< the time left of the lease at the decision; 0 without a lease
   int64_t holds_left;   ///< release of a shared or owned hold: holds that remain; -1: not known
   uint64_t node_count;
 } redlock_round;
@@ -152,10 +152,10 @@ REDLOCK_C_EXPORT int64_t redlock_now_ns(void);
 /// because a call keeps what it needs of it.
 typedef struct redlock_stop redlock_stop;
 
-/// NULL: no memory.
+/// Returns NULL if there is no memory.
 REDLOCK_C_EXPORT redlock_stop* redlock_stop_new(void);
-/// Ends the calls that were given the stop, now and later. From any thread, not from a signal
-/// handler.
+/// Ends the calls that were given the stop, now and later. Can be called on any thread, but not in
+/// a signal handler.
 REDLOCK_C_EXPORT void redlock_stop_request(redlock_stop* stop);
 /// Whether the stop was requested.
 REDLOCK_C_EXPORT bool redlock_stop_requested(const redlock_stop* stop);
@@ -169,15 +169,16 @@ REDLOCK_C_EXPORT void redlock_stop_free(redlock_stop* stop);
 /// keep what they need of it.
 typedef struct redlock_dispatcher redlock_dispatcher;
 
-/// NULL: no memory.
+/// Returns NULL if there is no memory.
 REDLOCK_C_EXPORT redlock_dispatcher* redlock_dispatcher_new(void);
 /// Runs the callbacks that wait and those that come, in their order, on the calling thread, until
-/// redlock_dispatcher_stop. By one thread at a time. They may block, and may make blocking calls.
+/// redlock_dispatcher_stop. One thread at a time may call it. The callbacks may block, and may make
+/// blocking calls.
 REDLOCK_C_EXPORT void redlock_dispatcher_run(redlock_dispatcher* dispatcher);
 /// Ends redlock_dispatcher_run after the callbacks that wait already, now and later.
 REDLOCK_C_EXPORT void redlock_dispatcher_stop(redlock_dispatcher* dispatcher);
-/// Not while redlock_dispatcher_run runs. Callbacks that wait or come later are not called: the
-/// answers are freed, and leases with them released.
+/// Must not be called while redlock_dispatcher_run runs. Callbacks that wait or come later are not
+/// called: the answers are freed, and leases with them released.
 REDLOCK_C_EXPORT void redlock_dispatcher_free(redlock_dispatcher* dispatcher);
 
 // --- Targets ---
@@ -259,7 +260,7 @@ enum {
   REDLOCK_NODE_UNDELIVERED = 4,  ///< the client closed before releases could be delivered to it
   REDLOCK_NODE_LEARNED = 5,      ///< a member of the deployment that the options do not name
   REDLOCK_NODE_PAUSED = 6,       ///< this client's machine stood still; no node is at fault
-  REDLOCK_NODE_WARNING = 7       ///< to be mended, and the client goes on: changed TLS files
+  REDLOCK_NODE_WARNING = 7       ///< somebody has to act, and the client goes on: changed TLS files
 };
 
 /// How much attention an event deserves.
@@ -270,7 +271,7 @@ enum {
   REDLOCK_LEVEL_WARNING = 2  ///< everything else
 };
 
-/// A change in the state of a node. It ends with the callback that it was given to.
+/// A change in the state of a node. The struct is valid until the callback returns.
 typedef struct redlock_node_event {
   redlock_node_event_kind kind;
   uint64_t node;        ///< position in the nodes of the options; past its end: a learned one
@@ -290,28 +291,29 @@ enum {
   REDLOCK_LEASE_LOST = 4      ///< the deadline passed; the end of the hold follows
 };
 
-/// An acquire call or a hold that began or ended, for tracing: see Observer. It ends with the
-/// callback that it was given to.
+/// An acquire call or a hold that began or ended, for tracing: see Observer. The struct is valid
+/// until the callback returns.
 typedef struct redlock_observation {
   redlock_observation_kind kind;
-  redlock_status failure;  ///< acquire ended: why no lease was granted; REDLOCK_OK: it was
+  redlock_status failure;  ///< acquire ended: why no lease was granted; REDLOCK_OK: one was
   uint64_t call;           ///< names the call and its lease within one client
   int64_t at_ns;           ///< when it happened, by the clock of redlock_now_ns
-  const char* resource;    ///< the first of several; of a permit that is held: its name
-  const char* token;       ///< of a hold; empty otherwise
-  uint64_t fencing_token;  ///< of a hold; 0: none
+  const char* resource;    ///< the resource, or the first of several; for a held permit, its name
+  const char* token;       ///< hold: its token; empty otherwise
+  uint64_t fencing_token;  ///< hold: its fencing token; 0: none
   const char* end;         ///< hold ended: "released", "detached", "lost", "closed"; else "open"
 } redlock_observation;
 
 /// A request for the credentials of a node. Answer it once, which ends it, by
 /// redlock_credentials_provide or redlock_credentials_fail, within the callback or later, on any
 /// thread. The time until then is part of the time to connect. A request that is never answered
-/// keeps a thread.
+/// occupies a thread for ever.
 typedef struct redlock_credentials redlock_credentials;
 
 /// The URL of the node, without user and password.
 REDLOCK_C_EXPORT const char* redlock_credentials_url(const redlock_credentials* request);
-/// `user` NULL or empty: that of the URL, or else of the options. NULL for `password` is a failure.
+/// If `user` is NULL or empty, the user of the URL counts, or else that of the options. NULL for
+/// `password` is a failure.
 REDLOCK_C_EXPORT void redlock_credentials_provide(redlock_credentials* request, const char* user,
                                                   const char* password);
 /// Answers that there are no credentials. `message` is one line without secrets, which the node's
@@ -347,7 +349,7 @@ typedef struct redlock_client_options {
   bool plain_commands;
   /// Called on the client's loop thread. It must not block.
   void (*on_node_event)(void* context, const redlock_node_event* event);
-  /// Observes acquire calls and leases, in the order of what happened. Called on the client's
+  /// Observes acquire calls and leases, in the order of the events. Called on the client's
   /// loop thread. It must not block.
   void (*on_observation)(void* context, const redlock_observation* observation);
   void* context;
@@ -355,13 +357,14 @@ typedef struct redlock_client_options {
   /// The dispatcher that runs the callbacks of the client, of its calls and of its leases. NULL:
   /// they run on the client's loop thread.
   redlock_dispatcher* dispatcher;
-  int64_t connect_timeout_ns;  ///< of the first attempt; 0: longest_node_limit_ns
+  int64_t connect_timeout_ns;  ///< for the first attempt to connect; 0: longest_node_limit_ns
   const char* prefix;          ///< before each resource's name on the nodes, as "team:"; NULL: none
   /// A file whose first line is the password for URLs without one, read at each new connection to a
   /// node. NULL: none. Not together with `password` or `on_credentials`.
   const char* password_file;
-  /// Asked for user and password at each new connection to a node whose URL has no password; NULL:
-  /// nobody is. Not together with `password`. See CredentialsProvider, and redlock_credentials.
+  /// Called for user and password at each new connection to a node whose URL has no password; NULL:
+  /// there is no such function. Not together with `password`. See CredentialsProvider, and
+  /// redlock_credentials.
   ///
   /// Runs on a thread of its own, for several nodes at once, and may block; with a dispatcher, on
   /// the dispatcher's thread, which it should not block. A call may come, or last, after the client
@@ -371,7 +374,7 @@ typedef struct redlock_client_options {
   /// the host of the URL.
   const char* tls_server_name;
   /// The node events for a log, which stays short: the first of a kind, node and level at once, the
-  /// others in one summary a minute, and at the end of the client. Called on the client's loop
+  /// others in one summary per minute, and at the end of the client. Called on the client's loop
   /// thread. It must not block.
   void (*on_log)(void* context, const redlock_node_event* event);
 } redlock_client_options;
@@ -400,7 +403,7 @@ typedef struct redlock_undelivered {
   bool may_write_late;  ///< a node that hangs can still write a key when it goes on
 } redlock_undelivered;
 
-/// The nodes that did not answer in time. See CloseReport.
+/// The nodes to which releases could not be delivered. See CloseReport.
 typedef struct redlock_close_report {
   uint64_t undelivered_count;
 } redlock_close_report;
@@ -427,8 +430,8 @@ REDLOCK_C_EXPORT void redlock_client_free(redlock_client* client);
 typedef struct redlock_acquire_options {
   size_t size;
   int64_t ttl_ns;
-  uint64_t max_renewals;  ///< after that many the lease expires; UINT64_MAX: no limit
-  int64_t max_hold_ns;    ///< never valid for longer after it was granted
+  uint64_t max_renewals;  ///< after that many renewals the lease expires; UINT64_MAX: no limit
+  int64_t max_hold_ns;    ///< the lease is never valid for longer than this after it was granted
   /// Gives this expiry to a key that blocks and has none: as a TTL, in whole milliseconds, from 3
   /// ms to `max_ttl_ns`. 0: no repair.
   int64_t orphan_ttl_ns;
@@ -441,7 +444,8 @@ typedef struct redlock_acquire_options {
   /// Called once, on the client's loop thread, when the deadline passes without a renewal: from
   /// then on the lock may have another holder. It is called also if the lease is released after its
   /// deadline, and never if it is released before. It is not called because the client is closed or
-  /// freed: ask redlock_lease_lost. It must not block. The error ends with the callback.
+  /// freed: ask redlock_lease_lost. It must not block. The error is valid until the callback
+  /// returns.
   void (*on_lost)(void* context, const redlock_error* error);
   void* context;
   void (*free_context)(void* context);
@@ -503,37 +507,39 @@ REDLOCK_C_EXPORT bool redlock_lease_lost(const redlock_lease* lease);
 REDLOCK_C_EXPORT redlock_status redlock_lease_round(const redlock_lease* lease,
                                                     redlock_round** round, redlock_error** error);
 
-/// Asks for `ttl_ns` from now on. `round` may be NULL. Errors: not_holder, unavailable,
+/// Extends the lease to `ttl_ns` from now on. `round` may be NULL. Errors: not_holder, unavailable,
 /// limit_reached, closed, forked, would_block, invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
                                                      redlock_round** round, redlock_error** error);
 
 /// Makes a writer's lease (REDLOCK_TARGET_EXCLUSIVE) a reader's (REDLOCK_TARGET_SHARED), without a
-/// gap: readers that wait come in at once, and the deadline and the fencing token stay. It is a
-/// reader's from the call on, whatever the answer; after `unavailable`, the next renewal or another
-/// call sees to the rest of the nodes. There is no way back. `round` may be NULL. Errors:
+/// gap: readers that wait come in at once, and the deadline and the fencing token stay. From the
+/// call on, the lease is a reader's, whatever the answer; after `unavailable`, the next renewal or
+/// another call changes the rest of the nodes. There is no way back. `round` may be NULL. Errors:
 /// not_holder, unavailable, closed, forked, would_block, invalid_argument (several resources, an
 /// owner's, a permit, an interval).
 REDLOCK_C_EXPORT redlock_status redlock_lease_downgrade(const redlock_lease* lease,
                                                         redlock_round** round,
                                                         redlock_error** error);
 
-/// Deletes the key on all nodes where it is still ours. The lease ends in any case, and is still to
-/// be freed. `round` may be NULL. Errors: not_holder (it had expired), unavailable, closed, forked,
-/// would_block.
+/// Deletes the key on all nodes where it is still ours. The lease ends in any case, and has to be
+/// freed afterwards. `round` may be NULL. Errors: not_holder (it had expired), unavailable, closed,
+/// forked, would_block.
 REDLOCK_C_EXPORT redlock_status redlock_lease_release(redlock_lease* lease, redlock_round** round,
                                                       redlock_error** error);
 
-/// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: for
-/// handing a lock to another owner, of any process. Returns one word of printable ASCII characters
-/// that redlock_adopt makes a lease of; it lives as long as the lease object. Anyone who has
-/// it can use the lock: keep it secret, and give it to one owner only. Empty without a lease.
+/// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed, so that
+/// the lock can be handed to another owner, in any process. Returns one word of printable ASCII
+/// characters, of which redlock_adopt makes a lease; the word lives as long as the lease object.
+/// Anyone who has the word can use the lock: keep it secret, and give it to one owner only. Without
+/// a lease, the word is empty.
 REDLOCK_C_EXPORT const char* redlock_lease_detach(redlock_lease* lease);
 
-/// Makes a lease of what redlock_lease_detach returned, here or elsewhere: asks for the TTL of the
-/// options from now on. Blanks and newlines around the text are left out. It keeps its fencing
-/// token. `options` may be NULL: the defaults. Errors: not_holder (it had expired or was released),
-/// unavailable, expired, closed, forked, would_block, invalid_argument, limit_reached.
+/// Makes a lease of a word that redlock_lease_detach returned, in this process or another, and
+/// extends it to the TTL of the options from now on. Blanks and newlines around the word are left
+/// out. The lease keeps its fencing token. `options` may be NULL: the defaults. Errors: not_holder
+/// (it had expired or was released), unavailable, expired, closed, forked, would_block,
+/// invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_adopt(redlock_client* client, const char* detached,
                                               const redlock_acquire_options* options,
                                               redlock_lease** lease, redlock_error** error);
@@ -544,25 +550,27 @@ REDLOCK_C_EXPORT void redlock_lease_free(redlock_lease* lease);
 
 // --- By a token that was detached or came from another process ---
 
-/// The lock on the resource of the target, of whatever kind it is, or on all resources of
+/// Extends the lock on the resource of the target, of whatever kind it is, or on all resources of
 /// REDLOCK_TARGET_ALL_OF. A permit is named by its resource, "jobs#3". `round` may be NULL. Errors:
 /// not_holder, unavailable, expired, closed, forked, would_block, invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_extend(redlock_client* client, const redlock_target* target,
                                                const char* token, int64_t ttl_ns,
                                                redlock_round** round, redlock_error** error);
 
-/// A writer's lock on one resource. `round` may be NULL. Errors: as redlock_lease_downgrade.
+/// Downgrades a writer's lock on one resource. `round` may be NULL. Errors: as
+/// redlock_lease_downgrade.
 REDLOCK_C_EXPORT redlock_status redlock_downgrade(redlock_client* client, const char* resource,
                                                   const char* token, redlock_round** round,
                                                   redlock_error** error);
 
-/// `round` may be NULL. Errors: as redlock_lease_release, and invalid_argument.
+/// Releases the lock. `round` may be NULL. Errors: as redlock_lease_release, and invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_release(redlock_client* client,
                                                 const redlock_target* target, const char* token,
                                                 redlock_round** round, redlock_error** error);
 
-/// Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay_ns` then
-/// nobody may have the resource; 0: no delay. `round` may be NULL. Errors: as redlock_release.
+/// Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay_ns` after
+/// that, nobody can acquire the resource; 0: no delay. `round` may be NULL. Errors: as
+/// redlock_release.
 REDLOCK_C_EXPORT redlock_status redlock_break(redlock_client* client, const char* resource,
                                               const char* token, int64_t delay_ns,
                                               redlock_round** round, redlock_error** error);
@@ -586,24 +594,24 @@ enum {
   REDLOCK_LOCK_RESERVED = 5,  ///< no holder, but reserved for the client that is next
   REDLOCK_LOCK_OTHER = 6      ///< a key that is not a lock of this library
 };
-/// "exclusive"; "unknown" for a number that is no kind.
+/// "exclusive"; "unknown" for a number that is not a kind.
 REDLOCK_C_EXPORT const char* redlock_lock_kind_name(redlock_lock_kind kind);
 
 /// The state of a resource. See `Inspection::State`.
 typedef int32_t redlock_state;
 enum {
-  REDLOCK_STATE_FREE = 0,          ///< no token is on a quorum, and one can be acquired
-  REDLOCK_STATE_HELD = 1,          ///< one token is on a quorum of nodes
-  REDLOCK_STATE_SPLIT = 2,         ///< tokens divide the nodes, and none has a quorum
-  REDLOCK_STATE_INDETERMINATE = 3  ///< it depends on nodes that did not answer
+  REDLOCK_STATE_FREE = 0,   ///< no token is on a quorum, and a client can acquire the resource
+  REDLOCK_STATE_HELD = 1,   ///< one token is on a quorum of nodes
+  REDLOCK_STATE_SPLIT = 2,  ///< tokens divide the nodes, and none has a quorum
+  REDLOCK_STATE_INDETERMINATE = 3  ///< the state depends on nodes that did not answer
 };
-/// "held"; "unknown" for a number that is no state.
+/// "held"; "unknown" for a number that is not a state.
 REDLOCK_C_EXPORT const char* redlock_state_name(redlock_state state);
 
 /// A lock that an operator broke.
 typedef struct redlock_broken_lock {
   int64_t time_ns;    ///< since 1970, by the node's clock
-  const char* token;  ///< the one that was deleted
+  const char* token;  ///< the token that was deleted
   const char* by;     ///< the name of the operator's client
 } redlock_broken_lock;
 
@@ -611,17 +619,17 @@ typedef struct redlock_broken_lock {
 typedef struct redlock_node_inspection {
   const char* url;  ///< without the password
   redlock_lock_kind kind;
-  const char* holder;       ///< exclusive: the stored token; else NULL
-  const char* owner;        ///< owned: the name of the owner; else NULL
-  const char* holder_name;  ///< the holder's name for people; empty: not known
-  uint32_t holds;           ///< shared, owned: the number of holds
-  uint32_t waiters;
-  const char* const* tokens;  ///< shared, owned: of the holds that expire first
+  const char* holder;         ///< exclusive: the stored token; else NULL
+  const char* owner;          ///< owned: the name of the owner; else NULL
+  const char* holder_name;    ///< the holder's name for people; empty: not known
+  uint32_t holds;             ///< shared, owned: the number of holds
+  uint32_t waiters;           ///< clients that are queued for the resource
+  const char* const* tokens;  ///< shared, owned: the tokens of the holds that expire first
   uint64_t token_count;
-  const char* const* names;  ///< of the first of them
+  const char* const* names;  ///< the names of the holders of the first tokens
   uint64_t name_count;
-  const char* next;  ///< the id of the client that is next
-  const char* next_name;
+  const char* next;       ///< the id of the client that is next
+  const char* next_name;  ///< the name of that client; empty: not known
   int64_t remaining_ns;   ///< -1: the key has no expiry, or there is none
   uint64_t fencing;       ///< the last fencing token that the node acknowledged; 0: none
   int64_t quarantine_ns;  ///< how long the node has no vote for new leases
@@ -635,9 +643,9 @@ typedef struct redlock_inspection {
   const char* holder;       ///< exclusive: the token on most nodes; else NULL
   const char* owner;        ///< owned: the name of the owner on most nodes; else NULL
   const char* holder_name;  ///< the holder's name for people; empty: not known
-  uint32_t waiters;
-  const char* next;
-  const char* next_name;
+  uint32_t waiters;         ///< clients that are queued, on the node with most of them
+  const char* next;         ///< the id of the client that is next on most nodes
+  const char* next_name;    ///< the name of that client; empty: not known
   uint64_t broken_count;
   uint64_t quorum;
   uint64_t node_count;
@@ -696,8 +704,8 @@ REDLOCK_C_EXPORT redlock_status redlock_async_create(const redlock_client_option
 REDLOCK_C_EXPORT void redlock_async_close(redlock_async* client, redlock_close_done done,
                                           void* context);
 
-/// With a loop thread of its own it closes, if need be, and waits. On a caller's loop, call
-/// redlock_async_close first and run the loop until it has answered.
+/// With a loop thread of its own, the client closes, if need be, and this waits. On a caller's
+/// loop, call redlock_async_close first and run the loop until it has answered.
 REDLOCK_C_EXPORT void redlock_async_free(redlock_async* client);
 
 /// As redlock_acquire; redlock_async_cancel ends the wait.
@@ -720,7 +728,7 @@ REDLOCK_C_EXPORT void redlock_async_adopt(redlock_async* client, const char* det
                                           const redlock_acquire_options* options,
                                           redlock_lease_done done, void* context);
 
-/// Ends an acquire that has not answered: it answers `cancelled`. Ends a watch, too. Cancelling too
+/// Ends an acquire that has not answered: it answers `cancelled`. Also ends a watch. Cancelling too
 /// late is harmless.
 REDLOCK_C_EXPORT void redlock_async_cancel(redlock_async* client, redlock_request request);
 
@@ -772,9 +780,9 @@ REDLOCK_C_EXPORT void redlock_async_break(redlock_async* client, const char* res
 
 /// Calls `changed` on the calling thread, first at once and then after every change of the
 /// resource's state, kind or holder, until `stop` is requested. `poll_interval_ns`: how often nodes
-/// are asked that do not notify the client; 0: the default. The inspection ends with the callback.
-/// `changes` may be NULL; otherwise it is set to the number of calls. Errors: closed, forked,
-/// would_block, invalid_argument; never cancelled.
+/// are asked that do not notify the client; 0: the default. The inspection is valid until the
+/// callback returns. `changes` may be NULL; otherwise it is set to the number of calls. Errors:
+/// closed, forked, would_block, invalid_argument; never cancelled.
 REDLOCK_C_EXPORT redlock_status
 redlock_watch(redlock_client* client, const char* resource, int64_t poll_interval_ns,
               void (*changed)(void* context, const redlock_inspection* inspection), void* context,
@@ -788,8 +796,8 @@ typedef struct redlock_election_options {
   int64_t poll_interval_ns;  ///< as for redlock_watch
   /// Leadership is about to be lost. Called on the client's loop thread. It must not block.
   void (*on_at_risk)(void* context, int64_t remaining_ns);
-  /// Somebody else may be the leader from now on. Not after resigning. As in
-  /// redlock_acquire_options.
+  /// Another candidate can be the leader from now on. Not called if the leader resigned in time.
+  /// Called as in redlock_acquire_options.
   void (*on_lost)(void* context, const redlock_error* error);
   void* context;
   void (*free_context)(void* context);
@@ -827,7 +835,8 @@ REDLOCK_C_EXPORT redlock_status redlock_election_try_campaign_for(redlock_electi
                                                                   redlock_leadership** leadership,
                                                                   redlock_error** error);
 
-/// To send along with every write: larger than that of every leader elected before.
+/// The number to send along with every write. It is larger than that of every leader elected
+/// before.
 REDLOCK_C_EXPORT uint64_t redlock_leadership_term(const redlock_leadership* leadership);
 /// Compares the clock with the deadline at every call. False after it was lost or resigned.
 REDLOCK_C_EXPORT bool redlock_leadership_valid(const redlock_leadership* leadership);
@@ -847,28 +856,29 @@ typedef struct redlock_leader {
   const char* token;
 } redlock_leader;
 
-/// `*leader` is NULL on success if there is none. Errors: unavailable, closed, forked, would_block,
-/// invalid_argument.
+/// Finds the leader now. On success, `*leader` is NULL if there is none. Errors: unavailable,
+/// closed, forked, would_block, invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_election_leader(redlock_election* election,
                                                         redlock_leader** leader,
                                                         redlock_error** error);
 REDLOCK_C_EXPORT void redlock_leader_free(redlock_leader* leader);
 
-/// Calls `changed` on the calling thread with the leader, NULL for none, first at once and then
-/// after every change, until `stop` is requested. The leader ends with the callback. `changes` as
-/// in redlock_watch. Errors: closed, forked, would_block, invalid_argument; never cancelled.
+/// Calls `changed` on the calling thread with the leader, NULL if there is none, first at once and
+/// then after every change, until `stop` is requested. The leader is valid until the callback
+/// returns. `changes` as in redlock_watch. Errors: closed, forked, would_block, invalid_argument;
+/// never cancelled.
 REDLOCK_C_EXPORT redlock_status redlock_election_observe(
     redlock_election* election, void (*changed)(void* context, const redlock_leader* leader),
     void* context, const redlock_stop* stop, uint64_t* changes, redlock_error** error);
 
-/// A leader among many candidates, with the asynchronous client. Calls of it go on when it is
+/// A leader among many candidates, with the asynchronous client. Calls go on when the election is
 /// freed; redlock_async_cancel ends them. It may outlive its client.
 typedef struct redlock_async_election redlock_async_election;
 
 /// `leadership` is NULL if there is an error.
 typedef void (*redlock_leadership_done)(void* context, redlock_leadership* leadership,
                                         redlock_error* error);
-/// `leader` is NULL for none, and if there is an error. It is freed with redlock_leader_free.
+/// `leader` is NULL if there is none, and if there is an error. Free it with redlock_leader_free.
 typedef void (*redlock_leader_done)(void* context, redlock_leader* leader, redlock_error* error);
 
 /// Asks no node. Errors: invalid_argument.
@@ -888,7 +898,7 @@ REDLOCK_C_EXPORT redlock_request redlock_async_election_try_campaign(
 /// See redlock_election_try_campaign_for.
 REDLOCK_C_EXPORT redlock_request redlock_async_election_try_campaign_for(
     redlock_async_election* election, int64_t wait_ns, redlock_leadership_done done, void* context);
-/// Gives leadership up and answers when another candidate can be elected. Frees the leadership in
+/// Gives up leadership and answers when another candidate can be elected. Frees the leadership in
 /// any case. Errors: as redlock_async_lease_release.
 REDLOCK_C_EXPORT void redlock_async_election_resign(redlock_async_election* election,
                                                     redlock_leadership* leadership,
@@ -916,7 +926,7 @@ REDLOCK_C_EXPORT redlock_status redlock_mutex_create(redlock_client* client,
                                                      const redlock_target* target,
                                                      const redlock_acquire_options* options,
                                                      redlock_mutex** mutex, redlock_error** error);
-/// Not while a thread holds it or waits for it.
+/// Must not be called while a thread holds the mutex or waits for it.
 REDLOCK_C_EXPORT void redlock_mutex_free(redlock_mutex* mutex);
 
 /// Blocks until held, and waits out outages. `stop` may be NULL. Errors: cancelled, closed, forked,
@@ -936,8 +946,8 @@ REDLOCK_C_EXPORT void redlock_mutex_unlock(redlock_mutex* mutex);
 
 /// Whether the lease is held and its deadline has not passed. False in a forked child.
 REDLOCK_C_EXPORT bool redlock_mutex_valid(const redlock_mutex* mutex);
-/// Of the thread that holds it: whether the deadline passed without a renewal, or the client was
-/// closed or freed.
+/// Whether the lease was lost: the deadline passed without a renewal, or the client was closed or
+/// freed. Call it on the thread that holds the lock.
 REDLOCK_C_EXPORT bool redlock_mutex_lost(const redlock_mutex* mutex);
 /// The number to send along with every write that the lock protects. Call it on the thread that
 /// holds the lock. Threads that pass a lease on share its number: see Mutex. 0 without `fencing`.
@@ -947,7 +957,7 @@ REDLOCK_C_EXPORT uint64_t redlock_mutex_fencing_token(const redlock_mutex* mutex
 /// those of a mutex, as a writer and, with `_shared`, as a reader.
 typedef struct redlock_shared_mutex redlock_shared_mutex;
 
-/// As those of redlock_mutex, on a resource instead of a target.
+/// As the functions of redlock_mutex with these names, on a resource instead of a target.
 REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_create(redlock_client* client,
                                                             const char* resource,
                                                             const redlock_acquire_options* options,
@@ -972,7 +982,8 @@ REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock_shared(redlock_sha
 REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock_shared_for(
     redlock_shared_mutex* mutex, int64_t wait_ns, const redlock_stop* stop, redlock_error** error);
 REDLOCK_C_EXPORT void redlock_shared_mutex_unlock_shared(redlock_shared_mutex* mutex);
-/// Of the calling thread's lock, as the writer or a reader.
+/// As redlock_mutex_valid and redlock_mutex_lost, for the calling thread's lock as the writer or a
+/// reader.
 REDLOCK_C_EXPORT bool redlock_shared_mutex_valid(const redlock_shared_mutex* mutex);
 REDLOCK_C_EXPORT bool redlock_shared_mutex_lost(const redlock_shared_mutex* mutex);
 /// As redlock_mutex_fencing_token, for the writer. 0 for a reader.
@@ -986,7 +997,8 @@ typedef struct redlock_async_mutex redlock_async_mutex;
 typedef struct redlock_guard redlock_guard;
 typedef void (*redlock_guard_done)(void* context, redlock_guard* guard, redlock_error* error);
 
-/// Asks no node. `options` may be NULL: the defaults. They are checked as those of redlock_mutex.
+/// Asks no node. `options` may be NULL: the defaults. They are checked like the options of
+/// redlock_mutex.
 /// Errors: invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_async_mutex_create(redlock_async* client,
                                                            const redlock_target* target,
@@ -995,7 +1007,7 @@ REDLOCK_C_EXPORT redlock_status redlock_async_mutex_create(redlock_async* client
                                                            redlock_error** error);
 REDLOCK_C_EXPORT void redlock_async_mutex_free(redlock_async_mutex* mutex);
 
-/// Waits until held, through outages, too. The request is one for redlock_async_mutex_cancel.
+/// Waits until held, through outages, too. redlock_async_mutex_cancel takes the returned request.
 /// Errors: as redlock_async_acquire.
 REDLOCK_C_EXPORT redlock_request redlock_async_mutex_lock(redlock_async_mutex* mutex,
                                                           redlock_guard_done done, void* context);
@@ -1018,16 +1030,17 @@ REDLOCK_C_EXPORT void redlock_guard_free(redlock_guard* guard);
 REDLOCK_C_EXPORT bool redlock_guard_valid(const redlock_guard* guard);
 /// Whether the deadline passed without a renewal, or the client was closed or freed.
 REDLOCK_C_EXPORT bool redlock_guard_lost(const redlock_guard* guard);
-/// Of the lease, which may have been passed on.
+/// The token of the lease, which may have been passed on.
 REDLOCK_C_EXPORT const char* redlock_guard_token(const redlock_guard* guard);
 /// As redlock_mutex_fencing_token.
 REDLOCK_C_EXPORT uint64_t redlock_guard_fencing_token(const redlock_guard* guard);
 
 // --- Metrics ---
 
-/// What a client has counted, as text of Prometheus (version 0.0.4). Both arrays, of `label_count`
-/// elements each, are one more label of every sample; NULL with a count of 0. Free the text with
-/// redlock_text_free. Errors: closed, forked, would_block, invalid_argument.
+/// The metrics of a client, in the text format of Prometheus (version 0.0.4). The two arrays have
+/// `label_count` elements each, and give the names and values of further labels of every sample;
+/// they can be NULL if the count is 0. Free the text with redlock_text_free. Errors: closed,
+/// forked, would_block, invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_client_prometheus(redlock_client* client,
                                                           const char* const* label_names,
                                                           const char* const* label_values,
@@ -1045,8 +1058,8 @@ typedef struct redlock_node_check {
   const char* url;      ///< without the password
   const char* problem;  ///< why it is not reachable, or reports nothing
   int64_t round_trip_ns;
-  const char* version;         ///< of Redis, or the one that a fork is compatible with
-  const char* server;          ///< "Redis", "Valkey"; empty: it did not say
+  const char* version;  ///< the version of Redis; for a fork, the one that it is compatible with
+  const char* server;   ///< "Redis", "Valkey"; empty: it did not say
   const char* server_version;  ///< its own
   const char* role;            ///< "master", "replica", "sentinel", "unknown"
   const char* run_id;
@@ -1094,13 +1107,13 @@ REDLOCK_C_EXPORT const redlock_finding* redlock_deployment_check_finding(
     const redlock_deployment_check* check, size_t i);
 REDLOCK_C_EXPORT void redlock_deployment_check_free(redlock_deployment_check* check);
 
-/// Asks every node for its facts and changes nothing. A problem of a node is a finding and no
+/// Asks every node for its facts and changes nothing. A problem of a node is a finding, not an
 /// error. Errors: invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_check(const redlock_client_options* options,
                                               redlock_deployment_check** check,
                                               redlock_error** error);
 
-/// The next step of a change of the members. It ends with the callback.
+/// The next step of a change of the members. The struct is valid until the callback returns.
 typedef struct redlock_change_progress {
   const char* kind;  ///< "waiting" for `left_ns` or for the node; "writing" its marker next
   const char* node;
@@ -1154,7 +1167,8 @@ REDLOCK_C_EXPORT const redlock_member* redlock_membership_node(const redlock_mem
                                                                size_t i);
 REDLOCK_C_EXPORT void redlock_membership_free(redlock_membership* membership);
 
-/// Changes nothing. Errors: invalid_argument, limit_reached.
+/// Reads the membership of the deployment, and changes nothing. Errors: invalid_argument,
+/// limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_members(const redlock_client_options* options,
                                                 redlock_membership** membership,
                                                 redlock_error** error);
@@ -1180,16 +1194,16 @@ REDLOCK_C_EXPORT redlock_status redlock_remove_member(const redlock_client_optio
 
 /// A lock over all nodes. See ListedLock.
 typedef struct redlock_listed_lock {
-  const char* resource;  ///< of a semaphore its name
+  const char* resource;  ///< for a semaphore, its name
   redlock_lock_kind kind;
   const char* state;     ///< "held", "split", "minority", "indeterminate", "reserved", "free"
-  const char* holder;    ///< exclusive, but no semaphore: the token on most nodes; else NULL
+  const char* holder;    ///< exclusive, but not a semaphore: the token on most nodes; else NULL
   const char* owner;     ///< owned: the name of the owner on most nodes; else NULL
   uint64_t holds;        ///< shared, owned: the number of holds
-  int64_t permits;       ///< of a semaphore: how many are held; -1: no semaphore
+  int64_t permits;       ///< semaphore: how many permits are held; -1: not a semaphore
   int64_t remaining_ns;  ///< how long the lock is held unless it is extended
   uint64_t waiters;
-  uint64_t nodes;           ///< that store it
+  uint64_t nodes;           ///< how many nodes store it
   const char* holder_name;  ///< the holder's name for people; NULL: not known
 } redlock_listed_lock;
 
@@ -1197,8 +1211,8 @@ typedef struct redlock_listed_lock {
 typedef struct redlock_listed_node {
   const char* url;     ///< without the password
   const char* error;   ///< why it did not answer; empty if it did
-  uint64_t unread;     ///< keys that it did not show
-  bool stopped_early;  ///< it has more keys than were to be gone through
+  uint64_t unread;     ///< keys not listed: see ListedNode
+  bool stopped_early;  ///< it has more keys than `keys_per_node`
 } redlock_listed_node;
 
 /// The locks of all nodes. See LockList.
@@ -1206,7 +1220,7 @@ typedef struct redlock_lock_list {
   uint64_t lock_count;
   uint64_t node_count;
   uint64_t quorum;
-  uint64_t answered;  ///< nodes; below the quorum, locks may be missing
+  uint64_t answered;  ///< nodes that answered; below the quorum, locks may be missing
   bool complete;      ///< a quorum of nodes answered, and these showed all of their keys
 } redlock_lock_list;
 
@@ -1219,7 +1233,7 @@ REDLOCK_C_EXPORT const redlock_listed_node* redlock_lock_list_node(const redlock
 REDLOCK_C_EXPORT void redlock_lock_list_free(redlock_lock_list* list);
 
 /// Lists the locks that the nodes store. `pattern` is a glob as Redis has it, NULL: all resources.
-/// `keys_per_node`: how many keys of each node are gone through, 0: the default. Changes nothing.
+/// `keys_per_node`: how many keys of each node are read, 0: the default. Changes nothing.
 /// Errors: invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_list_locks(const redlock_client_options* options,
                                                    const char* pattern, uint64_t keys_per_node,

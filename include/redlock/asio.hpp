@@ -55,7 +55,8 @@
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-// So that files with Boost's and files with standalone Asio may be linked into one program.
+// A namespace for each Asio, so that files with Boost's and files with standalone Asio can be
+// linked into one program.
 inline namespace REDLOCK_ASIO_FLAVOUR {
 
 namespace asio_detail {
@@ -135,8 +136,8 @@ auto initiate(Awaitable<Value> call, std::stop_source stop, Token&& token) {
 /// executor, a thread of Asio's own: use `bind_executor`.
 ///
 /// Cancellation of any type, through the handler's cancellation slot, ends a call that waits with
-/// `cancelled`. It needs Asio 1.21 or Boost 1.77; bound the wait with
-/// `async_try_acquire_for` in older ones.
+/// `cancelled`. It needs Asio 1.21 or Boost 1.77; with older versions, limit the wait with
+/// `async_try_acquire_for`.
 template <typename Value, typename Token>
 auto async_await(Awaitable<Value> call, Token&& token) {
   return asio_detail::initiate(std::move(call), std::stop_source(std::nostopstate),
@@ -152,7 +153,7 @@ auto async_acquire(AsyncClient& client, Target target, AcquireOptions options, T
   return asio_detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
 }
 
-/// See `AsyncClient::try_acquire`. Not cancelled.
+/// See `AsyncClient::try_acquire`. Cannot be cancelled.
 template <typename Token>
 auto async_try_acquire(AsyncClient& client, Target target, AcquireOptions options, Token&& token) {
   return async_await(client.try_acquire(std::move(target), std::move(options)),
@@ -169,32 +170,32 @@ auto async_try_acquire_for(AsyncClient& client, Target target,
   return asio_detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
 }
 
-/// See `AsyncClient::extend`. Not cancelled.
+/// See `AsyncClient::extend`. Cannot be cancelled.
 template <typename Token>
 auto async_extend(AsyncClient& client, const Lease& lease, std::chrono::nanoseconds ttl,
                   Token&& token) {
   return async_await(client.extend(lease, ttl), std::forward<Token>(token));
 }
 
-/// See `AsyncClient::downgrade`. Not cancelled.
+/// See `AsyncClient::downgrade`. Cannot be cancelled.
 template <typename Token>
 auto async_downgrade(AsyncClient& client, const Lease& lease, Token&& token) {
   return async_await(client.downgrade(lease), std::forward<Token>(token));
 }
 
-/// See `AsyncClient::release`. Not cancelled.
+/// See `AsyncClient::release`. Cannot be cancelled.
 template <typename Token>
 auto async_release(AsyncClient& client, Lease lease, Token&& token) {
   return async_await(client.release(std::move(lease)), std::forward<Token>(token));
 }
 
-/// See `AsyncClient::inspect`. Not cancelled.
+/// See `AsyncClient::inspect`. Cannot be cancelled.
 template <typename Token>
 auto async_inspect(AsyncClient& client, std::string_view resource, Token&& token) {
   return async_await(client.inspect(resource), std::forward<Token>(token));
 }
 
-/// See `AsyncClient::close`. Not cancelled.
+/// See `AsyncClient::close`. Cannot be cancelled.
 template <typename Token>
 auto async_close(AsyncClient& client, Token&& token) {
   return async_await(client.close(), std::forward<Token>(token));

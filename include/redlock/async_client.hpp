@@ -69,8 +69,9 @@ class REDLOCK_EXPORT AsyncClient {
   /// and run the loop until it has answered: destroying an open client there drops its connections.
   ~AsyncClient();
 
-  /// The four ways to acquire, as those of Client: `acquire` waits until granted, `try_acquire`
-  /// asks once, the others bound the wait. `cancel` ends it. Errors: as there, without would_block.
+  /// The four ways to acquire, as in Client: `acquire` waits until granted, `try_acquire` asks
+  /// once, the others limit the wait. `cancel` ends the call. Errors: as the function of Client,
+  /// without would_block.
   RequestId acquire(Target target, AcquireOptions options, Callback<void(Result<Lease>)> done);
   RequestId try_acquire(Target target, AcquireOptions options, Callback<void(Result<Lease>)> done);
   template <typename Rep, typename Period>
@@ -132,9 +133,9 @@ class REDLOCK_EXPORT AsyncClient {
   void ownership(std::string_view resource, const Token& token,
                  Callback<void(Result<Ownership>)> done);
 
-  /// These calls can also be awaited: `co_await client.acquire("invoice/42")`. See Awaitable, also
-  /// for where to make the options. Errors: as those of the same name; a stop request is
-  /// `cancelled`.
+  /// These calls can also be awaited: `co_await client.acquire("invoice/42")`. See Awaitable, which
+  /// also says where to make the options. Errors: as the functions of the same name; after a stop
+  /// request, `cancelled`.
   [[nodiscard]] Awaitable<Lease> acquire(Target target);
   [[nodiscard]] Awaitable<Lease> acquire(Target target, AcquireOptions options,
                                          std::stop_token stop = {});
@@ -184,7 +185,7 @@ class REDLOCK_EXPORT AsyncClient {
                                                std::function<void(const Inspection&)> changed,
                                                std::stop_token stop, WatchOptions options = {});
   [[nodiscard]] Awaitable<Metrics> metrics() const;
-  /// Never an error.
+  /// The result is never an error.
   [[nodiscard]] Awaitable<CloseReport> close();
 
   /// Ends an acquire that has not answered: it answers `cancelled`, and everything that its
@@ -194,11 +195,11 @@ class REDLOCK_EXPORT AsyncClient {
   /// See `Client::metrics`. Errors: closed, forked.
   void metrics(Callback<void(Result<Metrics>)> done) const;
 
-  /// Ends every call with `closed`, releases every lease, whose `lost()` is signalled before this
-  /// answers, waits until every release has been answered, at most one node time limit, and closes
-  /// the connections. To deliver releases it reconnects to nodes that went away in the meantime.
-  /// The report names the nodes where releases could not be delivered: keys stay there until they
-  /// expire. There are no errors.
+  /// Ends every call with `closed` and releases every lease, whose `lost()` is signalled before
+  /// `done` is called. Then waits until every release has been answered, at most one node time
+  /// limit, and closes the connections. To deliver releases, it reconnects to nodes whose
+  /// connection has ended in the meantime. The report names the nodes to which releases could not
+  /// be delivered: keys stay there until they expire. There are no errors.
   void close(Callback<void(const CloseReport&)> done);
 
  private:

@@ -44,8 +44,8 @@ class REDLOCK_EXPORT AsyncElection {
   /// forked, invalid_argument, limit_reached.
   RequestId campaign(Callback<void(Result<Leadership>)> done);
 
-  /// Asks once and does not wait. Errors: as `AsyncClient::try_acquire`; the message of held names
-  /// the leader.
+  /// Asks once and does not wait. Errors: as `AsyncClient::try_acquire`; the message of `held`
+  /// names the leader.
   RequestId try_campaign(Callback<void(Result<Leadership>)> done);
 
   /// Waits for at most `wait`. Errors: as `AsyncClient::try_acquire_for`.
@@ -62,7 +62,7 @@ class REDLOCK_EXPORT AsyncElection {
     return campaign_within(wait_detail::time_left(deadline), std::move(done));
   }
 
-  /// Gives leadership up, and answers when another candidate can be elected. Errors: as
+  /// Gives up leadership, and answers when another candidate can be elected. Errors: as
   /// `AsyncClient::release`.
   void resign(Leadership leadership, Callback<void(Result<RoundReport>)> done);
 
@@ -76,7 +76,7 @@ class REDLOCK_EXPORT AsyncElection {
   RequestId observe(Callback<void(Result<std::optional<Leader>>)> changed);
 
   /// These calls can also be awaited: `co_await election.campaign(stop)`. See Awaitable. Errors: as
-  /// those of the same name; a stop request is `cancelled`.
+  /// the functions of the same name; after a stop request, `cancelled`.
   [[nodiscard]] Awaitable<Leadership> campaign(std::stop_token stop = {});
   [[nodiscard]] Awaitable<Leadership> try_campaign();
   template <typename Rep, typename Period>

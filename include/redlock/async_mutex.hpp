@@ -103,8 +103,8 @@ class REDLOCK_EXPORT AsyncMutex {
     return lock_within(wait_detail::time_left(deadline), std::move(done));
   }
 
-  /// These calls can also be awaited: `co_await mutex.lock(stop)`. See Awaitable. Errors: as those
-  /// of the same name; a stop request is `cancelled`.
+  /// These calls can also be awaited: `co_await mutex.lock(stop)`. See Awaitable. Errors: as the
+  /// functions of the same name; after a stop request, `cancelled`.
   [[nodiscard]] Awaitable<AsyncMutexGuard> lock(std::stop_token stop = {});
   [[nodiscard]] Awaitable<AsyncMutexGuard> try_lock();
   template <typename Rep, typename Period>

@@ -112,7 +112,7 @@ class REDLOCK_EXPORT Callback<void(Arguments...)> {
   Callback() noexcept = default;
   Callback(std::nullptr_t) noexcept {}
 
-  /// Takes what can be called with these arguments.
+  /// Takes any callable that accepts these arguments.
   template <typename Callable>
     requires(!std::is_same_v<std::remove_cvref_t<Callable>, Callback> &&
              std::is_invocable_v<std::decay_t<Callable>&, Arguments...>)
@@ -154,7 +154,8 @@ class REDLOCK_EXPORT Callback<void(Arguments...)> {
  private:
   using Small = callback_detail::InPlace<Arguments...>;
   Small small_;
-  std::unique_ptr<callback_detail::Target<Arguments...>> target_;  // of one that is not small
+  /// The callable, if it does not fit into `small_`.
+  std::unique_ptr<callback_detail::Target<Arguments...>> target_;
 };
 
 /// A function object whose copies share one callable, so that options that own a move-only object
@@ -168,7 +169,7 @@ class REDLOCK_EXPORT SharedCallback<void(Arguments...)> {
   SharedCallback() noexcept = default;
   SharedCallback(std::nullptr_t) noexcept {}
 
-  /// Takes what can be called with these arguments.
+  /// Takes any callable that accepts these arguments.
   template <typename Callable>
     requires(!std::is_same_v<std::remove_cvref_t<Callable>, SharedCallback> &&
              std::is_invocable_v<std::decay_t<Callable>&, Arguments...>)

@@ -25,8 +25,8 @@ enum class REDLOCK_EXPORT RequestId : std::uint64_t {};
 ///         co_await client.acquire("invoice/42", std::move(options), stop).via(post);
 ///
 /// Make options, the target of `all_of`, and a `post` that owns its captures in statements of their
-/// own: within an expression that awaits, g++ 12 destroys twice what `{.ttl = 20s}` or a lambda
-/// makes, and does not compile `all_of({"from", "to"})`.
+/// own: within an expression that awaits, g++ 12 destroys twice the object that `{.ttl = 20s}` or a
+/// lambda makes, and does not compile `all_of({"from", "to"})`.
 ///
 /// The coroutine is resumed on the client's loop thread and must not block there. With `via`,
 /// `post` is called on that thread with the coroutine's handle, and has it resumed by any executor.
@@ -41,7 +41,7 @@ class [[nodiscard]] REDLOCK_EXPORT Awaitable {
   Awaitable(Awaitable&&) noexcept = default;
   Awaitable& operator=(Awaitable&&) noexcept = default;
 
-  /// Resumes the coroutine where `post` takes it.
+  /// Has `post` resume the coroutine.
   [[nodiscard]] Awaitable&& via(Post post) &&;
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }

@@ -25,9 +25,9 @@ namespace admin {
 struct REDLOCK_EXPORT MemberReport {
   enum class State {
     member,       ///< votes, unless it is quarantined
-    joining,      ///< a change that begins with it is not finished
+    joining,      ///< an operator adds it, and has not finished
     opening,      ///< bootstrap, or the clients, have not finished opening the deployment
-    blank,        ///< has forgotten its deployment, or is new; the others take it back
+    blank,        ///< has forgotten its deployment, or is new; the other members take it back
     unmarked,     ///< has no marker: no client has met it since it lost its data or was started
     removed,      ///< belongs to a deployment that has replaced or removed it
     unreachable,  ///< does not answer, or cannot be a node
@@ -104,7 +104,7 @@ struct REDLOCK_EXPORT NodeCheck {
 struct REDLOCK_EXPORT Finding {
   enum class Kind {
     unreachable,
-    auth,              ///< the credentials are wrong, or the user may do too little
+    auth,              ///< the credentials are wrong, or the user lacks rights
     duplicate,         ///< several URLs of one server
     replica,           ///< the server is a replica
     cluster,           ///< the server is part of a Redis Cluster
@@ -114,18 +114,18 @@ struct REDLOCK_EXPORT Finding {
     old_version,       ///< the server is too old
     not_durable,       ///< reported only if the restart guard is off or trusts durable nodes: with
                        ///< the guard, a node that may forget is fine by design
-    clock,             ///< too far from the median of all clocks
-    fencing_floor,     ///< its fencing numbers are larger than the clocks
+    clock,             ///< its clock is too far from the median of all clocks
+    fencing_floor,     ///< its fencing numbers are ahead of the clocks
     replicas,          ///< replicas are attached
     membership,        ///< blank, or with another max TTL than the options
     quarantined,       ///< it has no vote for new leases
     not_bootstrapped,  ///< no node has a marker
     other_deployment,  ///< nodes belong to different deployments, or a change is not finished
     stale_client,      ///< the list of nodes is not the list of members
-    tracking_table,    ///< the server remembers for many clients which keys they had it track
+    tracking_table,    ///< the server keeps a large table of clients that had it track keys
     no_scripts,        ///< the server has neither EVAL nor a native compare-and-delete
     forgetting_commands,  ///< somebody has run commands that can make the node forget
-    client_limit,         ///< nearly as many clients as the server admits
+    client_limit,         ///< nearly as many clients are connected as the server admits
   };
 
   std::string node{};  ///< the node's URL; several are separated by ", "
@@ -167,10 +167,10 @@ struct REDLOCK_EXPORT Membership {
 /// The next step of a change of the members. `what` is for people.
 struct REDLOCK_EXPORT ChangeProgress {
   enum class Kind {
-    /// For `left`, or for the node; reported once for each node and reason. At the end of a
-    /// `bootstrap`: why it did not end the quarantine of this node.
+    /// The call waits for `left`, or for the node; reported once for each node and reason. At the
+    /// end of a `bootstrap`: `what` says why it did not end the quarantine of this node.
     waiting,
-    writing,  ///< the marker of the node, next
+    writing,  ///< the call writes the marker of the node next
   };
   Kind kind = Kind::waiting;
   std::string node{};
@@ -205,9 +205,9 @@ struct REDLOCK_EXPORT ChangeOptions {
 [[nodiscard]] REDLOCK_EXPORT Result<Membership> members(const ClientOptions& options);
 
 /// Change the members, one node at a time. Clients need not stop: those with the old list learn the
-/// new members from the nodes (`NodeEvent::Kind::learned`), and get the new list at the next
-/// occasion. URLs may carry credentials. If a call ends early, or its process dies, the same call
-/// resumes the change. A change that has begun has to be finished.
+/// new members from the nodes (`NodeEvent::Kind::learned`), and can be given the new list later.
+/// URLs may carry credentials. If a call ends early, or its process dies, the same call resumes the
+/// change. A change that has begun has to be finished.
 ///
 /// They block until every lease from before the last change has ended (max TTL and its drift), and
 /// until members leave quarantine. `replace_member` can replace a node that is gone; the other
@@ -225,17 +225,18 @@ struct REDLOCK_EXPORT ChangeOptions {
                                                               const ChangeOptions& change = {});
 
 /// Opens a deployment: marks every node as a member, in two phases. It is refused, and nothing is
-/// changed, unless every node answers, is eligible, and stores nothing that can be a lock: a string
-/// whose expiry is within max TTL, the old or the new, or later with one of our tokens, and holds
-/// of readers and owners. It is refused as well while a change of the members is unfinished, and if
-/// a node belongs to a deployment of which the list leaves out a quorum.
+/// changed, unless every node answers, is eligible, and stores nothing that can be a lock. The
+/// holds of readers and owners can be locks, and so can a string that expires within max TTL (the
+/// old or the new one), or later if it is one of the library's tokens. The call is also refused
+/// while a change of the members is unfinished, and if a node belongs to a deployment of which the
+/// list leaves out a quorum.
 ///
-/// New nodes vote at once, also if clients have met and opened them before. If a node belonged to a
+/// New nodes vote at once, even if clients have met and opened them before. If a node belonged to a
 /// deployment before, or `ChangeOptions::after_loss` is set, no node votes until every lease that
 /// may have been granted before has ended: `DeploymentCheck::granted_in` says when. Nodes that have
 /// all lost their data cannot be distinguished from new ones: set `after_loss` for them. If the
 /// nodes vote already, the call leaves the deployment as it is. If it finds a lock, it leaves the
-/// quarantine as it is. Blocks while it scans all keys. May be repeated after a crash. Errors:
+/// quarantine as it is. Blocks while it scans all keys. Can be repeated after a crash. Errors:
 /// invalid_argument; unavailable, naming the nodes and why; held, naming the key; cancelled;
 /// limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<DeploymentCheck> bootstrap(const ClientOptions& options,

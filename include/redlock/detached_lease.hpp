@@ -16,12 +16,13 @@ inline namespace REDLOCK_ABI {
 
 /// A lock on its way to a new owner, in this process or another. `Lease::detach` makes it, and
 /// `Client::adopt` turns it into a lease again. The key stays on the nodes until its TTL has
-/// passed: adopt it before that, and extend the lease well before you detach it if the way is long.
+/// passed: adopt it before that. If handing it on takes long, extend the lease by a long TTL before
+/// you detach it.
 ///
 /// Anyone who has this value can use the lock, so hand it to one owner only: two would both hold
 /// it.
 struct REDLOCK_EXPORT DetachedLease {
-  /// The resources without `ClientOptions::prefix`, the first one first; of a `permit`, the
+  /// The resources without `ClientOptions::prefix`, the first one first; for a `permit`, the
   /// permit's name: "jobs#3". Only clients with the same prefix can adopt it.
   std::vector<std::string> resources{};
   Token token{};

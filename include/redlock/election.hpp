@@ -53,14 +53,15 @@ class [[nodiscard]] REDLOCK_EXPORT Leadership {
   /// `Lease::fencing_token`). Zero without a lease.
   [[nodiscard]] FencingToken term() const noexcept;
 
-  /// Whether this is still the leader. Compares the clock with the deadline at every call.
+  /// Whether the holder of this object is still the leader. Compares the clock with the deadline at
+  /// every call.
   [[nodiscard]] bool valid() const noexcept { return lease_.valid(); }
 
   /// Signalled when leadership is lost, and when the client is closed; not if `resign` was in time:
   /// see `Lease::lost`.
   [[nodiscard]] std::stop_token lost() const { return lease_.lost(); }
 
-  /// Gives leadership up and waits until another candidate can be elected. Errors: as
+  /// Gives up leadership and waits until another candidate can be elected. Errors: as
   /// `Lease::release`.
   Result<RoundReport> resign() { return lease_.release(); }
 
@@ -96,7 +97,7 @@ class REDLOCK_EXPORT Election {
   /// cancelled, closed, forked, would_block, invalid_argument, limit_reached.
   [[nodiscard]] Result<Leadership> campaign(const std::stop_token& stop = {});
 
-  /// Asks once and does not wait. Errors: as `Client::try_acquire`; the message of held names the
+  /// Asks once and does not wait. Errors: as `Client::try_acquire`; the message of `held` names the
   /// leader.
   [[nodiscard]] Result<Leadership> try_campaign();
 

@@ -47,20 +47,21 @@ struct REDLOCK_EXPORT NodeInspection {
   std::optional<Token> holder;  ///< exclusive: the stored token
   std::string owner;            ///< owned: the name of the owner
   /// The holder's name for people: `AcquireOptions::name`, or else `ClientOptions::name` of its
-  /// client; of a delay, the operator's. Empty: not known.
+  /// client; for a delay, that of the operator's client. Empty: not known.
   std::string holder_name;
   std::uint32_t holds = 0;  ///< shared, owned: the number of holds
   /// Shared, owned: the tokens of the `limits::holds_listed` holds that expire first.
   std::vector<Token> tokens;
-  /// The holders' names of the first 8 of `tokens`, in the same order; empty: not known.
+  /// The names of the holders of the first 8 `tokens`, in the same order; empty: not known.
   std::vector<std::string> names;
   std::uint32_t waiters = 0;  ///< clients that are queued for the resource
   std::string next;           ///< the id of the client that is next, see `Token::client_id`
-  std::string next_name;      ///< and its name; empty: not known
+  std::string next_name;      ///< the name of that client; empty: not known
   /// The last 8 locks that operators broke within the last day, the newest first.
   std::vector<BrokenLock> broken;
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
-  /// The last fencing token that the node acknowledged. None: never one, or long ago.
+  /// The last fencing token that the node acknowledged. None: there was none, or the node has
+  /// forgotten it.
   std::optional<FencingToken> fencing;
   std::chrono::nanoseconds quarantine{0};  ///< how long the node has no vote for new leases
   std::string error;  ///< why nothing is known of this node; empty if it answered
@@ -69,11 +70,11 @@ struct REDLOCK_EXPORT NodeInspection {
 /// The locks on a resource over all nodes. A snapshot.
 struct REDLOCK_EXPORT Inspection {
   enum class State {
-    free,   ///< no token is on a quorum, and one can be acquired, if need be (`LockKind::reserved`)
-            ///< by the client that is next
+    free,   ///< no token is on a quorum, and a client can acquire the resource: any client, or, if
+            ///< it is reserved (`LockKind::reserved`), the client that is next
     held,   ///< one token is on a quorum of nodes
     split,  ///< tokens are on too many nodes for anybody to get a quorum, and none has one
-    indeterminate,  ///< it depends on nodes that did not answer
+    indeterminate,  ///< the state depends on nodes that did not answer
   };
   State state = State::indeterminate;
   LockKind kind = LockKind::none;  ///< of the key on most nodes
@@ -82,7 +83,7 @@ struct REDLOCK_EXPORT Inspection {
   std::string holder_name;         ///< the holder's name for people; empty: not known
   std::uint32_t waiters = 0;       ///< clients that are queued, on the node with most of them
   std::string next;                ///< the id of the client that is next on most nodes
-  std::string next_name;           ///< and its name; empty: not known
+  std::string next_name;           ///< the name of that client; empty: not known
   std::vector<BrokenLock> broken;  ///< locks that operators broke, the newest first
   std::size_t quorum = 0;
   std::vector<NodeInspection> nodes;
@@ -97,8 +98,8 @@ struct REDLOCK_EXPORT WatchOptions {
   std::chrono::nanoseconds poll_interval = std::chrono::milliseconds{250};
 };
 
-/// Whether a token holds a resource now. An enumeration, because the `Result` of a bool would be
-/// true for "no" as well.
+/// Whether a token holds a resource now. An enumeration and not a bool, because a `Result<bool>`
+/// that contains false converts to true.
 enum class REDLOCK_EXPORT Ownership {
   not_held,  ///< too few nodes have the token for it to hold the resource
   held,      ///< a quorum of nodes has it

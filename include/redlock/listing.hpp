@@ -40,7 +40,7 @@ struct REDLOCK_EXPORT ListedLock {
     held,           ///< on a quorum of nodes
     split,          ///< on too many nodes for anybody else to get a quorum, and nobody has one
     minority,       ///< on fewer nodes than a quorum: what an attempt, release or holder left
-    indeterminate,  ///< it depends on nodes that did not answer
+    indeterminate,  ///< the state depends on nodes that did not answer
     reserved,       ///< nobody holds it; nodes have reserved it for clients that were queued
     free,           ///< nobody holds it, and clients are queued for it
   };
@@ -59,7 +59,7 @@ struct REDLOCK_EXPORT ListedLock {
   /// node has forgotten it.
   std::chrono::nanoseconds remaining{0};
   std::size_t waiters = 0;  ///< clients that are queued, on the node with most of them
-  /// Nodes that store the lock; for a semaphore: nodes of its permit that is on the fewest.
+  /// How many nodes store the lock; for a semaphore: its permit that is on the fewest nodes.
   std::size_t nodes = 0;
   /// Exclusive, but no semaphore: the holder's name for people; empty: not known.
   std::string holder_name{};
@@ -73,7 +73,7 @@ struct REDLOCK_EXPORT ListedNode {
   std::string url{};           ///< without the password
   std::string error{};         ///< why it did not answer; empty if it did
   bool stopped_early = false;  ///< it has more keys than `ListOptions::keys_per_node`
-  std::size_t unread = 0;      ///< keys that it did not show: no right to them, or too long
+  std::size_t unread = 0;      ///< keys not listed: no right to them, or names too long
 };
 
 /// The locks of all nodes. Not a snapshot: locks change while nodes are asked.
@@ -98,7 +98,7 @@ struct REDLOCK_EXPORT LockList {
 /// Goes through the keys of each node with SCAN, in pages of 250, at most
 /// `ListOptions::keys_per_node`; changes nothing. Blocks for one round trip per page, to all nodes
 /// at once. Gives a node up if it cannot connect within the connect timeout, or if the node leaves
-/// one page unanswered for the longest node limit. A node that does not answer is not an error: see
+/// one page unanswered for the longest node limit. A node that does not answer causes no error: see
 /// `LockList::nodes`. Errors: invalid_argument; limit_reached without a file descriptor. Any
 /// thread.
 [[nodiscard]] REDLOCK_EXPORT Result<LockList> list_locks(const ClientOptions& options,

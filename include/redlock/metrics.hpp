@@ -40,9 +40,9 @@ struct REDLOCK_EXPORT DurationHistogram {
   }
 };
 
-/// A client's counts and state of one node.
+/// The state of one node, and its counts, as one client has seen them.
 struct REDLOCK_EXPORT NodeMetrics {
-  std::string node{};  ///< its address as configured, without the password
+  std::string node{};  ///< the node's address as configured, without the password
 
   bool up = false;               ///< connected, authenticated, identified
   bool may_vote = false;         ///< up, and no guard excludes it: it can vote for a new lease
@@ -63,11 +63,11 @@ struct REDLOCK_EXPORT NodeMetrics {
   };
   Votes votes{};
 
-  /// How much longer it has no vote for new leases; zero: it is not in quarantine.
+  /// How much longer the node has no vote for new leases; zero: it is not in quarantine.
   std::chrono::nanoseconds quarantine{0};
 
-  /// Its wall clock minus the median of all nodes' wall clocks. None: it is not known, or the clock
-  /// guard is off.
+  /// The node's wall clock minus the median of all nodes' wall clocks. None: it is not known, or
+  /// the clock guard is off.
   std::optional<std::chrono::nanoseconds> clock_offset{};
 
   /// Leases and attempts that are over and whose release the node has not received.

@@ -58,7 +58,7 @@ class REDLOCK_EXPORT Mutex {
   /// Blocks until held and waits out outages. Throws as described above.
   void lock();
 
-  /// As `lock`. Returns false once `stop` is requested.
+  /// As `lock()`. Returns false if `stop` is requested before it holds the lock.
   [[nodiscard]] bool lock(const std::stop_token& stop);
 
   /// Asks once. False: not held; `try_acquire_for` says why. Throws as `lock`.
@@ -110,10 +110,10 @@ class REDLOCK_EXPORT Mutex {
   [[nodiscard]] Result<std::unique_lock<Mutex>> try_acquire_within(std::chrono::nanoseconds wait,
                                                                    const std::stop_token& stop);
   [[nodiscard]] REDLOCK_HIDDEN const std::shared_ptr<api::ClientCore>& core() const noexcept;
-  /// Fills in `why` the lock is not held. Without `why`, it throws.
+  /// If the lock is not held, fills in `why`; without `why`, it throws.
   [[nodiscard]] REDLOCK_HIDDEN bool obtain(std::chrono::nanoseconds wait,
                                            const std::stop_token& stop, Error* why = nullptr);
-  /// There may always be others that wait: readers of this process wait at the nodes.
+  /// From now on, other clients count as unknown: readers of this process wait at the nodes, too.
   REDLOCK_HIDDEN void hide_others() noexcept;
 
   struct REDLOCK_HIDDEN State;

@@ -19,8 +19,8 @@ inline namespace REDLOCK_ABI {
 struct REDLOCK_EXPORT AcquireObservation {
   std::uint64_t call = 0;         ///< names the call and its lease within one client
   BootClock::time_point at{};     ///< when it happened, which may be before the observer is called
-  std::string resource{};         ///< the first of several
-  std::optional<Errc> failure{};  ///< ended: why no lease was granted; none: it was
+  std::string resource{};         ///< the resource; of several, the first
+  std::optional<Errc> failure{};  ///< ended: why no lease was granted; none: one was
 };
 
 /// A lease whose hold began or ended.
@@ -48,9 +48,9 @@ struct REDLOCK_EXPORT HoldObservation {
 /// a Mutex object hands on among its threads, are not observed.
 ///
 /// Threads: all functions are called on the client's loop thread, one at a time, in the order of
-/// the events; the caller may be answered before. They must not block and must not throw. An
-/// observer that several clients share is called on several threads. With an observer, a blocking
-/// call costs one extra context switch.
+/// the events; the caller of acquire can be answered before. They must not block and must not
+/// throw. An observer that several clients share is called on several threads. With an observer, a
+/// blocking call costs one extra context switch.
 class REDLOCK_EXPORT Observer {
  public:
   Observer() = default;

@@ -19,23 +19,23 @@ namespace redlock {
 inline namespace REDLOCK_ABI {
 
 /// A mutex that its thread can lock again, like `std::recursive_mutex`: it counts the locks of the
-/// thread. The second `lock()` costs no round trip, and only the last `unlock()` goes to the nodes.
+/// thread. The second `lock()` costs no round trip, and only the last `unlock()` releases the lock.
 /// For one owner in several processes see `owned`.
 ///
 /// Locking again proves nothing: the lease may have been lost since the first lock. Ask `valid()`.
 /// The locking functions throw like those of Mutex; nothing else throws.
 ///
 /// Thread safety: all members may be called from any thread. A thread unlocks its own locks only.
-/// The client and callbacks: as with a Mutex.
+/// For the client and callbacks, the rules of Mutex apply.
 class REDLOCK_EXPORT RecursiveMutex {
  public:
-  /// As that of Mutex.
+  /// As the constructor of Mutex.
   RecursiveMutex(Client& client, Target target, AcquireOptions options = {});
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
   ~RecursiveMutex();
 
-  /// As those of Mutex.
+  /// As the functions of Mutex with these names.
   void lock();
   [[nodiscard]] bool lock(const std::stop_token& stop);
   [[nodiscard]] bool try_lock();
@@ -57,7 +57,7 @@ class REDLOCK_EXPORT RecursiveMutex {
   /// The number of times that the calling thread has locked it.
   [[nodiscard]] std::size_t holds() const noexcept;
 
-  /// As those of Mutex.
+  /// As the functions of Mutex with these names.
   [[nodiscard]] bool valid() const noexcept;
   [[nodiscard]] std::stop_token lost() const;
 

@@ -101,7 +101,7 @@ class REDLOCK_EXPORT NodeReports {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   /// The part of the node with this index, which is below `size()`.
   [[nodiscard]] const NodeReport& operator[](std::size_t node) const { return parts()[node]; }
-  /// As `operator[]`. Throws std::out_of_range.
+  /// As `operator[]`. Throws std::out_of_range if there is no such node.
   [[nodiscard]] const NodeReport& at(std::size_t node) const { return parts().at(node); }
   [[nodiscard]] const_iterator begin() const { return parts().data(); }
   [[nodiscard]] const_iterator end() const { return parts().data() + size_; }
@@ -116,7 +116,7 @@ class REDLOCK_EXPORT NodeReports {
   [[nodiscard]] REDLOCK_HIDDEN const Parts& make_parts() const;
   void forget_parts() noexcept;
 
-  mutable std::atomic<const Parts*> parts_{nullptr};  // owned; none as long as nobody looks
+  mutable std::atomic<const Parts*> parts_{nullptr};  // owned; null until a part is first read
   std::shared_ptr<const std::vector<std::string>> urls_;
   // With more nodes, the parts are made at once: the layout does not depend on limits::nodes.
   static constexpr std::size_t most_plain = 15;
@@ -135,7 +135,7 @@ struct REDLOCK_EXPORT RoundReport {
   /// The time left of the lease at the decision; 0 without a lease.
   std::chrono::nanoseconds validity{0};
   /// Release of a `shared` or `owned` hold: how many holds remain, as far as the nodes that
-  /// answered know. Zero only if there is none.
+  /// answered know. Zero only if no hold is left.
   std::optional<std::uint32_t> holds_left{};
   NodeReports nodes;  ///< in the order in which they were configured
 };

@@ -30,7 +30,7 @@ inline namespace REDLOCK_ABI {
 /// Mutex; nothing else throws.
 ///
 /// Thread safety: all members may be called from any thread. A thread unlocks its own locks only.
-/// The client and callbacks: as with a Mutex.
+/// For the client and callbacks, the rules of Mutex apply.
 class REDLOCK_EXPORT SharedMutex {
  public:
   /// Sends nothing. An unusable resource or option is refused by the locking functions.
@@ -39,7 +39,7 @@ class REDLOCK_EXPORT SharedMutex {
   SharedMutex& operator=(const SharedMutex&) = delete;
   ~SharedMutex();
 
-  /// Locking as a writer, like the functions of Mutex.
+  /// These functions lock as a writer. They are like the functions of Mutex with these names.
   void lock();
   [[nodiscard]] bool lock(const std::stop_token& stop);
   [[nodiscard]] bool try_lock();
@@ -58,7 +58,7 @@ class REDLOCK_EXPORT SharedMutex {
   }
   void unlock() noexcept;
 
-  /// Locking as a reader, in the same way.
+  /// These functions lock as a reader, in the same way.
   void lock_shared();
   [[nodiscard]] bool lock_shared(const std::stop_token& stop);
   [[nodiscard]] bool try_lock_shared();
@@ -83,8 +83,8 @@ class REDLOCK_EXPORT SharedMutex {
   /// passed. False in every other thread.
   [[nodiscard]] bool valid() const noexcept;
 
-  /// Signalled when the calling thread's lease is lost, the writer's or a reader's; without a
-  /// lease, never. The token can be passed to other threads.
+  /// Signalled when the calling thread's lease, as the writer or a reader, is lost. Never signalled
+  /// without a lease. The token can be passed to other threads.
   [[nodiscard]] std::stop_token lost() const;
 
   /// The calling thread's lease, until it unlocks. Without one, an empty lease.

@@ -53,7 +53,7 @@ class REDLOCK_EXPORT Target {
 
   /// Which kind of lock it is.
   [[nodiscard]] Kind kind() const noexcept;
-  /// The first resource of `all_of`, the name of a semaphore.
+  /// The resource; for `all_of`, the first one; for a `permit`, the name of the semaphore.
   [[nodiscard]] const std::string& resource() const noexcept;
   /// The resources of `all_of` after the first, as given.
   [[nodiscard]] const std::vector<std::string>& more_resources() const noexcept;
@@ -73,7 +73,7 @@ class REDLOCK_EXPORT Target {
 
   Kind kind_ = Kind::exclusive;
   std::string resource_;
-  std::shared_ptr<const More> more_;  // none: the exclusive lock on one resource
+  std::shared_ptr<const More> more_;  // null: the exclusive lock on one resource
 };
 
 /// A reader's hold: many readers, or one writer. A writer is any caller that acquires the resource
@@ -104,9 +104,9 @@ class REDLOCK_EXPORT Target {
 /// Once per interval over all contenders: nobody acquires the resource again until `hold_at_least`
 /// has passed since it was acquired, even if it is released at once or the holder dies. The
 /// interval is at most `limits::longest_max_ttl`, a year. It may be longer than max TTL: a node
-/// that forgot has no vote for an interval until that time has passed since. So all contenders must
-/// name the same interval. The interval belongs to the lease: after `Lease::detach`, releasing the
-/// token frees the resource.
+/// that forgot its data has no vote for an interval until the interval has passed since then. So
+/// all contenders must name the same interval. The interval belongs to the lease: after
+/// `Lease::detach`, releasing the token frees the resource.
 [[nodiscard]] REDLOCK_EXPORT Target interval(std::string resource,
                                              std::chrono::nanoseconds hold_at_least);
 

@@ -26,9 +26,10 @@ inline namespace REDLOCK_ABI {
 
 /// The value that a node stores under the resource: it identifies the holder.
 ///
-/// The library's own tokens are 40 hexadecimal digits: 16 that name the client, drawn once in its
-/// life, and 24, which are 96 random bits, fresh for every attempt.
-/// Tokens of other Redlock clients are any 1 to 128 bytes and are taken as they are.
+/// The library's own tokens are 40 hexadecimal digits, optionally with a colon and a name after
+/// them. The first 16 digits name the client, which draws them once. The other 24 digits are 96
+/// random bits, fresh for every attempt. Tokens of other Redlock clients are any 1 to 128 bytes and
+/// are taken as they are.
 ///
 /// A separate type, so that passing a token as a resource does not compile. Thread safety: a value.
 class REDLOCK_EXPORT Token {
@@ -97,8 +98,8 @@ class REDLOCK_EXPORT Token {
 /// a holder whose lease is over. A later lease on the resource has a larger one. Below 2^53, so
 /// that every storage can compare it. (Kleppmann, How to do distributed locking, 2016.)
 ///
-/// A separate type, so that no other number is taken for one. By default it is zero, which no lease
-/// has and which is less than the token of every lease.
+/// A separate type, so that no other number is taken for one. By default it is zero, which is less
+/// than the token of every lease.
 ///
 /// Thread safety: a value.
 class REDLOCK_EXPORT FencingToken {
