@@ -1,5 +1,7 @@
 #include "redlock/election.hpp"
 
+#include <memory>
+
 #include "bindings/c/boundary.hpp"
 #include "bindings/c/elections.hpp"
 

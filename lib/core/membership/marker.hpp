@@ -33,8 +33,8 @@ struct Marker {
   /// it was marked.
   std::string replid{};
   std::chrono::milliseconds max_ttl{0};  ///< the longest lease of the deployment
-  bool durable = false;                  ///< the node was durable (see ClientOptions::durable) when
-                                         ///< it was marked
+  bool durable = false;                  ///< the node was durable (see GuardOptions::trust_durable)
+                                         ///< when it was marked
   std::string self{};                    ///< the member that this node is; blank: may be empty
   std::vector<std::string> members{};    ///< URLs without user and password, sorted; blank: empty
   /// The admission of each member; empty: first_admission for all.
