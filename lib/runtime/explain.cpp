@@ -276,13 +276,13 @@ std::string about_quarantine(const RoundReport& report) {
          "developer's machine the restart guard can be off";
 }
 
-std::string quoted(std::string_view resource) {
+std::string quoted_name(std::string_view resource) {
   return " '" + redis::visible(resource, shown_resource_bytes) + "'";
 }
 
 std::string sentence(Errc code, std::string_view resource, const RoundReport& report,
                      std::uint32_t permits) {
-  const std::string name = quoted(resource);
+  const std::string name = quoted_name(resource);
   const std::string votes = report.nodes.empty() ? std::string() : ": " + counted(report);
   switch (code) {
     case Errc::held:
@@ -386,7 +386,7 @@ Error explain(Errc code, std::string_view resource, RoundReport report, std::uin
 }
 
 Error explain_loss(std::string_view resource, RoundReport report) {
-  std::string message = "lost the lease on" + quoted(resource) + ": its deadline passed";
+  std::string message = "lost the lease on" + quoted_name(resource) + ": its deadline passed";
   // Otherwise nothing failed: the process was paused, or nobody renewed the lease.
   if (!report.nodes.empty() && count(report).granted < report.quorum) {
     message += ", and the last renewal failed: " + counted(report) + ", " +
@@ -420,7 +420,7 @@ std::string explain_undelivered(const core::Undelivered& report) {
 }
 
 std::string explain_spent_renewals(std::string_view resource) {
-  return "limit reached for" + quoted(resource) +
+  return "limit reached for" + quoted_name(resource) +
          ": the lease's max renewals or max hold allow no further extend";
 }
 

@@ -26,7 +26,7 @@ struct FreeMemory {
 };
 
 /// An untrusted certificate can contain any bytes, so only printable ASCII is shown.
-[[nodiscard]] std::string quoted(std::string_view text) {
+[[nodiscard]] std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char letter : text.substr(0, longest_name)) {
     out += letter >= ' ' && letter <= '~' ? letter : '?';
@@ -39,7 +39,7 @@ struct FreeMemory {
   if (!out || X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_RFC2253) < 0) return "'?'";
   char* data = nullptr;
   const long size = BIO_get_mem_data(out.get(), &data);
-  return quoted(std::string_view(data, size > 0 ? static_cast<std::size_t>(size) : 0));
+  return in_quotes(std::string_view(data, size > 0 ? static_cast<std::size_t>(size) : 0));
 }
 
 [[nodiscard]] std::string address_of(const ASN1_OCTET_STRING* bytes) {
@@ -61,9 +61,9 @@ struct FreeMemory {
     if (name->type == GEN_DNS) {
       const auto* data = reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName));
       const auto size = static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName));
-      found.push_back(quoted(std::string_view(data, size)));
+      found.push_back(in_quotes(std::string_view(data, size)));
     } else if (name->type == GEN_IPADD) {
-      found.push_back(quoted(address_of(name->d.iPAddress)));
+      found.push_back(in_quotes(address_of(name->d.iPAddress)));
     }
   }
   if (found.empty()) return text_of(X509_get_subject_name(certificate));

@@ -144,13 +144,15 @@ TEST_F(CliRunEnds, ALossEndsWhatHasLeftTheProcessGroupToo) {
 
 TEST_F(CliRunEnds, OnlyWhatTheWaitStatusSaysIsClaimed) {
   const Nodes nodes(3);
-  ChildProcess child = start(nodes, {"--ttl", "500ms", "--max-hold", "1s"},
-                             {"sh", "-c", "trap 'exit 5' TERM; while :; do sleep 0.02; done"});
+  // SIGTERM after a second, and SIGKILL so much later that a stalled machine does not reach it.
+  const Words terms = {"--ttl", "30s", "--max-hold", "16s", "--kill-after", "15s"};
+  ChildProcess child =
+      start(nodes, terms, {"sh", "-c", "trap 'exit 5' TERM; while :; do sleep 0.02; done"});
   EXPECT_EQ(child.wait(), (ExitStatus{74, 0})) << child.errors();
   EXPECT_NE(child.errors().find("ended with exit code 5 after SIGTERM"), std::string::npos)
       << child.errors();
 
-  ChildProcess obedient = start(nodes, {"--ttl", "500ms", "--max-hold", "1s"}, {"sleep", "1000"});
+  ChildProcess obedient = start(nodes, terms, {"sleep", "1000"});
   EXPECT_EQ(obedient.wait(), (ExitStatus{74, 0})) << obedient.errors();
   EXPECT_NE(obedient.errors().find("ended by SIGTERM"), std::string::npos) << obedient.errors();
 }
