@@ -73,7 +73,8 @@ std::string problems_of(const std::vector<core::ObservedNode>& nodes) {
   }
   std::string text;
   for (const auto& [problem, names] : groups) {
-    text += (text.empty() ? "" : "; ") + names + ": " + problem;
+    if (!text.empty()) text += "; ";
+    text.append(names).append(": ").append(problem);
   }
   return text;
 }
