@@ -37,8 +37,10 @@ std::string random_word() {
   return std::string(randomness.token().str());
 }
 
-/// A sentence, to follow a colon: "It is a replica." → "it is a replica".
+/// A sentence about a node, to follow its name and a colon: "It cannot be asked." → "cannot be
+/// asked", "The server is loading." → "the server is loading".
 std::string as_clause(std::string sentence) {
+  if (sentence.starts_with("It ")) sentence.erase(0, 3);
   if (sentence.ends_with('.')) sentence.pop_back();
   if (!sentence.empty() && sentence.front() >= 'A' && sentence.front() <= 'Z') {
     sentence.front() = static_cast<char>(sentence.front() - 'A' + 'a');
@@ -147,7 +149,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
     core::ObservedNode& one = observed.emplace_back();
     one.name = one.address = node.seen.url;
     one.problem = problem_of(node.seen.url, judged);
-    if (one.problem.empty() && !node.time) one.problem = "it does not report its clock";
+    if (one.problem.empty() && !node.time) one.problem = "does not report its clock";
     one.run_id = node.seen.run_id;
     one.replid = node.replid;
     one.clock = node.time.value_or(std::chrono::microseconds(0));

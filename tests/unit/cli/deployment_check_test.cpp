@@ -21,7 +21,7 @@ std::string quiet_text(std::vector<admin::Finding> findings) {
   settings.detail = Settings::Detail::quiet;
   admin::DeploymentCheck check;
   check.findings = std::move(findings);
-  return check_text(Style(false), settings, check);
+  return check_text(Style(false), settings, check, {});
 }
 
 TEST(CheckText, NamesTheNodesOfOneProblemTogether) {
@@ -62,7 +62,8 @@ TEST(CheckText, KeepsProblemsWithDifferentRemediesApart) {
 TEST(CheckText, CountsProblemsAndNotTheirNodes) {
   admin::DeploymentCheck check;
   check.findings = {found(FindingKind::clock, "a"), found(FindingKind::clock, "b")};
-  EXPECT_TRUE(check_text(Style(false), Settings(), check).ends_with("\n1 problem\n"));
+  const std::string text = check_text(Style(false), Settings(), check, {false, "1 of 3 can vote"});
+  EXPECT_TRUE(text.ends_with("\n1 problem; 1 of 3 can vote\n")) << text;
 }
 
 TEST(ChangeText, NamesTheNodesOfOneProblemTogether) {
@@ -71,7 +72,7 @@ TEST(ChangeText, NamesTheNodesOfOneProblemTogether) {
   change.appeared = {found(FindingKind::loading, "c"), found(FindingKind::loading, "d")};
   Settings settings;
   settings.detail = Settings::Detail::quiet;
-  EXPECT_EQ(change_text(Style(false), settings, {}, change, {}), R"(
+  EXPECT_EQ(change_text(Style(false), settings, {}, {}, change, {}), R"(
 clock  a, b
   gone
 

@@ -205,10 +205,12 @@ std::string problem_text(const Style& style, const Problem& problem) {
   return out;
 }
 
-std::string verdict_text(const Style& style, const admin::DeploymentCheck& check) {
+std::string verdict_text(const Style& style, const admin::DeploymentCheck& check,
+                         const Grants& grants) {
   const std::size_t count = problems_of(check.findings).size();
   if (count == 0) return style.paint(Colour::good, "all is well");
-  return style.paint(Colour::bad, fmt::format("{} problem{}", count, count == 1 ? "" : "s"));
+  return style.paint(Colour::bad,
+                     fmt::format("{} problem{}; {}", count, count == 1 ? "" : "s", grants.text));
 }
 
 }  // namespace
@@ -230,20 +232,21 @@ std::string check_json(const admin::DeploymentCheck& check) {
 }
 
 std::string check_text(const Style& style, const Settings& settings,
-                       const admin::DeploymentCheck& check) {
+                       const admin::DeploymentCheck& check, const Grants& grants) {
   const bool quiet = settings.detail == Settings::Detail::quiet;
   std::string out = quiet ? std::string() : table(style, check);
   for (const Problem& problem : problems_of(check.findings)) out += problem_text(style, problem);
   if (quiet) return out;
-  return out + '\n' + verdict_text(style, check) + '\n';
+  return out + '\n' + verdict_text(style, check, grants) + '\n';
 }
 
 std::string change_text(const Style& style, const Settings& settings,
-                        const admin::DeploymentCheck& check, const FindingChanges::Change& change,
+                        const admin::DeploymentCheck& check, const Grants& grants,
+                        const FindingChanges::Change& change,
                         std::chrono::system_clock::time_point time) {
   const bool quiet = settings.detail == Settings::Detail::quiet;
   std::string out;
-  if (!quiet) out = fmt::format("\n{}  {}\n", utc_text(time), verdict_text(style, check));
+  if (!quiet) out = fmt::format("\n{}  {}\n", utc_text(time), verdict_text(style, check, grants));
   for (const Problem& problem : problems_of(change.gone)) {
     out +=
         fmt::format("\n{}  {}\n  gone\n",

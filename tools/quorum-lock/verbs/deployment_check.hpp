@@ -6,6 +6,7 @@
 
 #include "common/session/output.hpp"
 #include "quorum-lock/verbs/finding_changes.hpp"
+#include "quorum-lock/verbs/finding_levels.hpp"
 #include "redlock/deployment.hpp"
 
 namespace redlock::cli {
@@ -20,10 +21,10 @@ namespace redlock::cli {
 [[nodiscard]] std::string check_json(const admin::DeploymentCheck& check);
 /// The text of `doctor`; with --quiet only the problems.
 [[nodiscard]] std::string check_text(const Style& style, const Settings& settings,
-                                     const admin::DeploymentCheck& check);
+                                     const admin::DeploymentCheck& check, const Grants& grants);
 /// The output of `doctor --watch`: what has changed since the previous check.
 [[nodiscard]] std::string change_text(const Style& style, const Settings& settings,
-                                      const admin::DeploymentCheck& check,
+                                      const admin::DeploymentCheck& check, const Grants& grants,
                                       const FindingChanges::Change& change,
                                       std::chrono::system_clock::time_point time);
 

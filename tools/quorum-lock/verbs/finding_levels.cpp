@@ -1,7 +1,12 @@
 #include "quorum-lock/verbs/finding_levels.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
 #include <string>
+
+#include "common/text/duration.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -71,6 +76,22 @@ std::size_t count_voters(const admin::DeploymentCheck& check, bool guarded) {
                [&](const admin::Finding& finding) { return costs_vote_of(finding, node.url); });
   };
   return static_cast<std::size_t>(std::count_if(check.nodes.begin(), check.nodes.end(), votes));
+}
+
+Grants grants_of(const admin::DeploymentCheck& check, std::size_t quorum, bool guarded) {
+  constexpr std::chrono::nanoseconds now{0};
+  const std::size_t voters = count_voters(check, guarded);
+  Grants grants;
+  grants.granted = voters >= quorum && (!guarded || check.granted_in == now);
+  grants.text = fmt::format("{} of {} nodes have a vote, {} {} needed", voters, check.nodes.size(),
+                            quorum, quorum == 1 ? "is" : "are");
+  if (grants.granted) return grants;
+  if (check.granted_in && *check.granted_in > now && *check.granted_in != forever) {
+    grants.text += "; locks are granted in " + format_duration(*check.granted_in);
+  } else if (voters >= quorum) {
+    grants.text += "; their votes do not count together";
+  }
+  return grants;
 }
 
 }  // namespace redlock::cli

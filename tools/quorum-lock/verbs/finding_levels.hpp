@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "redlock/deployment.hpp"
@@ -28,5 +29,13 @@ struct FindingRow {
 
 /// How many of the checked nodes have a vote for new locks now. `guarded`: with the restart guard.
 [[nodiscard]] std::size_t count_voters(const admin::DeploymentCheck& check, bool guarded);
+
+/// Whether new locks are granted now.
+struct Grants {
+  bool granted = false;
+  std::string text{};  ///< "2 of 5 nodes have a vote, 3 are needed", and when, if that is known
+};
+[[nodiscard]] Grants grants_of(const admin::DeploymentCheck& check, std::size_t quorum,
+                               bool guarded);
 
 }  // namespace redlock::cli

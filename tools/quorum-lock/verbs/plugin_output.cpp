@@ -6,14 +6,11 @@
 #include <chrono>
 #include <iterator>
 
-#include "common/text/duration.hpp"
 #include "common/text/text.hpp"
 #include "quorum-lock/verbs/finding_levels.hpp"
 
 namespace redlock::cli {
 namespace {
-
-constexpr std::chrono::nanoseconds no_duration{0};
 
 enum class PluginState { ok, warning, critical, unknown };
 
@@ -50,21 +47,13 @@ PluginOutput plugin_output(const admin::DeploymentCheck& check, std::size_t quor
   const std::size_t nodes = check.nodes.size();
   const std::size_t voters = count_voters(check, guarded);
   std::size_t reachable = 0;
-  std::chrono::nanoseconds slowest = no_duration;
+  std::chrono::nanoseconds slowest{0};
   for (const admin::NodeCheck& node : check.nodes) {
     reachable += node.reachable ? 1U : 0U;
     slowest = std::max(slowest, node.round_trip);
   }
-  std::string text =
-      fmt::format("{} of {} nodes have a vote, {} are needed", voters, nodes, quorum);
-  const bool granted = voters >= quorum && (!guarded || check.granted_in == no_duration);
-  if (!granted && check.granted_in && *check.granted_in > no_duration &&
-      *check.granted_in != forever) {
-    text += "; locks are granted in " + format_duration(*check.granted_in);
-  } else if (!granted && voters >= quorum) {
-    text += "; their votes do not count together";
-  }
-  text += found_text(check.findings);
+  const Grants grants = grants_of(check, quorum, guarded);
+  const std::string text = grants.text + found_text(check.findings);
   const std::string figures = fmt::format(
       "nodes={0};;;0; voters={1};{0}:;{2}:;0;{0} reachable={3};;;0;{0} problems={4};;;0; "
       "rtt={5}us;;;0;",
@@ -77,7 +66,7 @@ PluginOutput plugin_output(const admin::DeploymentCheck& check, std::size_t quor
       std::any_of(check.findings.begin(), check.findings.end(), [](const admin::Finding& finding) {
         return finding_row_of(finding.kind).level == FindingLevel::critical;
       });
-  if (!granted || in_danger) return plugin_line(PluginState::critical, text, figures);
+  if (!grants.granted || in_danger) return plugin_line(PluginState::critical, text, figures);
   return plugin_line(check.findings.empty() ? PluginState::ok : PluginState::warning, text,
                      figures);
 }

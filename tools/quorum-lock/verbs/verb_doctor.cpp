@@ -12,6 +12,7 @@
 #include "common/session/session.hpp"
 #include "common/session/settings.hpp"
 #include "common/system/child_process.hpp"
+#include "common/text/duration.hpp"
 #include "common/text/text.hpp"
 #include "common/text/usage_error.hpp"
 #include "quorum-lock/verbs/deployment_check.hpp"
@@ -83,10 +84,10 @@ class Doctor {
       verdict = code(check->findings.empty() ? ExitCode::done : ExitCode::failure);
       if (const auto change = changes.take(check->findings)) {
         const bool whole_check = first || settings_.format == Settings::Format::json;
-        const int printed =
-            print_result(whole_check ? whole(*check)
-                                     : change_text(Style::of_standard_output(), settings_, *check,
-                                                   *change, std::chrono::system_clock::now()));
+        const int printed = print_result(
+            whole_check ? whole(*check)
+                        : change_text(Style::of_standard_output(), settings_, *check,
+                                      grants(*check), *change, std::chrono::system_clock::now()));
         if (printed != code(ExitCode::done)) return printed;
       }
       std::this_thread::sleep_for(interval);
@@ -101,10 +102,13 @@ class Doctor {
   [[nodiscard]] std::string whole(const admin::DeploymentCheck& check) const {
     return settings_.format == Settings::Format::json
                ? check_json(check)
-               : check_text(Style::of_standard_output(), settings_, check);
+               : check_text(Style::of_standard_output(), settings_, check, grants(check));
   }
   [[nodiscard]] std::size_t quorum(const admin::DeploymentCheck& check) const {
     return options_.quorum.value_or(check.nodes.size() / 2 + 1);
+  }
+  [[nodiscard]] Grants grants(const admin::DeploymentCheck& check) const {
+    return grants_of(check, quorum(check), options_.guards.restart);
   }
 
   const Settings& settings_;

@@ -96,7 +96,7 @@ TEST(CliDoctor, ExitsWith1AndTellsWhatIsWrongAndHowToMendIt) {
   nodes[1].kill();
   const ProcessResult text = tool({"doctor"}, urls);
   EXPECT_EQ(text.exit_code, 1);
-  EXPECT_THAT(text.output, HasSubstr("2 problems\n"));
+  EXPECT_THAT(text.output, HasSubstr("2 problems; 1 of 3 nodes have a vote, 2 are needed\n"));
   EXPECT_THAT(text.output, HasSubstr("unreachable  " + nodes[1].url()));
   EXPECT_THAT(text.output, HasSubstr("evicting  " + evicting.url()));
   EXPECT_THAT(text.output, HasSubstr("CONFIG SET maxmemory-policy noeviction"));
@@ -169,7 +169,7 @@ TEST(CliBootstrap, NamesEveryNodeThatItMisses) {
   // Members are in the order of their names.
   const auto [first, second] = std::minmax({nodes[1].url(), nodes[4].url()});
   EXPECT_EQ(refused.errors, "quorum-lock: not opened, nothing was changed: " + first + ", " +
-                                second + ": it cannot be asked: connection refused\n");
+                                second + ": cannot be asked: connection refused\n");
   const ProcessResult doctor = tool({"doctor"}, nodes.joined_urls());
   EXPECT_THAT(doctor.output, HasSubstr("unreachable  " + nodes[1].url() + ", " + nodes[4].url()));
 }
