@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/servers/loopback_server.hpp"
 #include "common/system/child_process.hpp"
 #include "common/system/platform.hpp"
 

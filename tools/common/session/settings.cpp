@@ -16,6 +16,7 @@
 #include "common/text/log.hpp"
 #include "common/text/text.hpp"
 #include "common/text/usage_error.hpp"
+#include "redlock/detached_lease.hpp"
 
 namespace redlock::cli {
 namespace {
