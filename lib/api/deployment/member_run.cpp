@@ -274,9 +274,11 @@ std::optional<Error> MemberRun::take(const core::WriteMarker& step) {
 std::optional<Error> MemberRun::take(const core::WaitFor& step) {
   const bool missing = step.cause == core::WaitFor::Cause::missing;
   if (missing && (!change_.is_under_way() || patience_left_ <= nanoseconds(0))) {
-    // bootstrap needs all nodes, other changes the one that they are about.
+    // bootstrap needs all nodes, other changes the one that they are about. A write can fail on a
+    // node that the survey reached.
     const bool opens = wish_.kind == core::MemberWish::Kind::bootstrap;
-    return fail(Errc::unavailable, opens ? problems_of(observed_) : step.node + ": " + step.why);
+    const std::string all = opens ? problems_of(observed_) : std::string();
+    return fail(Errc::unavailable, all.empty() ? step.node + ": " + step.why : all);
   }
   if (change_options_.on_progress && waiting_for_ != step.node + step.why) {
     waiting_for_ = step.node + step.why;

@@ -13,8 +13,8 @@ namespace redlock::core {
 
 /// Owns the record of what one token may have left on the nodes: which nodes may have its key,
 /// which requests that write or delete the key are in flight, and which nodes are owed a release.
-/// The record alone decides when a node is sent a release. It must not depend on rounds, links or
-/// verbs.
+/// The record alone decides which node is sent a release, and when. It must not depend on rounds,
+/// links or verbs.
 ///
 /// A node is *owed* a release until one is in flight to it. After a release fails, the node is owed
 /// another. A node is *indeterminate* after its connection broke with a request unanswered: the

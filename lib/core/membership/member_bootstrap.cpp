@@ -133,8 +133,8 @@ std::optional<MemberStep> MemberChange::refuse_marker(const ChangeScene& scene,
   if (left_out >= majority(marker.members.size())) {
     return refuse_change(
         node.name + " belongs to a deployment, and the list leaves out " +
-            std::to_string(left_out) + " of " + std::to_string(marker.members.size()) +
-            " nodes of it, which may go on without this node: " + list_of(marker.members),
+            std::to_string(left_out) + " of its " + std::to_string(marker.members.size()) +
+            " members, which may go on without this node: " + list_of(marker.members),
         "Name its nodes too, or remove " + node.name +
             " from it. If nobody uses that deployment, "
             "delete the key redlock:node:marker of " +

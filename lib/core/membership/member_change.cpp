@@ -114,7 +114,7 @@ std::string resume_by(const ChangeScene& scene) {
 WaitFor await_missing(const ChangeScene& scene, const std::string& name) {
   const ObservedNode* node = find_node(scene.nodes, name);
   return {WaitFor::Cause::missing, name,
-          node == nullptr ? std::string("it was not asked") : node->problem, milliseconds(0)};
+          node == nullptr ? std::string("was not asked") : node->problem, milliseconds(0)};
 }
 
 WriteMarker mark_node(const ChangeScene& scene, const Deployment& deployment,

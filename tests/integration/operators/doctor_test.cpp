@@ -8,6 +8,7 @@
 #include "support/fake_server.hpp"
 #include "support/process.hpp"
 #include "support/resp_client.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace redlock::test {
 namespace {
@@ -326,6 +327,21 @@ TEST(Bootstrap, SaysInOneLineThatItNeedsScripts) {
     EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("could not be scanned")));
     EXPECT_EQ(others.count_held(marker_key), 0U);
   }
+}
+
+TEST(Bootstrap, SaysWhyAWriteHasNoAnswer) {
+  NewNodes nodes(1);
+  TcpProxy proxy(nodes[0].port());
+  ClientOptions options = patient({proxy.url()});
+  options.shortest_node_limit = options.longest_node_limit = std::chrono::milliseconds(500);
+  admin::ChangeOptions change;
+  change.patience = std::chrono::nanoseconds(0);
+  change.on_progress = [&](const admin::ChangeProgress& progress) {
+    if (progress.kind == admin::ChangeProgress::Kind::writing) proxy.drop_replies();
+  };
+  const auto refused = admin::bootstrap(options, change);
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_THAT(refused.error().message, HasSubstr(proxy.url() + ": no answer within"));
 }
 
 TEST(Bootstrap, EndsTheQuarantineOfBlankNodesAndNeverLowersFencingNumbers) {
