@@ -266,6 +266,7 @@ std::optional<Error> MemberRun::take(const core::WriteMarker& step) {
     patience_left_ = change_options_.patience;
     change_.wrote(step.node, marked.text);
   } else if (!marked.problem.empty()) {
+    unanswered_ = true;
     return take(core::WaitFor{core::WaitFor::Cause::missing, step.node, marked.problem, {}});
   }
   return std::nullopt;
@@ -322,8 +323,9 @@ Error MemberRun::fail(Errc code, std::string why) const {
         code, "half done: " + why + ". " + core::describe_unfinished(observed_, wish_), {}};
   }
   const bool opens = wish_.kind == core::MemberWish::Kind::bootstrap;
-  const std::string what =
+  std::string what =
       opens ? "not opened, nothing was changed: " : "nothing was changed by this call: ";
+  if (unanswered_) what = "whether anything was changed is not known, run it again: ";
   return Error{code, what + why + about_unseen(), {}};
 }
 

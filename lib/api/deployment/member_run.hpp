@@ -77,6 +77,7 @@ class MemberRun {
   std::vector<core::ObservedNode> observed_;  // the nodes as the last survey saw them
   std::string waiting_for_;
   std::chrono::nanoseconds patience_left_;
+  bool unanswered_ = false;  // whether a marker was written is not known: its answer is missing
   bool done_ = false;
 };
 

@@ -342,6 +342,7 @@ TEST(Bootstrap, SaysWhyAWriteHasNoAnswer) {
   const auto refused = admin::bootstrap(options, change);
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, HasSubstr(proxy.url() + ": no answer within"));
+  EXPECT_THAT(refused.error().message, HasSubstr("whether anything was changed is not known"));
 }
 
 TEST(Bootstrap, EndsTheQuarantineOfBlankNodesAndNeverLowersFencingNumbers) {

@@ -260,7 +260,7 @@ constexpr ExitText break_exits[] = {
 constexpr ExitText doctor_exits[] = {
     {"0", "all is well"},
     {"1", "something is wrong; --nagios: and a quorum of the nodes has a vote"},
-    {"2", "--nagios: fewer than a quorum have a vote, or two clients may be granted one lock"},
+    {"2", "--nagios: fewer than a quorum have a vote, or a guarantee is in danger"},
     {"3", "--nagios: no node can be reached, or wrong usage"},
 };
 constexpr ExitText bootstrap_exits[] = {
