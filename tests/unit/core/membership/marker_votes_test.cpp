@@ -250,7 +250,7 @@ TEST(DeploymentIds, OneRoundCountsTheVotesOfOneDeployment) {
   h.answer(1, Reply::marker, Mixed::member(1, "D"));
   EXPECT_EQ(h.answer(2, Reply::marker, Mixed::member(2, "D")), "acquired #1 until 9898ms");
   EXPECT_EQ(h.engine().exclusion(0), "it belongs to another deployment than most of the nodes");
-  // The lease is extended there too, but that is no vote for it.
+  // The extend reaches node 2 as well, but its answer is not a vote for the lease.
   h.extend(2, 10s);
   h.end_turn();
   EXPECT_EQ(h.answer(0, Reply::extended) + h.answer(1, Reply::extended), "");

@@ -1,4 +1,4 @@
-// Whose ticket or name an attempt carries, and how long a waiter is patient.
+// The ticket and the name that an attempt carries, and the patience of a waiter.
 
 #include <gtest/gtest.h>
 
