@@ -262,6 +262,8 @@ void Driver::on_turn() noexcept {
     if (nodes_[node]->ready()) nodes_[node]->connection().flush();
   });
   dirty_ = core::NodeSet();
+  // Every step asks for the end of its turn, and whatever draws is a step.
+  randomness_.end_turn();
   arm();
 }
 

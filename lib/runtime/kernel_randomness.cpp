@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "support/assert.hpp"
-#include "support/platform.hpp"
 
 namespace redlock::runtime {
 
@@ -25,13 +24,14 @@ constexpr auto digits_of_bytes = [] {
 }  // namespace
 
 Token KernelRandomness::token() {
-  std::array<std::uint8_t, 20> bytes{};
-  // From the kernel each time: bytes kept in memory would be used twice by a copied virtual
-  // machine.
-  support::fill_random(bytes);
-  std::array<char, 2 * bytes.size()> text{};
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::memcpy(&text[2 * i], digits_of_bytes[bytes[i]].data(), 2);
+  constexpr std::size_t bytes = Token::digits / 2;
+  std::array<std::uint64_t, (bytes + 7) / 8> words{};
+  random_.fill(words);
+  std::array<std::uint8_t, bytes> drawn{};
+  std::memcpy(drawn.data(), words.data(), drawn.size());
+  std::array<char, Token::digits> text{};
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    std::memcpy(&text[2 * i], digits_of_bytes[drawn[i]].data(), 2);
   }
   return *Token::parse({text.data(), text.size()});
 }
@@ -40,7 +40,9 @@ core::Duration KernelRandomness::between(core::Duration from, core::Duration to)
   REDLOCK_ASSERT(from <= to);
   const auto span = static_cast<std::uint64_t>((to - from).count()) + 1;
   // The bias of the remainder is below 2^-30 for pauses of seconds; jitter needs no better.
-  return from + core::Duration(static_cast<core::Duration::rep>(random_.next() % span));
+  std::array<std::uint64_t, 1> word{};
+  random_.fill(word);
+  return from + core::Duration(static_cast<core::Duration::rep>(word[0] % span));
 }
 
 }  // namespace redlock::runtime
