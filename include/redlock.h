@@ -531,15 +531,16 @@ REDLOCK_C_EXPORT redlock_status redlock_lease_release(redlock_lease* lease, redl
 /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed, so that
 /// the lock can be handed to another owner, in any process. Returns one word of printable ASCII
 /// characters, of which redlock_adopt makes a lease; the word lives as long as the lease object.
-/// Anyone who has the word can use the lock: keep it secret, and give it to one owner only. Without
-/// a lease, the word is empty.
+/// Anyone who has the word can use the lock: keep it secret, and give it to one owner only. The
+/// word is empty without a lease, and if the lease is already lost or past its deadline.
 REDLOCK_C_EXPORT const char* redlock_lease_detach(redlock_lease* lease);
 
 /// Makes a lease of a word that redlock_lease_detach returned, in this process or another, and
 /// extends it to the TTL of the options from now on. Blanks and newlines around the word are left
-/// out. The lease keeps its fencing token. `options` may be NULL: the defaults. Errors: not_holder
-/// (it had expired or was released), unavailable, expired, closed, forked, would_block,
-/// invalid_argument, limit_reached.
+/// out. The lease keeps its fencing token, or has a larger one if another client asked for one
+/// since. A word of a reader's lease makes a reader's lease, even if the lock is still a writer's.
+/// `options` may be NULL: the defaults. Errors: not_holder (it had expired or was released),
+/// unavailable, expired, closed, forked, would_block, invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_adopt(redlock_client* client, const char* detached,
                                               const redlock_acquire_options* options,
                                               redlock_lease** lease, redlock_error** error);

@@ -90,10 +90,12 @@ class REDLOCK_EXPORT Client {
 
   /// Makes a lease of a lock whose lease was detached, in this process or another. The call extends
   /// the lock to `options.ttl` from now on, and blocks until a quorum that still had the key has
-  /// answered. The lease then belongs to this client, and keeps its fencing token. The options are
-  /// those of `acquire`, without `name` and `orphan_ttl`, which are refused. Errors: not_holder
-  /// (the lock had expired or was released, or it is a reader's or an owner's and `detached` says
-  /// exclusive), unavailable, expired, closed, forked, would_block, invalid_argument,
+  /// answered. The lease then belongs to this client. It keeps its fencing token, unless another
+  /// client has asked for a larger one since: then it gets one above that. A writer's lock that is
+  /// adopted as `shared` becomes a reader's. The options are those of `acquire`, without `name` and
+  /// `orphan_ttl`, which are refused. Errors: not_holder (the lock had expired or was released, or
+  /// it is a reader's or an owner's and `detached` says exclusive), unavailable, expired, excluded
+  /// (no larger fencing token is left), closed, forked, would_block, invalid_argument,
   /// limit_reached.
   [[nodiscard]] Result<Lease> adopt(DetachedLease detached, AcquireOptions options = {});
 

@@ -101,7 +101,9 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
 
   /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed, so that
   /// the lock can be handed to another owner, in any process. `Client::adopt` makes a lease of the
-  /// result; `Client::extend` and `release` take its token. Without a lease, the result is empty.
+  /// result; `Client::extend` and `release` take its token. From this call on, this client does not
+  /// release the key, whatever it has under way. The result is empty if there is no lease, if it is
+  /// already lost or past its deadline (its key is released then), and in a forked child.
   [[nodiscard]] DetachedLease detach();
 
  private:

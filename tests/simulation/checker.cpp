@@ -1,6 +1,7 @@
 #include "simulation/checker.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <utility>
 
@@ -127,6 +128,7 @@ void Checker::abandoned(std::uint64_t token, True now) {
 
 void Checker::adopted(const Grant& grant) {
   const auto [token, resources, group, at_least, began, now, until] = grant;
+  ++adoptions_;
   if (trail(token).ended) violated("invariant 6: a lease that was over was adopted");
   if (find(token) == nullptr) leases_.push_back({token, resources, group, until, now, began});
   Lease& lease = *find(token);
@@ -222,13 +224,30 @@ void Checker::fenced(std::size_t resource, std::uint64_t number, True began, Tru
   all.push_back({now, std::max(highest, number)});
 }
 
-void Checker::key_written(std::uint64_t token, std::size_t node) {
-  const Trail& mine = trail(token);
-  if (mine.abandoned) return;
-  if (((mine.released_on >> node) & 1U) != 0) {
-    violated("invariant 4: a key came back on node " + std::to_string(node) +
-             " behind its release");
+void Checker::adopted_number(std::size_t resource, std::uint64_t handed_on, std::uint64_t number,
+                             True now) {
+  if (number < handed_on) violated("invariant 2: a fencing token fell when its lease was adopted");
+  if (any_clocks_ || judged_at_the_end()) return;
+  std::vector<Numbered>& all = numbered_[resource];
+  const std::uint64_t highest = all.empty() ? 0 : all.back().highest;
+  if (number < highest || (number == highest && number != handed_on)) {
+    violated(
+        "invariant 2: an adopted lease has a fencing token below that of a lease granted before");
   }
+  all.push_back({now, std::max(highest, number)});
+}
+
+void Checker::key_written(std::uint64_t token, std::size_t node) {
+  Trail& mine = trail(token);
+  if (((mine.released_on >> node) & 1U) == 0 || mine.restored) return;
+  if (!mine.abandoned) {
+    return violated("invariant 4: a key came back on node " + std::to_string(node) +
+                    " behind its release");
+  }
+  // Nothing orders the requests of a former owner before a release of the new one.
+  mine.back_on |= std::uint32_t{1} << node;
+  if (static_cast<std::size_t>(std::popcount(mine.back_on)) <= nodes_ - quorum_) return;
+  violated("invariant 4: a key came back on a majority behind the release of its new owner");
 }
 
 void Checker::closed(std::uint64_t token, std::size_t node, bool there, True now) {

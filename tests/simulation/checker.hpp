@@ -73,6 +73,9 @@ class Checker {
 
   // --- fencing tokens (invariant 2) ---
   void fenced(std::size_t resource, std::uint64_t number, True began, True now);
+  /// A fenced lease was adopted: its number is the one that was handed on, or a larger one.
+  void adopted_number(std::size_t resource, std::uint64_t handed_on, std::uint64_t number,
+                      True now);
 
   // --- what is left on the nodes (invariant 4) ---
   /// A lease was handed to another process, or left by a process that died: only its expiry ends
@@ -106,6 +109,7 @@ class Checker {
   [[nodiscard]] std::uint64_t losses() const { return losses_; }
   [[nodiscard]] std::uint64_t delays() const { return delays_; }
   [[nodiscard]] std::uint64_t downgrades() const { return downgrades_; }
+  [[nodiscard]] std::uint64_t adoptions() const { return adoptions_; }
   /// Grants, by the group of the lease.
   [[nodiscard]] const std::array<std::uint64_t, 4>& grants_by_group() const { return by_group_; }
   [[nodiscard]] std::size_t tokens_heard_of() const { return heard_of_; }
@@ -130,6 +134,7 @@ class Checker {
     bool restored = false;
     True taken_until = 0;           // when the lease's interval ends
     std::uint32_t released_on = 0;  // a bit per node that executed a release
+    std::uint32_t back_on = 0;      // of these, nodes on which a former owner set the key again
   };
   using Trails = std::map<std::uint64_t, Trail>;
   struct Numbered {
@@ -179,6 +184,7 @@ class Checker {
   std::uint64_t losses_ = 0;
   std::uint64_t delays_ = 0;
   std::uint64_t downgrades_ = 0;
+  std::uint64_t adoptions_ = 0;
   std::string violation_;
 };
 

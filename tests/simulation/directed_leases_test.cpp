@@ -8,6 +8,8 @@
 
 #include "core/claim/quorum.hpp"
 #include "simulation/directed.hpp"
+#include "simulation/random.hpp"
+#include "simulation/scenario_draws.hpp"
 
 namespace redlock::simulation {
 namespace {
@@ -98,6 +100,24 @@ TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_hand
     s.quorum = core::majority(nodes);
     EXPECT_EQ(run(s, 40).violation, "") << nodes << " nodes";
   }
+}
+
+TEST(Directed, a_lease_that_is_handed_on_has_one_owner_whatever_is_under_way) {
+  std::uint64_t adoptions = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    Scenario s = Scenario::draw(seed);
+    Random random(seed);
+    draws::hand_on_in_a_slow_network(s, random);
+    s.kind = seed % 4 == 0 ? Wanted::readers : Wanted::exclusive;
+    s.steady = false;
+    s.foreign = 0;
+    s.gives_per_mille = 700;
+    s.fencing_per_mille = 1000;
+    const auto outcome = Simulation(s, 1).run();
+    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
+    adoptions += outcome.adoptions;
+  }
+  EXPECT_GE(adoptions, 2'000U);
 }
 
 /// Clients that observe a resource; half of its leases expire.

@@ -71,8 +71,9 @@ void Invariants::check_keys(const Claim& claim) {
   const core::KeyLedger& keys = claim.keys;
   holds((keys.to_release() & keys.release_in_flight()).empty(),
         "a node is not owed a release that is in flight", claim);
-  if (claim.phase == Claim::Phase::held) {
-    holds(keys.clean(), "nobody is owed the release of a lease that is held", claim);
+  if (claim.has_holder()) {
+    holds(keys.clean(), "nobody is owed the release of a lease that its holder has not ended",
+          claim);
   }
   if (!keys.set_in_flight().empty() || !keys.release_in_flight().empty()) {
     holds(claim.unanswered > 0, "what is in flight is unanswered", claim);

@@ -81,6 +81,11 @@ inline constexpr std::array planted{
     Planted{Mutant::queue_scripts_stay_away, "queue_scripts_stay_away", "was free", 1000},
     Planted{Mutant::downgrade_is_quiet, "downgrade_is_quiet", "was free", 1000},
     Planted{Mutant::downgrade_leaves_a_gap, "downgrade_leaves_a_gap", "invariant 3", 1000},
+    Planted{Mutant::lost_is_handed_out, "lost_is_handed_out", "invariant 1", 1000},
+    Planted{Mutant::released_after_detach, "released_after_detach", "invariant 1", 1000},
+    Planted{Mutant::renewals_repair, "renewals_repair", "invariant 4", 1000},
+    Planted{Mutant::number_is_not_checked, "number_is_not_checked", "invariant 2", 1000},
+    Planted{Mutant::adopted_writers_stay, "adopted_writers_stay", "invariant 5", 1000},
 };
 
 }  // namespace redlock::simulation

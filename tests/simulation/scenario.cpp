@@ -22,8 +22,8 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   Scenario s;
   s.mutant = mutant;
   Random random(seed * 13 + 17);
-  s.steady = (mutant >= Mutant::cooldown_untold && mutant != Mutant::plain_extend_shortens &&
-              mutant != Mutant::downgrade_leaves_a_gap) ||
+  s.steady = (mutant >= Mutant::cooldown_untold && mutant < Mutant::downgrade_leaves_a_gap &&
+              mutant != Mutant::plain_extend_shortens) ||
              (mutant == Mutant::none && random.per_mille(30));
   s.draw_rest(seed);
   return s;
@@ -117,6 +117,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_standstills(s, seed);
   draw_intruders(s, seed);
   plant_intruders(s);
+  draw_handing_on(s, seed);
   if (mutant == Mutant::delay_is_ignored) {
     breaks_per_mille = 500;
     kind = Wanted::exclusive;

@@ -71,6 +71,12 @@ enum class Mutant : std::uint8_t {
   queue_scripts_stay_away,  ///< a client never sends a queue script again that a node has flushed
   downgrade_is_quiet,       ///< nodes let in no reader when a writer's lease is downgraded
   downgrade_leaves_a_gap,   ///< nodes have no hold of a downgraded lease
+  // Leases that are handed on:
+  lost_is_handed_out,     ///< the token of a lost lease is handed out, and its client releases it
+  released_after_detach,  ///< a client releases at the deadline what its holder has handed on
+  renewals_repair,        ///< a renewal gives the key to every node that lacks it
+  number_is_not_checked,  ///< the same, and an adopted lease keeps its fencing token in any case
+  adopted_writers_stay,   ///< a writer's key stays one when its token is adopted as a reader's
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -209,6 +215,16 @@ struct Scenario {
   /// Writers that become readers, if there are readers. Zero unless a test or a planted fault sets
   /// it.
   std::int64_t downgrades_per_mille = 0;
+
+  /// Leases that are handed on to another client, at any instant, while their holders' requests are
+  /// under way.
+  std::int64_t gives_per_mille = 0;
+  /// Whether nodes keep what they have, and their clocks go on.
+  [[nodiscard]] bool keeps_data() const noexcept {
+    return between_crashes + between_flushes + between_role_changes + between_failbacks +
+               between_demotions + between_evictions + between_swaps + between_clock_steps ==
+           0;
+  }
 
   /// The last client is a newcomer: it takes over leases that are handed on, each in a process that
   /// has just begun, like a command of the shell. Without faults, it can extend and release all.

@@ -216,6 +216,50 @@ void draw_foreign(Scenario& s, std::uint64_t seed) {
   s.foreign_keeps = s.tracks = true;
 }
 
+void draw_handing_on(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 47 + 61);
+  const bool planted = s.mutant >= Mutant::lost_is_handed_out;
+  if (s.mutant != Mutant::none && !planted) return;
+  const bool clocks_step = s.between_clock_steps + s.between_standstills + s.between_evictions > 0;
+  if (!planted && (s.steady || clocks_step || s.any_clocks || s.judged_by_votes)) return;
+  s.gives_per_mille = planted ? 700 : sometimes(random, 300, 100, 600);
+  if (!planted) return;
+  hand_on_in_a_slow_network(s, random);
+  if (s.mutant == Mutant::adopted_writers_stay) s.kind = Wanted::readers;
+  if (s.mutant == Mutant::number_is_not_checked) s.fencing_per_mille = 1000;
+}
+
+void hand_on_in_a_slow_network(Scenario& s, Random& random) {
+  s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
+  s.between_pauses = s.between_saves = s.late = s.between_client_ends = 0;
+  s.between_flushes = s.between_role_changes = s.between_clock_steps = 0;
+  s.between_demotions = s.between_failbacks = s.between_standstills = s.between_evictions = 0;
+  s.between_forgeries = s.between_swaps = s.between_silences = s.between_deaths = 0;
+  s.error_per_mille = s.divided_per_mille = 0;
+  s.any_clocks = s.judged_by_votes = false;
+  s.node_skew = s.client_skew = 100 * ms;
+  s.kind = Wanted::exclusive;
+  s.longest_interval_ms = 0;
+  s.runs_scripts = true;
+  s.nodes = random.per_mille(500) ? 3 : 5;
+  s.quorum = core::majority(s.nodes);
+  s.far_nodes = 0;
+  s.clients = 4;
+  s.resources = 1;
+  s.slots = 2;
+  s.fastest = 100'000;
+  s.slowest = 1 * ms;
+  s.shortest_ttl_ms = random.between(60, 200);
+  s.longest_ttl_ms = 2 * s.shortest_ttl_ms;
+  // Requests can be late by more than a TTL, and their connections stay.
+  s.tail_per_mille = random.between(2, 40);
+  s.tail = random.between(1, 3 * s.longest_ttl_ms) * ms;
+  s.shortest_limit = 8 * s.longest_ttl_ms * ms;
+  s.longest_limit = 2 * s.shortest_limit;
+  s.think = random.between(1, 100) * ms;  // some callers are idle, and can be given a lease
+  s.chaos = 5'000 * ms;
+}
+
 void draw_plain(Scenario& s, std::uint64_t seed) {
   Random random(seed * 19 + 31);
   const bool planted =

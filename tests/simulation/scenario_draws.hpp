@@ -27,6 +27,10 @@ void draw_permits(Scenario& s, std::uint64_t seed);
 void draw_bounds(Scenario& s, std::uint64_t seed);
 /// Another library's clients among ours.
 void draw_foreign(Scenario& s, std::uint64_t seed);
+/// Leases that another client takes over. Draws from a stream of its own.
+void draw_handing_on(Scenario& s, std::uint64_t seed);
+/// Without any fault but messages that are late, by up to three TTLs.
+void hand_on_in_a_slow_network(Scenario& s, Random& random);
 /// Plain commands instead of scripts.
 void draw_plain(Scenario& s, std::uint64_t seed);
 

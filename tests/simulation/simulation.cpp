@@ -120,6 +120,7 @@ Simulation::Outcome Simulation::run(std::string* story) {
   outcome.losses = checker_.losses();
   outcome.kept_out = checker_.delays();
   outcome.downgrades = checker_.downgrades();
+  outcome.adoptions = checker_.adoptions();
   outcome.grants_by_group = checker_.grants_by_group();
   outcome.print = print_;
   outcome.tokens = checker_.tokens_heard_of();
@@ -213,6 +214,12 @@ void Simulation::happen(const Event& event) {
       return answer_foreign(event);
     case Kind::swap_back:
       return swap_back(event.a);
+    case Kind::job: {
+      const Client& client = clients_[event.a];
+      if (!client.alive || event.b != client.life) return;
+      if (client.paused_until > now_) return plan(client.paused_until, Kind::job, event.a, event.b);
+      return do_job(event.a);
+    }
   }
 }
 
@@ -231,6 +238,8 @@ void Simulation::begin_client(std::uint32_t index) {
   client.randomness = std::make_unique<SeededRandomness>(random_.next());
   client.randomness->repeat_tokens(scenario_.mutant == Mutant::reused_token);
   client.tokens.clear();
+  client.jobs.clear();
+  client.lost.clear();
   client.undelivered = {};
   core::Settings settings;
   for (std::size_t i = 0; i < nodes_.size(); ++i) settings.nodes.push_back(std::to_string(i));
@@ -451,6 +460,8 @@ void Simulation::fault_of_client(std::uint32_t index) {
   if (random_.per_mille(700)) return end_client(index);
   tell("client ", index, " closes");
   client.closing = true;
+  // Closing releases what is left, so calls that hand a lease on must reach the engine before.
+  while (!client.jobs.empty()) do_job(index);
   const True patience = random_.per_mille(500) ? scenario_.longest_limit : random_.below(20 * ms);
   step(index, core::Shutdown{core::Duration(patience)});
   for (Slot& slot : client.slots) {

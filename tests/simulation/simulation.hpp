@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -38,6 +39,7 @@ class Simulation {
     std::uint64_t losses = 0;
     std::uint64_t kept_out = 0;  ///< delays of broken locks
     std::uint64_t downgrades = 0;
+    std::uint64_t adoptions = 0;
     std::array<std::uint64_t, 4> grants_by_group{};
     True longest_wait = 0;             ///< steady only
     std::uint32_t most_overtaken = 0;  ///< see Progress; steady only
@@ -82,6 +84,7 @@ class Simulation {
     foreign_arrives,
     foreign_answered,
     swap_back,  // a node's own database comes back
+    job,        // a holder's call reaches the thread of its client's loop
   };
   struct Event {
     True at;
@@ -182,6 +185,20 @@ class Simulation {
     std::unique_ptr<core::Engine> engine;
     Invariants invariants;  // of the client's engine
     std::vector<Slot> slots;
+    std::vector<core::ClaimId> lost;  // lost leases whose keys are to be released after the step
+    /// A call of a holder that ends a lease, on its way to the engine.
+    struct Job {
+      core::ClaimId claim{};
+      std::uint64_t release = 0;  // the call; 0: hands the lease on
+    };
+    std::deque<Job> jobs;
+    [[nodiscard]] bool has_lost(core::ClaimId claim) const {
+      return std::find(lost.begin(), lost.end(), claim) != lost.end();
+    }
+    [[nodiscard]] bool has_job_for(core::ClaimId claim) const {
+      return std::any_of(jobs.begin(), jobs.end(),
+                         [&](const Job& job) { return job.claim == claim; });
+    }
     std::set<std::uint64_t> tokens;  // tokens of the SETs that this process sent
     core::NodeSet undelivered;       // nodes on which the closing client reported keys
     std::array<core::Duration, limits::nodes> left{};  // by node: the longest time that keys stay
@@ -368,6 +385,14 @@ class Simulation {
   void downgrade(std::uint32_t client, std::uint32_t slot);
   void break_with_delay(std::uint32_t client, std::uint32_t slot);
   void hand_on(std::uint32_t client, std::uint32_t slot);
+  // simulation_handing_on.cpp: leases that another client takes over
+  [[nodiscard]] bool wants_to_give(std::uint32_t client, std::uint32_t slot);
+  /// An idle caller of the client; null: none.
+  [[nodiscard]] Slot* idle_slot(std::uint32_t client);
+  bool give(std::uint32_t client, std::uint32_t slot);
+  void give(std::uint32_t client, std::uint32_t slot, std::uint32_t to, Slot& theirs);
+  void end_lease(std::uint32_t client, std::uint32_t slot, std::uint64_t release);
+  void do_job(std::uint32_t client);
   [[nodiscard]] bool is_newcomer(std::uint32_t client) const {
     return scenario_.newcomer && client + 1 == clients_.size();
   }

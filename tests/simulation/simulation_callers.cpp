@@ -194,6 +194,7 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
     return hand_on(index, slot);
   }
   if (wants_to_break(mine)) return hand_on(index, slot);
+  if (wants_to_give(index, slot) && give(index, slot)) return;
   if (wants_to_downgrade(mine)) return downgrade(index, slot);
   if (healed_ || scenario_.steady || dice < 450) return release(index, slot);
   if (dice < 850) {
@@ -292,8 +293,7 @@ void Simulation::release(std::uint32_t index, std::uint32_t slot) {
   freed(mine);
   mine.phase = Phase::over;
   mine.release = request(index, slot);
-  step(index, core::Release{core::CallId{mine.release}, mine.lease});
-  mine.lease = {};
+  end_lease(index, slot, mine.release);
 }
 
 void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
@@ -302,10 +302,11 @@ void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
   const Digits digits = digits_of(mine.token);
   const Token token = *Token::parse({digits.data(), digits.size()});
   resource_ = name_of(mine.resource);
-  if (!healed_ && random_.per_mille(400)) {
+  const std::int64_t extends = scenario_.gives_per_mille > 0 ? 800 : 400;
+  if (!healed_ && random_.per_mille(extends)) {
     mine.extend = request(index, slot);
     const auto ttl = std::chrono::milliseconds(scenario_.shortest_ttl_ms);
-    if (random_.per_mille(500)) return adopt(index, mine, token, ttl);
+    if (random_.per_mille(extends + 100)) return adopt(index, mine, token, ttl);
     return step(index, core::ExtendToken{core::CallId{mine.extend}, resource_, token, ttl});
   }
   if (wants_to_break(mine)) return break_with_delay(index, slot);

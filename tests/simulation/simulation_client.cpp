@@ -25,6 +25,13 @@ void Simulation::step(std::uint32_t index, const core::Event& event) {
     std::visit([&](const auto& alternative) { carry_out(index, alternative); }, command);
   }
   if (!client.alive) return;
+  // As the library does at the end of a turn.
+  while (!client.lost.empty()) {
+    const core::ClaimId lost = client.lost.back();
+    client.lost.pop_back();
+    step(index, core::Release{core::CallId::none, lost});
+    if (!client.alive) return;
+  }
   end_turn(index);
   const auto next = client.engine->next_deadline();
   if (!next) return;
@@ -168,6 +175,7 @@ Request Simulation::request_for(std::uint32_t index, const core::Request& comman
   request.ticket = terms.ticket;
   request.quiet = terms.quiet;
   request.downgraded = terms.downgraded;
+  request.by_token = terms.by_token;
   request.keeps_first = !terms.kept_before.empty() && resource_of(terms.kept_before) == 1;
   request.reserved_ms = std::chrono::floor<milliseconds>(terms.reserved_for).count();
   if (!terms.keeper.empty()) request.keeper = delay_token;
@@ -351,8 +359,13 @@ void Simulation::adopted(std::uint32_t index, Slot& slot, const core::Acquired& 
   if (asked.had_it.size() < scenario_.quorum) {
     checker_.violated("invariant 10: an adopted lease rests on nodes that had lost the key");
   }
-  if (slot.fenced && claim->fencing()->number != slot.number) {
-    checker_.violated("invariant 2: a fencing token changed when the lease was adopted");
+  if (slot.group == 1) {
+    const auto lets_in = std::count_if(nodes_.begin(), nodes_.end(), [&](const ModelNode& node) {
+      return node.has_hold(slot.resource, slot.token);
+    });
+    if (scenario_.keeps_data() && static_cast<std::size_t>(lets_in) < scenario_.quorum) {
+      checker_.violated("invariant 5: a lease that was adopted as a reader's keeps readers out");
+    }
   }
   slot.extend = 0;
   slot.phase = Phase::holding;
@@ -363,6 +376,12 @@ void Simulation::adopted(std::uint32_t index, Slot& slot, const core::Acquired& 
   tell("client ", index, " adopts ", slot.token % 10'000);
   checker_.adopted(
       {slot.token, slot.resources, slot.group, 0, now_, now_, client.clock.when(slot.valid_until)});
+  // A reader's number is not checked: readers write nothing.
+  if (slot.fenced && slot.group == 0) {
+    const std::uint64_t number =
+        scenario_.mutant == Mutant::number_is_not_checked ? slot.number : claim->fencing()->number;
+    checker_.adopted_number(slot.resource, std::exchange(slot.number, number), number, now_);
+  }
   plan_hold(index, static_cast<std::uint32_t>(&slot - client.slots.data()));
 }
 
@@ -491,10 +510,18 @@ bool Simulation::deceived() const {
 
 void Simulation::carry_out(std::uint32_t index, const core::Lost& command) {
   Client& client = clients_[index];
+  if (client.has_job_for(command.claim)) {
+    // The holder was first: its event is on its way.
+    if (scenario_.mutant == Mutant::released_after_detach) client.lost.push_back(command.claim);
+    return;
+  }
   for (std::uint32_t i = 0; i < client.slots.size(); ++i) {
     Slot& slot = client.slots[i];
     if (slot.lease != command.claim || slot.phase != Phase::holding) continue;
     tell("client ", index, " lost ", slot.token % 10'000);
+    client.lost.push_back(command.claim);
+    const bool hands_out = scenario_.mutant == Mutant::lost_is_handed_out;
+    if (hands_out && wants_to_give(index, i) && give(index, i)) return;
     const True deadline = std::max(client.clock.when(slot.valid_until), slot.lowered_at);
     // Only a pause of the whole process may delay the report to the holder.
     if (now_ > deadline && client.paused_until < deadline) {

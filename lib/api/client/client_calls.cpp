@@ -354,9 +354,10 @@ void ClientCore::begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDo
 void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcept {
   auto* const held = find_held(cell.claim());
   if (held == nullptr) return;
-  // The engine does not count this loss: to the engine, the release comes before its timers.
-  if (cell.was_lost()) ++found_lost_;
-  end_hold(*held, why, &driver_->engine().claim(cell.claim())->round);
+  const core::Claim& claim = *driver_->engine().claim(cell.claim());
+  // The engine does not count this loss if the release comes before its timers.
+  if (cell.was_lost() && claim.phase == core::Claim::Phase::held) ++found_lost_;
+  end_hold(*held, why, &claim.round);
 }
 
 void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {

@@ -154,6 +154,7 @@ void ClientCore::begin_close(CloseDone done) {
   if (done) closers_.push_back(std::move(done));
   if (closing_) return;
   driver_->step(core::TimePassed{});  // reports leases that were lost before
+  release_lost();
   closing_ = true;
   end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
@@ -164,11 +165,16 @@ void ClientCore::end_all_leases() noexcept {
   for (std::shared_ptr<LeaseCell>& held : held_) {
     if (!held) continue;
     const auto cell = std::exchange(held, nullptr);
-    if (configuration_.observer) observe_end(*cell, HoldObservation::End::closed);
+    static_cast<void>(cell->lose());
+    // The call that handed it on may not have reached this thread, and closing releases all leases.
+    const bool handed_on = cell->was_handed_on();
+    if (handed_on && driver_) driver_->step(core::Detach{cell->claim()});
+    if (configuration_.observer) {
+      observe_end(*cell, handed_on ? HoldObservation::End::detached : HoldObservation::End::closed);
+    }
     // Signals lost(), so that the holder stops. on_lost is not called: closing is deliberate, and
     // its captures may be gone.
     spend(cell->take_callbacks());
-    cell->lose();
     if (cell->was_lost()) completions_.emplace_back(Loss{cell, {}});
   }
 }

@@ -274,6 +274,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] static core::CallId id_of(const Pending& call) noexcept;
   /// Null if that lease is over.
   [[nodiscard]] std::shared_ptr<LeaseCell>* find_held(core::ClaimId claim) noexcept;
+  /// Has the keys of lost leases removed.
+  void release_lost();
   /// Takes the lease from the list, and notifies its holder if the lease was lost, whoever noticed
   /// the loss.
   void end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
@@ -324,7 +326,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::vector<Completion> running_completions_;
   // Completions that run the user's code, which no borrowed turn does.
   std::vector<Completion> for_the_thread_;
-  std::uint64_t found_lost_ = 0;  // leases whose holders noticed the loss
+  std::vector<core::ClaimId> lost_;  // lost leases whose keys are still to be removed
+  std::uint64_t found_lost_ = 0;     // leases whose holders noticed the loss
   LocalWaits local_waits_;
   runtime::EventLog event_log_;
   std::size_t answered_callers_ = 0;  // blocked callers answered since the end of the last turn

@@ -133,10 +133,19 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::QueueWatched& out
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) noexcept {
   auto* const held = find_held(outcome.claim);
-  if (held == nullptr) return;
-  // If lose() changes nothing, the lease was released by a call that has not reached this thread.
-  (*held)->lose();
-  end_hold(*held, HoldObservation::End::released, outcome.round);
+  // If the holder was first, its call has not reached this thread, and will end the claim.
+  if (held == nullptr || !(*held)->lose()) return;
+  lost_.push_back(outcome.claim);
+  driver_->request_turn_end();
+  end_hold(*held, HoldObservation::End::lost, outcome.round);
+}
+
+void ClientCore::release_lost() {
+  // A step may report further losses.
+  for (std::size_t next = 0; next < lost_.size(); ++next) {
+    driver_->step(core::Release{core::CallId::none, lost_[next]});
+  }
+  lost_.clear();
 }
 
 void ClientCore::end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
@@ -188,6 +197,7 @@ void ClientCore::on_drained() noexcept { drained_ = true; }
 void ClientCore::on_turn_end() noexcept {
   if (!thread_) caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   const auto self = shared_from_this();
+  if (driver_) release_lost();
   if (local_waits_.next()) end_local_waits(runtime::boot_now(), LocalWaits::End::time);
   if (event_log_.next()) log(event_log_.take_due(runtime::boot_now()));
   run_completions();

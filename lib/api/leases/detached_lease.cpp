@@ -76,6 +76,7 @@ std::optional<std::uint64_t> number_from(std::string_view text) {
 }  // namespace
 
 std::string DetachedLease::str() const {
+  if (resources.empty()) return {};
   std::string text(form);
   const auto append = [&text](std::string_view field) {
     text += ',';

@@ -30,7 +30,7 @@ Lease& Lease::operator=(Lease&& other) noexcept {
 }
 
 Lease::~Lease() {
-  if (cell_ && cell_->end()) cell_->core().release(cell_, {});
+  if (cell_ && cell_->end() != api::LeaseCell::End::before) cell_->core().release(cell_, {});
 }
 
 const std::string& Lease::resource() const noexcept {
@@ -92,11 +92,20 @@ Result<RoundReport> Lease::release() {
 }
 
 DetachedLease Lease::detach() {
-  if (!cell_) return {};
+  if (!cell_ || cell_->core().forked()) return {};
   DetachedLease detached{resources(), token(), fencing_token(), cell_->kind(), cell_->owner()};
   const auto cell = std::exchange(cell_, nullptr);
-  if (cell->end()) cell->core().detach(cell);
-  return detached;
+  switch (cell->hand_on()) {
+    case api::LeaseCell::End::in_time:
+      cell->core().detach(cell);
+      return detached;
+    case api::LeaseCell::End::too_late:
+      cell->core().release(cell, {});
+      break;
+    case api::LeaseCell::End::before:
+      break;
+  }
+  return {};
 }
 
 }  // namespace redlock

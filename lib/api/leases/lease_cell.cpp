@@ -153,16 +153,19 @@ LeaseCallbacks LeaseCell::take_callbacks() noexcept {
   return extra != nullptr ? std::exchange(extra->callbacks, {}) : LeaseCallbacks();
 }
 
-bool LeaseCell::end() noexcept {
-  if (!live()) return false;
-  const State over = BootClock::now() < valid_until() ? State::ended : State::lost;
+LeaseCell::End LeaseCell::end(State in_time) noexcept {
+  if (!live()) return End::before;
+  const State over = BootClock::now() < valid_until() ? in_time : State::lost;
   State expected = State::live;
-  return state_.compare_exchange_strong(expected, over, std::memory_order_acq_rel);
+  if (!state_.compare_exchange_strong(expected, over, std::memory_order_acq_rel)) {
+    return End::before;
+  }
+  return over == State::lost ? End::too_late : End::in_time;
 }
 
-void LeaseCell::lose() noexcept {
+bool LeaseCell::lose() noexcept {
   State expected = State::live;
-  state_.compare_exchange_strong(expected, State::lost, std::memory_order_acq_rel);
+  return state_.compare_exchange_strong(expected, State::lost, std::memory_order_acq_rel);
 }
 
 void LeaseCell::tell_risk() const noexcept {

@@ -102,11 +102,23 @@ class LeaseCell {
   [[nodiscard]] bool was_lost() const noexcept {
     return state_.load(std::memory_order_acquire) == State::lost;
   }
-  /// The holder gives the lease up. If the deadline has passed, that comes too late, and the lease
-  /// was lost. Returns whether the lease was live, which is true for one caller only.
-  [[nodiscard]] bool end() noexcept;
-  /// The lease ends, and its holder has not ended it.
-  void lose() noexcept;
+  /// How a lease ended for the caller that ended it.
+  enum class End : std::uint8_t {
+    in_time,
+    too_late,  ///< the deadline had passed: the lease was lost
+    before,    ///< another caller had ended it
+  };
+  /// The holder gives the lease up, or hands it on. Whoever ends a lease owes the engine the event
+  /// that ends its claim: Detach if the lease is handed on in time, otherwise Release.
+  [[nodiscard]] End end() noexcept { return end(State::ended); }
+  [[nodiscard]] End hand_on() noexcept { return end(State::handed_on); }
+  /// The lease ends, and its holder has not ended it. Returns false if the holder was first, whose
+  /// event is on its way.
+  [[nodiscard]] bool lose() noexcept;
+  /// Whether the lease was handed on in time. The event may still be on its way.
+  [[nodiscard]] bool was_handed_on() const noexcept {
+    return state_.load(std::memory_order_acquire) == State::handed_on;
+  }
   /// Runs the holder's callbacks. To be called once, by the code that takes a lost lease from the
   /// client.
   void tell_loss(const Error& error) noexcept;
@@ -118,7 +130,7 @@ class LeaseCell {
   [[nodiscard]] std::stop_token lost() const;
 
  private:
-  enum class State : std::uint8_t { live, ended, lost };
+  enum class State : std::uint8_t { live, ended, handed_on, lost };
 
   /// The label in public types, made for callers that ask for it.
   struct Words {
@@ -140,6 +152,7 @@ class LeaseCell {
     std::atomic<const Words*> words{nullptr};  ///< both owned; made once, and kept
     std::atomic<Extra*> extra{nullptr};
   };
+  [[nodiscard]] End end(State in_time) noexcept;
   void keep_report(const core::Round& round, core::Duration elapsed, core::Duration validity);
   [[nodiscard]] const Words& words() const noexcept;
   [[nodiscard]] std::unique_ptr<const Words> make_words() const;

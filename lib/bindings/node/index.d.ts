@@ -249,7 +249,8 @@ export class Lease {
    *  is an unhandled rejection, because nothing else has said that it was lost. */
   release(): Promise<Round>;
   /** Ends renewal and ownership and leaves the lock on the nodes until its TTL has passed: for
-   *  another owner, of any process, who calls `adopt` with what is returned. */
+   *  another owner, of any process, who calls `adopt` with what is returned. Fails with `lost` if
+   *  the lease is already lost, and with `not_holder` after a release. */
   detach(): DetachedLease;
   /** For `await using`: releases, and fails if the lease was lost before. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -446,7 +447,7 @@ export class Client {
   using<T>(resource: Target, options: AcquireOptions | undefined, work: Work<T>): Promise<T>;
   /** Makes a lease of what `detach` returned, here or in another process: asks for the TTL from now
    *  on, and fails with `not_holder` unless a quorum still had the lock. It keeps its fencing
-   *  token. */
+   *  token, or has a larger one if another client asked for one since. */
   adopt(detached: DetachedLease | string, options?: AdoptOptions): Promise<Lease>;
   /** By a token that was detached or came from another process. */
   extend(resource: Target, token: string, ttl?: number): Promise<Round>;

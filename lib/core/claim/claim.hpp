@@ -73,6 +73,7 @@ struct Claim {
   enum class Phase : std::uint8_t {
     acquiring,    ///< the granting round is under way
     held,         ///< a lease
+    lost,         ///< a lease whose deadline has passed: kept as it is until Release or Detach
     by_token,     ///< a round about somebody else's token
     cleaning_up,  ///< over: waits for answers and for the releases that are owed
   };
@@ -218,6 +219,10 @@ struct Claim {
   [[nodiscard]] Lease& lease() noexcept {
     REDLOCK_ASSERT(phase == Phase::held);
     return lease_;
+  }
+  /// Whether a release or a hand-over has to end the claim: it is a lease, or was one.
+  [[nodiscard]] bool has_holder() const noexcept {
+    return phase == Phase::held || phase == Phase::lost;
   }
   /// Moves the deadline of a lease.
   void move_deadline(Instant to) noexcept {

@@ -98,6 +98,15 @@ NodeSet Round::with(Vote vote) const noexcept {
   return set;
 }
 
+NodeSet Round::gone() const noexcept {
+  NodeSet set;
+  (with(Vote::refused) & detailed_).each([&](NodeIndex node) {
+    const Votes::Stored& stored = votes_->stored[node];
+    if (stored.remaining == Duration::zero() && stored.text.empty()) set.add(node);
+  });
+  return set;
+}
+
 std::size_t Round::naming(NodeSet nodes, std::string_view holder) const {
   std::size_t count = 0;
   nodes.each([&](NodeIndex node) { count += text(node) == holder ? 1U : 0U; });
@@ -137,9 +146,8 @@ Errc Round::why_lost() const {
   const NodeSet refusing = with(Vote::refused);
   const std::size_t refused = refusing.size();
   const std::size_t failed = denied_.size() - excluded - refused;
-  const std::size_t spare = nodes_ - std::min(nodes_, quorum_);
-  if (failed > spare) return Errc::unavailable;
-  if (failed + excluded > spare) return excluded > 0 ? Errc::excluded : Errc::unavailable;
+  if (failed > spare()) return Errc::unavailable;
+  if (failed + excluded > spare()) return excluded > 0 ? Errc::excluded : Errc::unavailable;
   // Somebody may own a majority unless our own grants prove that nobody does. Nodes that have not
   // answered, or that did not name their holder, may be the holder's. So may dead nodes, as long as
   // no living node is free.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -118,12 +120,16 @@ class Round {
   [[nodiscard]] Duration ttl() const noexcept { return ttl_; }
   [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::size_t quorum() const noexcept { return quorum_; }
+  /// The most nodes that a quorum can do without: N - q.
+  [[nodiscard]] std::size_t spare() const noexcept { return nodes_ - std::min(nodes_, quorum_); }
   [[nodiscard]] NodeVote vote(NodeIndex node) const;
   /// The round trip of a node that granted.
   [[nodiscard]] Duration round_trip(NodeIndex node) const {
     return votes_ ? votes_->brief[node].round_trip.value_or(Duration::zero()) : Duration::zero();
   }
   [[nodiscard]] NodeSet with(Vote vote) const noexcept;
+  /// Nodes that refused because they have no key at all: nobody is in the way there.
+  [[nodiscard]] NodeSet gone() const noexcept;
   [[nodiscard]] NodeSet pending() const noexcept {
     return NodeSet::first(nodes_) - granted_ - denied_;
   }

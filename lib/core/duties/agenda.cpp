@@ -22,6 +22,7 @@ void Agenda::retime(Claim& claim) {
         at = earlier(at, claim.has_queued_calls() ? now_ : claim.lease().renewal.due());
       }
       break;
+    case Claim::Phase::lost:
     case Claim::Phase::by_token:
       break;
     case Claim::Phase::cleaning_up:

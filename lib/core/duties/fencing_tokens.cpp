@@ -26,6 +26,13 @@ void FencingTokens::propose(Claim& claim, Duration wall_clock) {
   remember(claim, fencing.number);
 }
 
+void FencingTokens::hand_on(Claim& claim, std::uint64_t number) {
+  Fencing& fencing = claim.begin_fencing();
+  fencing.number = fencing.first = number;
+  fencing.reach = fence_limit;
+  fencing.rounds = 2;  // it has been acknowledged once
+}
+
 void FencingTokens::remember(const Claim& claim, std::uint64_t number) {
   // A number beyond reach is not proposed, and must not hide one within reach.
   if (number > claim.fencing()->reach) return;
@@ -58,6 +65,10 @@ void FencingTokens::complete(const Claim& claim, Answer& answer, std::uint64_t f
 
 bool FencingTokens::acknowledges(const Claim& claim, const Answer& answer) {
   const Fencing& fencing = *claim.fencing();
+  // A number that was handed on stays if no node has a larger one: nobody else was given it.
+  const bool stays = answer.reply == Reply::behind && claim.phase == Claim::Phase::by_token &&
+                     fencing.number == fencing.first && answer.number <= fencing.number;
+  if (stays) return true;
   if (answer.reply != Reply::granted) return false;
   if (!is_divided(answer.stamp.verb)) return answer.number == fencing.number;
   // Commands of other clients may have run in between. If the key is ours at the end, it was ours
@@ -111,7 +122,7 @@ bool FencingTokens::answered(Claim& claim, const Answer& answer) {
     fencing.highest = std::max(fencing.highest, answer.number);
     remember(claim, answer.number);
   }
-  if (claim.phase != Claim::Phase::acquiring) return false;
+  if (claim.phase != Claim::Phase::acquiring && claim.task != Claim::Task::fence) return false;
   if (is_short(answer.stamp.verb) && answer.reply == Reply::behind) {
     numbers_.note_behind(claim.resource(), true);
   }
@@ -145,8 +156,10 @@ FencingTokens::Prospect FencingTokens::prospect(const Claim& claim) const {
   // A later round ends when it can no longer win and none of its requests is unanswered: a late
   // answer would be taken for an answer to the next round.
   const Fencing& fencing = *claim.fencing();
-  const std::size_t possible =
-      fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();
+  // A node that extends a lease late says nothing about numbers.
+  const NodeSet pending =
+      claim.phase == Claim::Phase::acquiring ? claim.round.pending() : NodeSet();
+  const std::size_t possible = fencing.acknowledged.size() + fencing.asked.size() + pending.size();
   if (possible >= claim.round.quorum()) return Prospect::open;
   const NodeSet reachable = claim.round.granted() & nodes_.up();
   if (reachable.size() < claim.round.quorum()) return Prospect::none;

@@ -25,6 +25,9 @@ class FencingTokens {
 
   /// Proposes the first number of an attempt. `wall_clock`: the time since 1970.
   void propose(Claim& claim, Duration wall_clock);
+  /// Takes over the number of a lease that was handed on. It is kept if no node that has the key
+  /// has a larger one, otherwise raised.
+  static void hand_on(Claim& claim, std::uint64_t number);
   /// The short form of `verb` if it can be used; otherwise `verb`.
   [[nodiscard]] Verb short_form(const Claim& claim, Verb verb) const;
 

@@ -132,14 +132,26 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   // An error changes nothing on the node. Only an explicit answer means that the node does not have
   // our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
-  // An answer to a downgrade does not count here, because the lease may be released after it.
-  const bool straggler_of_a_won_round =
-      (answer.stamp.verb == Verb::extend || answer.stamp.verb == Verb::extend_plain) &&
-      !claim.is_hold && claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&
-      now_ < claim.valid_until;
-  if (straggler_of_a_won_round && answer.reply == Reply::gone) {
-    sender_.send(claim, Verb::extend_or_set, NodeSet::of(answer.node));
+  const bool decided = claim.task != Claim::Task::extend;
+  if (answer.reply == Reply::gone && decided) repair(claim, NodeSet::of(answer.node));
+}
+
+void KeyNotes::repair(Claim& claim, NodeSet nodes) {
+  if (!nodes.empty() && may_repair(claim)) sender_.send(claim, Verb::extend_or_set, nodes);
+}
+
+bool KeyNotes::may_repair(const Claim& claim) const {
+  // A downgrade repairs nothing, because the lease may be released after it.
+  if (now_ >= claim.valid_until || claim.verb != Verb::extend) return false;
+  const Round& round = claim.round;
+  if (claim.phase == Claim::Phase::held) {
+    // Nodes that did not answer may have the key: the lease can still be extended.
+    return round.with(Vote::refused).size() <= round.spare();
   }
+  // Without a quorum that has the key, a repair could revive a lost lock. The group of a hold is
+  // unknown.
+  return claim.purpose == Claim::Purpose::extend && round.verdict() == Verdict::won &&
+         !claim.is_hold;
 }
 
 void KeyNotes::release_answered(Claim& claim, const Answer& answer) {

@@ -43,9 +43,11 @@ class KeyNotes {
   /// A node granted the request with a plain yes. `is_voter`: the node's vote counts.
   void granted(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter);
   /// An extend was answered, or its connection ended. The key stays a vote as long as each answer
-  /// says that the node kept it. A node that reports the key of a lease as lost, after the round
-  /// was won, is given the key again.
+  /// says that the node kept it. If the round is decided, a node that lacks the key is repaired.
   void extend_answered(Claim& claim, const Answer& answer);
+  /// The round of an extend is decided: gives the key to nodes that said in it that they lack the
+  /// key. Not if fewer nodes than a quorum may still have it: somebody may have broken the lock.
+  void repair(Claim& claim, NodeSet nodes);
   /// A release was answered, or its connection ended; the answer is passed to OwedReleases. Clients
   /// that are queued on the node are notified. A node that deleted the key for an operator is asked
   /// to record who that was.
@@ -61,6 +63,7 @@ class KeyNotes {
   void note_obstacle(const Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   static void forget_key(Claim& claim, const Answer& answer);
+  [[nodiscard]] bool may_repair(const Claim& claim) const;
 
   const Instant& now_;
   const LostVotes& lost_votes_;

@@ -62,7 +62,7 @@ void OwedReleases::answered(Claim& claim, const Answer& answer) {
     claim.work->holds_left = std::max(claim.work->holds_left.value_or(0), answer.holds->count);
   }
   // The release undid a SET that was never counted (see undo_sets); the claim itself goes on.
-  const bool goes_on = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
+  const bool goes_on = claim.has_holder() || claim.phase == Claim::Phase::acquiring;
   if (goes_on) return;
   if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
   claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
@@ -97,7 +97,7 @@ void OwedReleases::undo_sets(NodeIndex node) {
     if (!claim.keys.wants_undo(node)) return;
     // An extend may give the node the key of a held or handed-on lease again: nothing that deletes
     // the key may be on its way.
-    if (claim.phase == Claim::Phase::held) return;
+    if (claim.has_holder()) return;
     claim.keys.undo_sent(sender_.send(claim, Verb::release, NodeSet::of(node)));
   });
 }

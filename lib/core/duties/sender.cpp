@@ -117,8 +117,9 @@ void Sender::note_sent(Claim& claim, Verb verb, NodeSet sent) {
   proof_.sent(verb, sent);
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || is_extend(verb)) {
+    const bool sets = is_set(verb) || repairs(verb);
     const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
-    if (ours) claim.keys.write_sent(sent);
+    if (sets && ours) claim.keys.write_sent(sent);
     claim.keys.asked_for(claim.time_to_ask(verb, now_), now_);
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
@@ -155,6 +156,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
     if (position->reserved_for > Duration::zero()) terms.reserved_for = position->reserved_for;
   }
   terms.downgraded = claim.downgraded;
+  terms.by_token = claim.purpose != Claim::Purpose::acquire;
   if (verb == Verb::break_lock) terms.keeper = keeper_.view();
   if (verb == Verb::write_audit) terms.name = settings_.name;
   terms.may_share_call = claim.purpose == Claim::Purpose::acquire && terms.none();
@@ -189,10 +191,11 @@ bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
   const bool first_round =
       claim.phase == Claim::Phase::held && stamp.round() == claim.round.number();
   if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
-  if (!repairs(stamp.verb)) return true;
-  // Sent again after a release, the request would revive what was released. Sent after the extend
-  // of the next round, it would be counted in that round, which finds out by itself what the node
-  // needs. A round by token never releases.
+  if (!is_extend(stamp.verb)) return true;
+  // Sent again after a release, the request would revive what was released; after a hand-over, it
+  // would extend what is somebody else's. Sent after the extend of the next round, it would be
+  // counted in that round, which finds out by itself what the node needs. A round by token never
+  // releases.
   const bool by_token = claim.purpose == Claim::Purpose::extend;
   return by_token || (claim.phase == Claim::Phase::held && stamp.round() == claim.round.number());
 }

@@ -91,7 +91,8 @@ struct QueueWatched {
   ClaimId claim{};
   OtherClients others = OtherClients::unknown;
 };
-/// The lease reached its deadline.
+/// The lease reached its deadline. Its claim waits for one event that ends it: for Detach if the
+/// holder handed the lease on before, otherwise for Release. Nothing is sent for it until then.
 struct Lost {
   ClaimId claim{};
   const Round* round = nullptr;

@@ -187,7 +187,7 @@ void Engine::on(const Shutdown& shutdown) {
     if (claim.phase == Claim::Phase::held) fail_requests(claim, Errc::closed, &claim.round);
     // Claims that are being cleaned up end too: the answer that they wait for may never come.
     const bool over = claim.phase == Claim::Phase::cleaning_up && claim.task == Claim::Task::none;
-    if (claim.phase == Claim::Phase::held || (over && claim.keys.wants_undo())) clear(claim);
+    if (claim.has_holder() || (over && claim.keys.wants_undo())) clear(claim);
   });
   names_.forget();
   closing_.keep_connections();

@@ -194,6 +194,7 @@ class Engine {
   void judge_attempt(Claim& claim);
   void judge_fencing(Claim& claim);
   void raise_fencing_number(Claim& claim);
+  void fencing_failed(Claim& claim, Errc why);
   void grant(Claim& claim);
   void begin_lease(Claim& claim, const ValidityBasis& basis,
                    const std::optional<RenewalLimits>& limits);
@@ -206,13 +207,14 @@ class Engine {
 
   // engine_release.cpp: how a lease ends
   void begin_release(Claim& claim, CallId request);
-  void end_lease(Claim& claim);
+  void end_lease(Claim& claim, Claim::Phase next);
   void clear(Claim& claim, NodeSet unanswered = {});
   void judge_release(Claim& claim);
   void release_decided(Claim& claim, std::optional<Errc> problem);
 
   // engine_hold.cpp: a lease's life after it was granted
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
+  [[nodiscard]] static ValidityBasis basis_of_round(const Claim& claim);
   void judge_extend(Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
   void extend_lost(Claim& claim);
@@ -228,7 +230,8 @@ class Engine {
   // engine_by_token.cpp: calls about tokens that are not ours
   Claim& new_claim_by_token(Claim::Purpose purpose, CallId request, std::string_view resource,
                             const Token& token, Duration ttl);
-  void adopt(Claim& claim, const ValidityBasis& basis);
+  void check_fencing_number(Claim& claim);
+  void adopt(Claim& claim);
   /// Begins the round of a call by token as soon as it is known whose votes count.
   void begin_when_known(Claim& claim);
   /// Whether the claim waited to know whose votes count. Begins its round if that is known now.

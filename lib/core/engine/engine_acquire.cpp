@@ -196,12 +196,12 @@ void Engine::judge_attempt(Claim& claim) {
 }
 
 void Engine::judge_fencing(Claim& claim) {
-  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+  if (now_ >= claim.valid_until) return fencing_failed(claim, Errc::expired);
   switch (FencingTokens::judge(claim)) {
     case FencingTokens::Verdict::acknowledged:
-      return grant(claim);
+      return claim.phase == Claim::Phase::acquiring ? grant(claim) : adopt(claim);
     case FencingTokens::Verdict::exhausted:
-      return lose_attempt(claim, Errc::excluded);
+      return fencing_failed(claim, Errc::excluded);
     case FencingTokens::Verdict::first_round:
       raise_fencing_number(claim);
       break;
@@ -214,8 +214,15 @@ void Engine::judge_fencing(Claim& claim) {
     case FencingTokens::Prospect::raise:
       return raise_fencing_number(claim);
     case FencingTokens::Prospect::none:
-      return lose_attempt(claim, Errc::unavailable);
+      return fencing_failed(claim, Errc::unavailable);
   }
+}
+
+void Engine::fencing_failed(Claim& claim, Errc why) {
+  if (claim.phase == Claim::Phase::acquiring) return lose_attempt(claim, why);
+  fail_requests(claim, why, &claim.round);
+  claim.task = Claim::Task::none;
+  claim.phase = Claim::Phase::cleaning_up;
 }
 
 void Engine::raise_fencing_number(Claim& claim) {

@@ -42,15 +42,32 @@ void Engine::on(const Adopt& event) {
   Claim& claim = new_claim_by_token(Claim::Purpose::extend, event.request, event.resource,
                                     event.token, event.ttl);
   claim.set_more_resources(event.more_resources, event.group);
+  // The lock may be a writer's: its downgrade may have reached too few nodes.
+  if (claim.terms().kind() == Kind::shared) claim.downgrade();
   claim.valid_until = valid_until(now_, event.ttl);
   claim.work->adopted = event.renewal;
-  if (event.fencing_number != 0) claim.begin_fencing().number = event.fencing_number;
+  if (event.fencing_number != 0) FencingTokens::hand_on(claim, event.fencing_number);
   claims_.index_by_token(claim);
   begin_when_known(claim);
 }
 
+/// Late requests may have returned the key to nodes, while somebody else had the lock in between:
+/// see tools/docs/design/by-token.md. The nodes that have the key know of a larger number then.
+void Engine::check_fencing_number(Claim& claim) {
+  claim.task = Claim::Task::fence;
+  const NodeSet granted = claim.round.granted() & nodes_.up();
+  fencing_.asked(claim, sender_.send(claim, Verb::raise_fence, granted));
+  agenda_.touch(claim);
+}
+
 /// A quorum still had the key, and keeps it for us: a lease like any other from here on.
-void Engine::adopt(Claim& claim, const ValidityBasis& basis) {
+void Engine::adopt(Claim& claim) {
+  const ValidityBasis basis = basis_of_round(claim);
+  // A clock may have stepped since the round was decided.
+  claim.valid_until =
+      std::min(claim.valid_until, basis.deadline(nodes_.steps(), basis.votes_needed));
+  if (now_ >= claim.valid_until) return fencing_failed(claim, Errc::expired);
+  claim.task = Claim::Task::none;
   claim.purpose = Claim::Purpose::acquire;
   claim.phase = Claim::Phase::held;
   claim.unasked = NodeSet();
@@ -123,7 +140,8 @@ void Engine::begin_when_known(Claim& claim) {
     case Claim::Purpose::acquire:
       return;
     case Claim::Purpose::extend:
-      return begin_extend(claim, claim.downgraded ? Verb::downgrade : Verb::extend,
+      return begin_extend(claim,
+                          claim.downgraded && !claim.work->adopted ? Verb::downgrade : Verb::extend,
                           claim.round.ttl());
     case Claim::Purpose::release:
       return begin_release_by_token(claim);

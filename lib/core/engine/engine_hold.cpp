@@ -37,7 +37,7 @@ void Engine::start_queued_extend(Claim& claim) {
     }
   }
   claim.work->queued.clear();
-  if (ttl) begin_extend(claim, Verb::extend_or_set, *ttl);
+  if (ttl) begin_extend(claim, Verb::extend, *ttl);
 }
 
 void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
@@ -59,15 +59,19 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   agenda_.touch(claim);
 }
 
+ValidityBasis Engine::basis_of_round(const Claim& claim) {
+  return {claim.round.number(), claim.round.granted(),
+          static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
+          valid_until(claim.round.start(), claim.round.ttl())};
+}
+
 void Engine::judge_extend(Claim& claim) {
   const Verdict verdict = claim.round.verdict();
   if (verdict == Verdict::pending) return;
   claim.task = Claim::Task::none;
   if (claim.verb == Verb::downgrade) return judge_downgrade(claim);
   const bool by_token = claim.phase == Claim::Phase::by_token;
-  const ValidityBasis basis{claim.round.number(), claim.round.granted(),
-                            static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
-                            valid_until(claim.round.start(), claim.round.ttl())};
+  const ValidityBasis basis = basis_of_round(claim);
   const Instant deadline = basis.deadline(nodes_.steps(), basis.votes_needed);
   // The event may have shown a step of a clock that has ended the lease.
   if (claim.phase == Claim::Phase::held && now_ >= claim.valid_until) return lose(claim);
@@ -80,6 +84,9 @@ void Engine::judge_extend(Claim& claim) {
              !claim.terms().traits().has_holds) {
     // The lease would count as exclusive, but others may hold the lock, too.
     fail_requests(claim, Errc::not_holder, &claim.round);
+  } else if (verdict == Verdict::won && by_token && claim.work->adopted && claim.fencing() &&
+             !claim.terms().traits().has_holds) {
+    check_fencing_number(claim);
   } else if (verdict == Verdict::won) {
     extend_won(claim, basis, deadline);
   } else {
@@ -91,8 +98,11 @@ void Engine::judge_extend(Claim& claim) {
     }
     claim.unasked = NodeSet();
   }
+  key_notes_.repair(claim, claim.round.gone());
   // A claim that was adopted is held now, and goes on.
-  if (claim.phase == Claim::Phase::by_token) claim.phase = Claim::Phase::cleaning_up;
+  if (claim.phase == Claim::Phase::by_token && claim.task == Claim::Task::none) {
+    claim.phase = Claim::Phase::cleaning_up;
+  }
   agenda_.retime(claim);
 }
 
@@ -111,16 +121,8 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
       lease.renewal.extended_by_hand(claim.valid_until);
     }
     if (deadline < basis.until) lease.renewal.hurry(now_);
-  } else if (!claim.is_hold) {
-    // Nodes get a lost key back only after a quorum has shown that it still has the key: before,
-    // that could revive a lost lock. A hold is not given back, because its group is unknown here.
-    const NodeSet without = claim.round.with(Vote::refused);
-    without.each([&](NodeIndex node) {
-      if (!claim.round.vote(node).text.empty()) return;  // somebody else's
-      sender_.send(claim, Verb::extend_or_set, NodeSet::of(node));
-    });
   }
-  if (claim.work->adopted && claim.phase == Claim::Phase::by_token) return adopt(claim, basis);
+  if (claim.work->adopted && claim.phase == Claim::Phase::by_token) return adopt(claim);
   Extended outcome{CallId::none, claim.id(), &claim.round, now_ - claim.round.start(),
                    claim.valid_until};
   outbox_.emit(outcome);  // the lease learns of its deadline before the callers do
@@ -193,8 +195,11 @@ void Engine::lose(Claim& claim) {
   meter_.lease_lost();
   outbox_.emit(Lost{claim.id(), &claim.round});
   // A failed extend may have raised the expiry on a minority: without a release, that key would
-  // outlive the lease.
-  clear(claim);
+  // outlive the lease. But the holder may have handed the lease on before its deadline.
+  claim.task = Claim::Task::none;
+  claim.unasked = NodeSet();
+  end_lease(claim, Claim::Phase::lost);
+  agenda_.retime(claim);
 }
 
 void Engine::warn(Claim& claim) {
@@ -218,10 +223,11 @@ void Engine::fire(Claim& claim) {
         start_queued_call(claim);
       } else if (claim.task == Claim::Task::none && claim.lease().renewal.is_due(now_)) {
         if (const auto ttl = claim.lease().renewal.ask(now_, claim.valid_until)) {
-          begin_extend(claim, Verb::extend_or_set, *ttl);
+          begin_extend(claim, Verb::extend, *ttl);
         }
       }
       break;
+    case Claim::Phase::lost:
     case Claim::Phase::by_token:
       break;
     case Claim::Phase::cleaning_up:

@@ -93,7 +93,9 @@ void Engine::serve_claims_of(NodeIndex node) {
     const bool votes = is_set(claim.verb);
     if (votes && nodes_.undetermined().has(node)) return;  // asked again when its clock is known
     claim.unasked.remove(node);
-    const bool has_vote = voters_.has_vote(claim, node);
+    // A lease that was handed on may have ended since.
+    const bool is_over = claim.phase == Claim::Phase::cleaning_up && now_ >= claim.valid_until;
+    const bool has_vote = voters_.has_vote(claim, node) && !is_over;
     if (votes ? !has_vote : nodes_[node].duplicate_of().has_value()) {
       voters_.record_absent(claim, node);
     } else {

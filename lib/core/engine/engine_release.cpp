@@ -7,7 +7,7 @@
 namespace redlock::core {
 void Engine::on(const Release& event) {
   Claim* claim = claims_.find(event.claim);
-  if (claim == nullptr || claim->phase != Claim::Phase::held) {
+  if (claim == nullptr || !claim->has_holder()) {
     return fail(event.request, closing_.has_begun() ? Errc::closed : Errc::not_holder, nullptr);
   }
   // These failures carry no round, because the round of the release replaces theirs.
@@ -38,19 +38,19 @@ void Engine::begin_release(Claim& claim, CallId request) {
   agenda_.touch_if_decided(claim);
 }
 
-void Engine::end_lease(Claim& claim) {
+void Engine::end_lease(Claim& claim, Claim::Phase next) {
   if (claim.phase == Claim::Phase::held) {
     meter_.lease_ended(now_ - claim.granted_at);
     queue_watch_.end(claim);
     claims_.lease_ended(claim);
   }
   // Renewal ends before a release is sent, so that a late one cannot revive the key.
-  claim.phase = Claim::Phase::cleaning_up;
+  claim.phase = next;
 }
 
 void Engine::clear(Claim& claim, NodeSet unanswered) {
   if (claim.task != Claim::Task::release) claim.task = Claim::Task::none;
-  end_lease(claim);
+  end_lease(claim, Claim::Phase::cleaning_up);
   claim.unasked = NodeSet();
   if (claim.cooldown(now_) > Duration::zero()) {
     // Every node keeps the rest of the interval, even a node that missed the lease: otherwise those
@@ -94,10 +94,10 @@ void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
 
 void Engine::on(const Detach& event) {
   Claim* claim = claims_.find(event.claim);
-  if (claim == nullptr || claim->phase != Claim::Phase::held) return;
+  if (claim == nullptr || !claim->has_holder()) return;
   fail_requests(*claim, Errc::cancelled, &claim->round);
   claim->task = Claim::Task::none;
-  end_lease(*claim);
+  end_lease(*claim, Claim::Phase::cleaning_up);
   names_.note_detached();
   claim->keys.hand_over();
   agenda_.retime(*claim);

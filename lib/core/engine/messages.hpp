@@ -107,11 +107,12 @@ struct Downgrade {
   CallId request{};
   ClaimId claim{};
 };
+/// Ends a lease, also one that is lost, and removes the keys.
 struct Release {
   CallId request{};
   ClaimId claim{};
 };
-/// Ends ownership and leaves the keys.
+/// Ends a lease, also one that is lost in the meantime, and leaves the keys to their new owner.
 struct Detach {
   ClaimId claim{};
 };

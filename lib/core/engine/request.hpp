@@ -43,6 +43,7 @@ struct Terms {
   std::string_view keeper{};         ///< break_lock: the token that keeps everybody out
   std::string_view name{};           ///< write_name, write_audit: what people call this client
   bool downgraded = false;           ///< a writer's key with this token becomes a reader's hold
+  bool by_token = false;             ///< the kind of the token's lock is unknown
 
   // --- waiting ---
   /// If other holders are in the way: for how long nodes refuse new holds, and keep the free ones
@@ -75,7 +76,7 @@ struct Terms {
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == Duration::zero() &&
            writer_reservation == Duration::zero() && permits == 0 && client.empty() &&
-           name.empty() && keeper.empty() && !downgraded;
+           name.empty() && keeper.empty() && !downgraded && !by_token;
   }
 };
 

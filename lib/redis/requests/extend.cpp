@@ -59,6 +59,11 @@ void append_extend_if_ours(Writer& out) {
   out.command({"SET", out.resource(), out.token(), "IFEQ", out.token(), "GET", "PX", out.ttl()});
 }
 
+/// The kind of lock, as extend.lua has it.
+std::string_view kind_of(const core::Terms& terms) {
+  return terms.group.empty() ? std::string_view("key") : terms.group;
+}
+
 /// How long readers have the reservation after a downgrade; none: a key of the token stays as it
 /// is.
 std::optional<std::string_view> reservation_of(Writer& out, const core::Terms& terms) {
@@ -69,7 +74,7 @@ constexpr SharedForm renewals_in_one_call{
     .script = &scripts::extends,
     .common = &core::Terms::ttl,
     .all = Reply::extended,
-    .each = [](const Value& value) noexcept { return classify_extend(true, value); },
+    .each = [](const Value& value) noexcept { return classify_extend(false, value); },
 };
 
 constexpr std::array all_extends{
@@ -80,15 +85,19 @@ constexpr std::array all_extends{
                     Reply::error},
         .values = 1,
         .encode =
-            [](Writer& out, const core::Terms&) {
-              out.script(scripts::Extend{.resources = out.resources(),
-                                         .token = out.token(),
-                                         .ttl_ms = out.ttl(),
-                                         .repair = ""});
+            [](Writer& out, const core::Terms& terms) {
+              out.script(
+                  scripts::Extend{.resources = out.resources(),
+                                  .token = out.token(),
+                                  .ttl_ms = out.ttl(),
+                                  .kind = terms.by_token ? std::string_view() : kind_of(terms),
+                                  .repair = "",
+                                  .reservation_ms = reservation_of(out, terms)});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_extend(false, *v[0]); },
         .yes = one,
         .yes_means = Reply::extended,
+        .shared = &renewals_in_one_call,
     },
     Row{
         .verb = Verb::extend_or_set,
@@ -101,13 +110,13 @@ constexpr std::array all_extends{
               out.script(scripts::Extend{.resources = out.resources(),
                                          .token = out.token(),
                                          .ttl_ms = out.ttl(),
-                                         .repair = terms.group.empty() ? "key" : terms.group,
+                                         .kind = kind_of(terms),
+                                         .repair = "1",
                                          .reservation_ms = reservation_of(out, terms)});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_extend(true, *v[0]); },
         .yes = one,
         .yes_means = Reply::extended,
-        .shared = &renewals_in_one_call,
     },
     Row{
         .verb = Verb::downgrade,
@@ -121,6 +130,7 @@ constexpr std::array all_extends{
               out.script(scripts::Extend{.resources = out.resources(),
                                          .token = out.token(),
                                          .ttl_ms = "0",
+                                         .kind = "",
                                          .repair = "",
                                          .reservation_ms = out.reserved_for()});
             },

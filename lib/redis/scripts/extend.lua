@@ -1,9 +1,9 @@
 -- keys: resources...
--- args: token, ttl_ms, repair, reservation_ms?
--- Extends the locks of the token. `repair` says how a node restores locks that it lost: '' not at all, 'key' as keys of
--- their own, else as a hold of the group of that name. `reservation_ms` is given only for a writer's lease that was
--- downgraded: a key of the token becomes a reader's hold in one step, and the readers at the front of the queue are let
--- in. The resource is reserved for these readers for `reservation_ms`.
+-- args: token, ttl_ms, kind, repair, reservation_ms?
+-- Extends the locks of the token. `kind` says what they are: 'key' keys of their own, '' unknown, else holds of the group
+-- of that name. `repair` '1': a node restores locks that it lost. `reservation_ms` is given only if a writer's key with
+-- the token is to become a reader's hold, in one step: the readers at the front of the queue are let in, and the
+-- resource is reserved for them for `reservation_ms`.
 -- Returns 1: ours, and the locks now live at least `ttl_ms`; {1, holds}: a hold of ours, which now lives at least
 -- `ttl_ms`; 2: something was gone and is ours again; 0: gone; -1: not ours.
 local call = redis.call
@@ -43,7 +43,7 @@ end
 -- with: possession
 local holding, gone = nil, {}
 for i = 1, #keys.resources do
-  local what, other, whose = possession_of(keys.resources[i], args.token, args.repair, #keys.resources == 1)
+  local what, other, whose = possession_of(keys.resources[i], args.token, args.kind, #keys.resources == 1)
   if not what then
     return other
   elseif what == 'hold' then
@@ -56,7 +56,7 @@ for i = 1, #keys.resources do
     gone[#gone + 1] = keys.resources[i]
   end
 end
-if #gone > 0 and args.repair == '' then
+if #gone > 0 and args.repair ~= '1' then
   return 0
 end
 if holding then
@@ -68,10 +68,10 @@ if holding then
   return {1, holding}
 end
 for _, key in ipairs(gone) do
-  if args.repair == 'key' then
+  if args.kind == 'key' then
     call('set', key, args.token, 'PX', args.ttl_ms)
   else
-    share(key, args.repair, args.token, milliseconds() + args.ttl_ms)
+    share(key, args.kind, args.token, milliseconds() + args.ttl_ms)
   end
 end
 for i = 1, #keys.resources do

@@ -1,9 +1,9 @@
 -- keys: resources...
 -- args: tokens..., ttl_ms
--- Does what extend.lua does with `repair` 'key', for many locks: each has one resource, and nobody shares it. One call
--- costs the node half of what as many calls would.
+-- Does what extend.lua does with `kind` 'key' and without `repair`, for many locks: each has one resource, and nobody
+-- shares it. One call costs the node half of what as many calls would.
 -- Returns the number of locks if all are ours and now live at least `ttl_ms`. Otherwise returns for each lock 1: ours,
--- and it now lives at least `ttl_ms`; 2: it was gone and is ours again; -1: not ours.
+-- and it now lives at least `ttl_ms`; 0: gone; -1: not ours.
 
 -- pcall, because every error (NOPERM, READONLY, ...) must reach the caller word for word.
 local pcall = redis.pcall
@@ -29,7 +29,6 @@ end
 
 -- with: holds
 -- with: possession
--- Extends the locks that are ours first: if an error ends the script here, no missing key was set.
 local results = {}
 for i, key in ipairs(keys.resources) do
   local what, other = possession_of(key, args.tokens[i], 'key', false)
@@ -37,13 +36,7 @@ for i, key in ipairs(keys.resources) do
     raise(key, args.ttl_ms)
     results[i] = 1
   else
-    results[i] = what or other
-  end
-end
-for i, key in ipairs(keys.resources) do
-  if results[i] == 'gone' then
-    local set = pcall('set', key, args.tokens[i], 'PX', args.ttl_ms)
-    results[i] = set.err and set or 2
+    results[i] = what and 0 or other
   end
 end
 return results

@@ -129,6 +129,55 @@ TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
   EXPECT_EQ(answers, 8);
 }
 
+class HandedOnWhileTheLoopIsBusy : public AsyncOnCallersLoop {
+ protected:
+  /// Another thread hands a lease on before its deadline: the call waits for the loop.
+  [[nodiscard]] DetachedLease hand_on(AsyncClient& client) {
+    Lease lease;
+    client.try_acquire(resource_, {.ttl = seconds(5), .renew = false}, [&](Result<Lease> granted) {
+      ASSERT_TRUE(succeeded(granted));
+      lease = *std::move(granted);
+    });
+    EXPECT_TRUE(loop_.run_until([&] { return lease.valid(); }));
+    EXPECT_TRUE(eventually([&] { return shared_nodes(3).count_held(resource_) == 3; }));
+    deadline_ = lease.valid_until();
+    DetachedLease detached;
+    std::thread([&] { detached = lease.detach(); }).join();
+    EXPECT_EQ(detached.resources, std::vector<std::string>{resource_});
+    return detached;
+  }
+  /// The new owner has it, and a third client does not get it.
+  void expect_that_it_stays(const Lease& adopted) {
+    const std::string token = adopted.token().str();
+    EXPECT_EQ(shared_nodes(3).count_held_by(resource_, token), 3U);
+    EXPECT_TRUE(failed_with(taker_.try_acquire(resource_), Errc::held));
+    EXPECT_TRUE(adopted.valid());
+  }
+
+  Client taker_ = make_client(patient(shared_urls(3)));
+  BootClock::time_point deadline_{};
+};
+
+TEST_F(HandedOnWhileTheLoopIsBusy, ALeaseIsNotReleasedAtItsDeadline) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  const DetachedLease detached = hand_on(client);
+  auto adopted = taker_.adopt(detached, {.ttl = seconds(25)});
+  ASSERT_TRUE(succeeded(adopted));
+  ASSERT_TRUE(eventually([&] { return BootClock::now() > deadline_; }));
+  // Timers fire before the call of the other thread is handled.
+  close(client);
+  expect_that_it_stays(*adopted);
+}
+
+TEST_F(HandedOnWhileTheLoopIsBusy, ALeaseIsNotReleasedByAClientThatCloses) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  const DetachedLease detached = hand_on(client);
+  auto adopted = taker_.adopt(detached, {.ttl = seconds(25)});
+  ASSERT_TRUE(succeeded(adopted));
+  close(client);
+  expect_that_it_stays(*adopted);
+}
+
 TEST_F(AsyncOnCallersLoop, AnEmptyFunctionIsNoCallback) {
   AsyncClient client = AsyncOnCallersLoop::client();
   client.try_acquire(resource_, {}, std::function<void(Result<Lease>)>());

@@ -118,6 +118,39 @@ TEST_F(Adoption, RefusesWhatIsNoDetachedLease) {
   EXPECT_TRUE(succeeded(taker_.adopt(detached)));
 }
 
+TEST_F(Adoption, OfAWritersLockAsAReadersLetsReadersIn) {
+  DetachedLease detached = hand_on(resource_, {.ttl = seconds(20), .fencing = true});
+  detached.kind = Target::Kind::shared;
+  auto adopted = taker_.adopt(detached, {.ttl = seconds(20)});
+  ASSERT_TRUE(succeeded(adopted));
+  EXPECT_EQ(adopted->fencing_token(), detached.fencing_token);
+  EXPECT_TRUE(succeeded(other_.try_acquire(shared(resource_))));
+  EXPECT_TRUE(failed_with(other_.try_acquire(resource_), Errc::held));
+  EXPECT_TRUE(succeeded(adopted->extend(seconds(20))));
+  EXPECT_EQ(adopted->detach().kind, Target::Kind::shared);
+}
+
+TEST_F(Adoption, GetsALargerFencingNumberIfSomebodyAskedForOneSince) {
+  const DetachedLease detached = hand_on(resource_, {.ttl = seconds(20), .fencing = true});
+  EXPECT_TRUE(failed_with(other_.try_acquire(resource_, {.fencing = true}), Errc::held));
+  auto adopted = taker_.adopt(detached, {.ttl = seconds(20)});
+  ASSERT_TRUE(succeeded(adopted));
+  EXPECT_GT(adopted->fencing_token(), detached.fencing_token)
+      << "the other client could have had the lock in between";
+  const std::optional<FencingToken> number = adopted->fencing_token();
+  ASSERT_TRUE(succeeded(adopted->release()));
+  const auto next = acquire_patiently(other_, resource_, {.fencing = true});
+  ASSERT_TRUE(succeeded(next));
+  EXPECT_GT(next->fencing_token(), number);
+}
+
+TEST_F(Adoption, OfAnOwnersHoldAsAReadersIsRefused) {
+  DetachedLease detached = hand_on(owned(resource_, "nightly"), {.ttl = seconds(20)});
+  detached.kind = Target::Kind::shared;
+  detached.owner.clear();
+  EXPECT_TRUE(failed_with(taker_.adopt(detached), Errc::not_holder));
+}
+
 class AdoptionOverNodes : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(AdoptionOverNodes, OutlivesTheGiverAndAMinority) {

@@ -193,6 +193,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     terms.more_resources = also;
     terms.group = groups[request.group];
     terms.downgraded = request.downgraded;
+    terms.by_token = request.by_token;
     terms.writer_reservation = milliseconds(request.writer_reservation_ms);
     terms.cooldown = milliseconds(request.cooldown_ms);
     terms.permits = request.permits;
@@ -264,7 +265,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
       if (random_.per_mille(500)) request.writer_reservation_ms = 5'500;
       if (random_.per_mille(500)) request.client = 1 + static_cast<std::uint64_t>(random_.below(3));
     }
-    if (verb == Verb::extend_or_set && !request.both) {
+    if (verb == Verb::extend) request.by_token = random_.per_mille(300);
+    if ((verb == Verb::extend_or_set || verb == Verb::extend) && !request.both) {
       request.group = static_cast<std::uint64_t>(random_.below(4));
       request.downgraded = request.group == 1 && random_.per_mille(500);
     }

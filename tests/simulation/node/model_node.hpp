@@ -58,6 +58,7 @@ struct Request {
   bool quiet = false;             ///< a release that notifies nobody and reserves for nobody
   std::uint64_t keeper = 0;       ///< break_lock: the token that keeps everybody out
   bool downgraded = false;        ///< a writer's key becomes a reader's hold
+  bool by_token = false;          ///< an extend that does not know the kind of the lock
   std::int64_t reserved_ms = 20;  ///< how long a free lock is reserved for its successor
 };
 
@@ -233,6 +234,10 @@ class ModelNode {
   /// `until`.
   [[nodiscard]] bool ends_within(std::size_t resource, True from, True until) const;
   [[nodiscard]] bool has(std::size_t resource, std::uint64_t token, True now) const;
+  /// Whether the token has a hold of the resource.
+  [[nodiscard]] bool has_hold(std::size_t resource, std::uint64_t token) const {
+    return memory_.keys[resource].holds.count(token) != 0;
+  }
   /// Whether the client has a queue position, the duty of the standby, or a turn.
   [[nodiscard]] bool has_waiter(std::size_t resource, std::uint64_t client) const;
   [[nodiscard]] bool has_turn(std::size_t resource, std::uint64_t client) const;
@@ -293,6 +298,7 @@ class ModelNode {
   [[nodiscard]] bool is_taken(std::size_t resource, const Request& request, True now,
                               Response& response);
   void take(const Request& request, True now, Response& response);
+  [[nodiscard]] bool repairs(const Request& request) const;
   void extend_hold(const Request& request, True now, Response& response);
   void share_with_readers(const Request& request, True now);
   void leave(const Request& request, True now, Response& response);

@@ -8,6 +8,12 @@ namespace redlock::simulation {
 using core::Reply;
 using core::Verb;
 
+bool ModelNode::repairs(const Request& request) const {
+  return request.stamp.verb == Verb::extend_or_set ||
+         ((mutant_ == Mutant::renewals_repair || mutant_ == Mutant::number_is_not_checked) &&
+          request.stamp.verb == Verb::extend && !request.by_token);
+}
+
 void ModelNode::extend(const Request& request, True now, Response& response) {
   Key& mine = memory_.keys[request.resource];
   const bool downgrades = request.stamp.verb == Verb::downgrade;
@@ -24,7 +30,7 @@ void ModelNode::extend(const Request& request, True now, Response& response) {
     gone = gone || key.token == 0;
   }
   response.reply = gone ? Reply::gone : Reply::extended;
-  if (gone && request.stamp.verb != Verb::extend_or_set) return;
+  if (gone && !repairs(request)) return;
   for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
     Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
     if (key.token == 0) key = {};
@@ -38,11 +44,11 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
   Key& key = memory_.keys[request.resource];
   const bool downgrades = request.stamp.verb == Verb::downgrade;
   const std::int64_t ends = clock.milliseconds(now) + (downgrades ? 0 : request.ttl_ms);
-  const bool repairs = request.stamp.verb == Verb::extend_or_set;
+  const bool restores = repairs(request);
   const bool ours = key.token != 0 && key.token == request.token;
   response.reply = ours ? Reply::extended : Reply::taken;
   if (ours) key.expires = std::max(key.expires, ends);
-  if (ours && (request.downgraded || downgrades)) {
+  if (ours && (request.downgraded || downgrades) && mutant_ != Mutant::adopted_writers_stay) {
     share_with_readers(request, now);
     response.holds = core::Holds{.count = 1};
     return;
@@ -51,8 +57,9 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
   const bool none = key.group == 0;
   remove_ended(key, now);
   // A caller that extends by the token alone does not know the group.
-  const std::uint64_t group = repairs ? request.group : 0;
-  const bool is_alone = repairs && group == 0;
+  const bool is_unknown = downgrades || (request.by_token && !restores);
+  const std::uint64_t group = is_unknown ? 0 : request.group;
+  const bool is_alone = !is_unknown && group == 0;
   const auto mine = key.holds.find(request.token);
   if (mine != key.holds.end() && !is_alone) {
     if ((request.downgraded || downgrades) && key.group != 1) return;
@@ -63,7 +70,7 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
   }
   if (!none && key.group != group && (!key.holds.empty() || key.next != 0)) return;
   response.reply = Reply::gone;
-  if (!repairs || (key.writer != 0 && group == 1)) return;
+  if (!restores || (key.writer != 0 && group == 1)) return;
   response.reply = Reply::repaired;
   if (key.group != group) key = {};
   if (group == 0) {

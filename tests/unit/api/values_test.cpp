@@ -123,6 +123,11 @@ TEST(DetachedLeaseText, IsOneWordThatSaysAll) {
   }
 }
 
+TEST(DetachedLeaseText, OfNothingIsEmptyAndRefused) {
+  EXPECT_EQ(DetachedLease().str(), "");
+  EXPECT_FALSE(DetachedLease::parse(""));
+}
+
 TEST(DetachedLeaseText, MayHaveBlanksAroundIt) {
   const std::string text = some_lease().str();
   EXPECT_EQ(DetachedLease::parse(text + "\n"), some_lease());

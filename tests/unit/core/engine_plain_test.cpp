@@ -137,19 +137,20 @@ TEST(PlainCommands, AskTheScriptWhetherATokenIsAHold) {
 TEST(PlainCommands, DoNotExtendWhereAScriptMayRun) {
   Comparing h;
   h.hold(10s);
-  EXPECT_EQ(h.extend(2, 20s), "extend-or-set t1 -> 0 1 2")
-      << "another program may have extended it";
+  EXPECT_EQ(h.extend(2, 20s), "extend t1 -> 0 1 2") << "another program may have extended it";
 }
 
 TEST(PlainCommands, AreAllThatAUserWithoutScriptsSends) {
   Comparing h(false);
   h.hold(10s);
-  EXPECT_EQ(h.extend(2, 5s), "repair-plain t1 -> 0 1 2");
-  EXPECT_EQ(h.engine().claim(h.lease)->time_to_ask(Verb::repair_plain, h.now()), 10s)
+  EXPECT_EQ(h.extend(2, 5s), "extend-plain t1 -> 0 1 2");
+  EXPECT_EQ(h.engine().claim(h.lease)->time_to_ask(Verb::extend_plain, h.now()), 10s)
       << "never for less time than before";
   h.answer(0, Reply::taken, "t1");
+  h.answer(1, Reply::gone);
+  EXPECT_EQ(h.answer(2, Reply::taken, "t1"),
+            "extended until 9898ms; extended #2 until 9898ms; repair-plain t1 -> 1");
   h.answer(1, Reply::repaired);
-  EXPECT_EQ(h.answer(2, Reply::taken, "t1"), "extended until 9898ms; extended #2 until 9898ms");
   EXPECT_EQ(h.release(3), "release-plain t1 -> 0 1 2");
   h.answer(0, Reply::released);
   EXPECT_EQ(h.queued(1), "released #3") << "it may not notify";

@@ -78,11 +78,18 @@ class Harness {
           std::visit([this](const auto& alternative) { return describe(alternative); }, command);
     }
     if (!shows_notifications) answer_about_queues();
+    if (releases_lost) {
+      for (const ClaimId claim : std::exchange(lost_, {})) {
+        append(text, step(Release{CallId::none, claim}));
+      }
+    }
     const NodeSet probed = std::exchange(probed_, NodeSet());
     if (!answers_probes) return text;
     probed.each([&](NodeIndex node) { append(text, step(Subscribed{node})); });
     return text;
   }
+  /// Whether lost leases are released after the step, as by the library if no holder was first.
+  bool releases_lost = true;
   /// Whether nodes answer at once that notifications still arrive.
   bool answers_probes = true;
   /// Whether the text shows commands about notifications; otherwise the harness answers those about
@@ -373,6 +380,8 @@ class Harness {
       open_[disconnect->node].clear();
     } else if (const auto* acquired = std::get_if<Acquired>(&command)) {
       lease = acquired->claim;
+    } else if (const auto* lost = std::get_if<Lost>(&command)) {
+      lost_.push_back(lost->claim);
     }
   }
 
@@ -551,6 +560,7 @@ class Harness {
   std::vector<std::deque<Stamp>> open_;
   NodeSet connecting_;
   NodeSet probed_;
+  std::vector<ClaimId> lost_;
   Duration name_kept_{};
   Engine engine_;
   Instant now_{};

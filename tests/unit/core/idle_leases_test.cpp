@@ -24,7 +24,7 @@ TEST(IdleLeases, a_lease_that_every_node_has_granted_keeps_no_memory_for_rounds)
   h.tick();
   EXPECT_FALSE(lease_of(h).work);
   EXPECT_EQ(lease_of(h).round.with(Vote::granted), NodeSet::first(3)) << "who has it is known";
-  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0 1 2");
+  EXPECT_EQ(h.pass(3s), "extend t1 -> 0 1 2");
   EXPECT_TRUE(lease_of(h).work);
   h.answers({0, 1}, Reply::extended);
   h.tick();
@@ -90,7 +90,7 @@ TEST(Renewal, of_a_crowd_keeps_its_distance) {
   const Duration first = h.until_deadline();
   EXPECT_LT(first, 3s);
   EXPECT_GE(first, 1500ms - 8ms);
-  EXPECT_EQ(h.pass(first), "extend-or-set t1 -> 0 1 2");
+  EXPECT_EQ(h.pass(first), "extend t1 -> 0 1 2");
   h.answers({0, 1, 2}, Reply::extended);
   EXPECT_EQ(h.until_deadline(), 3s);
 }

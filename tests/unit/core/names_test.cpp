@@ -129,7 +129,7 @@ TEST(Names, AreKeptForALeaseThatIsExtended) {
   h.acquire(1, 10s);
   h.answers({0, 1, 2}, Reply::granted);
   h.answers({0, 1, 2}, Reply::done);
-  EXPECT_EQ(h.extend(2, 2h), "extend-or-set t1 -> 0 1 2");
+  EXPECT_EQ(h.extend(2, 2h), "extend t1 -> 0 1 2");
   EXPECT_EQ(h.pass(0s), "write-name -> 0 1 2");
   EXPECT_EQ(h.name_kept(), 4h);
 }

@@ -54,7 +54,7 @@ class SharedCallToFake : public testing::Test {
     connection_->flush();
   }
   void release(std::uint16_t count) { send(Verb::release, count); }
-  void renew(std::uint16_t count) { send(Verb::extend_or_set, count); }
+  void renew(std::uint16_t count) { send(Verb::extend, count); }
   void script_answers(const std::string& answer) {
     server_.on("EVALSHA", [answer](const test::Command&) -> test::FakeAnswer { return answer; });
   }
@@ -125,9 +125,9 @@ TEST_F(SharedCallToFake, OneNumberAnswersAllRenewals) {
 
 TEST_F(SharedCallToFake, RenewalsHaveAnAnswerEachUnlessAllAreOurs) {
   script_answers(
-      resp::array({resp::integer(1), resp::integer(2), resp::integer(-1), resp::error("NOPERM")}));
+      resp::array({resp::integer(1), resp::integer(0), resp::integer(-1), resp::error("NOPERM")}));
   renew(4);
-  const std::vector<Reply> expected{Reply::extended, Reply::repaired, Reply::taken, Reply::error,
+  const std::vector<Reply> expected{Reply::extended, Reply::gone, Reply::taken, Reply::error,
                                     Reply::granted};
   EXPECT_EQ(replies(5), expected);
 }
@@ -156,7 +156,7 @@ TEST_F(SharedCallToFake, AScriptThatIsNotKnownIsSentInFullNextTimeOnly) {
   EXPECT_EQ(replies(3), expected);
   owner_.answers.clear();
   EXPECT_EQ(connection_->form_of_call(Verb::release), core::ScriptForm::text);
-  EXPECT_EQ(connection_->form_of_call(Verb::extend_or_set), core::ScriptForm::digest);
+  EXPECT_EQ(connection_->form_of_call(Verb::extend), core::ScriptForm::digest);
   release(2);
   EXPECT_EQ(connection_->form_of_call(Verb::release), core::ScriptForm::digest);
   expected = {Reply::released, Reply::released, Reply::granted};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/claim/holder_words.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "support/resp.hpp"
@@ -77,16 +78,41 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
   EXPECT_EQ(encode(Verb::release, ScriptForm::text),
             command({"EVAL", text(scripts::release), "1", "r", "t0k", "0", "20"}));
   EXPECT_EQ(encode(Verb::extend, ScriptForm::digest),
-            command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "30000", ""}));
+            command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "30000", "key", ""}));
   EXPECT_EQ(encode(Verb::extend_or_set, ScriptForm::text),
-            command({"EVAL", text(scripts::extend), "1", "r", "t0k", "30000", "key"}));
+            command({"EVAL", text(scripts::extend), "1", "r", "t0k", "30000", "key", "1"}));
   EXPECT_EQ(encode(Verb::downgrade, ScriptForm::digest),
-            command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "0", "", "20"}));
+            command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "0", "", "", "20"}));
   EXPECT_EQ(encode(Verb::inspect, ScriptForm::digest),
             command({"EVALSHA", sha1(scripts::inspect), "3", "r", "redlock:node:numbers",
                      "redlock:node:quarantine", "t0k"}));
   EXPECT_EQ(encode(Verb::expire_orphan, ScriptForm::digest),
             command({"EVALSHA", sha1(scripts::expire_orphan), "1", "r", "30000", "128"}));
+}
+
+TEST(Encoder, AnExtendNamesTheKindOfTheLockIfItKnowsIt) {
+  Encoder encoder;
+  const auto extend = [&](Verb verb, const Terms& terms) {
+    return std::string(test::encode(encoder, verb, ScriptForm::digest, Dialect::classic, "r",
+                                    token(), milliseconds(30'000), 0, terms));
+  };
+  const auto expected = [](auto&&... words) {
+    return test::resp::command(
+        {"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "30000", words...});
+  };
+  EXPECT_EQ(extend(Verb::extend, {}), expected("key", ""));
+  Terms by_token;
+  by_token.by_token = true;
+  EXPECT_EQ(extend(Verb::extend, by_token), expected("", ""));
+  EXPECT_EQ(extend(Verb::extend_or_set, by_token), expected("key", "1"));
+  Terms readers;
+  readers.group = core::readers_group;
+  EXPECT_EQ(extend(Verb::extend, readers), expected("shared", ""));
+  EXPECT_EQ(extend(Verb::extend_or_set, readers), expected("shared", "1"));
+  readers.downgraded = true;
+  EXPECT_EQ(extend(Verb::extend, readers), expected("shared", "", "20"));
+  readers.by_token = true;
+  EXPECT_EQ(extend(Verb::extend, readers), expected("", "", "20")) << "it is adopted as a reader's";
 }
 
 TEST(Encoder, AFencedSetCarriesItsNumber) {
@@ -117,8 +143,8 @@ TEST(Encoder, SeveralResourcesAreTakenExtendedAndReleasedInOneScript) {
   EXPECT_EQ(encode(Verb::take),
             command({"EVALSHA", sha1(scripts::take), "4", "redlock:node:numbers", "r", "s", "t",
                      "t0k", "30000", "0", "0", "", "", "30000", "20"}));
-  EXPECT_EQ(encode(Verb::extend_or_set),
-            command({"EVALSHA", sha1(scripts::extend), "3", "r", "s", "t", "t0k", "30000", "key"}));
+  EXPECT_EQ(encode(Verb::extend_or_set), command({"EVALSHA", sha1(scripts::extend), "3", "r", "s",
+                                                  "t", "t0k", "30000", "key", "1"}));
   EXPECT_EQ(encode(Verb::release),
             command({"EVALSHA", sha1(scripts::release), "3", "r", "s", "t", "t0k", "0", "20"}));
 }

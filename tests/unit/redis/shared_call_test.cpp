@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using test::resp::command;
 
 const SharedForm& releases() { return *row_of(core::Verb::release).shared; }
-const SharedForm& renewals() { return *row_of(core::Verb::extend_or_set).shared; }
+const SharedForm& renewals() { return *row_of(core::Verb::extend).shared; }
 
 Terms lock(std::string_view resource, std::string_view token = "me") {
   Terms terms;

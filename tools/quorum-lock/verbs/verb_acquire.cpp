@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <chrono>
 #include <utility>
 
@@ -44,8 +46,10 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
                        ? acquired_json(subject, target, lease)
                        : acquired_text(Style::of_standard_output(), settings, subject, lease));
   // If the token could not be printed, the lease is released: it would only block the resource.
-  if (printed == code(ExitCode::done)) static_cast<void>(lease.detach());
-  return printed;
+  if (printed != code(ExitCode::done)) return printed;
+  if (!lease.detach().resources.empty()) return printed;
+  print_error(fmt::format("'{}' was lost while its token was printed", subject.resource));
+  return code(ExitCode::unavailable);
 }
 
 }  // namespace redlock::cli

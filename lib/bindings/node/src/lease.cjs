@@ -60,9 +60,7 @@ class Lease {
   throwIfInvalid() {
     if (this.valid) return;
     if (this.#releasing !== null) throw this.#over();
-    throw this.#loss ?? new RedlockError({
-      code: 'lost', message: `the lease on '${this.resource}' is past its deadline`,
-    });
+    throw this.#loss ?? this.#pastDeadline();
   }
 
   async extend(ttl = this.#ttl) {
@@ -100,9 +98,12 @@ class Lease {
   detach() {
     if (this.#releasing !== null) throw this.#over();
     this.#connection.forget(this.#id, this);
-    this.#releasing = Promise.reject(this.#over());
+    const text = native.detach(this.#handle);
+    const why = text === '' ? this.#loss ?? this.#pastDeadline() : this.#over();
+    this.#releasing = Promise.reject(why);
     this.#releasing.catch(() => {});
-    return new DetachedLease(native.detach(this.#handle));
+    if (text === '') throw why;
+    return new DetachedLease(text);
   }
 
   /** The end of the work that it protects: fails if the lock was lost before, because another
@@ -125,6 +126,12 @@ class Lease {
     this.#connection.forget(this.#id, this);
     this.#loss = reason;
     this.#lost?.abort(reason);
+  }
+
+  #pastDeadline() {
+    return new RedlockError({
+      code: 'lost', message: `the lease on '${this.resource}' is past its deadline`,
+    });
   }
 
   #over() {

@@ -324,6 +324,13 @@ test('a lease is handed on, and adopted once', async () => {
   await assert.rejects(client.adopt('something'), { code: 'invalid_argument' });
 });
 
+test('a lost lease is not handed on', async () => {
+  const lease = await client.acquire('lost-on-its-way', { ttl: 300, renew: false });
+  await eventually('the lease is lost', () => !lease.valid);
+  assert.throws(() => lease.detach(), { code: 'lost' });
+  assert.throws(() => lease.detach(), { code: 'not_holder' });
+});
+
 test('inspect and list', async () => {
   const lease = await client.acquire('seen/1', { name: 'the holder' });
   const inspection = await other.inspect('seen/1');

@@ -114,11 +114,13 @@ class LeaseState:
     def detach(self) -> DetachedLease:
         """Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: for
         handing a lock to another owner, of any process, who calls `Client.adopt` with what is
-        returned. Raises NotHolderError if the lease has ended."""
+        returned. Raises NotHolderError if the lease has ended, or is lost: then its key is not
+        left for anybody."""
         handle = self._take()
-        if handle is None:
+        detached = text(lib.redlock_lease_detach(handle.pointer)) if handle is not None else ""
+        if not detached:
             raise NotHolderError(f"the lease on '{self.resource}' has ended", code="not_holder")
-        return DetachedLease(text(lib.redlock_lease_detach(handle.pointer)))
+        return DetachedLease(detached)
 
     def __del__(self, _warn: Callable[..., Any] = warnings.warn) -> None:
         if getattr(self, "_handle", None) is not None and self.valid:

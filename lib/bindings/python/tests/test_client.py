@@ -391,6 +391,12 @@ class Locks(ClientCase):
         with self.assertRaises(quorum_redlock.InvalidArgumentError):
             self.client.adopt("something")
 
+    def test_a_lost_lease_is_not_handed_on(self) -> None:
+        lease = self.client.acquire(self.resource, ttl=0.3, renew=False)
+        eventually(lambda: not lease.valid)
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            lease.detach()
+
     def test_by_token(self) -> None:
         token = self.client.acquire(self.resource).detach().token
         other = self.make_client()

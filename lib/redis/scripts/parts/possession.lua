@@ -1,8 +1,8 @@
 -- Returns what the node has of a lock: 'ours'; 'gone'; or 'hold', with the number of holds and their group. Otherwise
--- returns nil and the script's answer. `repair` is an argument of extend.lua. Holds are searched only for the single
+-- returns nil and the script's answer. `kind` is an argument of extend.lua. Holds are searched only for the single
 -- resource of a call (`alone`), and not for an exclusive lock ('key'): if its token has a hold, somebody else has
 -- downgraded the lock by the token.
-local function possession_of(key, token, repair, alone)
+local function possession_of(key, token, kind, alone)
   local value = redis.pcall('get', key)
   if not value then
     return 'gone'
@@ -19,11 +19,11 @@ local function possession_of(key, token, repair, alone)
   local whose, holds, writer, reserved = read_holds(key, milliseconds())
   if not whose then
     return nil, -1
-  elseif alone and repair ~= 'key' and redis.call('zscore', key, 'hold:' .. token) then
+  elseif alone and kind ~= 'key' and redis.call('zscore', key, 'hold:' .. token) then
     return 'hold', holds, whose
-  elseif whose ~= repair and (holds > 0 or reserved) then
+  elseif whose ~= kind and (holds > 0 or reserved) then
     return nil, -1
-  elseif writer and repair == 'shared' then
+  elseif writer and kind == 'shared' then
     -- The hold may return after the writer has had the resource.
     return nil, 0
   end

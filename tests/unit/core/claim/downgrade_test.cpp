@@ -40,7 +40,7 @@ TEST(Downgrade, counts_from_the_request_on_and_the_rest_is_seen_to_by_renewals) 
   EXPECT_EQ(h.engine().claim(h.lease)->terms().kind(), Kind::shared);
   h.answers({0, 1}, Reply::extended);
   h.answer(2, Reply::error, "BUSY");
-  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0 1 2") << "no sooner, and no later, than without it";
+  EXPECT_EQ(h.pass(3s), "extend t1 -> 0 1 2") << "no sooner, and no later, than without it";
   EXPECT_EQ(last_asked(h).group, "shared");
   EXPECT_TRUE(last_asked(h).downgraded);
   h.answers({0, 1, 2}, Reply::extended);
@@ -71,7 +71,7 @@ TEST(Downgrade, counts_as_no_renewal) {
   h.hold(9s, Acquire::Renewal{1, Duration::max()});
   h.downgrade(2);
   h.answer(0, Reply::extended);
-  EXPECT_EQ(h.extend(3, 9s), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.extend(3, 9s), "extend t1 -> 0");
 }
 
 TEST(Downgrade, asked_for_while_an_extend_is_under_way_is_next) {
@@ -84,7 +84,7 @@ TEST(Downgrade, asked_for_while_an_extend_is_under_way_is_next) {
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 8908ms; extended #2 until 8908ms");
   EXPECT_EQ(h.tick(), "downgrade t1 -> 0");
   EXPECT_EQ(h.answer(0, Reply::extended), "extended #4 until 8908ms; extended #5 until 8908ms");
-  EXPECT_EQ(h.tick(), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.tick(), "extend t1 -> 0");
 }
 
 TEST(Downgrade, is_cancelled_by_a_release) {
@@ -142,7 +142,7 @@ TEST(Downgrade, leaves_the_writers_key_to_nodes_that_run_no_scripts) {
   h.answer(0, Reply::error, "NOPERM");
   EXPECT_EQ(h.answer(1, Reply::error, "NOPERM"), "failed #2 unavailable");
   h.answer(2, Reply::error, "NOPERM");
-  EXPECT_EQ(h.extend(3, 9s), "repair-plain t1 -> 0 1 2");
+  EXPECT_EQ(h.extend(3, 9s), "extend-plain t1 -> 0 1 2");
   EXPECT_EQ(h.release(4), "failed #3 cancelled; release-plain t1 -> 0 1 2");
 }
 

@@ -78,7 +78,7 @@ TEST(FencingToken, is_not_changed_by_an_extend) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
   h.fenced(0, Reply::granted, 5000);
-  EXPECT_EQ(h.extend(2, 20s), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.extend(2, 20s), "extend t1 -> 0");
   h.answer(0, Reply::extended);
   EXPECT_EQ(token_of(h), 5000U);
 }

@@ -10,12 +10,12 @@ constexpr Acquire::Renewal without_limits{UINT64_MAX, Duration::max()};
 TEST(Renewal, begins_when_a_third_of_the_ttl_has_passed_and_again_a_third_after_each_success) {
   Connected h(3);
   h.hold(9s, without_limits);
-  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0 1 2");
+  EXPECT_EQ(h.pass(3s), "extend t1 -> 0 1 2");
   h.pass(10ms);
   EXPECT_EQ(h.answers({0, 1}, Reply::extended), "extended until 11908ms");
   h.answer(2, Reply::extended);
   EXPECT_EQ(h.pass(2989ms), "");
-  EXPECT_EQ(h.pass(1ms), "extend-or-set t1 -> 0 1 2");
+  EXPECT_EQ(h.pass(1ms), "extend t1 -> 0 1 2");
 }
 
 TEST(Renewal, that_fails_releases_nothing_and_is_tried_again_until_the_deadline) {
@@ -28,7 +28,7 @@ TEST(Renewal, that_fails_releases_nothing_and_is_tried_again_until_the_deadline)
   while (h.now() < Instant(8907ms)) {
     const std::string out =
         h.pass(std::min<Duration>(h.until_deadline(), Instant(8907ms) - h.now()));
-    if (out != "extend-or-set t1 -> 0 1 2") continue;
+    if (out != "extend t1 -> 0 1 2") continue;
     ++tries;
     EXPECT_EQ(h.answers({0, 1, 2}, Reply::error, "LOADING"), "");
   }
@@ -61,9 +61,9 @@ TEST(Renewal, that_fails_warns_of_each_deadline_once) {
 TEST(Renewal, ends_after_the_allowed_number) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{2, Duration::max()});
-  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.pass(3s), "extend t1 -> 0");
   h.answer(0, Reply::extended);
-  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.pass(3s), "extend t1 -> 0");
   h.answer(0, Reply::extended);
   EXPECT_EQ(h.pass(9s), "at-risk; lost; release t1 -> 0");
 }
@@ -105,7 +105,7 @@ TEST(Renewal, goes_on_after_an_extend_by_hand_that_reached_further) {
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 30698ms; extended #2 until 30698ms");
   // A third of the TTL after the instant at which a renewal would have given this deadline.
   EXPECT_EQ(h.until_deadline(), Instant(30'698ms) - 8908ms + 3s - h.now());
-  EXPECT_EQ(h.pass(h.until_deadline()), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.pass(h.until_deadline()), "extend t1 -> 0");
 }
 
 TEST(Renewal, goes_on_after_an_extend_by_hand_that_failed_while_the_deadline_was_far) {
@@ -117,7 +117,7 @@ TEST(Renewal, goes_on_after_an_extend_by_hand_that_failed_while_the_deadline_was
   EXPECT_EQ(h.answer(0, Reply::error, "LOADING"), "failed #3 unavailable");
   // Earlier, a renewal would gain nothing; 1 ns later it gains something.
   EXPECT_EQ(h.pass(Instant(29'698ms) - 8908ms + 3s - 1ns - h.now()), "");
-  EXPECT_EQ(h.pass(1ns), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.pass(1ns), "extend t1 -> 0");
 }
 
 TEST(Renewal, is_not_put_off_by_extends_by_hand_that_raise_nothing) {
@@ -126,7 +126,7 @@ TEST(Renewal, is_not_put_off_by_extends_by_hand_that_raise_nothing) {
   h.pass(2900ms);
   h.extend(2, 10ms);
   h.answer(0, Reply::extended);
-  EXPECT_EQ(h.pass(100ms), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.pass(100ms), "extend t1 -> 0");
 }
 
 TEST(Renewal, limits_bind_an_extend_by_hand_too) {
@@ -143,7 +143,7 @@ TEST(Renewal, counts_an_extend_by_hand_and_refuses_one_too_many) {
   h.hold(9s, Acquire::Renewal{2, Duration::max()});
   h.extend(2, 9s);
   h.answer(0, Reply::extended);
-  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.pass(3s), "extend t1 -> 0");
   h.answer(0, Reply::extended);
   EXPECT_EQ(h.extend(3, 9s), "failed #3 limit_reached");
   EXPECT_EQ(h.pass(9s), "at-risk; lost; release t1 -> 0");
@@ -165,7 +165,7 @@ TEST(Extend, raises_the_deadline_once_a_quorum_that_had_the_key_answered) {
   Connected h(5);
   h.hold(10s);
   h.pass(1s);
-  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1 2 3 4");
+  EXPECT_EQ(h.extend(2, 10s), "extend t1 -> 0 1 2 3 4");
   EXPECT_EQ(h.answers({0, 1}, Reply::extended), "");
   EXPECT_EQ(h.answer(2, Reply::extended), "extended until 10898ms; extended #2 until 10898ms");
 }
@@ -174,13 +174,25 @@ TEST(Extend, never_counts_a_node_in_the_round_that_repaired_it) {
   Connected h(3);
   h.hold(10s);
   h.extend(2, 10s);
+  h.answer(0, Reply::gone);
+  h.answer(1, Reply::extended);
+  EXPECT_EQ(h.down(2), "failed #2 unavailable; extend-or-set t1 -> 0");
   EXPECT_EQ(h.answer(0, Reply::repaired), "");
-  EXPECT_EQ(h.answer(1, Reply::repaired), "failed #2 not_holder");
-  h.answer(2, Reply::extended);
   h.pass(1s);
   h.extend(3, 10s);
   EXPECT_EQ(h.answers({0, 1}, Reply::extended), "extended until 10898ms; extended #3 until 10898ms")
       << "in the next round it counts";
+}
+
+TEST(Extend, repairs_nothing_that_fewer_nodes_than_a_quorum_still_have) {
+  Connected h(3);
+  h.hold(10s);
+  h.extend(2, 10s);
+  h.answer(0, Reply::gone);
+  EXPECT_EQ(h.answer(1, Reply::gone), "failed #2 not_holder")
+      << "somebody may have broken the lock";
+  EXPECT_EQ(h.answer(2, Reply::gone), "");
+  EXPECT_EQ(h.pass(10s), "lost") << "nothing is left";
 }
 
 TEST(Extend, never_lowers_the_deadline) {
@@ -202,12 +214,12 @@ TEST(Extend, that_fails_takes_nothing_away) {
 TEST(Extend, asked_for_while_one_is_under_way_waits_and_shares_the_next_round) {
   Connected h(1);
   h.hold(10s);
-  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.extend(2, 10s), "extend t1 -> 0");
   EXPECT_EQ(h.extend(3, 11s), "");
   EXPECT_EQ(h.extend(4, 12s), "");
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 9898ms; extended #2 until 9898ms");
   EXPECT_EQ(h.until_deadline(), 0ns);
-  EXPECT_EQ(h.tick(), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.tick(), "extend t1 -> 0");
   EXPECT_EQ(h.answer(0, Reply::extended),
             "extended until 11878ms; extended #3 until 11878ms; extended #4 until 11878ms");
 }
@@ -261,7 +273,7 @@ TEST(Extend, gives_the_key_to_nodes_that_lost_it_and_releases_it_there_too) {
   h.answer(2, Reply::taken, "other");
   h.extend(2, 10s);
   h.answers({0, 1}, Reply::extended);
-  h.answer(2, Reply::repaired);
+  EXPECT_EQ(h.answer(2, Reply::gone), "extend-or-set t1 -> 2");
   EXPECT_EQ(h.release(3), "release t1 -> 0 1 2");
 }
 
@@ -269,7 +281,7 @@ TEST(Extend, whose_script_is_unknown_is_sent_in_full_once) {
   Connected h(1);
   h.hold(10s);
   h.extend(2, 10s);
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "extend-or-set t1 in full -> 0");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "extend t1 in full -> 0");
   EXPECT_EQ(h.answer(0, Reply::script_missing, "NOSCRIPT"), "failed #2 unavailable");
 }
 

@@ -327,7 +327,7 @@ TEST(Warning, comes_once_when_a_third_is_left_and_nothing_was_renewed) {
   h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
   h.pass(3s);
   h.answer(0, Reply::extended);  // until 11908ms
-  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.pass(3s), "extend t1 -> 0");
   h.answer(0, Reply::error, "LOADING");
   std::string seen;
   while (h.now() < Instant(11'900ms)) {

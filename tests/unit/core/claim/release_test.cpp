@@ -27,10 +27,11 @@ TEST(Release, goes_to_a_node_that_was_repaired_although_it_refused_the_set_late)
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1 2");
+  EXPECT_EQ(h.extend(2, 10s), "extend t1 -> 0 1 2");
   h.answer(2, Reply::taken, "other");
-  h.answer(2, Reply::repaired);
-  EXPECT_EQ(h.release(3), "failed #2 cancelled; release t1 -> 0 1 2");
+  h.answers({0, 1}, Reply::extended);
+  EXPECT_EQ(h.answer(2, Reply::gone), "extend-or-set t1 -> 2");
+  EXPECT_EQ(h.release(3), "release t1 -> 0 1 2");
 }
 
 TEST(Release, goes_to_a_node_that_refused_one_extend_while_the_next_was_under_way) {
@@ -38,7 +39,7 @@ TEST(Release, goes_to_a_node_that_refused_one_extend_while_the_next_was_under_wa
   h.hold(10s);
   h.extend(2, 10s);
   h.answers({0, 1}, Reply::extended);
-  EXPECT_EQ(h.extend(3, 10s), "extend-or-set t1 -> 0 1 2");
+  EXPECT_EQ(h.extend(3, 10s), "extend t1 -> 0 1 2");
   h.answer(2, Reply::taken);
   EXPECT_EQ(h.release(4), "failed #3 cancelled; release t1 -> 0 1 2");
 }
@@ -168,7 +169,7 @@ TEST(Release, is_owed_until_what_was_extended_late_has_expired) {
   h.release(3);
   h.answers({0, 1}, Reply::released);
   h.pass(90ms);
-  h.answer(2, Reply::repaired);  // the key's expiry may begin only now
+  h.answer(2, Reply::extended);  // the key's expiry may begin only now
   h.answer(2, Reply::error, "BUSY");
   const Duration tried = until_given_up(h);
   EXPECT_GE(tried, 10s + drift(10s));
@@ -388,7 +389,7 @@ TEST(ExtendByToken, gives_the_key_back_only_after_a_quorum_has_shown_to_have_it)
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   h.answer(1, Reply::extended);
   EXPECT_EQ(h.answer(2, Reply::extended),
-            "extend-or-set abc -> 0; extended until 9898ms; extended #1 until 9898ms");
+            "extended until 9898ms; extended #1 until 9898ms; extend-or-set abc -> 0");
   h.answer(0, Reply::repaired);
   EXPECT_EQ(h.settled(), "yes");
 }

@@ -119,7 +119,7 @@ struct BorrowedForClaims : Borrowed {
   /// Begins an extend of the lease that has asked no node.
   void begin_extend(Claim& claim) {
     claim.task = Claim::Task::extend;
-    claim.verb = Verb::extend_or_set;
+    claim.verb = Verb::extend;
     voters.begin_round(claim, claim.round.next_number(), 10s);
   }
 

@@ -111,13 +111,20 @@ TEST_F(KeyNotesDuty, give_the_key_back_to_a_node_that_lost_it_while_the_lease_la
   EXPECT_EQ(asked_after_a_straggler([](Claim&) {}), NodeSet::of(2));
   const auto still_to_be_decided = [](Claim& claim) { claim.task = Claim::Task::extend; };
   EXPECT_EQ(asked_after_a_straggler(still_to_be_decided), NodeSet());
-  const auto not_won = [this](Claim& claim) {
+  const auto most_lack_it = [this](Claim& claim) {
     voters.begin_round(claim, claim.round.number(), 10s);
+    for (NodeIndex node = 0; node < 2; ++node) claim.round.record(node, Vote::refused, {});
   };
-  EXPECT_EQ(asked_after_a_straggler(not_won), NodeSet());
+  EXPECT_EQ(asked_after_a_straggler(most_lack_it), NodeSet());
   const auto over = [this](Claim& claim) { claim.valid_until = now; };
   EXPECT_EQ(asked_after_a_straggler(over), NodeSet());
-  const auto one_of_several = [](Claim& claim) { claim.is_hold = true; };
+  const auto lost = [](Claim& claim) { claim.phase = Claim::Phase::lost; };
+  EXPECT_EQ(asked_after_a_straggler(lost), NodeSet());
+  const auto one_of_several = [](Claim& claim) {
+    claim.purpose = Claim::Purpose::extend;
+    claim.phase = Claim::Phase::cleaning_up;
+    claim.is_hold = true;
+  };
   EXPECT_EQ(asked_after_a_straggler(one_of_several), NodeSet());
 }
 

@@ -294,7 +294,7 @@ TEST(EngineEnrolment, WhatWasKeptBeforeTheNodeForgotIsWorthNothing) {
   h.read(0);
   h.read(2);
   h.write(1, h.to_write(), 31s);
-  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1 2");
+  EXPECT_EQ(h.extend(2, 10s), "extend t1 -> 0 1 2");
   h.end_turn();
   for (NodeIndex node = 0; node < 2; ++node) h.answer(node, Reply::extended);
   h.answer(2, Reply::gone);

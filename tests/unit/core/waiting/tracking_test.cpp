@@ -204,7 +204,7 @@ TEST(Observer, has_a_key_tracked_again_behind_each_request_of_its_own_client_tha
     }
     h.tick();
   }
-  EXPECT_EQ(h.extend(3, 10s), "extend-or-set t1 -> 0 1 2; track resource -> 0 1 2");
+  EXPECT_EQ(h.extend(3, 10s), "extend t1 -> 0 1 2; track resource -> 0 1 2");
 }
 
 TEST(Observer, learns_of_what_its_own_client_does_and_asks_again_for_what_that_ended) {
