@@ -130,8 +130,12 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   }
   claim.is_hold = claim.is_hold || answer.holds.has_value();
   // An error changes nothing on the node. Only an explicit answer means that the node does not have
-  // our key.
-  if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
+  // our key; if the lease has several resources, the node may have lost one of them and keep
+  // others.
+  const bool says_that_nothing_is_left =
+      (answer.reply == Reply::gone || answer.reply == Reply::taken) &&
+      claim.terms().more_resources.empty();
+  if (says_that_nothing_is_left) forget_key(claim, answer);
   const bool decided = claim.task != Claim::Task::extend;
   if (answer.reply == Reply::gone && decided) repair(claim, NodeSet::of(answer.node));
 }

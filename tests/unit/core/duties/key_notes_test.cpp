@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "borrowed_for_claims.hpp"
 
@@ -96,6 +98,16 @@ TEST_F(KeyNotesDuty, forget_the_vote_of_a_node_that_does_not_say_that_it_kept_th
   key_notes.extend_answered(third, of_several);
   EXPECT_TRUE(third.is_hold);
   EXPECT_FALSE(third.keys.votes().has(0)) << "the node may have set it in its quarantine";
+}
+
+TEST_F(KeyNotesDuty, keep_the_other_resources_in_mind_when_a_node_has_lost_one_of_several) {
+  const std::vector<std::string> others{"another resource"};
+  Claim& claim = extended();
+  claim.set_more_resources(others);
+  extend(claim, 0, Reply::taken);
+  extend(claim, 1, Reply::gone);
+  EXPECT_EQ(claim.keys.votes(), NodeSet::of(2));
+  EXPECT_EQ(claim.keys.present(), NodeSet::first(3)) << "to be released";
 }
 
 TEST_F(KeyNotesDuty, give_the_key_back_to_a_node_that_lost_it_while_the_lease_lasts) {
