@@ -570,8 +570,8 @@ REDLOCK_C_EXPORT redlock_status redlock_release(redlock_client* client,
                                                 redlock_round** round, redlock_error** error);
 
 /// Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay_ns` after
-/// that, nobody can acquire the resource; 0: no delay. `round` may be NULL. Errors: as
-/// redlock_release.
+/// that, nobody can acquire the resource; 0: no delay. Others who share the lock keep their holds.
+/// `round` may be NULL. Errors: as redlock_release.
 REDLOCK_C_EXPORT redlock_status redlock_break(redlock_client* client, const char* resource,
                                               const char* token, int64_t delay_ns,
                                               redlock_round** round, redlock_error** error);

@@ -19,9 +19,22 @@ void Checker::check_alone(const Lease& lease, True now) {
   for (const Lease& other : leases_) {
     if (!exclude_each_other(lease, other)) continue;
     if (other.until <= now || lease.until <= now) continue;
+    const std::uint64_t both = lease.resources & other.resources;
+    if (is_broken(other.token, both, now) || is_broken(lease.token, both, now)) continue;
     violated(rule_of(lease, other) + "two leases on one resource are valid at once, for " +
              std::to_string((std::min(other.until, lease.until) - now) / 1000) + " us");
   }
+}
+
+bool Checker::is_broken(std::uint64_t token, std::uint64_t resources, True now) {
+  const Trail& mine = trail(token);
+  return now >= mine.broken_until && (resources & ~mine.broken) == 0;
+}
+
+void Checker::broken(std::uint64_t token, std::uint64_t resource, True until) {
+  Trail& mine = trail(token);
+  mine.broken |= resource;
+  mine.broken_until = std::min(mine.broken_until, until);
 }
 
 Checker::Trail& Checker::trail(std::uint64_t token) {
@@ -67,7 +80,7 @@ void Checker::granted(const Grant& grant) {
   if (at_least > 0) check_interval(grant);
   std::erase_if(kept_out_, [&](const KeptOut& delay) { return delay.until <= grant.now; });
   for (const KeptOut& delay : kept_out_) {
-    if ((delay.resources & resources) == 0) continue;
+    if ((delay.resource & resources) == 0 || began < delay.since) continue;
     violated("invariant 1: nobody was to get a resource until " +
              std::to_string(delay.until / 1000) + ", after an operator broke its lock");
   }

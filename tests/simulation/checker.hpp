@@ -39,11 +39,17 @@ class Checker {
     True until = 0;
   };
   void granted(const Grant& grant);
-  /// Operators broke the locks on these resources, with the answer that nobody gets them before
-  /// `until`.
-  void kept_out(std::uint64_t resources, True until) {
+  /// An operator begins to break the lock on a resource. Its holder may know nothing of that, and
+  /// can be next to other holders of this resource from `until` on.
+  void broken(std::uint64_t token, std::uint64_t resource, True until);
+  /// Whether nothing keeps others from these resources any longer, because an operator broke the
+  /// lock on them.
+  [[nodiscard]] bool is_broken(std::uint64_t token, std::uint64_t resources, True now);
+  /// The break was answered: nobody gets the resource before `until` by an attempt that begins from
+  /// now on, whoever asks.
+  void kept_out(std::uint64_t resource, True now, True until) {
     ++delays_;
-    kept_out_.push_back({resources, until});
+    kept_out_.push_back({resource, now, until});
   }
   void extended(std::uint64_t token, True now, True until);
   /// A downgrade of a writer's lease was requested: from then on it is a reader's, whatever the
@@ -133,6 +139,8 @@ class Checker {
     bool ended = false;
     bool restored = false;
     True taken_until = 0;           // when the lease's interval ends
+    std::uint64_t broken = 0;       // resources on which an operator broke the lock
+    True broken_until = never;      // when nothing keeps others out of these any longer
     std::uint32_t released_on = 0;  // a bit per node that executed a release
     std::uint32_t back_on = 0;      // of these, nodes on which a former owner set the key again
   };
@@ -160,7 +168,8 @@ class Checker {
   std::size_t nodes_;
   std::size_t quorum_;
   struct KeptOut {
-    std::uint64_t resources;
+    std::uint64_t resource;
+    True since;
     True until;
   };
   std::vector<KeptOut> kept_out_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,31 +28,36 @@ TEST(Directed, without_faults_every_number_of_nodes_serves_everybody) {
 }
 
 TEST(Directed, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
-  std::uint64_t broken = 0;
-  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+  std::array<std::uint64_t, kinds> delays{};
+  for (std::uint64_t seed = 1; seed <= 1'200; ++seed) {
     Scenario s = Scenario::draw(seed);
-    // A delay ends with its keys: earlier if clocks step forward. Then waits have no bound.
-    const bool clocks_step = s.between_clock_steps > 0 || s.between_standstills > 0;
-    if (clocks_step || s.any_clocks || s.steady) continue;
-    s.breaks_per_mille = 500;
+    if (!s.suits_operators() || s.between_operations > 0) continue;
+    s.add_operator(20 * ms);
     const auto outcome = Simulation(s, 1).run();
     EXPECT_EQ(outcome.violation, "") << "seed " << seed;
-    broken += outcome.kept_out;
+    delays.at(static_cast<std::size_t>(s.kind)) += outcome.kept_out;
   }
-  EXPECT_GE(broken, 200U);
+  EXPECT_GE(delays.at(static_cast<std::size_t>(Wanted::exclusive)), 200U);
+  for (const Wanted kind : {Wanted::readers, Wanted::owners, Wanted::several}) {
+    EXPECT_GE(delays.at(static_cast<std::size_t>(kind)), 50U) << static_cast<int>(kind);
+  }
 }
 
 TEST(Directed, callers_that_wait_do_not_get_it_during_a_delay_and_get_it_afterwards) {
-  Scenario s = calm();
-  s.clients = 4;
-  s.breaks_per_mille = 700;
-  std::uint64_t broken = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const auto outcome = Simulation(s, 1).run();
-    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
-    broken += outcome.kept_out;
+  for (const Wanted kind : {Wanted::exclusive, Wanted::readers, Wanted::owners, Wanted::several}) {
+    Scenario s = calm();
+    s.kind = kind;
+    s.resources = kind == Wanted::several ? 2 : 1;
+    s.clients = 4;
+    s.add_operator(20 * ms);
+    std::uint64_t delays = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      const auto outcome = Simulation(s, seed).run();
+      EXPECT_EQ(outcome.violation, "") << "seed " << seed << ", kind " << static_cast<int>(kind);
+      delays += outcome.kept_out;
+    }
+    EXPECT_GE(delays, 30U) << static_cast<int>(kind);
   }
-  EXPECT_GE(broken, 30U);
 }
 
 TEST(Directed, no_writer_is_beside_a_lease_that_was_downgraded) {

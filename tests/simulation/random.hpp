@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "core/randomness.hpp"
 
@@ -33,6 +35,11 @@ class Random {
   std::uint64_t state_;
 };
 
+/// The bit of the token of a delay (see core::delay_token), next to the id of the operator's
+/// client.
+inline constexpr std::uint64_t delay = std::uint64_t{1} << 62;
+[[nodiscard]] constexpr bool is_delay(std::uint64_t token) noexcept { return token >> 62 == 1; }
+
 /// A token of the simulation, as long as a real one. Model nodes store only its number, which is in
 /// the last digits; the first digits repeat it, because some ids are made of them.
 using Digits = std::array<char, 40>;
@@ -40,18 +47,24 @@ using Digits = std::array<char, 40>;
   constexpr std::size_t of_a_number = 16;
   Digits digits{};
   digits.fill('0');
+  const bool only_id = is_delay(token);
+  if (only_id) token &= ~delay;
   for (std::size_t i = of_a_number; i-- > 0; token /= 16) {
-    digits[i] = digits[digits.size() - of_a_number + i] = "0123456789abcdef"[token % 16];
+    digits[i] = "0123456789abcdef"[token % 16];
+    if (!only_id) digits[digits.size() - of_a_number + i] = digits[i];
   }
   return digits;
 }
 [[nodiscard]] inline std::uint64_t number_of(std::string_view digits) {
+  constexpr std::size_t of_an_id = 16;
+  const bool only_id = digits.find_first_not_of('0', of_an_id) == std::string_view::npos;
+  if (only_id) digits = digits.substr(0, of_an_id);
   std::uint64_t number = 0;  // the last 16 digits; higher ones are shifted out
   for (const char digit : digits) {
     number =
         number * 16 + static_cast<std::uint64_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
   }
-  return number;
+  return only_id ? number | delay : number;
 }
 
 class SeededRandomness final : public core::Randomness {

@@ -118,14 +118,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_intruders(s, seed);
   plant_intruders(s);
   draw_handing_on(s, seed);
-  if (mutant == Mutant::delay_is_ignored) {
-    breaks_per_mille = 500;
-    kind = Wanted::exclusive;
-    resources = 1;
-    runs_scripts = true;
-    between_clock_steps = 0;
-    any_clocks = judged_by_votes = false;
-  }
+  draw_operator(s, seed);
   if (mutant == Mutant::downgrade_leaves_a_gap || mutant == Mutant::downgrade_is_quiet) {
     downgrades_per_mille = 700;
     kind = Wanted::readers;

@@ -49,6 +49,10 @@ enum class Mutant : std::uint8_t {
   release_at_once,             ///< a release frees a resource before its interval is over
   cooldown_where_the_key_was,  ///< a release leaves no cooldown on nodes without the key
   memory_is_not_asked_for,     ///< a node that forgot an interval votes for the next one
+  delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
+  delay_ends_with_the_holds,   ///< nodes pass on what the last holder releases during a delay
+  delay_is_shortened,          ///< a second, shorter delay replaces the first one
+  owner_is_spared,             ///< nodes let in an owner's new holds during a delay
   cooldown_untold,             ///< nodes do not notify when a release leaves a cooldown
   fenced_writer_lets_in,       ///< a waiting writer that wants a fencing token keeps no reader out
   plain_extend_shortens,       ///< a plain extend asks for the TTL of its round, however short
@@ -58,7 +62,6 @@ enum class Mutant : std::uint8_t {
   any_permit_is_quiet,         ///< a permit for which nobody is queued notifies nobody
   wins_are_lost,               ///< reservations next to foreign locks end too soon
   readers_stay_queued,         ///< nodes let in no queued reader while readers hold a resource
-  delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
   evictions_untold,            ///< nodes do not say that they have evicted anything
   half_the_rest,               ///< a client that closes reports half of the time that its keys stay
   one_more_reader_writes,      ///< one reader more than a script lets in is taken for a writer
@@ -208,9 +211,21 @@ struct Scenario {
   std::int64_t readers_per_mille = 600;  ///< acquires by readers, if there are readers
   int let_in_at_once = 64;               ///< readers that one script of a node lets in
 
-  /// Leases that are handed on, and leases that operators break with a delay. Zero unless a test or
-  /// a planted fault sets it: existing seeds stay the same.
-  std::int64_t breaks_per_mille = 0;
+  /// The last client is an operator, who breaks locks, with a delay or without, and never locks
+  /// anything; 0: there is none.
+  True between_operations = 0;
+  void add_operator(True between) {
+    between_operations = between;
+    ++clients;
+  }
+  /// Whether the checkers can judge what an operator does. A delay ends with its keys: earlier if
+  /// clocks step forward. A permit, and a lock with an interval, are broken by other rules.
+  [[nodiscard]] bool suits_operators() const noexcept {
+    const bool clocks_go_on = between_clock_steps + between_standstills + between_evictions == 0 &&
+                              !any_clocks && !judged_by_votes;
+    return clocks_go_on && !steady && !watches && !newcomer && !beside && kind != Wanted::permits &&
+           kind != Wanted::interval;
+  }
 
   /// Writers that become readers, if there are readers. Zero unless a test or a planted fault sets
   /// it.

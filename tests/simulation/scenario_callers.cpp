@@ -275,4 +275,22 @@ void draw_plain(Scenario& s, std::uint64_t seed) {
   if (s.mutant == Mutant::plain_extend_shortens) s.runs_scripts = false;
 }
 
+void draw_operator(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 41 + 7);
+  const bool is_planted =
+      s.mutant >= Mutant::delay_is_ignored && s.mutant <= Mutant::owner_is_spared;
+  if (is_planted) {
+    s.kind = s.mutant == Mutant::delay_is_ignored  ? Wanted::exclusive
+             : s.mutant == Mutant::owner_is_spared ? Wanted::owners
+                                                   : Wanted::readers;
+    s.resources = 1;
+    s.runs_scripts = true;
+    s.between_clock_steps = s.between_standstills = s.between_evictions = 0;
+    s.any_clocks = s.judged_by_votes = s.watches = false;
+    s.longest_interval_ms = 0;
+  }
+  if (!s.suits_operators() || (s.mutant != Mutant::none && !is_planted)) return;
+  if (is_planted || random.per_mille(150)) s.add_operator(random.between(5, 100) * ms);
+}
+
 }  // namespace redlock::simulation::draws

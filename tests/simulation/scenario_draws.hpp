@@ -25,6 +25,8 @@ void draw_permits(Scenario& s, std::uint64_t seed);
 /// Sets the bounds of one script low enough to be reached, and lets clients die while they wait,
 /// many of them before one that lives. Draws from a stream of its own.
 void draw_bounds(Scenario& s, std::uint64_t seed);
+/// An operator who breaks locks. Draws from a stream of its own.
+void draw_operator(Scenario& s, std::uint64_t seed);
 /// Another library's clients among ours.
 void draw_foreign(Scenario& s, std::uint64_t seed);
 /// Leases that another client takes over. Draws from a stream of its own.

@@ -576,7 +576,7 @@ void Simulation::check_the_end() {
     if (!all_served() || may_stay) break;
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
       for (const std::uint64_t token : node.holders(resource, now_)) {
-        if (token == delay_token) continue;
+        if (is_delay(token)) continue;
         checker_.found_at_the_end(token);
       }
     }

@@ -142,7 +142,7 @@ class Simulation {
     std::uint64_t resources = 0;  // one bit per resource
     std::uint64_t group = 0;
     core::Duration at_least{};
-    core::Duration delay{};  // the delay with which an operator breaks the lock
+    core::Duration delay{};  // of an operator: the delay of the break that is under way
     True broken_at = 0;
     True granted_at = 0;
     core::Instant valid_until{};
@@ -220,11 +220,22 @@ class Simulation {
   void happen(const Event& event);
   [[nodiscard]] core::Duration quarantine() const;
   void open_deployment();
-  // simulation_operator.cpp: opens a deployment when the clients cannot
+  // simulation_operator.cpp: opens a deployment when the clients cannot, and breaks locks
   void write_markers(std::string_view deployment, std::string_view incarnation);
   [[nodiscard]] bool is_of_process(const core::Marker& marker, std::uint32_t node) const;
   [[nodiscard]] bool closed_for_clients() const;
   void operate();
+  [[nodiscard]] bool is_operator(std::uint32_t client) const {
+    return scenario_.between_operations > 0 && client + 1 == clients_.size();
+  }
+  struct ChosenLock {
+    std::uint64_t token;
+    std::size_t resource;
+  };
+  [[nodiscard]] std::optional<ChosenLock> choose_lock();
+  void break_some_lock(std::uint32_t client, std::uint32_t slot);
+  [[nodiscard]] static True kept_until(const Slot& slot);
+  void note_broken(std::uint32_t client, std::uint32_t slot, bool success);
   void begin_client(std::uint32_t index);
   void end_client(std::uint32_t index, True away = 50 * ms);
   void fault(std::size_t kind);
@@ -380,10 +391,8 @@ class Simulation {
   void act_holding(std::uint32_t client, std::uint32_t slot);
   void adopt(std::uint32_t client, const Slot& slot, const Token& token, core::Duration ttl);
   void act_handed_on(std::uint32_t client, std::uint32_t slot);
-  [[nodiscard]] bool wants_to_break(const Slot& slot);
   [[nodiscard]] bool wants_to_downgrade(const Slot& slot);
   void downgrade(std::uint32_t client, std::uint32_t slot);
-  void break_with_delay(std::uint32_t client, std::uint32_t slot);
   void hand_on(std::uint32_t client, std::uint32_t slot);
   // simulation_handing_on.cpp: leases that another client takes over
   [[nodiscard]] bool wants_to_give(std::uint32_t client, std::uint32_t slot);

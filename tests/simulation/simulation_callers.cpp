@@ -46,6 +46,7 @@ void Simulation::act(std::uint32_t name, std::uint32_t life) {
   Client& client = clients_[index];
   if (!client.alive || client.life != life || client.closing) return;
   if (client.paused_until > now_) return plan(client.paused_until, Kind::act, name, life);
+  if (is_operator(index)) return break_some_lock(index, slot);
   switch (client.slots[slot].phase) {
     case Phase::idle:
       if (is_newcomer(index)) return;
@@ -193,7 +194,6 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
   if (!healed_ && scenario_.judged_by_votes && dice < 400 && mine.extend == 0) {
     return hand_on(index, slot);
   }
-  if (wants_to_break(mine)) return hand_on(index, slot);
   if (wants_to_give(index, slot) && give(index, slot)) return;
   if (wants_to_downgrade(mine)) return downgrade(index, slot);
   if (healed_ || scenario_.steady || dice < 450) return release(index, slot);
@@ -309,7 +309,6 @@ void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
     if (random_.per_mille(extends + 100)) return adopt(index, mine, token, ttl);
     return step(index, core::ExtendToken{core::CallId{mine.extend}, resource_, token, ttl});
   }
-  if (wants_to_break(mine)) return break_with_delay(index, slot);
   checker_.ended(mine.token, now_);
   mine.phase = Phase::over;
   mine.release = request(index, slot);
@@ -327,32 +326,6 @@ void Simulation::adopt(std::uint32_t index, const Slot& slot, const Token& token
   event.renewal = {3, ttl * 4, random_.per_mille(500)};
   if (slot.fenced) event.fencing_number = slot.number;
   tell("client ", index, " asks to adopt ", slot.token % 10'000);
-  step(index, event);
-}
-
-bool Simulation::wants_to_break(const Slot& slot) {
-  if (healed_ || scenario_.breaks_per_mille == 0 || slot.extend != 0) return false;
-  // Other members of a group may go on; a delay of a permit, or after an interval, has other rules.
-  const bool alone =
-      slot.group == 0 && scenario_.kind != Wanted::permits && scenario_.kind != Wanted::interval;
-  return alone && random_.per_mille(scenario_.breaks_per_mille);
-}
-
-void Simulation::break_with_delay(std::uint32_t index, std::uint32_t slot) {
-  Slot& mine = clients_[index].slots[slot];
-  const Digits digits = digits_of(mine.token);
-  const Token token = *Token::parse({digits.data(), digits.size()});
-  const std::string resource = name_of(mine.resource);
-  checker_.ended(mine.token, now_);
-  mine.phase = Phase::over;
-  mine.release = request(index, slot);
-  mine.delay = std::chrono::milliseconds(random_.between(1, scenario_.longest_ttl_ms));
-  mine.broken_at = now_;
-  tell("client ", index, " breaks ", mine.token % 10'000, " with a delay of ",
-       mine.delay / std::chrono::milliseconds(1), " ms");
-  core::ReleaseToken event{core::CallId{mine.release}, resource, token};
-  event.by_operator = true;
-  event.delay = mine.delay;
   step(index, event);
 }
 

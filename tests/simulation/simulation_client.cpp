@@ -178,7 +178,7 @@ Request Simulation::request_for(std::uint32_t index, const core::Request& comman
   request.by_token = terms.by_token;
   request.keeps_first = !terms.kept_before.empty() && resource_of(terms.kept_before) == 1;
   request.reserved_ms = std::chrono::floor<milliseconds>(terms.reserved_for).count();
-  if (!terms.keeper.empty()) request.keeper = delay_token;
+  if (!terms.keeper.empty()) request.keeper = number_of(terms.keeper);
   if (terms.marker != nullptr) request.write = *terms.marker;
   switch (command.stamp.verb) {
     case Verb::join_queue:
@@ -396,6 +396,8 @@ void Simulation::fenced(const Client& client, Slot& slot, const core::Claim& cla
   tell("its fencing token is ", number);
   for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
     if (((slot.resources >> resource) & 1U) == 0) continue;
+    // Others may have been granted the resource before an attempt whose lock was broken.
+    if (checker_.is_broken(slot.token, 1U << resource, now_)) continue;
     checker_.fenced(resource, number, asked.began, now_);
   }
 }
@@ -466,6 +468,7 @@ void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, 
   Slot* slot = slot_of(index, request);
   if (slot == nullptr) return checker_.violated("invariant 7: an answer belongs to no request");
   const auto at = static_cast<std::uint32_t>(slot - clients_[index].slots.data());
+  if (is_operator(index) && slot->release == number) return note_broken(index, at, released);
   // An adopted lease may be lost, and its calls may fail.
   if (is_newcomer(index) && code != Errc{} && !checker_.was_adopted(slot->token)) {
     checker_.violated("invariant 5: a lease that was handed on could not be used by its token");
@@ -491,12 +494,7 @@ void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, 
       there += node.has(slot->resource, slot->token, now_) ? 1U : 0U;
     }
     checker_.release_answered(slot->token, there);
-    if (slot->delay > core::Duration::zero()) {
-      const core::Duration kept = slot->delay - core::drift(slot->delay);
-      checker_.kept_out(1U << slot->resource, slot->broken_at + kept.count());
-    }
   }
-  slot->delay = core::Duration::zero();
   slot->phase = Phase::idle;
   slot->token = 0;
   if (healed_) slot->served = true;

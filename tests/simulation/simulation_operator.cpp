@@ -1,14 +1,18 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "core/claim/quorum.hpp"
+#include "core/claim/validity.hpp"
 #include "core/membership/marker.hpp"
 #include "simulation/simulation.hpp"
 
-/// The operator opens a deployment: at the beginning, and when too few nodes remember it for the
+/// Operators. One opens a deployment: at the beginning, and when too few nodes remember it for the
 /// clients to take the others back. `bootstrap` is one step here: the models check what happens
-/// between its writes.
+/// between its writes. Another one breaks locks, by a client of its own.
 namespace redlock::simulation {
 
 using core::Marker;
@@ -74,6 +78,72 @@ void Simulation::operate() {
   write_markers("deployment" + std::to_string(opened_), "opened" + std::to_string(opened_));
   const auto longest = std::chrono::ceil<std::chrono::milliseconds>(quarantine());
   for (ModelNode& node : nodes_) node.quarantine(longest.count(), now_);
+}
+
+std::optional<Simulation::ChosenLock> Simulation::choose_lock() {
+  std::vector<ChosenLock> locks;
+  if (random_.per_mille(700)) {
+    for (const Client& client : clients_) {
+      for (const Slot& slot : client.slots) {
+        if (slot.phase != Phase::holding) continue;
+        for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
+          if ((slot.resources >> resource & 1U) != 0) locks.push_back({slot.token, resource});
+        }
+      }
+    }
+  } else {
+    // What an attempt left, or the delay after another break.
+    const auto node = static_cast<std::size_t>(random_.below(static_cast<True>(nodes_.size())));
+    for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
+      for (const std::uint64_t token : nodes_[node].holders(resource, now_)) {
+        locks.push_back({token, resource});
+      }
+    }
+  }
+  if (locks.empty()) return std::nullopt;
+  return locks[static_cast<std::size_t>(random_.below(static_cast<True>(locks.size())))];
+}
+
+void Simulation::break_some_lock(std::uint32_t index, std::uint32_t slot) {
+  Slot& mine = clients_[index].slots[slot];
+  mine.served = healed_;
+  if (healed_ || mine.release != 0) return;
+  const auto chosen = choose_lock();
+  if (!chosen) return plan_act(index, slot, random_.below(2 * scenario_.between_operations));
+  mine.release = request(index, slot);
+  mine.resource = chosen->resource;
+  mine.broken_at = now_;
+  // A request that ends a delay early can arrive late, and then end a later one as well: nothing
+  // could be said of the delays of that operator.
+  const bool delays = is_delay(chosen->token) || random_.per_mille(700);
+  const auto delay_ms = !delays                  ? 0
+                        : random_.per_mille(500) ? scenario_.longest_ttl_ms
+                                                 : random_.between(1, scenario_.longest_ttl_ms);
+  mine.delay = std::chrono::milliseconds(delay_ms);
+  tell("operator ", index, " breaks ", chosen->token % 10'000, " on r", mine.resource,
+       " with a delay of ", delay_ms, " ms");
+  checker_.broken(chosen->token, 1U << mine.resource, kept_until(mine));
+  const Digits digits = digits_of(chosen->token);
+  const std::string resource = name_of(mine.resource);
+  core::ReleaseToken event{core::CallId{mine.release}, resource,
+                           *Token::parse({digits.data(), digits.size()})};
+  event.by_operator = true;
+  event.delay = mine.delay;
+  step(index, event);
+}
+
+True Simulation::kept_until(const Slot& slot) {
+  const core::Duration kept = slot.delay - core::drift(slot.delay);
+  return slot.broken_at + std::max<True>(kept.count(), 0);
+}
+
+void Simulation::note_broken(std::uint32_t index, std::uint32_t slot, bool success) {
+  Slot& mine = clients_[index].slots[slot];
+  mine.release = 0;
+  if (success && mine.delay > core::Duration::zero()) {
+    checker_.kept_out(1U << mine.resource, now_, kept_until(mine));
+  }
+  plan_act(index, slot, random_.below(2 * scenario_.between_operations));
 }
 
 }  // namespace redlock::simulation

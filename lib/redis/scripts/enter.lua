@@ -28,9 +28,9 @@ end
 
 local now = milliseconds()
 if kind ~= 'none' then
-  local whose, holds, writer, reserved
+  local whose, holds, writer, reserved, keeper
   if kind == 'zset' then
-    whose, holds, writer, reserved = read_holds(key, now)
+    whose, holds, writer, reserved, keeper = read_holds(key, now)
   end
   if not whose then
     return {-1, '', redis.call('pttl', key)}
@@ -40,6 +40,8 @@ if kind ~= 'none' then
       refuse_new_holds(key, whose, now, args.writer_reservation_ms)
     end
     return {-1, whose, held_for(key, now)}
+  elseif keeper then
+    return {-1, keeper, redis.call('zscore', key, 'hold:' .. keeper) - now}
   end
   local admitted = reserved and args.client ~= '' and admit(key, args.client)
   -- New holds could make the waiting client wait for ever.

@@ -3,7 +3,8 @@
 -- Reads everything about a resource at one instant. `token` is '', or a token that may have a hold.
 -- Returns {value (false: not a string), PTTL, type, number, PTTL of the quarantine, for people}; for a key with holds
 -- {..., texts, number of holds, 1 if the token has one of them}. The texts are the group and, if `token` is '', the
--- tokens of the 256 holds that end first. A text longer than a token is cut to a length that no token has.
+-- tokens of the 256 holds that end first, with that of a delay, which does not count. A text longer than a token is cut
+-- to a length that no token has. If only a delay is left, its token is the value.
 -- The part for people has these texts: how many clients are queued, the successor, the successor's name, the holder's
 -- name, the last locks that operators broke (each: milliseconds, token, name), and the names of the first 8 holds. A
 -- name that cannot be read is ''.
@@ -67,6 +68,14 @@ if kind == 'zset' then
       holds = holds - 1
     else
       reserved = nil
+    end
+    -- with: delays
+    local keeper, ends = read_delay(key, now)
+    if keeper then
+      holds = holds - 1
+    end
+    if keeper and holds == 0 then
+      return {keeper, ends - now, 'string', number, quarantine, for_people(client_of(keeper), nil, {})}
     end
     local mine = tonumber(redis.call('zscore', key, 'hold:' .. args.token))
     local texts, names = {with_length(string.sub(first[1], 7, 135))}, {}

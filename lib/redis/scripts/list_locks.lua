@@ -7,6 +7,7 @@
 -- 'unreadable'.
 -- with: shapes
 -- with: names
+-- with: delays
 local function count_queued(key)
   local queue = 'redlock:node:queue:' .. key
   local members = redis.call('zcard', queue)
@@ -26,18 +27,22 @@ local function read_holds(key, left, queued)
       reserved = member == 'next' and ends - now or 0
     end
   end
-  if holds == 0 then
+  local keeper, ends = read_delay(key, now)
+  if keeper and holds == 1 then
+    return {queued, 'token', keeper, ends - now, 0, name_of(client_of(keeper))}
+  elseif holds == 0 then
     return {queued, reserved > 0 and 'reserved' or 'none', '', reserved, 0, ''}
   end
-  -- The last hold may end before the key: "writer" and "next" are members too.
-  for rank = 0, 2 do
+  -- The last lease may end before the key: "writer", "next" and the hold of a delay are members too.
+  local delay = keeper and 'hold:' .. keeper
+  for rank = 0, 3 do
     local last = redis.call('zrevrange', key, rank, rank, 'withscores')
-    if last[1] and string.sub(last[1], 1, 5) == 'hold:' then
+    if last[1] and string.sub(last[1], 1, 5) == 'hold:' and last[1] ~= delay then
       left = last[2] - now
       break
     end
   end
-  return {queued, 'holds', string.sub(first, 7, 135), left, holds, ''}
+  return {queued, 'holds', string.sub(first, 7, 135), left, holds - (keeper and 1 or 0), ''}
 end
 
 local function read_lock(key)

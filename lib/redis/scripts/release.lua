@@ -70,22 +70,24 @@ for i = 1, #keys.resources do
     if not string.find(value.err, 'WRONGTYPE', 1, true) then
       return value
     end
-    local whose, holds, writer, reserved
+    local whose, holds, writer, reserved, keeper
     if call('type', key).ok == 'zset' then
-      whose, holds, writer, reserved = read_holds(key, milliseconds())
+      whose, holds, writer, reserved, keeper = read_holds(key, milliseconds())
     end
     if holds == 0 and args.cooldown_ms ~= '0' then
       -- No hold is left, only a writer that waits for readers; the writer has to wait for the interval too.
       call('set', key, 'redlock:cooldown', 'PX', args.cooldown_ms)
     elseif whose and #keys.resources == 1 then
       if call('zrem', key, 'hold:' .. args.token) == 0 then
-        return {holds == 0 and 0 or -1, holds}
+        return {holds == 0 and 0 or -1, leases_of(holds, keeper)}
       end
+      -- The end of a delay, by its own token, releases no lease.
+      local left = leases_of(holds - 1, keeper ~= args.token and keeper)
       if holds > 1 or reserved then
         expire_with_last(key)
         -- A waiting writer needs no notification: it will have the resource reserved. But readers that were let in may
-        -- not come.
-        if (holds == 1 or not writer) and is_awaited() then
+        -- not come, and after the last lease the writer waits only for the delay.
+        if (left == 0 or keeper or not writer) and is_awaited() then
           notify(key)
         end
       elseif not is_awaited() or not pass_on(key, args.reservation_ms) then
@@ -95,7 +97,7 @@ for i = 1, #keys.resources do
           call('del', key)
         end
       end
-      return {1, holds - 1}
+      return {1, left}
     elseif result == 0 and holds ~= 0 then
       result = -1
     end

@@ -8,10 +8,12 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "integration/library.hpp"
+#include "redlock/listing.hpp"
 
 namespace redlock::test {
 namespace {
@@ -43,20 +45,45 @@ class BreakDelay : public testing::Test {
   }
 
   /// The number of nodes that keep all clients out, for `longest` at most.
-  [[nodiscard]] std::size_t delayed_nodes(std::chrono::milliseconds longest = 30s) const {
+  [[nodiscard]] std::size_t delayed_nodes(std::chrono::milliseconds longest = 30s) {
     std::size_t delayed = 0;
-    for (std::size_t node = 0; node < count; ++node) {
-      const Reply holder = shared_nodes()[node].command({"GET", resource_});
-      if (holder.kind != Reply::Kind::string) continue;
-      const auto token = Token::parse(holder.string);
-      if (!token || !token->is_delay()) continue;
-      const std::int64_t left = shared_nodes()[node].pttl(resource_);
-      EXPECT_GT(left, 0);
-      EXPECT_LE(left, longest.count());
-      EXPECT_EQ(token->name(), "on call");
+    for (const NodeInspection& node : inspect().nodes) {
+      if (!node.holder || !node.holder->is_delay()) continue;
+      EXPECT_EQ(node.kind, LockKind::exclusive);
+      EXPECT_GT(node.remaining, 0s);
+      EXPECT_LE(node.remaining, longest);
+      EXPECT_EQ(node.holder->name(), "on call");
       ++delayed;
     }
     return delayed;
+  }
+  [[nodiscard]] Inspection inspect() {
+    auto seen = other_.inspect(resource_);
+    EXPECT_TRUE(succeeded(seen));
+    return seen ? *std::move(seen) : Inspection();
+  }
+  [[nodiscard]] bool eventually_waits(std::uint32_t clients) {
+    return eventually([&] { return inspect().waiters == clients; });
+  }
+  /// Nobody gets the resource, in whatever way.
+  void expect_that_everybody_is_kept_out() {
+    for (Client* client : {&other_, &operator_}) {
+      for (const Target& target :
+           {Target(resource_), shared(resource_), owned(resource_, "nightly"),
+            all_of({resource_, fresh_resource()})}) {
+        const auto refused = client->try_acquire(target);
+        EXPECT_TRUE(failed_with(refused, Errc::held));
+        // A plain SET does not name the holders of holds, and asks for no time.
+        const bool by_script =
+            target.kind() == Target::Kind::shared || target.kind() == Target::Kind::owned;
+        if (refused || !by_script) continue;
+        EXPECT_THAT(refused.error().message, HasSubstr("; broken by on call, free in "));
+      }
+    }
+    for (std::size_t node = 0; node < count; ++node) {
+      const Reply set = shared_nodes()[node].command({"SET", resource_, "x", "NX", "PX", "1000"});
+      EXPECT_EQ(set.kind, Reply::Kind::nil) << "another library's client";
+    }
   }
 
   /// Holds the target on all nodes, as a reader or as an owner.
@@ -140,16 +167,124 @@ TEST_F(BreakDelay, AHolderCannotTakeItBack) {
   EXPECT_TRUE(eventually([&] { return delayed_nodes() == count; }));
 }
 
-TEST_F(BreakDelay, OfReadersBeginsWhenTheLastOneIsBroken) {
+TEST_F(BreakDelay, OfAllReaders) {
   const Lease first = hold(shared(resource_));
   const Lease second = hold(shared(resource_));
   ASSERT_TRUE(succeeded(break_it(first.token().str())));
-  EXPECT_EQ(delayed_nodes(), 0U);
-  EXPECT_TRUE(failed_with(other_.try_acquire(shared(resource_)), Errc::held))
-      << "nobody enters in between";
+  EXPECT_TRUE(failed_with(other_.try_acquire(shared(resource_)), Errc::held));
   ASSERT_TRUE(succeeded(break_it(second.token().str())));
   EXPECT_TRUE(eventually([&] { return delayed_nodes() == count; }));
-  EXPECT_TRUE(failed_with(other_.try_acquire(shared(resource_)), Errc::held));
+  expect_that_everybody_is_kept_out();
+}
+
+/// Several hold the resource, and one hold is broken: the other holders go on, and the delay
+/// outlives their holds.
+class BreakDelayNextTo : public BreakDelay, public testing::WithParamInterface<const char*> {
+ protected:
+  [[nodiscard]] Target target() const {
+    const std::string owner = GetParam();
+    return owner.empty() ? shared(resource_) : owned(resource_, owner);
+  }
+  void SetUp() override {
+    first_ = hold(target());
+    second_ = hold(target());
+  }
+  void break_first(BreakOptions options = for_long) {
+    ASSERT_TRUE(succeeded(break_it(first_->token().str(), options)));
+    ASSERT_TRUE(eventually([&] { return nodes_with_a_delay() == count; }));
+  }
+  /// The nodes that have other holds and the delay.
+  [[nodiscard]] std::size_t nodes_with_a_delay() {
+    const Inspection seen = inspect();
+    return static_cast<std::size_t>(
+        std::count_if(seen.nodes.begin(), seen.nodes.end(), [](const NodeInspection& node) {
+          return std::any_of(node.tokens.begin(), node.tokens.end(),
+                             [](const Token& token) { return token.is_delay(); });
+        }));
+  }
+
+  std::optional<Lease> first_;
+  std::optional<Lease> second_;
+};
+INSTANTIATE_TEST_SUITE_P(Holds, BreakDelayNextTo, testing::Values("", "nightly"),
+                         [](const auto& instance) {
+                           return *instance.param == '\0' ? "of_readers" : "of_an_owner";
+                         });
+
+TEST_P(BreakDelayNextTo, AHoldThatIsReleasedKeepsWaitersOut) {
+  // The first try must not be the last: W waits for as long as it takes.
+  auto waiting = std::async(std::launch::async, [&] { return operator_.acquire(resource_); });
+  ASSERT_TRUE(eventually_waits(1));
+  break_first();
+  ASSERT_TRUE(succeeded(second_->release()));
+  ASSERT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+  EXPECT_NE(waiting.wait_for(0s), std::future_status::ready);
+  expect_that_everybody_is_kept_out();
+  // The end of the delay, by its token.
+  ASSERT_TRUE(succeeded(other_.break_lock(resource_, inspect().holder.value())));
+  EXPECT_TRUE(succeeded(waiting.get()));
+}
+
+TEST_P(BreakDelayNextTo, AHoldThatExpiresKeepsEverybodyOut) {
+  break_first();
+  for (std::size_t node = 0; node < count; ++node) {
+    shared_nodes()[node].command({"ZADD", resource_, "1", "hold:" + second_->token().str()});
+  }
+  ASSERT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+  expect_that_everybody_is_kept_out();
+}
+
+TEST_P(BreakDelayNextTo, AHoldLetsNoNewOneIn) {
+  break_first();
+  const auto refused = other_.try_acquire(target());
+  ASSERT_TRUE(failed_with(refused, Errc::held));
+  EXPECT_THAT(refused.error().message, HasSubstr("; broken by on call, free in "));
+}
+
+TEST_P(BreakDelayNextTo, AHoldIsExtendedAndRepairedAfterTheDelay) {
+  break_first({.delay = 1s});
+  EXPECT_TRUE(succeeded(second_->extend(15s)));
+  EXPECT_TRUE(failed_with(first_->extend(15s), Errc::not_holder));
+  EXPECT_TRUE(second_->valid());
+  // The key lives on, because a hold is left: so others can share it again.
+  EXPECT_TRUE(eventually([&] { return succeeded(other_.try_acquire(target())); }, 30s));
+}
+
+TEST_P(BreakDelayNextTo, AHoldIsCountedWithoutTheDelay) {
+  break_first();
+  const Inspection seen = inspect();
+  ASSERT_EQ(seen.nodes.size(), count);
+  for (const NodeInspection& node : seen.nodes) {
+    EXPECT_EQ(node.holds, 1U);
+    EXPECT_EQ(node.tokens.size(), 2U) << "with the delay's";
+  }
+  const auto list = admin::list_locks(patient(shared_urls(count)), {.pattern = resource_});
+  ASSERT_TRUE(succeeded(list));
+  ASSERT_EQ(list->locks.size(), 1U);
+  EXPECT_EQ(list->locks[0].holds, 1U);
+  EXPECT_EQ(list->locks[0].kind, seen.kind);
+  const auto released = second_->release();
+  ASSERT_TRUE(succeeded(released));
+  EXPECT_EQ(released->holds_left, 0U);
+  ASSERT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+  const auto after = admin::list_locks(patient(shared_urls(count)), {.pattern = resource_});
+  ASSERT_TRUE(succeeded(after));
+  ASSERT_EQ(after->locks.size(), 1U);
+  EXPECT_TRUE(after->locks[0].holder && after->locks[0].holder->is_delay());
+}
+
+TEST_P(BreakDelayNextTo, AHoldThatIsBrokenTooDoesNotShortenTheDelay) {
+  break_first();
+  Client second = client_named("on call");
+  ASSERT_TRUE(succeeded(second.break_lock(resource_, second_->token(), {.delay = 1ms})));
+  ASSERT_TRUE(eventually([&] { return delayed_nodes() == count; }));
+  // Nor does a break of the delay.
+  ASSERT_TRUE(succeeded(second.break_lock(resource_, inspect().holder.value(), {.delay = 1ms})));
+  EXPECT_EQ(delayed_nodes(), count);
+  for (std::size_t node = 0; node < count; ++node) {
+    EXPECT_GT(shared_nodes()[node].pttl(resource_), 1) << "30 s are longer than a test takes";
+  }
+  expect_that_everybody_is_kept_out();
 }
 
 TEST_F(BreakDelay, OfAnOwner) {

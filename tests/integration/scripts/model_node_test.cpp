@@ -228,6 +228,11 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
                   << "\n  server: " << text_of(*real) << "\n  model:  " << text_of(model);
   }
 
+  /// The token of the delay of one of two operators.
+  [[nodiscard]] std::uint64_t a_delay() {
+    return simulation::delay | (4 + static_cast<std::uint64_t>(random_.below(2)));
+  }
+
   void draw_terms(Request& request) {
     const Verb verb = request.stamp.verb;
     const bool script = verb == Verb::take || verb == Verb::set_all || verb == Verb::raise_fence ||
@@ -252,7 +257,10 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
       request.ticket = random_.below(9);
     }
     if (verb == Verb::inspect && random_.per_mille(500)) request.token = 0;
-    if (verb == Verb::break_lock) request.keeper = 4;
+    if (verb == Verb::break_lock) request.keeper = a_delay();
+    const bool may_be_of_a_delay =
+        verb == Verb::break_lock || verb == Verb::release || verb == Verb::inspect;
+    if (may_be_of_a_delay && random_.per_mille(150)) request.token = a_delay();
     const bool of_permits = request.resource == simulation::any_permit ||
                             (verb == Verb::release && waits && random_.per_mille(300));
     if (of_permits || verb == Verb::take_permit) request.permits = 2;

@@ -29,6 +29,7 @@ std::int64_t ModelNode::Key::last() const {
 void ModelNode::remove_ended(Key& key, True now) {
   const std::int64_t millis = clock.milliseconds(now);
   std::erase_if(key.holds, [&](const auto& hold) { return hold.second <= millis; });
+  if (!key.holds.contains(key.keeper)) key.keeper = 0;
   if (key.writer <= millis) key.writer = 0;
   if (key.next <= millis) key.next = 0;
 }
@@ -37,6 +38,17 @@ std::int64_t ModelNode::held_for(const Key& key, True now) const {
   std::int64_t last = key.next;
   for (const auto& [token, ends] : key.holds) last = std::max(last, ends);
   return last - clock.milliseconds(now);
+}
+
+void ModelNode::name_holders(const Key& key, Response& response) {
+  const bool only_delay = key.keeper != 0 && key.leases() == 0;
+  (only_delay ? response.holder : response.group) = only_delay ? key.keeper : key.group;
+}
+
+bool ModelNode::is_for_readers(std::size_t resource, True now) {
+  Key& key = memory_.keys[resource];
+  remove_ended(key, now);
+  return key.group == 1 && key.keeper == 0;
 }
 
 std::vector<std::uint64_t> ModelNode::holders(std::size_t resource, True now) const {
@@ -243,12 +255,21 @@ void ModelNode::inspect(const Request& request, True now, Response& response) co
   response.reply = key.token + key.group == 0 ? Reply::gone : Reply::found;
   if (response.reply == Reply::found) response.remaining_ms = key.last() - millis;
   if (key.group == 0) return;
-  response.holds.emplace();
+  core::Holds holds;
+  std::int64_t delayed_until = 0;
   for (const auto& [token, ends] : key.holds) {
     if (ends <= millis) continue;
-    ++response.holds->count;
-    response.holds->asked_for = response.holds->asked_for || token == request.token;
+    holds.asked_for = holds.asked_for || token == request.token;
+    if (token != key.keeper) ++holds.count;
+    if (token == key.keeper) delayed_until = ends;
   }
+  if (holds.count > 0 || delayed_until == 0) {
+    response.holds = holds;
+    return;
+  }
+  response.group = 0;
+  response.holder = key.keeper;
+  response.remaining_ms = delayed_until - millis;
 }
 
 }  // namespace redlock::simulation

@@ -22,8 +22,6 @@ inline constexpr std::size_t any_permit = most_resources;
 
 /// The holder of a key that only keeps an interval: the resource is free when the interval ends.
 inline constexpr std::uint64_t cooldown = ~std::uint64_t{0};
-/// The holder of a key that an operator left who broke a lock with a delay.
-inline constexpr std::uint64_t delay_token = 2;
 
 /// The holder of a key that is reserved for a client: nobody's vote.
 inline constexpr std::uint64_t reservation = std::uint64_t{1} << 63;
@@ -249,9 +247,13 @@ class ModelNode {
     std::int64_t expires = 0;
     std::uint64_t group = 0;                      // who may share the key; 0: nobody
     std::map<std::uint64_t, std::int64_t> holds;  // the group's holders, and until when they hold
-    std::int64_t writer = 0;  // until when a waiting writer has new holds refused
-    std::int64_t next = 0;    // until when the key is reserved for readers
+    std::int64_t writer = 0;   // until when a waiting writer has new holds refused
+    std::int64_t next = 0;     // until when the key is reserved for readers
+    std::uint64_t keeper = 0;  // the hold that is a delay; 0: none
     [[nodiscard]] std::int64_t last() const;
+    [[nodiscard]] std::uint32_t leases() const {
+      return static_cast<std::uint32_t>(holds.size() - (keeper != 0 ? 1 : 0));
+    }
   };
   struct Memory {
     std::array<Key, most_resources + 1> keys{};
@@ -292,6 +294,11 @@ class ModelNode {
   /// Removes the holds that have ended, as every script that reads them does.
   void remove_ended(Key& key, True now);
   [[nodiscard]] std::int64_t held_for(const Key& key, True now) const;
+  /// Names those who have the holds in an answer that refuses.
+  static void name_holders(const Key& key, Response& response);
+  /// is_for_readers() of parts/holder.lua.
+  [[nodiscard]] bool is_for_readers(std::size_t resource, True now);
+  static void delay_new_holds(Key& key, std::uint64_t keeper, std::int64_t ends);
   void set(const Request& request, True now, Response& response);
   void enter(const Request& request, True now, Response& response);
   void take_permit(const Request& request, True now, Response& response);

@@ -32,15 +32,22 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
   response.remaining_ms = key.expires - millis;
   if (key.token != 0) return;
   remove_ended(key, now);
-  response.group = key.group;
   response.remaining_ms = held_for(key, now);
-  const bool mine = key.group == request.group || mutant_ == Mutant::readers_let_all_in;
+  const bool only_delay = key.keeper != 0 && key.leases() == 0;
+  const bool mine =
+      (key.group == request.group && !only_delay) || mutant_ == Mutant::readers_let_all_in;
   if (key.group != 0 && !mine && (!key.holds.empty() || key.next != 0)) {
+    name_holders(key, response);
     if (request.writer_reservation_ms > 0)
       refuse_new_holds(request.resource, request.writer_reservation_ms, now);
     return;
   }
-  response.group = 0;
+  const bool spared = mutant_ == Mutant::owner_is_spared && request.group > 1;
+  if (key.keeper != 0 && !spared) {
+    response.holder = key.keeper;
+    response.remaining_ms = key.holds.at(key.keeper) - millis;
+    return;
+  }
   const std::int64_t left = held_for(key, now);
   response.remaining_ms = left > 0 ? std::min(left, key.writer - millis) : key.writer - millis;
   const bool admitted = key.next != 0 && admit(request.resource, request.client);
@@ -58,7 +65,7 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
   key.holds[request.token] = millis + request.ttl_ms;
   response.reply = Reply::granted;
   response.remaining_ms = -1;
-  response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+  response.holds = core::Holds{.count = key.leases()};
 }
 
 void ModelNode::take_permit(const Request& request, True now, Response& response) {
@@ -149,7 +156,7 @@ bool ModelNode::is_taken(std::size_t resource, const Request& request, True now,
   if (key.token != 0) return true;
   remove_ended(key, now);
   if (key.holds.empty() && key.next == 0) return false;
-  response.group = key.group;
+  name_holders(key, response);
   response.remaining_ms = held_for(key, now);
   if (request.writer_reservation_ms > 0)
     refuse_new_holds(resource, request.writer_reservation_ms, now);

@@ -63,11 +63,12 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
   const auto mine = key.holds.find(request.token);
   if (mine != key.holds.end() && !is_alone) {
     if ((request.downgraded || downgrades) && key.group != 1) return;
-    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+    response.holds = core::Holds{.count = key.leases()};
     mine->second = std::max(mine->second, ends);
     response.reply = Reply::extended;
     return;
   }
+  if (key.keeper != 0) return;
   if (!none && key.group != group && (!key.holds.empty() || key.next != 0)) return;
   response.reply = Reply::gone;
   if (!restores || (key.writer != 0 && group == 1)) return;

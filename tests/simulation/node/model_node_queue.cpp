@@ -172,8 +172,8 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
   const bool any = request.number >= 6;
   const std::uint64_t form = !any && request.number >= 4 ? sharing : 0;
   const std::uint64_t client = request.token | form;
-  if (form == sharing && is_first_alone(request)) {
-    if (Key& key = memory_.keys[request.resource]; key.group == 1) key.writer = 0;
+  if (form == sharing && is_first_alone(request) && is_for_readers(request.resource, now)) {
+    memory_.keys[request.resource].writer = 0;
   }
   for (const std::uint64_t other : forms) {
     if (behind || other != form) queue.remove(request.token | other);
@@ -193,7 +193,7 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
   }
   if (is_open(request.resource, now)) {
     pass_on(request.resource, request, now);
-  } else if (form == sharing && key.group == 1 && key.writer == 0 &&
+  } else if (form == sharing && is_for_readers(request.resource, now) && key.writer == 0 &&
              mutant_ != Mutant::readers_stay_queued && has_holder(request.resource, now)) {
     if (key.next == 0) memory_.admitted[request.resource].clear();
     let_in_readers(request.resource, request, now);
@@ -219,7 +219,7 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
   response.reply = Reply::done;
   if (request.permits > 0) return give_permits_back(request, now);
   Key& key = memory_.keys[request.resource];
-  const bool lets_in = request.number == 2 || (was_first && key.group == 1);
+  const bool lets_in = request.number == 2 || (was_first && is_for_readers(request.resource, now));
   if (key.group != 0) {
     remove_ended(key, now);
     if (key.next != 0) static_cast<void>(admit(request.resource, request.token));
@@ -228,7 +228,8 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
   }
   const bool was_reserved = key.token == (reservation | request.token);
   if (was_reserved && mutant_ != Mutant::reservations_are_kept) key = {};
-  const bool readers_hold = key.group == 1 && has_holder(request.resource, now);
+  const bool readers_hold =
+      is_for_readers(request.resource, now) && has_holder(request.resource, now);
   if (lets_in && readers_hold) {
     if (key.next == 0) memory_.admitted[request.resource].clear();
     let_in_readers(request.resource, request, now);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulation/random.hpp"
+
 namespace redlock::simulation {
 
 using core::Reply;
@@ -54,11 +56,14 @@ void ModelNode::leave(const Request& request, True now, Response& response) {
   Key& key = memory_.keys[request.resource];
   const std::uint64_t group = key.group;
   remove_ended(key, now);
+  const bool delays = key.keeper != 0;
   if (key.holds.erase(request.token) == 1) {
+    if (key.keeper == request.token) key.keeper = 0;
+    if (mutant_ == Mutant::delay_ends_with_the_holds && delays && key.leases() == 0) key.holds = {};
     response.reply = Reply::released;
-    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+    response.holds = core::Holds{.count = key.leases()};
     if (!key.holds.empty() || key.next != 0) {
-      if (key.holds.empty() || key.writer == 0) notify(request.resource);
+      if (key.leases() == 0 || delays || key.writer == 0) notify(request.resource);
       return;
     }
     const std::int64_t writer = key.writer;
@@ -69,32 +74,44 @@ void ModelNode::leave(const Request& request, True now, Response& response) {
     key.writer = writer;
   } else {
     response.reply = key.holds.empty() ? Reply::gone : Reply::taken;
-    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+    response.holds = core::Holds{.count = key.leases()};
   }
 }
 
 void ModelNode::break_lock(const Request& request, True now, Response& response) {
   Key& key = memory_.keys[request.resource];
   remove_ended(key, now);
+  const std::int64_t millis = clock.milliseconds(now);
+  std::int64_t ends = millis + request.ttl_ms;
+  const auto not_before = [&](std::int64_t other) {
+    if (mutant_ != Mutant::delay_is_shortened) ends = std::max(ends, other);
+  };
   response.reply = Reply::gone;
   if (key.group != 0) {
+    if (key.keeper != 0) not_before(key.holds.at(key.keeper));
     const bool was_there = key.holds.erase(request.token) == 1;
-    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
-    if (!key.holds.empty()) {
-      response.reply = was_there ? Reply::released : Reply::taken;
-      if (was_there) refuse_new_holds(request.resource, request.ttl_ms, now);
-      return;
-    }
-    if (!was_there) return;
+    if (was_there && key.keeper == request.token) key.keeper = 0;
+    response.holds = core::Holds{.count = key.leases()};
+    response.reply = was_there ? Reply::released : !key.holds.empty() ? Reply::taken : Reply::gone;
+    if (was_there && key.leases() > 0) delay_new_holds(key, request.keeper, ends);
+    if (!was_there || key.leases() > 0) return;
   } else if (key.token != request.token) {
     if (key.token != 0) response.reply = Reply::taken;
     return;
+  } else if (is_delay(key.token)) {
+    not_before(key.expires);
   }
   response.reply = Reply::released;
   key = {};
   key.token = request.keeper;
-  key.expires = clock.milliseconds(now) + request.ttl_ms;
+  key.expires = ends;
   notify(request.resource);
+}
+
+void ModelNode::delay_new_holds(Key& key, std::uint64_t keeper, std::int64_t ends) {
+  key.holds.erase(key.keeper);
+  key.keeper = keeper;
+  key.holds[keeper] = ends;
 }
 
 }  // namespace redlock::simulation

@@ -434,7 +434,9 @@ constexpr VerbText verb_texts[] = {
      "including the holder and all waiters. If fewer nodes than a quorum do so, it says so and\n"
      "exits with 69. A holder that was stopped can notice its loss meanwhile; after a delay of\n"
      "at least its TTL its lease has ended. A lock that was released before it was broken gets\n"
-     "no delay. Another break ends a delay early.",
+     "no delay. Others who share the lock keep their holds; nobody joins them during the\n"
+     "delay. Another break ends a delay early; with a --delay of its own, it never shortens\n"
+     "one.",
      break_exits},
     {"doctor", "[OPTIONS]",
      "Check every node; report what is wrong, why it matters, and the remedy. Changes "

@@ -149,7 +149,8 @@ class Client:
 
     def break_lock(self, resource: str, token: str, *, delay: Duration = 0) -> Round:
         """Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay` then
-        nobody may have the resource. Raises as `release`."""
+        nobody can acquire the resource; others who share the lock keep their holds. Raises as
+        `release`."""
         round = POINTER(s.Round)()
         self._call(lib.redlock_break, encoded(resource, "resource"),
                    encoded(token, "token"), to_ns(delay, "delay"), byref(round))

@@ -11,9 +11,13 @@ local function find_holder(key)
   return kind ~= 'none', false
 end
 
--- Whether readers hold the resource, are let in, or have left only a writer reservation.
+-- Whether readers hold the resource, are let in, or have left only a writer reservation; not during a delay.
 local function is_for_readers(key)
-  return redis.call('type', key).ok == 'zset' and redis.call('zscore', key, 'group:shared')
+  if redis.call('type', key).ok ~= 'zset' then
+    return false
+  end
+  local whose, _, _, _, keeper = read_holds(key, milliseconds())
+  return whose == 'shared' and not keeper
 end
 
 -- The client no longer waits: drops its reservation and, with `lets_in`, the writer reservation.

@@ -2,24 +2,38 @@
 -- with the millisecond at which it ends by this node's clock. A member "group:…" scored 0 names the group that may
 -- share: "group:shared", or "group:owner NAME". While somebody else waits, the score of "writer" is until when new holds
 -- are refused. While readers are let in together, the score of "next" is until when the resource is reserved for them;
--- their ids are in a set of their own. The key lives as long as its last member.
+-- their ids are in a set of their own. After an operator has broken a hold with a delay, the delay is a hold too, of the
+-- operator's token, the keeper: a member "keeper:TOKEN" scored 0 says so. No hold is added until it ends, for nobody.
+-- The key lives as long as its last member.
 local function milliseconds()
   local time = redis.call('time')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- Removes the holds that have ended. Returns the group, the number of its holds, until when new ones are refused, and
--- until when the resource is reserved for readers; nil if the set is not one of ours.
+-- Removes the holds that have ended. Returns the group, the number of holds, until when new ones are refused, until when
+-- the resource is reserved for readers, and the keeper, whose hold counts as well; nil if the set is not one of ours. If
+-- only the keeper's hold is left, nobody is of its group: the keeper is returned as the group.
 local function read_holds(key, now)
-  local first = redis.call('zrange', key, 0, 0, 'withscores')
+  local first = redis.call('zrange', key, 0, 1, 'withscores')
   if first[2] ~= '0' or string.sub(first[1], 1, 6) ~= 'group:' then
     return nil
   end
   redis.call('zremrangebyscore', key, '(0', string.format('%.0f', now))
   local writer = tonumber(redis.call('zscore', key, 'writer'))
   local reserved = tonumber(redis.call('zscore', key, 'next'))
-  local others = 1 + (writer and 1 or 0) + (reserved and 1 or 0)
-  return string.sub(first[1], 7), redis.call('zcard', key) - others, writer, reserved
+  local keeper = first[3] and string.match(first[3], '^keeper:(.*)')
+  if keeper and not redis.call('zscore', key, 'hold:' .. keeper) then
+    redis.call('zrem', key, 'keeper:' .. keeper)
+    keeper = nil
+  end
+  local others = 1 + (writer and 1 or 0) + (reserved and 1 or 0) + (keeper and 1 or 0)
+  local holds = redis.call('zcard', key) - others
+  return keeper and holds == 1 and keeper or string.sub(first[1], 7), holds, writer, reserved, keeper
+end
+
+-- The holds without the keeper's.
+local function leases_of(holds, keeper)
+  return holds - (keeper and 1 or 0)
 end
 
 -- Whether the client is one of the readers that are let in together. If so, removes it from them: the client enters

@@ -16,12 +16,12 @@ local function possession_of(key, token, kind, alone)
   elseif redis.call('type', key).ok ~= 'zset' then
     return nil, -1
   end
-  local whose, holds, writer, reserved = read_holds(key, milliseconds())
+  local whose, holds, writer, reserved, keeper = read_holds(key, milliseconds())
   if not whose then
     return nil, -1
   elseif alone and kind ~= 'key' and redis.call('zscore', key, 'hold:' .. token) then
-    return 'hold', holds, whose
-  elseif whose ~= kind and (holds > 0 or reserved) then
+    return 'hold', leases_of(holds, keeper), whose
+  elseif keeper or (whose ~= kind and (holds > 0 or reserved)) then
     return nil, -1
   elseif writer and kind == 'shared' then
     -- The hold may return after the writer has had the resource.
