@@ -260,7 +260,8 @@ enum {
   REDLOCK_NODE_UNDELIVERED = 4,  ///< the client closed before releases could be delivered to it
   REDLOCK_NODE_LEARNED = 5,      ///< a member of the deployment that the options do not name
   REDLOCK_NODE_PAUSED = 6,       ///< this client's machine stood still; no node is at fault
-  REDLOCK_NODE_WARNING = 7       ///< somebody has to act, and the client goes on: changed TLS files
+  REDLOCK_NODE_WARNING = 7,      ///< somebody has to act, and the client goes on: changed TLS files
+  REDLOCK_NODE_COUNTERS_RESET = 8  ///< an operator reset its counters (CONFIG RESETSTAT)
 };
 
 /// How much attention an event deserves.

@@ -51,6 +51,8 @@ struct REDLOCK_EXPORT NodeEvent {
               ///< become shorter by the pause, and those that ran out meanwhile are lost
     warning,  ///< something is to be mended, and the client goes on: TLS files that have changed
               ///< cannot be used. Reported once, for the first node that was to use them
+    counters_reset,  ///< an operator reset the server's counters (CONFIG RESETSTAT), also the
+                     ///< number of evicted keys. The node keeps its vote if it does not evict now
   };
   /// How much attention the event deserves.
   enum class Level {

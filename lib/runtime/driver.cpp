@@ -146,6 +146,14 @@ void Driver::carry_out(const core::StoodStill& command) {
              " nodes advanced by as much. Leases are shorter by that, and some may be lost");
 }
 
+void Driver::carry_out(const core::CountersReset& command) {
+  report(command.node, NodeEvent::Kind::counters_reset,
+         "an operator reset its counters (CONFIG RESETSTAT): it said that it had evicted " +
+             std::to_string(command.evicted) +
+             " keys, and says 0 now. It keeps its vote, because it does not evict now. If it "
+             "evicted a lock shortly before the reset, nobody has noticed");
+}
+
 void Driver::carry_out(const core::NodeLearned& command) {
   const redis::ConnectionTarget target = reach_(engine_.settings().nodes[command.node]);
   NodeOwner& owner = *this;
@@ -179,10 +187,12 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.connection = identity.connection_id;
   event.capabilities = identity.capabilities;
   event.evicted = identity.evicted;
+  event.keeps_keys = identity.keeps_keys;
   event.ineligible = identity.ineligible;
   event.replica = identity.replica;
   event.marker = identity.marker;
   event.unmarked = identity.unmarked;
+  event.outdated = identity.outdated;
   event.quarantine = identity.quarantine;
   event.quarantine_why = identity.quarantine_why;
   step(event);

@@ -105,6 +105,7 @@ class Driver final : private NodeOwner {
   void carry_out(const core::Request& request);
   void carry_out(const core::NodeExcluded& command);
   void carry_out(const core::StoodStill& command);
+  void carry_out(const core::CountersReset& command);
   void carry_out(const core::NodeLearned& command);
   void carry_out(const core::Undelivered& command);
   void carry_out(const core::Drained& command);

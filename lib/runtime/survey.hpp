@@ -9,6 +9,7 @@
 
 #include "core/membership/marker.hpp"
 #include "core/membership/member_change.hpp"
+#include "core/membership/node_memory.hpp"
 #include "redlock/deployment.hpp"
 #include "runtime/configuration.hpp"
 #include "uv/loop.hpp"
@@ -22,8 +23,8 @@ struct SurveyedNode {
   std::string marker_text{};             ///< the stored marker; empty: none
   std::optional<core::Marker> marker{};  ///< none: there is no marker of ours
   std::string quarantine_why{};          ///< the stored reason for the quarantine
-  std::string replid{};                  ///< the server's replication id
-  bool runs_scripts = true;              ///< whether the server knows EVAL and our user may call it
+  core::NodeMemory memory{};
+  bool runs_scripts = true;   ///< whether the server knows EVAL and our user may call it
   bool can_compare = false;   ///< whether it knows DELIFEQ or DELEX: locks without scripts
   std::uint64_t tracked = 0;  ///< number of entries in its table of tracked keys
   std::string forgetting{};   ///< commands that can make the node forget, and how often they ran

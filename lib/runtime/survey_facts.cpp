@@ -217,8 +217,7 @@ void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   seen.reachable = true;
   take_info(reply.text, seen);
   node.tracked = number_in<std::uint64_t>(field_of(reply.text, "tracking_total_items")).value_or(0);
-  node.replid = redis::memory_id(reply.text);
-  if (node.replid.empty()) node.replid = seen.run_id;
+  node.memory = redis::memory_in(reply.text);
   if (answers[commands].type == Value::Type::bulk) {
     node.forgetting = forgetting_in(answers[commands].text);
   }
@@ -236,7 +235,8 @@ void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   }
   seen.marked = node.marker && !node.marker->deployment.empty();
   seen.restarted =
-      node.marker && (node.marker->run_id != seen.run_id || node.marker->replid != node.replid);
+      node.marker && (node.marker->run_id != seen.run_id ||
+                      core::forgets(core::change_of_memory(node.marker->replid, node.memory)));
   const OwnedValue& left = answers[quarantine];
   if (left.type == Value::Type::integer && left.integer == -1) seen.quarantine = forever;
   if (left.type == Value::Type::integer && left.integer > 0) {

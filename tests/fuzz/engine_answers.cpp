@@ -330,6 +330,7 @@ class Driver {
   void carry_out(const core::AtRisk& outcome) { REDLOCK_ASSERT(is_lease(outcome.claim)); }
   void carry_out(const core::Lost& outcome) { REDLOCK_ASSERT(is_lease(outcome.claim)); }
   void carry_out(const core::StoodStill&) {}
+  void carry_out(const core::CountersReset&) {}
   void carry_out(const core::NodeExcluded& command) {
     REDLOCK_ASSERT(harmless(engine_.exclusion(command.node)));
   }

@@ -56,6 +56,34 @@ TEST(Directed, a_holder_is_told_of_an_eviction_as_soon_if_others_of_its_client_h
   EXPECT_GE(sum.grants, 250U);
 }
 
+/// Evictions before the beginning, whose number an operator resets, and replicas that attach.
+Scenario reset_counters() {
+  Scenario s = stepping_clocks();
+  s.between_clock_steps = 0;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.restart_guard = true;
+  s.between_counter_resets = 1'000 * ms;
+  s.between_copies = 500 * ms;
+  s.think = 3'000 * ms;
+  s.chaos = 60'000 * ms;
+  return s;
+}
+
+TEST(Directed, counters_that_an_operator_resets_and_replicas_that_attach_cost_no_node_its_vote) {
+  const Sum sum = run(reset_counters(), 50);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 250U);
+}
+
+TEST(Directed, a_holder_is_told_of_evictions_among_counters_that_an_operator_resets) {
+  Scenario s = reset_counters();
+  s.between_evictions = 3'000 * ms;
+  const Sum sum = run(s, 50);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 250U);
+}
+
 TEST(Directed, a_holder_is_told_of_a_clock_that_stepped_within_the_interval_of_the_readings) {
   const Sum sum = run(stepping_clocks(), 50);
   EXPECT_EQ(sum.violation, "");

@@ -17,7 +17,9 @@ constexpr std::uint64_t seeds_tried = 200;
 using Reduction = void (*)(Scenario&);
 
 /// Each reduction takes something away, or changes nothing.
-constexpr std::array<Reduction, 33> reductions{
+constexpr std::array<Reduction, 35> reductions{
+    [](Scenario& s) { s.between_counter_resets = 0; },
+    [](Scenario& s) { s.between_copies = 0; },
     [](Scenario& s) { s.between_breaks = 0; },
     [](Scenario& s) { s.between_crashes = 0; },
     [](Scenario& s) { s.between_stops = 0; },
@@ -99,6 +101,8 @@ std::string words_for(const Scenario& s) {
   add(s.between_clock_steps > 0, "clocks step");
   add(s.between_standstills > 0, "machines of clients stand still");
   add(s.between_evictions > 0, "nodes evict");
+  add(s.between_counter_resets > 0, "an operator resets the nodes' counters");
+  add(s.between_copies > 0, "replicas attach");
   add(s.between_silences > 0, "subscriptions die silently");
   add(s.between_deaths > 0, "connections die silently");
   add(s.between_forgeries > 0, "somebody adds members to a marker");

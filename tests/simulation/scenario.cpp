@@ -115,6 +115,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_bounds(s, seed);
   draw_script_flushes(s, seed);
   draw_standstills(s, seed);
+  draw_operators(s, seed);
   draw_intruders(s, seed);
   plant_intruders(s);
   draw_handing_on(s, seed);
@@ -136,7 +137,8 @@ void Scenario::draw_rest(std::uint64_t seed) {
     s.restart_guard = s.durable = false;
   }
   const bool of_markers = mutant == Mutant::no_marker_behind_votes ||
-                          mutant == Mutant::marker_ahead_of_votes || mutant == Mutant::no_tracking;
+                          mutant == Mutant::marker_ahead_of_votes ||
+                          mutant == Mutant::no_tracking || mutant == Mutant::roles_are_copies;
   if (mutant == Mutant::tracks_once) {
     s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
     s.between_pauses = s.between_client_ends = s.between_saves = s.between_clock_steps = 0;
@@ -158,6 +160,13 @@ void Scenario::draw_rest(std::uint64_t seed) {
     s.any_clocks = s.judged_by_votes = false;
   }
   if (mutant == Mutant::evictions_untold) evict(s);
+  if (mutant >= Mutant::falls_prove_nothing_evicted && mutant <= Mutant::copies_prove_nothing &&
+      mutant != Mutant::roles_are_copies) {
+    reset_counters(s);
+  }
+  if (mutant == Mutant::resets_are_evictions || mutant == Mutant::copies_prove_nothing) {
+    s.between_evictions = 0;
+  }
   if (mutant == Mutant::half_the_rest) {
     s.between_clock_steps = 0;
     s.any_clocks = s.judged_by_votes = false;
@@ -209,7 +218,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
     s.shortest_ttl_ms = s.longest_ttl_ms = 100;
     s.last_millisecond = false;
     if (mutant == Mutant::marker_ahead_of_votes) s.tail_per_mille = 200;
-    if (mutant == Mutant::no_tracking) {
+    if (mutant == Mutant::no_tracking || mutant == Mutant::roles_are_copies) {
       s.between_flushes = 0;
       s.between_failbacks = s.between_saves = 20 * ms;
     }

@@ -36,7 +36,6 @@ enum class Mutant : std::uint8_t {
   no_release_on_failure,  ///< attempts that fail leave their keys
   release_before_set,     ///< a release overtakes the SET, on another connection
   reused_token,           ///< three attempts in ten reuse the token of the attempt before
-  count_repaired,         ///< an extend counts nodes that had lost the key
   clock_stops_in_pauses,  ///< clients use CLOCK_MONOTONIC, and are suspended
   no_marker_behind_votes,      ///< nobody notices that a node forgot if its connections stay
   marker_ahead_of_votes,       ///< the marker is read when the request is sent, not after it
@@ -74,6 +73,11 @@ enum class Mutant : std::uint8_t {
   queue_scripts_stay_away,  ///< a client never sends a queue script again that a node has flushed
   downgrade_is_quiet,       ///< nodes let in no reader when a writer's lease is downgraded
   downgrade_leaves_a_gap,   ///< nodes have no hold of a downgraded lease
+  falls_prove_nothing_evicted,  ///< a number of evictions below the last one counts as none
+  falls_are_ignored,            ///< a number of evictions below the last one counts as that one
+  resets_are_evictions,         ///< a number that an operator reset counts as evictions
+  roles_are_copies,             ///< another replication id never counts as a change of the role
+  copies_prove_nothing,         ///< another replication id always counts as a change of the role
   // Leases that are handed on:
   lost_is_handed_out,     ///< the token of a lost lease is handed out, and its client releases it
   released_after_detach,  ///< a client releases at the deadline what its holder has handed on
@@ -292,12 +296,23 @@ struct Scenario {
   True between_script_flushes = 0;  ///< nodes forget their scripts, and the connections stay
   True between_silences = 0;        ///< a subscription on which nothing arrives any longer
   True between_deaths = 0;          ///< connections on which nothing arrives; neither end notices
+  /// An operator resets the counters of all nodes, which had evicted keys before the scenario
+  /// begins.
+  True between_counter_resets = 0;
+  True between_copies = 0;  ///< replicas attach to nodes, or go
   /// An intruder who may write to the first node adds a member to its marker.
   True between_forgeries = 0;
   /// Another database takes the place of the last node's for a while: SWAPDB there and back. Its
   /// process, its role and its connections stay.
   True between_swaps = 0;
   True between_demotions = 0;  ///< a node becomes a replica, and stays one for seconds
+
+  /// Whether no node has a reason for a quarantine.
+  [[nodiscard]] bool forgets_nothing() const noexcept {
+    return between_crashes + between_flushes + between_role_changes + between_failbacks +
+               between_demotions + between_evictions + between_swaps + between_forgeries ==
+           0;
+  }
 
   /// How long a node works on each first contact, one after the other; 0: no time. `connect_limit`:
   /// how long a client waits for its first connection.

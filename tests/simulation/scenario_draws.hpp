@@ -57,6 +57,11 @@ void draw_script_flushes(Scenario& s, std::uint64_t seed);
 void draw_standstills(Scenario& s, std::uint64_t seed);
 /// Evictions without other faults, with a holder that is notified in time: as for clocks that step.
 void evict(Scenario& s);
+/// evict(), and operators who reset counters and attach replicas.
+void reset_counters(Scenario& s);
+/// Operators who reset counters and attach replicas, next to evictions or without. Draws from a
+/// stream of its own.
+void draw_operators(Scenario& s, std::uint64_t seed);
 /// Changes of nodes and connections that no client makes. Draws from a stream of its own.
 void draw_intruders(Scenario& s, std::uint64_t seed);
 void plant_intruders(Scenario& s);

@@ -178,6 +178,26 @@ void evict(Scenario& s) {
   s.chaos = 30'000 * ms;
 }
 
+void reset_counters(Scenario& s) {
+  evict(s);
+  s.between_counter_resets = 1'000 * ms;
+  s.between_copies = 500 * ms;
+}
+
+void draw_operators(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 53 + 67);
+  const bool resets = random.per_mille(20);
+  const bool evicts = random.per_mille(500);
+  const True copies = sometimes(random, 200, 50 * ms, 500 * ms);
+  if (s.mutant != Mutant::none) return;
+  // Replicas attach among all other faults.
+  if (s.restart_guard) s.between_copies = copies;
+  if (!resets || s.steady) return;
+  if (s.between_clock_steps > 0 || s.any_clocks || s.judged_by_votes || s.one_forgets) return;
+  reset_counters(s);
+  if (!evicts) s.between_evictions = 0;
+}
+
 void draw_intruders(Scenario& s, std::uint64_t seed) {
   Random random(seed * 43 + 59);
   const bool far_nodes = random.per_mille(150);
@@ -193,6 +213,7 @@ void draw_intruders(Scenario& s, std::uint64_t seed) {
   }
   // These scenarios get only faults that keep no reading from a holder, so none of the following.
   if (s.between_clock_steps > 0 || s.any_clocks || s.judged_by_votes || s.one_forgets) return;
+  if (s.between_counter_resets > 0) return;
   if (evicts) return evict(s);
   if (far_nodes) draw_far_nodes(s, random);
   s.between_silences = silences;

@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 20;
+constexpr std::size_t fault_kinds = 22;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -50,6 +50,10 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
       return publish(static_cast<std::uint32_t>(i), client, resource, before);
     };
   }
+  // Everybody knows these evictions: they were before the deployment was opened.
+  if (scenario_.between_counter_resets > 0) {
+    for (ModelNode& node : nodes_) node.evicted = 5;
+  }
   open_deployment();
   if (scenario_.endless_floor) nodes_[0].floor() = (std::int64_t{1} << 53U) - 1;
   const bool wiped = scenario_.between_flushes + scenario_.between_role_changes +
@@ -75,6 +79,8 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     checker_.allow_overlap_after_steps(scenario_.unnoticed());
   }
   greets_until_.resize(scenario_.nodes);
+  evicted_at_.resize(scenario_.nodes);
+  reset_at_.resize(scenario_.nodes);
   cut_until_.resize(scenario_.nodes * scenario_.clients);
   subscriptions_.resize(scenario_.nodes * scenario_.clients);
   tracks_.resize(scenario_.nodes * scenario_.clients * most_resources);
@@ -299,7 +305,8 @@ True Simulation::between_faults(std::size_t kind) const {
       scenario_.between_silences,       scenario_.between_waiter_ends,
       scenario_.between_script_flushes, scenario_.between_evictions,
       scenario_.between_deaths,         scenario_.between_forgeries,
-      scenario_.between_swaps,          scenario_.between_standstills};
+      scenario_.between_swaps,          scenario_.between_standstills,
+      scenario_.between_counter_resets, scenario_.between_copies};
   return means[kind];
 }
 
@@ -374,6 +381,14 @@ void Simulation::fault(std::size_t kind) {
       tell("the machine of client ", index, " stands still until ", client.paused_until / 1000);
       checker_.stood_still(now_, client.paused_until);
       return stop_clock(client);
+    case 20:
+      // A script of an operator goes over all servers.
+      for (std::uint32_t i = 0; i < nodes_.size(); ++i) reset_counters(i);
+      return;
+    case 21:
+      if (!nodes_[node].running) return;
+      tell("a replica attaches to node ", node, ", or is long gone");
+      return nodes_[node].change_backlog();
     default:
       if (!nodes_[node].running) return;
       tell("node ", node, " is a replica from now on");
@@ -385,7 +400,24 @@ void Simulation::evict(std::uint32_t node) {
   if (!nodes_[node].running) return;
   tell("node ", node, " evicts all locks");
   checker_.clock_stepped_forward(now_);
-  nodes_[node].evict();
+  evicted_at_[node] = now_;
+  const bool policy_stays = scenario_.between_counter_resets > 0 && random_.per_mille(500);
+  nodes_[node].evict(policy_stays ? now_ + random_.between(1'500, 2'500) * ms : now_);
+}
+
+void Simulation::reset_counters(std::uint32_t node) {
+  ModelNode& server = nodes_[node];
+  if (!server.running) return;
+  // By design, nobody notices keys that were evicted between two readings if by the second one
+  // their number was reset, and is the same as at the first, or the policy was set right.
+  const True noticed = 2 * (scenario_.unnoticed() + 4 * scenario_.slowest);
+  const bool evicted_lately = evicted_at_[node] > 0 && now_ < evicted_at_[node] + noticed;
+  const bool falls = server.evicted > 1 && now_ >= reset_at_[node] + noticed;
+  const bool is_told = falls && now_ + noticed / 2 < server.evicts_until;
+  if (evicted_lately && !is_told) return;
+  reset_at_[node] = now_;
+  tell("an operator resets the counters of node ", node);
+  server.reset_counters();
 }
 
 void Simulation::end_waiters() {

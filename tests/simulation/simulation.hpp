@@ -114,6 +114,10 @@ class Simulation {
     std::string marker_ahead;  // the node's marker when the last vote was sent
     std::string marker;        // the marker that the handshake saw
     bool unmarked = false;
+    bool outdated = false;
+    bool evicts = false;        // the policy, when the node was greeted
+    std::uint64_t evicted = 0;  // the evictions that the node told then
+    core::NodeMemory memory;
     std::int64_t quarantine_ms = 0;  // the quarantine that the restart guard answered
     bool replica = false;            // the node said that it is a replica
     Oddity odd = Oddity::none;
@@ -241,6 +245,7 @@ class Simulation {
   void fault(std::size_t kind);
   void fault_of_client(std::uint32_t client);
   void evict(std::uint32_t node);
+  void reset_counters(std::uint32_t node);
   // simulation_intruders.cpp: changes of nodes and connections that no client makes
   void die_silently(std::uint32_t connection);
   void forge_markers();
@@ -306,8 +311,7 @@ class Simulation {
   void crash(std::uint32_t node);
   void greet(Connection& connection);
   [[nodiscard]] std::string run_id_of(std::uint32_t node) const;
-  [[nodiscard]] std::uint64_t evicted_at(std::uint32_t node) const;
-  [[nodiscard]] std::string replid_of(std::uint32_t node) const;
+  [[nodiscard]] core::NodeMemory memory_of(std::uint32_t node) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
 
   // simulation_watchers.cpp: clients that observe a resource
@@ -368,6 +372,7 @@ class Simulation {
   void carry_out(std::uint32_t, const core::QueueWatched&) {}
   void carry_out(std::uint32_t client, const core::NodeExcluded& command);
   void carry_out(std::uint32_t client, const core::StoodStill& command);
+  void carry_out(std::uint32_t client, const core::CountersReset& command);
   void carry_out(std::uint32_t client, const core::NodeLearned& command);
   void end_closed(std::uint32_t client);
   [[nodiscard]] static std::uint8_t resource_of(std::string_view key);
@@ -457,6 +462,8 @@ class Simulation {
   std::vector<Subscription> subscriptions_;  // by client × node
   std::deque<bool> tracks_;                  // by client × node × resource
   std::vector<std::array<std::uint64_t, most_resources>> seen_;  // by node: the holders of its keys
+  std::vector<True> evicted_at_;                                 // by node; 0: never
+  std::vector<True> reset_at_;                                   // by node: its counters
   std::vector<True> greets_until_;                               // by node
   std::vector<True> cut_until_;                                  // partitions, by client × node
   std::vector<core::Command> commands_;

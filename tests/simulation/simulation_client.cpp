@@ -448,6 +448,10 @@ void Simulation::carry_out(std::uint32_t index, const core::StoodStill& command)
   tell("client ", index, " learns that it stood still for ", command.most.count() / 1000, " us");
 }
 
+void Simulation::carry_out(std::uint32_t index, const core::CountersReset& command) {
+  tell("client ", index, " learns that the counters of node ", int{command.node}, " were reset");
+}
+
 void Simulation::carry_out(std::uint32_t index, const core::Released& command) {
   answered(index, command.request, {}, true);
 }

@@ -132,6 +132,9 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   connection.number = ++server.connections;
   connection.odd = oddity(node);
   connection.replica = server.is_replica(now_) || connection.odd == Oddity::is_replica;
+  connection.evicts = server.evicts(now_);
+  connection.evicted = server.evictions_told();
+  connection.memory = memory_of(node);
   if (!connection.replica) greet(connection);
   plan(greeted + 3 * delay_to(node), Kind::up, index, event.b);
 }
@@ -140,22 +143,25 @@ std::string Simulation::run_id_of(std::uint32_t node) const {
   return std::to_string(node) + "/" + std::to_string(nodes_[node].run);
 }
 
-std::string Simulation::replid_of(std::uint32_t node) const {
-  const std::uint64_t evicted = evicted_at(node);
-  return "role" + std::to_string(nodes_[node].role) +
-         (evicted > 0 ? "+" + std::to_string(evicted) : "");
-}
-
-std::uint64_t Simulation::evicted_at(std::uint32_t node) const {
-  return scenario_.mutant == Mutant::evictions_untold ? 0 : nodes_[node].evicted;
+core::NodeMemory Simulation::memory_of(std::uint32_t node) const {
+  const ModelNode& server = nodes_[node];
+  const std::uint64_t evicted = server.evictions_told();
+  core::NodeMemory memory;
+  memory.history =
+      "role" + std::to_string(server.role) + (evicted > 0 ? "+" + std::to_string(evicted) : "");
+  memory.own_data = scenario_.mutant == Mutant::copies_prove_nothing ? false
+                    : scenario_.mutant == Mutant::roles_are_copies   ? true
+                                                                     : !server.was_replica;
+  memory.keeps_keys = scenario_.mutant != Mutant::resets_are_evictions && !server.evicts(now_);
+  return memory;
 }
 
 void Simulation::greet(Connection& connection) {
   nodes_[connection.node].load_scripts();
-  if (!scenario_.restart_guard) return;
+  if (!scenario_.restart_guard || connection.evicts) return;
   GuardRequest request;
   request.run_id = run_id_of(connection.node);
-  request.replid = replid_of(connection.node);
+  request.memory = connection.memory;
   request.max_ttl_ms = scenario_.longest_ttl_ms;
   request.name = std::to_string(connection.node);
   request.incarnation = clients_[connection.client].randomness->token().str();
@@ -167,9 +173,13 @@ void Simulation::greet(Connection& connection) {
   connection.quarantine_ms = guarded.quarantine_ms;
   connection.marker = std::move(guarded.marker);
   connection.unmarked = guarded.unmarked;
+  connection.outdated = guarded.outdated;
   if (connection.quarantine_ms == 0) return;
   tell("node ", connection.node, " notifies client ", connection.client, " of ",
        connection.quarantine_ms, " ms of quarantine");
+  if (scenario_.forgets_nothing()) {
+    checker_.violated("invariant 5: a node is in quarantine that has forgotten nothing");
+  }
 }
 
 void Simulation::come_up(const Event& event) {
@@ -208,7 +218,10 @@ void Simulation::come_up(const Event& event) {
   up.quarantine_why = "it restarted";
   up.marker = marker;
   up.unmarked = connection.unmarked;
-  up.evicted = evicted_at(node);
+  up.outdated = connection.outdated;
+  up.evicted = connection.evicted;
+  up.keeps_keys = connection.memory.keeps_keys;
+  if (connection.evicts) up.ineligible = "it may evict locks";
   up.capabilities = capabilities;
   up.replica = connection.replica;
   if (connection.replica) up.ineligible = "it is a replica";

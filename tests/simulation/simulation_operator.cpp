@@ -32,7 +32,7 @@ void Simulation::write_markers(std::string_view deployment, std::string_view inc
   std::sort(marker.members.begin(), marker.members.end());
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     marker.run_id = run_id_of(i);
-    marker.replid = replid_of(i);
+    marker.replid = memory_of(i).history;
     marker.self = std::to_string(i);
     const auto known = core::parse_marker(nodes_[i].marker());
     const bool forgot = !known || !is_of_process(*known, i) || known->state == Marker::State::blank;
@@ -46,7 +46,8 @@ void Simulation::write_markers(std::string_view deployment, std::string_view inc
 }
 
 bool Simulation::is_of_process(const Marker& marker, std::uint32_t node) const {
-  return marker.run_id == run_id_of(node) && marker.replid == replid_of(node);
+  return marker.run_id == run_id_of(node) &&
+         !core::forgets(core::change_of_memory(marker.replid, memory_of(node)));
 }
 
 bool Simulation::closed_for_clients() const {

@@ -208,6 +208,20 @@ void Findings::judge_tracking(const SurveyedNode& node) {
       "(BCAST) or not at all. A restart of the server empties the table.");
 }
 
+/// When CONFIG RESETSTAT hides no eviction.
+std::string when_to_reset(const SurveyedNode& node) {
+  if (!node.memory.keeps_keys) {
+    return "do not run it before the server's maxmemory-policy has been noeviction for max TTL.";
+  }
+  const std::uint64_t evicted = core::evictions_in(node.memory.history);
+  if (evicted == 0) {
+    return "run it only if the server's maxmemory-policy has been noeviction for max TTL.";
+  }
+  return "the server has evicted " + std::to_string(evicted) +
+         " keys. Run it only if the last of them was evicted, and its maxmemory-policy became "
+         "noeviction, longer than max TTL ago.";
+}
+
 void Findings::judge_commands(const SurveyedNode& node) {
   if (node.forgetting.empty()) return;
   add(node, admin::Finding::Kind::forgetting_commands,
@@ -217,8 +231,10 @@ void Findings::judge_commands(const SurveyedNode& node) {
       "their place, and DEBUG can do either. Clients notice that the marker is gone. If data come "
       "back as they once were, nobody notices.",
       "Find out who does it, and take these commands from that user with ACL SETUSER, or from all "
-      "with rename-command. Then run CONFIG RESETSTAT on the server: the counts begin again, and "
-      "this finding ends.");
+      "with rename-command. This finding ends when the server restarts, or after CONFIG RESETSTAT. "
+      "RESETSTAT also resets the number of evicted keys, by which clients notice that a lock was "
+      "evicted: " +
+          when_to_reset(node));
 }
 
 void Findings::judge_clients(const SurveyedNode& node) {
@@ -298,7 +314,8 @@ std::string cause_of(std::string_view why) {
   if (why == "evicted") return "It evicted keys because its memory was full.";
   if (why == "role") {
     return "Its replication id changed: it was a replica for a while, took over from its master, "
-           "or was copied by a replica or a backup (redis-cli --rdb). It cannot tell which.";
+           "or, before Redis 7.0, was copied by a replica or a backup (redis-cli --rdb). It cannot "
+           "tell which.";
   }
   return "It came without its data, or is new, or an operator opened the deployment again.";
 }

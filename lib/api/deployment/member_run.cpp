@@ -151,7 +151,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
     one.problem = problem_of(node.seen.url, judged);
     if (one.problem.empty() && !node.time) one.problem = "does not report its clock";
     one.run_id = node.seen.run_id;
-    one.replid = node.replid;
+    one.memory = node.memory;
     one.clock = node.time.value_or(std::chrono::microseconds(0));
     one.text = node.marker_text;
     one.marker = node.marker;

@@ -29,7 +29,8 @@ static_assert(static_cast<int>(NodeEvent::Kind::up) == REDLOCK_NODE_UP &&
               static_cast<int>(NodeEvent::Kind::undelivered) == REDLOCK_NODE_UNDELIVERED &&
               static_cast<int>(NodeEvent::Kind::learned) == REDLOCK_NODE_LEARNED &&
               static_cast<int>(NodeEvent::Kind::paused) == REDLOCK_NODE_PAUSED &&
-              static_cast<int>(NodeEvent::Kind::warning) == REDLOCK_NODE_WARNING);
+              static_cast<int>(NodeEvent::Kind::warning) == REDLOCK_NODE_WARNING &&
+              static_cast<int>(NodeEvent::Kind::counters_reset) == REDLOCK_NODE_COUNTERS_RESET);
 static_assert(static_cast<int>(NodeEvent::Level::debug) == REDLOCK_LEVEL_DEBUG &&
               static_cast<int>(NodeEvent::Level::info) == REDLOCK_LEVEL_INFO &&
               static_cast<int>(NodeEvent::Level::warning) == REDLOCK_LEVEL_WARNING);

@@ -96,7 +96,7 @@ export function interval(resource: string, holdAtLeast: number): Target;
 
 export type NodeEventKind =
   | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'warning'
-  | 'unknown';
+  | 'counters-reset' | 'unknown';
 
 /** 'debug': an idle connection ended, or was made again; 'info': up; 'warning': everything else. */
 export type EventLevel = 'debug' | 'info' | 'warning' | 'unknown';

@@ -93,7 +93,10 @@ Clocks::Shown Clocks::showed(NodeIndex node, Duration time, const Arrival& arriv
 
 bool Clocks::evicted(NodeIndex node, std::uint64_t keys) {
   Link& link = nodes_[node];
-  if (keys == link.evicted()) return false;
+  // This reading does not tell the policy. If the policy decides, a handshake reads both.
+  const Evictions evictions = evictions_between(link.evicted(), keys, true);
+  if (evictions == Evictions::unknown) link.return_anew(now_);
+  if (evictions != Evictions::some) return false;
   link.lose_keys(keys);
   // The next handshake marks the node as one that forgot, so that all clients know.
   link.declare_ineligible("it evicted keys, and may have forgotten locks that way");

@@ -25,7 +25,8 @@ bool Enroller::want_votes() noexcept {
 
 bool Enroller::is_to_be_marked(NodeIndex node) const {
   const Link& link = nodes_[node];
-  return link.unmarked() && !link.duplicate_of() && link.ineligible().empty() && may_mark(node);
+  return (link.unmarked() || link.outdated()) && !link.duplicate_of() &&
+         link.ineligible().empty() && may_mark(node);
 }
 
 Instant Enroller::deadline() const noexcept {

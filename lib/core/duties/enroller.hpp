@@ -45,7 +45,8 @@ class Enroller {
     return settings_.restart_guard && wants_votes_ && !closing_.has_begun() &&
            nodes_.may_mark(node);
   }
-  /// Whether the node is connected but unmarked, so that another handshake has to mark it.
+  /// Whether the node is connected but unmarked, or its marker is outdated, so that another
+  /// handshake has to mark it.
   [[nodiscard]] bool is_to_be_marked(NodeIndex node) const;
 
   /// The step has made all its changes. Begins what enrolment is to do next.

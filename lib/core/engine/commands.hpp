@@ -110,6 +110,11 @@ struct StoodStill {
   NodeSet alike{};
   Duration most{};
 };
+/// An operator reset the node's counters: it said that it had evicted so many keys, and says 0 now.
+struct CountersReset {
+  NodeIndex node = 0;
+  std::uint64_t evicted = 0;
+};
 /// The node is a member that the settings did not name. It is connected to like the others.
 struct NodeLearned {
   NodeIndex node = 0;
@@ -127,7 +132,7 @@ struct Drained {};
 using Command =
     std::variant<Connect, Disconnect, Subscribe, ProbeSubscription, Unsubscribe, Request, Acquired,
                  Extended, Released, Inspected, Failed, AtRisk, QueueWatched, Lost, NodeExcluded,
-                 StoodStill, NodeLearned, Undelivered, Drained>;
+                 StoodStill, CountersReset, NodeLearned, Undelivered, Drained>;
 
 /// The request that the command sends; null: it sends none.
 [[nodiscard]] inline const Request* request_in(const Command& command) noexcept {

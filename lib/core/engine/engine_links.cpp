@@ -27,7 +27,10 @@ void Engine::tend_links() {
       outbox_.emit(Disconnect{node});
       drop(node, Vote::timeout, no_connection_within(link.connect_limit()));
     }
-    if (link.role_check_due(now_)) end_connection(node, Vote::error, link.ineligible());
+    if (link.role_check_due(now_)) {
+      end_connection(node, Vote::error,
+                     link.ineligible().empty() ? counters_were_reset : link.ineligible());
+    }
     if (link.name_look_due(now_)) end_connection(node, Vote::error, nodes_.why_not_counted(node));
     if (link.marker_look_due(now_) && !closing_.has_begun()) proof_.read(node);
     if (link.retry_due(now_)) {
@@ -46,7 +49,9 @@ void Engine::tend_links() {
 void Engine::on(const NodeUp& event) {
   const NodeIndex node = event.node;
   const Duration lost = nodes_[node].clock().stepped();
-  nodes_[node].came_up(event, now_);
+  if (const auto evicted = nodes_[node].came_up(event, now_)) {
+    outbox_.emit(CountersReset{node, *evicted});
+  }
   if (nodes_[node].clock().stepped() > lost) lower_deadlines();
   names_.came_up(node);
   fencing_.came_up(node);

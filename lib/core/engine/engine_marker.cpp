@@ -69,7 +69,8 @@ void Engine::mark_nodes() {
   nodes_.all().each([&](NodeIndex node) {
     if (!enroller_.is_to_be_marked(node)) return;
     nodes_[node].return_once_more();
-    end_connection(node, Vote::error, nobody_met_it);
+    end_connection(node, Vote::error,
+                   nodes_[node].outdated() ? counters_were_reset : nobody_met_it);
   });
 }
 

@@ -214,6 +214,8 @@ struct NodeUp {
   std::string_view ineligible{};
   /// How many keys the server has evicted.
   std::uint64_t evicted = 0;
+  /// Its eviction policy is noeviction, in the same reading as `evicted`.
+  bool keeps_keys = false;
   /// The server is a replica, which may become a master again.
   bool replica = false;
   /// The node's membership record, word for word (marker.hpp); empty: it has none.
@@ -221,6 +223,9 @@ struct NodeUp {
   /// The marker is missing, or is not of this server process in its role. The handshake left it so:
   /// see Connect::marks.
   bool unmarked = false;
+  /// The marker is of this process, and holds a number of evictions that was reset since. The
+  /// handshake left it so.
+  bool outdated = false;
   /// How long the node has no vote for new leases, and why.
   Duration quarantine{};
   std::string_view quarantine_why{};

@@ -28,9 +28,8 @@ struct Marker {
   std::string incarnation{};  ///< random, drawn anew for each writing
   std::string deployment{};   ///< random, drawn for each set of members; blank: empty
   std::string run_id{};       ///< the run_id of the server process that was marked
-  /// The replication id of that server, which changes with the server's role. If it has evicted
-  /// keys, "+" and their number follow. A server with another id may have forgotten something since
-  /// it was marked.
+  /// The history of that server's memory: see NodeMemory. A server with another history may have
+  /// forgotten something since it was marked.
   std::string replid{};
   std::chrono::milliseconds max_ttl{0};  ///< the longest lease of the deployment
   bool durable = false;                  ///< the node was durable (see GuardOptions::trust_durable)

@@ -125,7 +125,7 @@ WriteMarker mark_node(const ChangeScene& scene, const Deployment& deployment,
   marker.incarnation = scene.incarnation;
   marker.deployment = deployment.id;
   marker.run_id = node.run_id;
-  marker.replid = node.replid;
+  marker.replid = node.memory.history;
   marker.max_ttl = deployment.max_ttl;
   marker.durable = node.durable;
   marker.self = name;

@@ -86,7 +86,9 @@ std::vector<std::string>& carriers_like(Deployment& deployment, Marker::State st
 const Marker* fresh_marker(const ObservedNode& node) noexcept {
   if (!node.marker) return nullptr;
   const Marker& marker = *node.marker;
-  return marker.run_id == node.run_id && marker.replid == node.replid ? &marker : nullptr;
+  const bool remembers =
+      marker.run_id == node.run_id && !forgets(change_of_memory(marker.replid, node.memory));
+  return remembers ? &marker : nullptr;
 }
 
 const Marker* valid_marker(const ObservedNode& node) noexcept {

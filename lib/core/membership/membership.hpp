@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/membership/marker.hpp"
+#include "core/membership/node_memory.hpp"
 
 /// Conclusions from the markers of several nodes: which deployments exist, which are over, and
 /// which change is under way.
@@ -21,7 +22,7 @@ struct ObservedNode {
   std::string address{};  ///< the URL that it was asked at, without user and password
   std::string problem{};  ///< why it cannot be written: no answer, a replica, …; empty: none
   std::string run_id{};
-  std::string replid{};
+  NodeMemory memory{};
   std::chrono::microseconds clock{0};       ///< the time of the node's clock, since 1970
   std::string text{};                       ///< the marker as the node keeps it; empty: none
   std::optional<Marker> marker{};           ///< `text` parsed

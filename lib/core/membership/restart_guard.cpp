@@ -16,25 +16,33 @@ milliseconds longest_validity(milliseconds max_ttl) {
   return max_ttl + milliseconds(drift);
 }
 
-/// The replication id, without the number of evicted keys.
-std::string_view role_of(std::string_view replid) { return replid.substr(0, replid.find('+')); }
-
-/// A node that restarted keeps its vote if it lost nothing. Its name is compared, because the
-/// marker of another node may have come with that node's data. A marker of this very process in
-/// another role came back with the data of a master that this node was a replica of.
-bool keeps_its_vote(const Marker& marker, const GuardTerms& terms) {
-  return marker.run_id != terms.run_id && terms.durable && marker.durable && !marker.self.empty() &&
-         marker.self == terms.name;
+/// Why the node may have forgotten locks; empty: it has forgotten none.
+std::string_view why_it_forgot(const std::optional<Marker>& known, const GuardTerms& terms) {
+  if (!known) return met_unmarked;
+  if (known->run_id == terms.run_id) {
+    const MemoryChange change = change_of_memory(known->replid, terms.memory);
+    if (change == MemoryChange::evicted) return "evicted";
+    return change == MemoryChange::role ? "role" : std::string_view();
+  }
+  // A node that restarted keeps its vote if it lost nothing. Its name is compared, because the
+  // marker of another node may have come with that node's data.
+  const bool lost_nothing =
+      terms.durable && known->durable && !known->self.empty() && known->self == terms.name;
+  return lost_nothing ? std::string_view() : "restarted";
 }
 
 }  // namespace
 
 std::optional<GuardWrites> guard_node(const GuardReading& reading, const GuardTerms& terms) {
   const std::optional<Marker> known = parse_marker(reading.marker);
-  if (known && known->run_id == terms.run_id && known->replid == terms.replid) return std::nullopt;
+  const bool same_process = known && known->run_id == terms.run_id;
+  if (same_process && change_of_memory(known->replid, terms.memory) == MemoryChange::none) {
+    return std::nullopt;
+  }
   GuardWrites writes;
   Marker marker;
-  if (known && keeps_its_vote(*known, terms)) {
+  const std::string_view why = why_it_forgot(known, terms);
+  if (why.empty()) {
     marker = *known;
   } else {
     milliseconds quarantine = terms.quarantine;
@@ -48,10 +56,8 @@ std::optional<GuardWrites> guard_node(const GuardReading& reading, const GuardTe
       marker.max_ttl = known->max_ttl;
     }
     marker.self = terms.name;
-    writes.why = !known                                            ? met_unmarked
-                 : known->run_id != terms.run_id                   ? "restarted"
-                 : role_of(known->replid) == role_of(terms.replid) ? "evicted"
-                                                                   : "role";
+    marker.durable = terms.durable;
+    writes.why = why;
     // A quarantine is never made shorter.
     const bool endless = reading.quarantine && *reading.quarantine < milliseconds::zero();
     const bool longer = !reading.quarantine || *reading.quarantine < quarantine;
@@ -63,8 +69,7 @@ std::optional<GuardWrites> guard_node(const GuardReading& reading, const GuardTe
   }
   marker.incarnation = terms.incarnation;
   marker.run_id = terms.run_id;
-  marker.replid = terms.replid;
-  marker.durable = terms.durable;
+  marker.replid = terms.memory.history;
   writes.marker = format_marker(marker) + ' ' + std::to_string(reading.time.count());
   return writes;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/membership/node_memory.hpp"
+
 /// guard.lua for users who may not run scripts: the client reads, decides here, and writes in a
 /// transaction under WATCH (lib/redis/handshake/handshake.cpp).
 namespace redlock::core {
@@ -22,7 +24,7 @@ struct GuardReading {
 /// The client's knowledge of the node and of its own deployment.
 struct GuardTerms {
   std::string_view run_id{};
-  std::string_view replid{};
+  NodeMemory memory{};
   std::chrono::milliseconds max_ttl{};
   std::chrono::milliseconds quarantine{};
   bool durable = false;     ///< the node reports that it is durable, and the client trusts that
@@ -38,7 +40,8 @@ struct GuardWrites {
   std::string marker{};
 };
 
-/// The writes that the node needs. None: the marker is of this process in this role, and stays.
+/// The writes that the node needs. None: the marker is of this process, and stays. A node whose
+/// counters an operator has reset gets its marker with the new number, and keeps all that it is.
 [[nodiscard]] std::optional<GuardWrites> guard_node(const GuardReading& reading,
                                                     const GuardTerms& terms);
 

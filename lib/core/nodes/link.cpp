@@ -12,7 +12,7 @@ namespace {
 constexpr Duration first_retry = std::chrono::milliseconds(10);
 constexpr Duration longest_retry = std::chrono::seconds(1);
 constexpr unsigned most_failures = 7;  // from here on, the pause is the longest
-constexpr Duration replica_look = std::chrono::seconds(5);
+constexpr Duration ineligible_look = std::chrono::seconds(5);
 constexpr Duration name_look = std::chrono::seconds(5);
 constexpr Duration marker_look = std::chrono::seconds(1);
 
@@ -28,14 +28,17 @@ void Link::connecting(Instant now) noexcept {
   retry_at_.reset();
 }
 
-void Link::came_up(const NodeUp& event, Instant now) {
+std::optional<std::uint64_t> Link::came_up(const NodeUp& event, Instant now) {
   REDLOCK_ASSERT(state_ != State::up && ring_.empty());
   state_ = State::up;
   version_->changed();
   // Connection ids are numbered per server process: the same number on a restarted server is
   // somebody else's connection.
   if (server_ != event.server) suspects_.clear();
-  if (server_ == event.server && evicted_ != event.evicted) lose_keys(event.evicted);
+  const std::uint64_t evicted_before = evicted_;
+  const Evictions evictions =
+      server_ == event.server ? evictions_between(evicted_before, event.evicted, event.keeps_keys)
+                              : Evictions::none;
   evicted_ = event.evicted;
   evictions_read_at_ = now;
   server_.assign(event.server);
@@ -44,9 +47,15 @@ void Link::came_up(const NodeUp& event, Instant now) {
   ineligible_.assign(event.ineligible);
   role_check_at_.reset();
   replica_ = event.replica;
-  if (replica_) role_check_at_ = later(now, replica_look);
+  // An operator can end either without ending the connection.
+  const bool may_evict = !ineligible_.empty() && !event.keeps_keys;
+  if (replica_ || may_evict) role_check_at_ = later(now, ineligible_look);
   const bool same_marker = marker_text_ == event.marker;
-  take_marker(event.marker, now, event.unmarked);
+  const bool same_memory = take_marker(event.marker, now, event.unmarked);
+  outdated_ = event.outdated;
+  // Another client may have seen evictions before the number was reset: the marker says so.
+  const bool reset = evictions == Evictions::unknown;
+  if (evictions == Evictions::some || (reset && !same_memory)) lose_keys(event.evicted);
   marker_look_at_.reset();
   name_look_at_.reset();
   if (event.quarantine > Duration::zero()) {
@@ -59,9 +68,10 @@ void Link::came_up(const NodeUp& event, Instant now) {
   returning_ = false;
   up_since_ = now;
   answered_ = event.replica;  // a replica may get no request: its handshake counts
+  return reset ? std::optional(evicted_before) : std::nullopt;
 }
 
-void Link::take_marker(std::string_view text, Instant now, bool of_another) {
+bool Link::take_marker(std::string_view text, Instant now, bool of_another) {
   marker_text_.assign(text);
   unmarked_ = of_another;
   auto marker = of_another ? std::nullopt : parse_marker(text);
@@ -74,6 +84,7 @@ void Link::take_marker(std::string_view text, Instant now, bool of_another) {
   vote_denied_.clear();
   version_->changed();
   if (marker_ && marker_->state == Marker::State::active) known_as_ = marker_->self;
+  return same_memory;
 }
 
 Duration Link::remembers_for(Instant now) const noexcept {

@@ -11,6 +11,7 @@
 #include "core/engine/messages.hpp"
 #include "core/engine/settings.hpp"
 #include "core/membership/marker.hpp"
+#include "core/membership/node_memory.hpp"
 #include "core/nodes/capabilities.hpp"
 #include "core/nodes/node_clock.hpp"
 #include "core/randomness.hpp"
@@ -30,6 +31,10 @@ inline constexpr std::string_view nobody_met_it =
 /// Why a node with a blank marker is not asked.
 inline constexpr std::string_view no_deployment =
     "it belongs to no deployment: it is new, or forgot which";
+
+/// Why a node is connected to again whose number of evictions an operator has reset.
+inline constexpr std::string_view counters_were_reset =
+    "its counters were reset: it has to say whether it may evict keys";
 
 /// When an answer came, and how long it took.
 struct Arrival {
@@ -73,7 +78,8 @@ class Link {
 
   /// The driver begins to connect.
   void connecting(Instant now) noexcept;
-  void came_up(const NodeUp& event, Instant now);
+  /// Returns how many keys the server had evicted, if an operator has reset that number since.
+  std::optional<std::uint64_t> came_up(const NodeUp& event, Instant now);
 
   /// A connection ended. `vote` and `why` are the node's vote in rounds that begin while it is
   /// down.
@@ -143,6 +149,8 @@ class Link {
   [[nodiscard]] const std::string& deployment() const noexcept { return deployment_; }
   /// No client has marked the node since its process began, and this client does not want to.
   [[nodiscard]] bool unmarked() const noexcept { return up() && unmarked_; }
+  /// The marker holds a number of evictions that an operator has reset since. The node votes.
+  [[nodiscard]] bool outdated() const noexcept { return up() && outdated_; }
   /// Minimum time since the node last forgot anything; Duration::max(): it never did. If its clock
   /// is not known: the time since this client met it.
   [[nodiscard]] Duration remembers_for(Instant now) const noexcept;
@@ -153,8 +161,9 @@ class Link {
     vote_denied_.assign(why);
     version_->changed();
   }
-  /// The node has another marker now. A marker of another process is ignored.
-  void take_marker(std::string_view text, Instant now, bool of_another = false);
+  /// The node has another marker now. A marker of another process is ignored. Returns whether the
+  /// node has forgotten nothing since the marker before.
+  bool take_marker(std::string_view text, Instant now, bool of_another = false);
   /// The member that the node was by an active marker, on this or an earlier connection.
   [[nodiscard]] const std::string& known_as() const noexcept { return known_as_; }
   /// Has the marker read again at intervals, while `wanted`: nobody announces a change of it.
@@ -312,6 +321,11 @@ class Link {
   [[nodiscard]] bool retry_due(Instant now) const noexcept;
   /// Requests a new connection: only a handshake sees what the node is now, and marks it.
   void meet_anew(Instant now) noexcept { role_check_at_ = now; }
+  /// Likewise, for a node that is likely to have kept its vote.
+  void return_anew(Instant now) noexcept {
+    meet_anew(now);
+    return_once_more();
+  }
   /// A replica's role is only seen by a handshake.
   [[nodiscard]] bool role_check_due(Instant now) const noexcept;
 
@@ -367,6 +381,7 @@ class Link {
   std::optional<Instant> role_check_at_;
   std::string marker_text_;
   bool unmarked_ = false;
+  bool outdated_ = false;
   std::optional<Marker> marker_;
   std::string deployment_;
   /// Since when the node has forgotten nothing, as far as this client knows without its clock.

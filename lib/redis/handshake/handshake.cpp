@@ -129,7 +129,9 @@ void Handshake::run_guard(std::string& out) {
       .quarantine = keys::quarantine,
       .numbers = keys::fencing_numbers,
       .run_id = identity_.run_id,
-      .history = replid_,
+      .history = memory_.history,
+      .origin = memory_.own_data ? "own" : "unknown",
+      .policy = memory_.keeps_keys ? "keeps" : "unknown",
       .longest_ms = longest,
       .quarantine_ms = quarantine,
       .durability = durable() ? "durable" : "volatile",
@@ -163,7 +165,7 @@ void Handshake::write_for_guard(std::string& out) {
   };
   const auto writes =
       core::guard_node(reading_, {.run_id = identity_.run_id,
-                                  .replid = replid_,
+                                  .memory = memory_,
                                   .max_ttl = milliseconds(guard_->max_ttl),
                                   .quarantine = milliseconds(guard_->quarantine),
                                   .durable = durable(),
@@ -392,7 +394,13 @@ void Handshake::take_marker_text(const std::string& text) {
   identity_.marker = text;
   if (guard_->marks) return;
   const auto marker = core::parse_marker(text);
-  identity_.unmarked = !marker || marker->run_id != identity_.run_id || marker->replid != replid_;
+  if (!marker || marker->run_id != identity_.run_id) {
+    identity_.unmarked = true;
+    return;
+  }
+  const core::MemoryChange change = core::change_of_memory(marker->replid, memory_);
+  identity_.unmarked = core::forgets(change);
+  identity_.outdated = change == core::MemoryChange::counters_reset;
 }
 
 void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
@@ -409,8 +417,8 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
   if (why == "evicted") what = "it evicted keys";
   if (why == "role") {
     what =
-        "it was a replica for a while, took over from its master, or a replica or a backup copied "
-        "its data (redis-cli --rdb)";
+        "it was a replica for a while, took over from its master, or, before Redis 7.0, a replica "
+        "or a backup copied its data (redis-cli --rdb)";
   }
   if (why == "enrolled") what = "it became a member just now";
   if (why == keys::quarantine_of_change) {
@@ -442,9 +450,8 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
   identity_.replica = info_field(text, "role") == "slave";
   append_only_ = info_field(text, "aof_enabled") == "1";
   identity_.evicted = evicted_keys(text);
-  replid_ = visible(memory_id(text), longest_field);
-  // Before Redis 4.0 there is no replication id, and a change of role is not noticed.
-  if (replid_.empty()) replid_ = identity_.run_id;
+  memory_ = memory_in(text);
+  identity_.keeps_keys = memory_.keeps_keys;
   return advance();
 }
 

@@ -21,10 +21,12 @@ struct ServerIdentity {
   std::string product{};  ///< product and version by its own name, e.g. "Valkey 9.1.2"
   core::Capabilities capabilities{};
   std::uint64_t evicted = 0;    ///< keys that it has evicted
+  bool keeps_keys = false;      ///< its eviction policy is noeviction, in the same answer
   std::string ineligible{};     ///< why it can have no vote at all; empty: it can
   bool replica = false;         ///< ineligible because it is a replica now
   std::string marker{};         ///< the marker word for word, see core::Marker; empty: none
   bool unmarked = false;        ///< the marker is not of this process: see RestartGuard::marks
+  bool outdated = false;        ///< the marker holds a number of evictions that was reset since
   core::Duration quarantine{};  ///< how long it has no vote for new leases
   std::string quarantine_why{};
 };
@@ -134,7 +136,7 @@ class Handshake {
   bool tracks_ = false;
   bool append_only_ = false;
   bool always_synced_ = false;
-  std::string replid_;
+  core::NodeMemory memory_;
   ServerIdentity identity_;
   std::string why_;
   bool login_refused_ = false;

@@ -28,12 +28,23 @@ std::uint64_t evicted_keys(std::string_view info) noexcept {
   return evicted;
 }
 
-std::string memory_id(std::string_view info) {
-  std::string id(info_field(info, "master_replid"));
-  if (const std::uint64_t evicted = evicted_keys(info); !id.empty() && evicted > 0) {
-    id += '+' + std::to_string(evicted);
+core::NodeMemory memory_in(std::string_view info) {
+  constexpr std::size_t longest_id = 64;
+  core::NodeMemory memory;
+  memory.history = visible(info_field(info, "master_replid"), longest_id);
+  if (memory.history.empty()) memory.history = visible(info_field(info, "run_id"), longest_id);
+  if (const std::uint64_t evicted = evicted_keys(info); !memory.history.empty() && evicted > 0) {
+    memory.history += '+' + std::to_string(evicted);
   }
-  return id;
+  // The second id alone proves little: a server that was a replica clears it when it frees its
+  // replication backlog (repl-backlog-ttl). The number of bytes is there since Redis 7.0.
+  const std::string_view second_id = info_field(info, "master_replid2");
+  memory.own_data = info_field(info, "role") == "master" && !second_id.empty() &&
+                    second_id.find_first_not_of('0') == std::string_view::npos &&
+                    info_field(info, "second_repl_offset") == "-1" &&
+                    info_field(info, "total_net_repl_input_bytes") == "0";
+  memory.keeps_keys = info_field(info, "maxmemory_policy") == "noeviction";
+  return memory;
 }
 
 std::string_view server_mode(std::string_view info) noexcept {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/membership/node_memory.hpp"
+
 namespace redlock::redis {
 
 /// The value of `field` ("run_id") in an INFO, as the server wrote it; empty if it is absent.
@@ -13,10 +15,9 @@ namespace redlock::redis {
 /// How many keys the server has evicted; 0 if INFO does not say.
 [[nodiscard]] std::uint64_t evicted_keys(std::string_view info) noexcept;
 
-/// The server's replication id, and how many keys it has evicted. Changes whenever the server
-/// process may have forgotten keys, and otherwise only with its role. Empty if INFO names no
-/// replication id.
-[[nodiscard]] std::string memory_id(std::string_view info);
+/// What the server says about its memory, in an INFO of all default sections. Before Redis 4.0
+/// there is no replication id, and the run_id takes its place: a change of role is not noticed.
+[[nodiscard]] core::NodeMemory memory_in(std::string_view info);
 
 /// "standalone", "sentinel" or "cluster"; empty if INFO does not say. Forks of Redis have renamed
 /// the field.

@@ -1,9 +1,11 @@
 -- keys: marker, quarantine, numbers
--- args: run_id, history, longest_ms, quarantine_ms, durability, name, incarnation, mode
+-- args: run_id, history, origin, policy, longest_ms, quarantine_ms, durability, name, incarnation, mode
 -- Begins a quarantine if the node may have forgotten locks, and writes its marker: see lib/core/membership/marker.hpp
--- for the format. `history` is the replication id and the number of evictions, in one text. `longest_ms` and
--- `quarantine_ms` are the client's longest TTL and quarantine. `durability` is 'durable' if the node says that it loses
--- nothing, else 'volatile'. `name` is how the client reaches the node. The mode 'look' writes nothing.
+-- for the format, and node_memory.hpp for what the node says about its memory. `history` is the replication id and the
+-- number of evictions, in one text. `origin` is 'own' if the process never loaded another server's data. `policy` is
+-- 'keeps' if the server evicts nothing now. `longest_ms` and `quarantine_ms` are the client's longest TTL and
+-- quarantine. `durability` is 'durable' if the node says that it loses nothing, else 'volatile'. `name` is how the
+-- client reaches the node. The mode 'look' writes nothing.
 -- Returns {the marker that is there now, quarantine left in milliseconds, the reason for the quarantine}.
 local marker = redis.call('get', keys.marker)
 local state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at
@@ -15,22 +17,35 @@ end
 if longest and longest > 31536000000 then
   longest = nil -- a year: see limits::longest_max_ttl
 end
-if args.mode ~= 'look' and not (longest and run_id == args.run_id and replid == args.history) then
+-- Why the node may have forgotten locks; nil: it has forgotten none.
+local why
+local outdated = false
+if not longest then
+  why = 'empty'
+elseif run_id ~= args.run_id then
+  outdated = true
+  -- The name must match, because another node's marker may have come with that node's data.
+  if args.durability ~= 'durable' or durable ~= 'durable' or self == '-' or self ~= args.name then
+    why = 'restarted'
+  end
+else
+  local marked_as, marked = string.match(replid, '^([^+]*)%+?(%d*)')
+  local known_as, evicted = string.match(args.history, '^([^+]*)%+?(%d*)')
+  outdated = marked ~= evicted
+  if marked_as ~= known_as and args.origin ~= 'own' then
+    why = 'role'
+  elseif outdated and not (evicted == '' and args.policy == 'keeps') then
+    why = 'evicted'
+  end
+end
+if args.mode ~= 'look' and (why or outdated) then
   local time = redis.call('time')
   local now = time[1] * 1000000 + time[2]
-  -- The name must match, because another node's marker may have come with that node's data. A marker of this very
-  -- process came back with the data of a master that this node was a replica of.
-  local keeps = longest and run_id ~= args.run_id and args.durability == 'durable' and durable == 'durable'
-    and self ~= '-' and self == args.name
-  if not keeps then
+  if why then
     local quarantine = tonumber(args.quarantine_ms)
     if longest and longest ~= tonumber(args.longest_ms) then
       -- The max TTL of its deployment counts, whichever client meets the node.
       quarantine = math.ceil(longest + longest / 100 + 2)
-    end
-    local why = not longest and 'empty' or run_id ~= args.run_id and 'restarted' or 'role'
-    if why == 'role' and string.match(replid, '^[^+]*') == string.match(args.history, '^[^+]*') then
-      why = 'evicted'
     end
     -- The quarantine comes first, so that a failure in between leaves no marker without a quarantine. A quarantine is
     -- never made shorter.
@@ -46,6 +61,7 @@ if args.mode ~= 'look' and not (longest and run_id == args.run_id and replid == 
         'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
     end
     state, id, self, members, admissions = 'blank', '-', args.name, '-', '-'
+    durable = args.durability
     -- A node without a marker may be new. The client that takes it back, or opens its deployment again, knows better.
     since = longest and ' since' or ''
     longest = longest or tonumber(args.longest_ms)
@@ -53,7 +69,7 @@ if args.mode ~= 'look' and not (longest and run_id == args.run_id and replid == 
     since = ' ' .. written_at
   end
   marker = table.concat({'redlock3', state, args.incarnation, id, args.run_id, args.history,
-    string.format('%.0f', longest), args.durability, self, members, admissions .. since, string.format('%.0f', now)}, ' ')
+    string.format('%.0f', longest), durable, self, members, admissions .. since, string.format('%.0f', now)}, ' ')
   redis.call('set', keys.marker, marker)
 end
 marker = marker or ''

@@ -63,11 +63,11 @@ TEST(IdentityGuard, ALockThatNodesEvictIsLostAndNotGivenToTheNextWhileItIsValid)
   ASSERT_TRUE(succeeded(lease));
   for (const std::size_t node : {0U, 1U}) evict_locks(nodes[node]);
   EXPECT_TRUE(eventually([&] { return !lease->valid(); })) << "noticed with the clocks";
-  // The nodes vote again when every earlier lease has ended.
+  // The holder has noticed before it marks the nodes, and the next client may be as quick. The
+  // nodes vote again when every earlier lease has ended.
   EXPECT_TRUE(eventually([&] {
     const auto refused = next.try_acquire(fresh_resource());
-    EXPECT_FALSE(refused);
-    return refused || refused.error().message.find("evicted keys") != std::string::npos;
+    return !refused && refused.error().message.find("evicted keys") != std::string::npos;
   }));
 }
 

@@ -385,7 +385,12 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const std::string longest = random_.per_mille(500) ? "20000" : "15000";
     simulation::GuardRequest request;
     request.run_id = field_of(*server_, "server", "run_id");
-    request.replid = field_of(*server_, "replication", "master_replid");
+    request.memory.history = field_of(*server_, "replication", "master_replid");
+    if (random_.per_mille(200)) request.memory.history = "another";
+    const auto evicted = random_.below(4);
+    if (evicted > 0) request.memory.history += "+" + std::to_string(evicted);
+    request.memory.own_data = random_.per_mille(500);
+    request.memory.keeps_keys = random_.per_mille(700);
     request.max_ttl_ms = std::stoll(longest);
     request.quarantine_ms = 20'500;
     request.trusted = trusted;
@@ -396,8 +401,10 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const auto real = server_->command(
         {"EVAL", std::string(redis::scripts::guard.text), "3", std::string(redis::keys::marker),
          std::string(redis::keys::quarantine), std::string(redis::keys::fencing_numbers),
-         request.run_id, request.replid, longest, std::to_string(request.quarantine_ms),
-         trusted ? "durable" : "volatile", request.name, request.incarnation});
+         request.run_id, request.memory.history, request.memory.own_data ? "own" : "unknown",
+         request.memory.keeps_keys ? "keeps" : "unknown", longest,
+         std::to_string(request.quarantine_ms), trusted ? "durable" : "volatile", request.name,
+         request.incarnation});
     const simulation::GuardResponse model = model_->guard(request, now());
     ASSERT_EQ(real.elements.size(), 3U);
     EXPECT_LT(std::abs(real.elements[1].integer - model.quarantine_ms), 500);
@@ -416,7 +423,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (floor.kind == Reply::Kind::string) reading.floor = std::stoull(floor.string);
     reading.time = std::chrono::floor<microseconds>(std::chrono::nanoseconds(now()));
     return core::guard_node(reading, {.run_id = request.run_id,
-                                      .replid = request.replid,
+                                      .memory = request.memory,
                                       .max_ttl = milliseconds(request.max_ttl_ms),
                                       .quarantine = milliseconds(request.quarantine_ms),
                                       .durable = request.trusted,

@@ -236,8 +236,7 @@ Response ModelNode::execute(const Request& request, True now) {
       break;
     case Verb::read_evictions:
       response.reply = Reply::done;
-      response.number =
-          mutant_ == Mutant::evictions_untold ? 0 : static_cast<std::int64_t>(evicted);
+      response.number = static_cast<std::int64_t>(evictions_told());
       break;
     case Verb::read_clock:
       response.reply = Reply::clock;
@@ -245,6 +244,19 @@ Response ModelNode::execute(const Request& request, True now) {
       break;
   }
   return response;
+}
+
+std::uint64_t ModelNode::evictions_told() const noexcept {
+  switch (mutant_) {
+    case Mutant::evictions_untold:
+      return 0;
+    case Mutant::falls_prove_nothing_evicted:
+      return evicted < evicted_before_reset ? 0 : evicted;
+    case Mutant::falls_are_ignored:
+      return std::max(evicted, evicted_before_reset);
+    default:
+      return evicted;
+  }
 }
 
 void ModelNode::inspect(const Request& request, True now, Response& response) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "core/engine/commands.hpp"
+#include "core/membership/node_memory.hpp"
 #include "core/nodes/capabilities.hpp"
 #include "simulation/clock.hpp"
 #include "simulation/node/model_queue.hpp"
@@ -83,7 +85,7 @@ struct Response {
 /// The restart guard's request on each connection.
 struct GuardRequest {
   std::string run_id{};
-  std::string replid{};
+  core::NodeMemory memory{};
   std::int64_t max_ttl_ms = 0;
   std::int64_t quarantine_ms = 0;
   bool trusted = false;  ///< a node that restarted with its data keeps its vote
@@ -95,6 +97,7 @@ struct GuardResponse {
   std::string marker{};
   std::int64_t quarantine_ms = 0;
   bool unmarked = false;
+  bool outdated = false;
 };
 
 /// Models a Redis master: keys that expire by the master's own wall clock, a run_id, and the
@@ -130,7 +133,8 @@ class ModelNode {
   bool running = true;
   True stopped_until = 0;
   std::uint64_t run = 1;
-  std::uint64_t role = 1;  ///< the number of the replication id, new for each role
+  std::uint64_t role = 1;    ///< the number of the replication id, new for each role and backlog
+  bool was_replica = false;  ///< by its second replication id and the bytes of its masters
   True read_only_until = 0;
   bool says_replica = false;  ///< the handshake sees a replica until `read_only_until`
   std::int64_t connections = 0;
@@ -138,6 +142,8 @@ class ModelNode {
   void start_again() {
     ++run;
     ++role;
+    was_replica = false;
+    evicted = evicted_before_reset = 0;
     read_only_until = 0;
     says_replica = false;
     connections = 0;
@@ -168,6 +174,7 @@ class ModelNode {
   void change_role(True until) {
     forget();
     ++role;
+    was_replica = true;
     read_only_until = until;
     says_replica = false;
   }
@@ -183,6 +190,7 @@ class ModelNode {
   void take_role_back(True until) {
     restore();
     ++role;
+    was_replica = true;
     read_only_until = until;
     says_replica = false;
   }
@@ -195,15 +203,33 @@ class ModelNode {
     is_swapped_ = !is_swapped_;
   }
   [[nodiscard]] bool is_swapped() const noexcept { return is_swapped_; }
-  /// Evicts the keys that expire; the marker stays.
-  void evict() {
+  /// A replica attaches, or the backlog of the last one is freed. A server that was a replica has a
+  /// backlog already, and its time to live is longer than a scenario.
+  void change_backlog() {
+    if (!was_replica) ++role;
+  }
+  /// Evicts the keys that expire; the marker stays. The policy is the wrong one until `until`.
+  void evict(True until) {
     memory_.keys = {};
     ++evicted;
+    // By design, nobody notices a number that was reset and then rises to what it was.
+    if (evicted == evicted_before_reset) ++evicted;
+    evicts_until = until;
+  }
+  [[nodiscard]] bool evicts(True now) const noexcept { return now < evicts_until; }
+  /// The number of evictions in INFO.
+  [[nodiscard]] std::uint64_t evictions_told() const noexcept;
+  /// CONFIG RESETSTAT.
+  void reset_counters() {
+    evicted_before_reset = std::max(evicted_before_reset, evicted);
+    evicted = 0;
   }
   void save() { saved_ = memory_; }
   void restore() { memory_ = saved_; }
 
   std::uint64_t evicted = 0;  ///< evicted keys, by this process
+  std::uint64_t evicted_before_reset = 0;
+  True evicts_until = 0;  ///< its policy is one that evicts until then
   Clock clock;
   Servers version = Servers::by_scripts;
   bool compares = false;     ///< compares without a script, and sets several keys at once

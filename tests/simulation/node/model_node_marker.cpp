@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "core/membership/marker.hpp"
 
@@ -10,15 +12,39 @@ namespace redlock::simulation {
 
 using core::Reply;
 
+namespace {
+
+/// The replication id and the number of evictions in a history.
+std::pair<std::string, std::string> halves(const std::string& history) {
+  const std::size_t at = history.find('+');
+  if (at == std::string::npos) return {history, {}};
+  return {history.substr(0, at), history.substr(at + 1)};
+}
+
+/// Whether a node, marked with the history `marked`, may have forgotten keys since; none: nothing
+/// changed that its marker holds.
+std::optional<bool> has_forgotten(const std::string& marked, const core::NodeMemory& memory) {
+  const auto [old_id, before] = halves(marked);
+  const auto [id, evicted] = halves(memory.history);
+  if (old_id != id && !memory.own_data) return true;
+  if (before == evicted) return std::nullopt;
+  return !(evicted.empty() && memory.keeps_keys);
+}
+
+}  // namespace
+
 GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
   const std::int64_t millis = clock.milliseconds(now);
   const std::optional<core::Marker> there = core::parse_marker(memory_.marker);
-  const bool own = there && there->run_id == request.run_id && there->replid == request.replid;
-  if (!own && request.marks) {
-    core::Marker marker = there.value_or(core::Marker{});
-    const bool keeps = there && there->run_id != request.run_id && request.trusted &&
-                       marker.durable && !marker.self.empty() && marker.self == request.name;
-    if (!keeps) {
+  core::Marker marker = there.value_or(core::Marker{});
+  const bool same_process = there && there->run_id == request.run_id;
+  const bool is_trusted =
+      request.trusted && marker.durable && !marker.self.empty() && marker.self == request.name;
+  const std::optional<bool> forgot = !there         ? std::optional(true)
+                                     : same_process ? has_forgotten(there->replid, request.memory)
+                                                    : std::optional(!is_trusted);
+  if (forgot && request.marks) {
+    if (*forgot) {
       const std::int64_t old = there ? there->max_ttl.count() : request.max_ttl_ms;
       quarantine(old != request.max_ttl_ms ? old + (old + 99) / 100 + 2 : request.quarantine_ms,
                  now);
@@ -29,15 +55,16 @@ GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
       marker.self = request.name;
       marker.max_ttl = std::chrono::milliseconds(old);
       marker.remembers_since = there ? core::Marker::from_its_writing : core::Marker::always;
+      marker.durable = request.trusted;
     }
     marker.incarnation = request.incarnation;
     marker.run_id = request.run_id;
-    marker.replid = request.replid;
-    marker.durable = request.trusted;
+    marker.replid = request.memory.history;
     memory_.marker = core::format_marker(marker) + ' ' + std::to_string(clock.local(now) / 1000);
   }
   return {memory_.marker, std::max<std::int64_t>(0, memory_.quarantine_until - millis),
-          !own && !request.marks};
+          !request.marks && (!same_process || forgot.value_or(false)),
+          !request.marks && same_process && forgot == false};
 }
 
 void ModelNode::quarantine(std::int64_t milliseconds, True now) {

@@ -119,6 +119,18 @@ TEST(Findings, ReportServersThatCanNotVote) {
   EXPECT_THAT(ids_of(judge_one(evicting)), ElementsAre("evicting"));
 }
 
+TEST(Findings, SayWhenAResetOfTheCountersHidesNoEviction) {
+  SurveyedNode node = healthy("a");
+  node.forgetting = "FLUSHALL (1 time)";
+  const auto remedy = [&] { return judge_one(node).findings.at(0).remedy; };
+  node.memory = {.history = "r"};
+  EXPECT_THAT(remedy(), HasSubstr("do not run it before the server's maxmemory-policy"));
+  node.memory.keeps_keys = true;
+  EXPECT_THAT(remedy(), HasSubstr("run it only if the server's maxmemory-policy"));
+  node.memory.history = "r+7";
+  EXPECT_THAT(remedy(), HasSubstr("the server has evicted 7 keys. Run it only if"));
+}
+
 TEST(Findings, ReportVersionsBeforeSix) {
   SurveyedNode node = healthy("a");
   node.seen.version = "5.0.14";
@@ -200,7 +212,7 @@ core::Marker marker_of(const SurveyedNode& node, core::Marker::State state, std:
   marker.incarnation = "i";
   marker.deployment = std::move(deployment);
   marker.run_id = node.seen.run_id;
-  marker.replid = node.replid;
+  marker.replid = node.memory.history;
   marker.max_ttl = seconds(30);
   marker.self = state == core::Marker::State::blank ? "" : node.seen.url;
   marker.members = std::move(members);

@@ -543,6 +543,9 @@ class Harness {
     command.alike.each([&](NodeIndex node) { text += ' ' + std::to_string(node); });
     return text;
   }
+  static std::string describe(const CountersReset& command) {
+    return "counters-reset " + std::to_string(command.node);
+  }
   std::string describe(const NodeExcluded& command) const {
     return "excluded " + std::to_string(command.node);
   }

@@ -203,10 +203,11 @@ struct Guarded {
 TEST(Handshake, ComparesTheMarkerBeforeAVoteIsAskedFor) {
   Guarded guarded;
   EXPECT_EQ(guarded.progress, Progress::ask);
-  EXPECT_EQ(guarded.out, test::resp::command({"EVAL", std::string(scripts::guard.text), "3",
-                                              "redlock:node:marker", "redlock:node:quarantine",
-                                              "redlock:node:numbers", "abc", "repl", "30000",
-                                              "30302", "volatile", "redis://a", "fresh", "mark"}));
+  EXPECT_EQ(guarded.out,
+            test::resp::command({"EVAL", std::string(scripts::guard.text), "3",
+                                 "redlock:node:marker", "redlock:node:quarantine",
+                                 "redlock:node:numbers", "abc", "repl", "unknown", "unknown",
+                                 "30000", "30302", "volatile", "redis://a", "fresh", "mark"}));
   EXPECT_EQ(guarded.take({bulk("redlock3 …"), integer(0), bulk("")}), Progress::done);
   EXPECT_EQ(guarded.handshake->identity().marker, "redlock3 …");
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(0));
@@ -228,6 +229,24 @@ TEST(Handshake, OfAClientThatMarksNothingSaysWhatIsNotMarked) {
     EXPECT_EQ(without_scripts.out, test::resp::command({"UNWATCH"}));
     EXPECT_EQ(without_scripts.handshake->take(status("OK")), Progress::done);
     EXPECT_EQ(without_scripts.handshake->identity().unmarked, marker != own);
+  }
+}
+
+TEST(Handshake, OfAClientThatMarksNothingSaysWhichNumberOfEvictionsWasReset) {
+  const std::string with_five = "redlock3 blank i - abc repl+5 30000 volatile redis://a - - 5";
+  struct Case {
+    std::string info;
+    bool unmarked;
+    bool outdated;
+  };
+  for (const Case& c : {Case{"maxmemory_policy:noeviction\r\nevicted_keys:5\r\n", false, false},
+                        Case{"maxmemory_policy:noeviction\r\nevicted_keys:0\r\n", false, true},
+                        Case{"maxmemory_policy:noeviction\r\nevicted_keys:4\r\n", true, false},
+                        Case{"evicted_keys:0\r\n", true, false}}) {
+    Guarded guarded(c.info, error("ERR"), "7.0.15", status("OK"), false);
+    EXPECT_EQ(guarded.take({bulk(with_five), integer(0), bulk("")}), Progress::done);
+    EXPECT_EQ(guarded.handshake->identity().unmarked, c.unmarked) << c.info;
+    EXPECT_EQ(guarded.handshake->identity().outdated, c.outdated) << c.info;
   }
 }
 

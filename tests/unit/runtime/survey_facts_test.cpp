@@ -119,7 +119,7 @@ TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
   EXPECT_EQ(node.seen.server, "Redis");
   EXPECT_EQ(node.seen.server_version, "7.0.15");
   EXPECT_EQ(node.seen.role, admin::NodeCheck::Role::master);
-  EXPECT_EQ(node.replid, "xyz");
+  EXPECT_EQ(node.memory.history, "xyz");
   EXPECT_EQ(node.seen.replicas, 2U);
   EXPECT_EQ(node.seen.run_id, "abc");
   EXPECT_EQ(node.seen.uptime, seconds(42));

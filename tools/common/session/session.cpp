@@ -36,8 +36,16 @@ std::string_view name_of(NodeEvent::Kind kind) {
       return "paused";
     case NodeEvent::Kind::warning:
       return "warning";
+    case NodeEvent::Kind::counters_reset:
+      return "counters-reset";
   }
   return "";
+}
+
+/// Whether the client works with the node as before; `up` is not meant.
+bool leaves_the_node_up(NodeEvent::Kind kind) {
+  return kind == NodeEvent::Kind::learned || kind == NodeEvent::Kind::paused ||
+         kind == NodeEvent::Kind::warning || kind == NodeEvent::Kind::counters_reset;
 }
 
 LogLine::Level line_level(NodeEvent::Level level) {
@@ -58,8 +66,7 @@ void NodeWatch::on_event(const NodeEvent& event) {
   const std::lock_guard lock(mutex_);
   if (event.kind == NodeEvent::Kind::up) {
     down_.erase(event.url);
-  } else if (event.kind != NodeEvent::Kind::learned && event.kind != NodeEvent::Kind::paused &&
-             event.kind != NodeEvent::Kind::warning) {
+  } else if (!leaves_the_node_up(event.kind)) {
     down_[event.url] = event.message;
   }
 }
@@ -71,8 +78,7 @@ void NodeWatch::on_log(const NodeEvent& event) const {
         {line_level(event.level), event.message, event.url, name_of(event.kind), {}, event.times});
   }
   const bool nothing_else_tells =
-      event.kind == NodeEvent::Kind::learned || event.kind == NodeEvent::Kind::undelivered ||
-      event.kind == NodeEvent::Kind::paused || event.kind == NodeEvent::Kind::warning;
+      event.kind == NodeEvent::Kind::undelivered || leaves_the_node_up(event.kind);
   if (nothing_else_tells && detail_ != Settings::Detail::quiet) {
     write_log({LogLine::Level::warning, event.message, event.url, {}});
   }

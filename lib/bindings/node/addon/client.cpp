@@ -27,8 +27,8 @@ void free_kept(napi_env, void* kept, void*) noexcept {
 void end_client(void* client) noexcept { static_cast<Client*>(client)->end(); }
 
 [[nodiscard]] const char* name_of(redlock_node_event_kind kind) noexcept {
-  constexpr std::array names{"up",          "down",    "protocol", "excluded",
-                             "undelivered", "learned", "paused",   "warning"};
+  constexpr std::array names{"up",      "down",   "protocol", "excluded",      "undelivered",
+                             "learned", "paused", "warning",  "counters-reset"};
   const auto i = static_cast<std::size_t>(kind);
   return kind >= 0 && i < names.size() ? names.at(i) : "unknown";
 }

@@ -144,7 +144,7 @@ test('the unions are the names of the constants of redlock.h',
     assert.equal(ok, 'ok');
     same('ErrorCode', failures, 'lost', 'unknown');
     same('Vote', constants('redlock_vote', 'VOTE_'), 'unknown');
-    same('NodeEventKind', constants('redlock_node_event_kind', 'NODE_'), 'unknown');
+    same('NodeEventKind', constants('redlock_node_event_kind', 'NODE_', '-'), 'unknown');
     same('EventLevel', constants('redlock_event_level', 'LEVEL_'), 'unknown');
     same('ObservationKind', constants('redlock_observation_kind', '', '-'), 'unknown');
     const kinds = constants('redlock_holder_kind', 'HOLDER_').filter((kind) => kind !== 'none');

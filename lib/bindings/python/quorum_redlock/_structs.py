@@ -16,7 +16,7 @@ TARGET_PERMIT = 3
 TARGET_ALL_OF = 4
 
 NODE_EVENT_KINDS = ("up", "down", "protocol", "excluded", "undelivered", "learned", "paused",
-                    "warning")
+                    "warning", "counters_reset")
 EVENT_LEVELS = ("debug", "info", "warning")
 OBSERVATION_KINDS = ("acquire_began", "acquire_ended", "hold_began", "hold_ended", "lease_lost")
 

@@ -21,7 +21,7 @@ HolderKind = Literal["exclusive", "shared", "owned", "interval", "reserved", "ot
 Vote = Literal["pending", "granted", "refused", "timeout", "unreachable", "error", "excluded"]
 
 NodeEventKind = Literal["up", "down", "protocol", "excluded", "undelivered", "learned", "paused",
-                        "warning", "unknown"]
+                        "warning", "counters_reset", "unknown"]
 
 #: Of NodeEvent.level.
 EventLevel = Literal["debug", "info", "warning", "unknown"]

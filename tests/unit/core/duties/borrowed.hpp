@@ -57,13 +57,14 @@ struct Borrowed {
     outbox.open(now, commands);
   }
   void come_up(NodeIndex node) { come_up(node, "server" + std::to_string(node)); }
-  void come_up(NodeIndex node, const std::string& server) {
+  void come_up(NodeIndex node, const std::string& server, std::uint64_t evicted = 0) {
     nodes[node].connecting(now);
     NodeUp event;
     event.node = node;
     event.server = server;
     event.connection = ++connections;
     event.capabilities = {Capability::run_scripts, Capability::track};
+    event.evicted = evicted;
     nodes[node].came_up(event, now);
   }
   void go_down(NodeIndex node) {

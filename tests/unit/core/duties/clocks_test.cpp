@@ -83,5 +83,20 @@ TEST_F(ClocksDuty, come_with_the_keys_that_a_node_evicted) {
   EXPECT_FALSE(clocks.evicted(2, 7));
 }
 
+TEST_F(ClocksDuty, have_a_node_say_its_policy_whose_number_of_evictions_was_reset) {
+  ASSERT_TRUE(clocks.evicted(1, 7));
+  borrowed.go_down(1);
+  borrowed.come_up(1, "server1", 7);
+  EXPECT_FALSE(clocks.evicted(1, 0));
+  EXPECT_TRUE(borrowed.nodes[1].ineligible().empty());
+  EXPECT_TRUE(borrowed.nodes[1].role_check_due(borrowed.now));
+}
+
+TEST_F(ClocksDuty, take_a_number_that_fell_and_rose_for_evictions) {
+  ASSERT_TRUE(clocks.evicted(1, 7));
+  EXPECT_TRUE(clocks.evicted(1, 6));
+  EXPECT_EQ(borrowed.nodes[1].evicted(), 6U);
+}
+
 }  // namespace
 }  // namespace redlock::core::test

@@ -44,6 +44,60 @@ struct Remembering : Harness {
   }
 };
 
+/// What becomes of a lease when two of three nodes, which had evicted five keys, come back so.
+struct Returned {
+  const char* name;
+  std::uint64_t evicted;
+  bool keeps_keys;
+  bool another_memory;  ///< by the marker, the node has forgotten something meanwhile
+  bool lost;
+};
+
+class ResetCounters : public testing::TestWithParam<Returned> {
+ protected:
+  std::string come_up(NodeIndex node, const Returned& as) {
+    std::string marker = text_of_marker(node);
+    if (as.another_memory) marker.insert(marker.size() - 2, " 7");
+    NodeUp event;
+    event.evicted = as.evicted;
+    event.keeps_keys = as.keeps_keys;
+    event.marker = marker;
+    return h_.up_as(node, event);
+  }
+
+  Harness h_{with_restart_guard(3)};
+};
+
+TEST_P(ResetCounters, EndALeaseOnlyIfANodeMayHaveEvictedIt) {
+  h_.tick();
+  for (NodeIndex node = 0; node < 3; ++node) come_up(node, {"", 5, true, false, false});
+  h_.acquire(1, 10s);
+  h_.end_turn();
+  std::string commands;
+  for (NodeIndex node = 0; node < 3; ++node) {
+    h_.answers({node}, Reply::granted);
+    commands += h_.answer(node, Reply::marker, text_of_marker(node));
+  }
+  ASSERT_NE(commands.find("acquired #1"), std::string::npos) << commands;
+  commands.clear();
+  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
+    h_.down(node);
+    commands += come_up(node, GetParam()) + "; ";
+  }
+  commands += h_.pass(0ms);
+  EXPECT_EQ(commands.find("lost") != std::string::npos, GetParam().lost) << commands;
+  const bool reported = commands.find("counters-reset 1") != std::string::npos;
+  EXPECT_EQ(reported, GetParam().evicted == 0 && GetParam().keeps_keys) << commands;
+}
+
+INSTANTIATE_TEST_SUITE_P(Evictions, ResetCounters,
+                         testing::Values(Returned{"Unchanged", 5, true, false, false},
+                                         Returned{"Reset", 0, true, false, false},
+                                         Returned{"ResetAndMayEvict", 0, false, false, true},
+                                         Returned{"ResetAndEvictedSince", 4, true, false, true},
+                                         Returned{"SeenToEvictAndReset", 0, true, true, true}),
+                         [](const auto& returned) { return returned.param.name; });
+
 TEST(MarkerBehindVotes, OneReadingBehindTheLastVoteOfATurnCoversThemAll) {
   Remembering h;
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");

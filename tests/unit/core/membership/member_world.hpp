@@ -47,7 +47,7 @@ class World {
   explicit World(std::size_t count) : nodes_(count) {
     for (std::size_t i = 0; i < count; ++i) {
       nodes_[i].seen.name = name_of(i + 1);
-      nodes_[i].seen.replid = "r";
+      nodes_[i].seen.memory.history = "r";
       nodes_[i].seen.run_id = run_id(nodes_[i]);
     }
   }
@@ -75,7 +75,7 @@ class World {
     ModelNode& node = at(name);
     marker.incarnation = fresh();
     marker.run_id = node.seen.run_id;
-    marker.replid = node.seen.replid;
+    marker.replid = node.seen.memory.history;
     if (marker.max_ttl.count() == 0) marker.max_ttl = world_max_ttl;
     keep(node, format_marker(marker) + ' ' + micros(written_at.value_or(now)));
     if (quarantine.count() > 0) quarantine_from_now(node, quarantine, why);

@@ -15,7 +15,7 @@ constexpr auto node_time = 1'700'000'000'000'000us;
 
 GuardTerms client() {
   return {.run_id = "run2",
-          .replid = "replid",
+          .memory = {.history = "replid"},
           .max_ttl = 30s,
           .quarantine = 30s + 302ms,
           .name = "node0:1",
@@ -49,6 +49,54 @@ TEST(RestartGuard, MarksANewNodeBlankBehindAQuarantine) {
   EXPECT_EQ(writes->floor, 1'700'000'030'302'000U) << "the node's clock when the quarantine ends";
   EXPECT_EQ(writes->marker,
             "redlock3 blank fresh - run2 replid 30000 volatile node0:1 - - 1700000000000000");
+}
+
+TEST(RestartGuard, MarksANodeThatEvictedOrWasAReplica) {
+  struct Case {
+    const char* marked;
+    NodeMemory now;
+    const char* why;
+  };
+  const Case cases[] = {
+      {"replid", {"replid+1", true, true}, "evicted"},
+      {"replid+5", {"replid+6", true, true}, "evicted"},
+      {"replid+5", {"replid+4", true, true}, "evicted"},  // reset, and 4 evictions since
+      {"replid+5", {"replid", true, false}, "evicted"},   // reset, and may evict
+      {"replid", {"other", false, true}, "role"},
+      {"replid+5", {"other", false, true}, "role"},
+      {"replid", {"other+1", true, true}, "evicted"},
+      {"replid+5", {"replid", false, true}, nullptr},
+      {"replid+5", {"other", true, true}, nullptr},
+  };
+  for (const Case& c : cases) {
+    GuardTerms terms = client();
+    terms.memory = c.now;
+    const auto writes =
+        guard_node({.marker = member("run2", c.marked, true), .time = node_time}, terms);
+    ASSERT_TRUE(writes) << c.marked << ' ' << c.now.history;
+    EXPECT_EQ(writes->quarantine.has_value(), c.why != nullptr);
+    EXPECT_EQ(writes->why, c.why == nullptr ? "" : c.why) << c.marked << ' ' << c.now.history;
+    EXPECT_EQ(parse_marker(writes->marker)->replid, c.now.history);
+  }
+}
+
+TEST(RestartGuard, WritesTheNewNumberAfterAResetAndNothingElse) {
+  GuardTerms terms = client();
+  terms.memory = {.history = "replid", .keeps_keys = true};
+  const auto writes =
+      guard_node({.marker = member("run2", "replid+7", true), .time = node_time}, terms);
+  ASSERT_TRUE(writes);
+  EXPECT_FALSE(writes->quarantine);
+  EXPECT_FALSE(writes->floor);
+  EXPECT_EQ(writes->marker,
+            "redlock3 active fresh deployment run2 replid 30000 durable node0:1 node0:1,node1:1 "
+            "- 1700000000000000");
+}
+
+TEST(RestartGuard, LeavesTheMarkerOfANodeWhoseDataSomebodyCopied) {
+  GuardTerms terms = client();
+  terms.memory = {.history = "another+7", .own_data = true};
+  EXPECT_FALSE(guard_node({.marker = member("run2", "replid+7"), .time = node_time}, terms));
 }
 
 TEST(RestartGuard, SaysSinceWhenANodeRemembersThatHasForgotten) {
