@@ -46,7 +46,6 @@ inline constexpr std::array planted{
     Planted{Mutant::no_release_on_failure, "no_release_on_failure", "invariant 4", 1000},
     Planted{Mutant::release_before_set, "release_before_set", "invariant 4", 1000},
     Planted{Mutant::reused_token, "reused_token", "", 1000},
-    Planted{Mutant::count_repaired, "count_repaired", "invariant 10", 3000},
     Planted{Mutant::clock_stops_in_pauses, "clock_stops_in_pauses", "invariant 1", 1000},
     Planted{Mutant::no_marker_behind_votes, "no_marker_behind_votes", "invariant 1", 1000},
     Planted{Mutant::marker_ahead_of_votes, "marker_ahead_of_votes", "invariant 1", 3000, true},

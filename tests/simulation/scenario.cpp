@@ -115,7 +115,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_bounds(s, seed);
   draw_script_flushes(s, seed);
   draw_standstills(s, seed);
-  draw_operators(s, seed);
+  draw_counters(s, seed);
   draw_intruders(s, seed);
   plant_intruders(s);
   draw_handing_on(s, seed);

@@ -61,7 +61,7 @@ void evict(Scenario& s);
 void reset_counters(Scenario& s);
 /// Operators who reset counters and attach replicas, next to evictions or without. Draws from a
 /// stream of its own.
-void draw_operators(Scenario& s, std::uint64_t seed);
+void draw_counters(Scenario& s, std::uint64_t seed);
 /// Changes of nodes and connections that no client makes. Draws from a stream of its own.
 void draw_intruders(Scenario& s, std::uint64_t seed);
 void plant_intruders(Scenario& s);

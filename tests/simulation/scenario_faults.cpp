@@ -184,7 +184,7 @@ void reset_counters(Scenario& s) {
   s.between_copies = 500 * ms;
 }
 
-void draw_operators(Scenario& s, std::uint64_t seed) {
+void draw_counters(Scenario& s, std::uint64_t seed) {
   Random random(seed * 53 + 67);
   const bool resets = random.per_mille(20);
   const bool evicts = random.per_mille(500);

@@ -392,9 +392,6 @@ Response Simulation::as_planted(const Connection& connection, Response response)
   if (mutant == Mutant::count_unseen_numbers && response.reply == Reply::behind) {
     response.number = 0;
   }
-  if (mutant == Mutant::count_repaired && response.reply == Reply::repaired) {
-    response.reply = Reply::extended;
-  }
   const bool refused = response.reply == Reply::taken && is_set(response.stamp.verb);
   if (mutant == Mutant::grant_a_refusal && refused && random_.per_mille(10)) {
     response.reply = Reply::granted;

@@ -199,10 +199,10 @@ TEST_F(CliByToken, TheJsonOfABreakIsThereWhateverComesOfIt) {
       {"break", "r", "--yes", "--json", "--timeout", "500ms", "--nodes", few.joined_urls()});
   EXPECT_EQ(unavailable.exit_code, 69);
   EXPECT_EQ(json_of(unavailable).value("outcome", ""), "unavailable");
-  const auto permits = run_tool({"inspect", "r", "--permits", "2", "--json", "--timeout", "500ms",
-                                 "--nodes", few.joined_urls()});
-  EXPECT_EQ(permits.exit_code, 69);
-  EXPECT_EQ(json_of(permits).value("kind", ""), "semaphore");
+  const auto of_permits = run_tool({"inspect", "r", "--permits", "2", "--json", "--timeout",
+                                    "500ms", "--nodes", few.joined_urls()});
+  EXPECT_EQ(of_permits.exit_code, 69);
+  EXPECT_EQ(json_of(of_permits).value("kind", ""), "semaphore");
   const auto released = run_tool({"release", "r", "--permits", "2", "--token", "t", "--json",
                                   "--timeout", "500ms", "--nodes", few.joined_urls()});
   EXPECT_EQ(released.exit_code, 69) << released.errors;
