@@ -197,6 +197,16 @@ std::string time_left(const Inspection& inspection) {
                       : ", " + core::format_duration(*left) + " left";
 }
 
+/// Whether nobody can join the holders, because an operator broke the lock of one of them.
+std::string no_more(const Inspection& inspection) {
+  for (const NodeInspection& node : inspection.nodes) {
+    const auto delay = std::find_if(node.tokens.begin(), node.tokens.end(),
+                                    [](const Token& token) { return token.is_delay(); });
+    if (delay != node.tokens.end()) return ", no more: broken by " + short_token(*delay);
+  }
+  return {};
+}
+
 std::string_view holding(Inspection::State state) {
   switch (state) {
     case Inspection::State::split:
@@ -222,9 +232,10 @@ std::string who_has(const Inspection& inspection) {
       return std::string(holding(inspection.state)) +
              called(inspection.holder_name, short_token(inspection.holder)) + time_left(inspection);
     case LockKind::shared:
-      return "held by readers" + time_left(inspection);
+      return "held by readers" + no_more(inspection) + time_left(inspection);
     case LockKind::owned:
-      return "held by owner " + redis::visible(inspection.owner) + time_left(inspection);
+      return "held by owner " + redis::visible(inspection.owner) + no_more(inspection) +
+             time_left(inspection);
     case LockKind::interval:
       return "its interval is not over" + time_left(inspection);
     case LockKind::reserved:

@@ -122,6 +122,7 @@ class Contender {
   void run() {
     while (!healed()) {
       const std::size_t resource = dice_.below(request_.resources.size());
+      if (dice_.one_in(40)) break_once(request_.resources[resource]);
       const Kind kind = draw_kind();
       const bool granted =
           dice_.one_in(40) ? lead_once(draw_wait()) : hold_once(resource, kind, draw_wait(kind));
@@ -215,14 +216,44 @@ class Contender {
       failed(asked_for, asked, answered, lease.error());
       return false;
     }
+    // Two records at once: a lease without its token could not be told from one that is not broken.
     note->granted(fmt::format(
-        "granted {} {} {} {} {} {} {}{}{}", number, fmt::join(lease->resources(), ","), asked,
-        answered, nanoseconds(lease->valid_until()), std::chrono::nanoseconds(ttl).count(),
-        number_of(lease->fencing_token()), group.empty() ? "" : " ", group));
+        "granted {} {} {} {} {} {} {}{}{}\ntoken {} {}", number, fmt::join(lease->resources(), ","),
+        asked, answered, nanoseconds(lease->valid_until()), std::chrono::nanoseconds(ttl).count(),
+        number_of(lease->fencing_token()), group.empty() ? "" : " ", group, number,
+        lease->token().view()));
     Holding holding(recorder_, number, std::move(*lease));
     use(holding, kind == Kind::interval ? nullptr : &counters_[resource], ttl);
     part_with(holding);
     return true;
+  }
+
+  /// As an operator: breaks one of the locks on the resource, with a delay or without. Without one,
+  /// only a lease of ours, whose history says that it was broken.
+  void break_once(const std::string& resource) {
+    std::vector<Token> tokens;
+    // Most leases last for a few milliseconds.
+    for (int look = 0; look < 20 && tokens.empty(); ++look) {
+      const auto seen = client_.inspect(resource);
+      if (!seen) return;
+      for (const NodeInspection& node : seen->nodes) {
+        tokens.insert(tokens.end(), node.tokens.begin(), node.tokens.end());
+        if (node.holder) tokens.push_back(*node.holder);
+      }
+      std::erase_if(tokens, [](const Token& token) { return token.client_id().empty(); });
+    }
+    if (tokens.empty()) return;
+    const Token token = tokens[dice_.below(tokens.size())];
+    // The end of a delay would be the end of what the history promises.
+    const bool delays = token.is_delay() || !dice_.one_in(4);
+    const milliseconds longest =
+        dice_.one_in(2) ? max_ttl : dice_.between(milliseconds{1}, max_ttl);
+    const milliseconds delay = delays ? longest : milliseconds{0};
+    recorder_.write(fmt::format("breaking {} {} {} {}", resource, boot_now(),
+                                std::chrono::nanoseconds(delay).count(), token.view()));
+    if (client_.break_lock(resource, token, {.delay = delay})) {
+      recorder_.write(fmt::format("broken {}", boot_now()));
+    }
   }
 
   bool lead_once(milliseconds wait) {

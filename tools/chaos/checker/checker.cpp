@@ -47,12 +47,19 @@ ByResource ordered(const History& history) {
 
 class Judge {
  public:
-  explicit Judge(const History& history) : history_(history) {}
+  explicit Judge(const History& history) : history_(history) {
+    for (const BreakRecord& record : history.breaks) {
+      breaks_.emplace(record.token, &record);
+      judgement_.broken += record.done ? 1U : 0U;
+      judgement_.delays += record.done && record.delay > 0 ? 1U : 0U;
+    }
+  }
 
   Judgement run() {
     for (const std::string& line : history_.unreadable) add("unreadable", {}, line, 0);
     for (const auto& [resource, leases] : ordered(history_)) {
       overlaps(resource, leases);
+      during_delays(resource, leases);
       permits(resource, leases);
       token_order(resource, leases);
       too_soon(resource, leases);
@@ -79,29 +86,72 @@ class Judge {
   /// Whether the earlier lease may have lost a node by an eviction that nobody could know of at
   /// `at`.
   bool was_evicted(const LeaseRecord& earlier, BootTime at, BootTime late = 0) {
+    return was_evicted(earlier.asked, at, late);
+  }
+  bool was_evicted(BootTime asked, BootTime at, BootTime late) {
     const bool evicted =
         std::any_of(history_.faults.begin(), history_.faults.end(), [&](const FaultRecord& fault) {
-          return fault.kind == "evict" && earlier.asked < fault.end && fault.begin <= at &&
+          return fault.kind == "evict" && asked < fault.end && fault.begin <= at &&
                  at < fault.end + eviction_notice + late;
         });
     judgement_.unnoticed += evicted ? 1 : 0;
     return evicted;
   }
 
+  /// Until when the lease keeps others from the resource. After an operator broke its lock, its
+  /// holder may not know; only the delay keeps others out then. A break that failed counts as well:
+  /// some nodes may have done it.
+  [[nodiscard]] BootTime end_on(const std::string& resource, const LeaseRecord& lease) const {
+    BootTime end = lease.end();
+    const auto [first, last] = breaks_.equal_range(lease.stored);
+    for (auto record = first; record != last; ++record) {
+      if (record->second->resource == resource) end = std::min(end, record->second->end());
+    }
+    return end;
+  }
+
+  /// Nobody gets a resource during a delay by an attempt that begins after the break was answered,
+  /// whoever had the resource before.
+  void during_delays(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
+    for (const BreakRecord& record : history_.breaks) {
+      if (record.resource != resource || !record.done) continue;
+      const auto later = std::lower_bound(
+          leases.begin(), leases.end(), *record.done,
+          [](const LeaseRecord* lease, BootTime at) { return lease->granted < at; });
+      for (auto next = later; next != leases.end() && (*next)->granted < record.end(); ++next) {
+        const LeaseRecord* const lease = *next;
+        if (lease->asked < *record.done) continue;
+        if (was_evicted(record.begin, lease->granted, 0)) continue;
+        add("not-kept-out", resource,
+            span_of(history_, *lease) + " was granted during the delay of " +
+                std::to_string(record.delay / 1'000'000) + " ms after a lock was broken at " +
+                when(history_, record.begin),
+            lease->granted);
+      }
+    }
+  }
+
   void overlaps(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
-    std::map<std::string, const LeaseRecord*> longest;  // the lease of each group that ends last
+    struct Last {
+      const LeaseRecord* lease = nullptr;
+      BootTime end = 0;
+    };
+    std::map<std::string, Last> longest;  // the lease of each group that ends last
     for (const LeaseRecord* lease : leases) {
-      for (const auto& [group, earlier] : longest) {
+      const BootTime end = end_on(resource, *lease);
+      if (lease->granted >= end) continue;
+      for (const auto& [group, last] : longest) {
+        const LeaseRecord* const earlier = last.lease;
         const bool share = !group.empty() && group == lease->group;
-        if (share || lease->granted >= earlier->end()) continue;
+        if (share || lease->granted >= last.end) continue;
         if (was_evicted(*earlier, lease->granted)) continue;
         add("overlap", resource,
             span_of(history_, *earlier) + " and " + span_of(history_, *lease) +
                 " are valid at once",
             lease->granted);
       }
-      const LeaseRecord*& mine = longest[lease->group];
-      if (mine == nullptr || lease->end() > mine->end()) mine = lease;
+      Last& mine = longest[lease->group];
+      if (mine.lease == nullptr || end > mine.end) mine = {lease, end};
     }
   }
 
@@ -178,7 +228,7 @@ class Judge {
           at);
     }
     for (const BootTime at : lease.overtaken) {
-      if (was_evicted(lease, at, lease.ttl)) continue;
+      if (at >= end_on(lease.resource, lease) || was_evicted(lease, at, lease.ttl)) continue;
       add("overtaken", lease.resource,
           lease.name + " is valid, but the counter has seen a larger token at " +
               when(history_, at),
@@ -244,6 +294,7 @@ class Judge {
   }
 
   const History& history_;
+  std::multimap<std::string, const BreakRecord*> breaks_{};  // by token
   Judgement judgement_{};
 };
 

@@ -14,6 +14,7 @@ namespace redlock::chaos {
 struct Violation {
   /// One of these:
   /// - overlap: two leases that may not share a resource were valid at one instant
+  /// - not-kept-out: a resource was granted during the delay after its lock was broken
   /// - no-permit: more permits were held than the semaphore has
   /// - too-soon: a resource was granted twice within its interval
   /// - token-order: a later lease had no larger fencing token
@@ -34,6 +35,8 @@ struct Violation {
 
 struct Judgement {
   std::vector<Violation> violations{};
+  std::uint64_t broken = 0;  ///< the locks that operators broke
+  std::uint64_t delays = 0;  ///< those of them with a delay
   std::uint64_t lost_updates = 0;
   std::uint64_t updates = 0;  ///< the updates that the counter files accepted
   std::uint64_t refusals = 0;

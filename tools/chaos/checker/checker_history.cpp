@@ -71,7 +71,10 @@ class FileReader {
     Words words(line);
     const std::string kind = words.text();
     if (kind == "granted") return granted(words);
+    if (kind == "token") return token(words);
     if (kind == "failed") return failed(words);
+    if (kind == "breaking") return breaking(words);
+    if (kind == "broken") return broken(words);
     if (kind == "run") return run(words);
     if (kind == "fault") return fault(words);
     if (kind == "permits") return permits(words);
@@ -102,6 +105,34 @@ class FileReader {
     lease.also.erase(lease.also.begin());
     leases_[number] = history_.leases.size();
     history_.leases.push_back(std::move(lease));
+    return true;
+  }
+
+  bool token(Words& words) {
+    const auto found = leases_.find(words.number<std::uint64_t>());
+    std::string stored = words.rest();
+    if (!words.sound_to_the_end() || found == leases_.end()) return false;
+    history_.leases[found->second].stored = std::move(stored);
+    return true;
+  }
+
+  bool breaking(Words& words) {
+    BreakRecord record;
+    record.resource = words.text();
+    record.begin = words.instant();
+    record.delay = words.instant();
+    record.token = words.rest();
+    if (!words.sound_to_the_end()) return false;
+    breaking_ = history_.breaks.size();
+    history_.breaks.push_back(std::move(record));
+    return true;
+  }
+
+  bool broken(Words& words) {
+    const BootTime at = words.instant();
+    if (!words.sound_to_the_end() || !breaking_) return false;
+    history_.breaks[*breaking_].done = at;
+    breaking_.reset();
     return true;
   }
 
@@ -231,6 +262,7 @@ class FileReader {
   std::string name_;
   std::size_t contender_;
   std::map<std::uint64_t, std::size_t> leases_{};
+  std::optional<std::size_t> breaking_{};  ///< the break of this file that is under way
 };
 
 std::string content_of(const std::filesystem::path& path) {

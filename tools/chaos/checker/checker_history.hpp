@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -20,6 +21,7 @@
 ///                                   the library said yes at GRANTED; RESOURCES separated by
 ///                                   commas, "a#1" a permit of a semaphore; GROUP who may hold it
 ///                                   at the same time, nobody if it is absent
+///   token    LEASE TOKEN            what the nodes store for it; it can be broken by this token
 ///   deadline LEASE AT DEADLINE      another deadline, first seen at AT
 ///   used     LEASE AT               asked at AT, it said that the lease is valid
 ///   trying   LEASE AT               a guarded update is about to be written
@@ -29,6 +31,8 @@
 ///   ended    LEASE AT HOW           released (about to be) or lost (the library said so)
 ///   failed   RESOURCES ASKED AT WHY an acquire that was not granted; "a#" some permit of a
 ///   semaphore
+///   breaking RESOURCE AT DELAY TOKEN  an operator is about to break the lock of the token
+///   broken   AT                     that break succeeded: nobody gets the resource in the DELAY
 ///
 /// And of the run, in run.history:
 ///
@@ -57,7 +61,8 @@ struct LeaseRecord {
   BootTime deadline = 0;       ///< the last one reported
   BootTime best_deadline = 0;  ///< the latest one reported
   BootTime ttl = 0;
-  std::uint64_t token = 0;  ///< 0: none, as of what several may hold
+  std::uint64_t token = 0;  ///< the fencing token; 0: none, as of what several may hold
+  std::string stored{};     ///< the token on the nodes; empty: not known
   std::optional<BootTime> ended{};
   std::optional<BootTime> lost{};  ///< set as well as `ended` when the library said so
   std::vector<BootTime> used{};
@@ -79,6 +84,21 @@ struct FailureRecord {
   BootTime asked = 0;
   BootTime at = 0;
   std::string why{};
+};
+
+/// A lock that an operator broke, or tried to break: some nodes may have done it.
+struct BreakRecord {
+  std::string token{};
+  std::string resource{};
+  BootTime begin = 0;
+  BootTime delay = 0;
+  std::optional<BootTime> done{};  ///< when a quorum of nodes had said that it keeps others out
+
+  /// From when on nothing keeps others out, by clocks that may be fast.
+  [[nodiscard]] BootTime end() const noexcept {
+    constexpr BootTime drift_constant = 2'000'000;
+    return begin + std::max<BootTime>(0, delay - delay / 100 - drift_constant);
+  }
 };
 
 struct FaultRecord {
@@ -116,6 +136,7 @@ struct History {
   std::optional<BootTime> finished{};
   std::vector<LeaseRecord> leases{};
   std::vector<FailureRecord> failures{};
+  std::vector<BreakRecord> breaks{};
   std::vector<FaultRecord> faults{};
   std::vector<DeathRecord> deaths{};
   std::map<std::string, std::uint64_t> counters{};  ///< the values of the counter files in the end

@@ -149,6 +149,8 @@ std::string json_report(const History& history, const Judgement& judgement, Endi
     const std::string name(to_string(kind));
     json["faults"][name] = counts.at(name);
   }
+  json["broken"] = judgement.broken;
+  json["broken_with_delay"] = judgement.delays;
   json["lost_updates"] = judgement.lost_updates;
   json["unnoticed_evictions"] = judgement.unnoticed;
   json["seed"] = history.seed;
@@ -182,6 +184,7 @@ TextReport text_report(const History& history, const Judgement& judgement, Endin
       "while all is well  waited at most {}, free while waited for at most {}; {:.0f} leases/s in "
       "all\n"
       "not granted      {}\n"
+      "broken           {} locks by operators, {} with a delay\n"
       "guarded updates  {} written, {} refused by their token, {} lost\n"
       "faults           {}\n"
       "seed             {}    again: {}\n",
@@ -190,9 +193,9 @@ TextReport text_report(const History& history, const Judgement& judgement, Endin
       duration_of(latencies.p99), duration_of(latencies.most),
       duration_of(static_cast<double>(judgement.waiting.longest_wait) / 1e3),
       duration_of(static_cast<double>(judgement.waiting.longest_idle) / 1e3),
-      leases_per_second(history), listed(failure_counts(history)), judgement.updates,
-      judgement.refusals, judgement.lost_updates, listed(fault_counts(history)), history.seed,
-      repeat_command(history));
+      leases_per_second(history), listed(failure_counts(history)), judgement.broken,
+      judgement.delays, judgement.updates, judgement.refusals, judgement.lost_updates,
+      listed(fault_counts(history)), history.seed, repeat_command(history));
   if (history.foreign) {
     report.facts +=
         fmt::format("foreign          {} leases of contender {}: {}\n", foreign_leases(history),

@@ -89,6 +89,24 @@ std::string delay_text(const std::optional<Token>& holder) {
   return "broken by " + who_text(holder->name(), holder->view());
 }
 
+std::optional<Token> delay_next_to_holds(const NodeInspection& node) {
+  const auto found = std::find_if(node.tokens.begin(), node.tokens.end(),
+                                  [](const Token& token) { return token.is_delay(); });
+  return found == node.tokens.end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<Token> delay_next_to_holds(const Inspection& inspection) {
+  for (const NodeInspection& node : inspection.nodes) {
+    const auto delay = is_leading(inspection, node) ? delay_next_to_holds(node) : std::nullopt;
+    if (delay) return delay;
+  }
+  return std::nullopt;
+}
+
+std::string no_more_text(const std::optional<Token>& delay) {
+  return delay ? ", no more: " + delay_text(delay) : std::string();
+}
+
 std::string waiters_text(std::size_t waiters) {
   return fmt::format("{} client{} wait{}", waiters, waiters == 1 ? "" : "s",
                      waiters == 1 ? "s" : "");
@@ -120,9 +138,10 @@ std::string obstacle_text(const Inspection& inspection) {
           who_text(inspection.holder_name, inspection.holder.value_or(Token()).view()));
     }
     case LockKind::shared:
-      return readers_text(inspection);
+      return readers_text(inspection) + no_more_text(delay_next_to_holds(inspection));
     case LockKind::owned:
-      return "held by owner " + as_printable(inspection.owner);
+      return "held by owner " + as_printable(inspection.owner) +
+             no_more_text(delay_next_to_holds(inspection));
     case LockKind::interval:
       return "its interval is not over";
     case LockKind::reserved:

@@ -26,6 +26,15 @@ namespace redlock::cli {
 /// the lock (`break --delay`). Empty: it is another.
 [[nodiscard]] std::string delay_text(const std::optional<Token>& holder);
 
+/// The token of the delay that keeps everybody from sharing the lock with its holders; none: there
+/// is no such delay.
+[[nodiscard]] std::optional<Token> delay_next_to_holds(const NodeInspection& node);
+[[nodiscard]] std::optional<Token> delay_next_to_holds(const Inspection& inspection);
+
+/// ", no more: broken by on call" if nobody can join the holders because of such a delay; else
+/// empty.
+[[nodiscard]] std::string no_more_text(const std::optional<Token>& delay);
+
 /// The longest on any node that stores the verdict's holder; none: without expiry, or unknown.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> longest_left(const Inspection& inspection);
 

@@ -105,6 +105,7 @@ template <typename Seen>
 std::string who_holds(const Seen& seen, std::uint32_t holds) {
   const std::string count =
       holds == 0 ? std::string() : fmt::format(", {} {}", holds, holds == 1 ? "hold" : "holds");
+  const std::string no_more = no_more_text(delay_next_to_holds(seen));
   switch (seen.kind) {
     case LockKind::none:
       return {};
@@ -115,9 +116,9 @@ std::string who_holds(const Seen& seen, std::uint32_t holds) {
     }
     case LockKind::shared:
       return holds == 0 ? "nobody, but somebody waits"
-                        : fmt::format("{} reader{}", holds, holds == 1 ? "" : "s");
+                        : fmt::format("{} reader{}{}", holds, holds == 1 ? "" : "s", no_more);
     case LockKind::owned:
-      return fmt::format("owner {}{}", as_printable(seen.owner), count);
+      return fmt::format("owner {}{}{}", as_printable(seen.owner), count, no_more);
     case LockKind::interval:
       return "nobody, until its interval is over";
     case LockKind::reserved:

@@ -26,6 +26,11 @@ bool any_still_there(const std::vector<Token>& tokens, const Inspection& inspect
   });
 }
 
+/// The number of holds whose tokens are listed: the token of a delay is not a hold's.
+std::size_t listed_holds(const NodeInspection& node) {
+  return node.tokens.size() - (delay_next_to_holds(node) ? 1 : 0);
+}
+
 /// Whether tokens were deleted, even if on too few nodes for a successful round.
 struct BrokenOn {
   bool any = false;
@@ -50,8 +55,8 @@ BreakVerdict tokens_gone(std::string_view outcome, const Breaking& what,
 BreakVerdict judge_delay(const Breaking& what, const BrokenOn& broken_on, Inspection after) {
   const auto delayed = static_cast<std::size_t>(std::count_if(
       after.nodes.begin(), after.nodes.end(), [&broken_on](const NodeInspection& node) {
-        const bool keeps = node.kind == LockKind::exclusive && !delay_text(node.holder).empty();
-        return keeps && broken_on.nodes.contains(node.url);
+        const bool is_last = node.kind == LockKind::exclusive && !delay_text(node.holder).empty();
+        return (is_last || delay_next_to_holds(node)) && broken_on.nodes.contains(node.url);
       }));
   const std::string obstacle = holder_text(after);
   const auto none = std::chrono::nanoseconds::zero();
@@ -109,14 +114,14 @@ std::vector<Token> tokens_on(const Inspection& inspection) {
 
 bool has_unlisted_holds(const Inspection& inspection) {
   return std::any_of(inspection.nodes.begin(), inspection.nodes.end(),
-                     [](const NodeInspection& node) { return node.holds > node.tokens.size(); });
+                     [](const NodeInspection& node) { return node.holds > listed_holds(node); });
 }
 
 bool has_what_is_no_token(const Inspection& inspection) {
   constexpr std::size_t surely_listed = limits::holds_listed - 1;
   return std::any_of(
       inspection.nodes.begin(), inspection.nodes.end(), [](const NodeInspection& node) {
-        const bool unlisted = node.holds > node.tokens.size();
+        const bool unlisted = node.holds > listed_holds(node);
         return node.kind == LockKind::other || (unlisted && node.tokens.size() < surely_listed);
       });
 }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/session/holder_text.hpp"
 #include "common/session/verdict.hpp"
 #include "common/text/glob.hpp"
 #include "redlock/limits.hpp"
@@ -124,6 +125,7 @@ admin::ListedLock row_of(admin::ListedLock row, const std::vector<ChosenLock>& c
   row.owner = first.before.owner;
   row.holder = first.before.holder;
   if (row.holder && tokens.size() == 1) row.holder = tokens.front();
+  row.holds = most_holds(first.before);
   if (!all_holders && row.holds > 0) row.holds = static_cast<std::uint32_t>(tokens.size());
   return row;
 }

@@ -111,6 +111,28 @@ TEST_F(CliBreaksHolds, ReadersByTheirTokensAndTheWriterIsNext) {
   EXPECT_EQ(json_of(tool({"inspect", "s", "--json"}))["nodes"][0]["tokens"][0], elsewhere);
 }
 
+TEST_F(CliBreaksHolds, OfOneReaderWithADelayAndNobodyJoinsTheOther) {
+  const std::string first = leave(shared("r"));
+  const std::string second = leave(shared("r"));
+  ASSERT_TRUE(succeeded(client_.break_lock("r", *Token::parse(first), {.delay = 30s})));
+  const std::string shown = "r  held by 1 reader, no more: broken by ";
+  std::string output;
+  EXPECT_TRUE(eventually([&] {
+    output = tool({"inspect", "r"}).output;
+    return output.find(shown) != std::string::npos;
+  })) << output;
+  output = tool({"list"}).output;
+  EXPECT_NE(output.find("1 reader "), std::string::npos) << output;
+  const auto refused = tool({"run", "r", "--shared", "--wait", "0s", "--", "true"});
+  EXPECT_EQ(refused.exit_code, 75);
+  EXPECT_NE(refused.errors.find("broken by "), std::string::npos) << refused.errors;
+
+  const auto broken = tool({"break", "r", "--yes"});
+  EXPECT_EQ(broken.exit_code, 0) << broken.errors;
+  EXPECT_NE(broken.output.find("broken r  token " + second), std::string::npos) << broken.output;
+  EXPECT_EQ(count("r"), 0U) << "it ends the delay, too";
+}
+
 TEST_F(CliBreaksHolds, AnOwnersAndTheNextOwnerGetsIn) {
   const std::string token = leave(owned("r", "nightly"));
   EXPECT_EQ(tool({"run", "r", "--owner", "daily", "--wait", "0s", "--", "true"}).exit_code, 75);

@@ -76,6 +76,43 @@ TEST_F(ChaosChecker, IsMildForASecondAndAHalfAfterAnEvictionAndSaysSo) {
   EXPECT_TRUE(overlap_at(2300, 2500));
 }
 
+TEST_F(ChaosChecker, JudgesALockThatWasBroken) {
+  // Two leases overlap from 2700 ms on; the first one's lock is broken at 2500 ms.
+  const auto judged = [&](const std::string& breaks) {
+    const auto ms = [](int at) { return std::to_string(at) + "000000 "; };
+    write("contender-0.0", "granted 1 a " + ms(1900) + ms(2000) + ms(4000) + ms(2000) + "10\n" +
+                               "token 1 theirs, by name\n");
+    write("contender-1.0",
+          "granted 1 a " + ms(2600) + ms(2700) + ms(4000) + ms(2000) + "11\n" + breaks);
+    return kinds();
+  };
+  const std::string at = " 2500000000 ";
+  const std::string theirs = " theirs, by name\n";
+  EXPECT_EQ(judged(""), Kinds{"overlap"});
+  EXPECT_EQ(judged("breaking a" + at + "0" + theirs), Kinds{}) << "without a delay";
+  EXPECT_EQ(judged("breaking a" + at + "200000000" + theirs), Kinds{}) << "less the drift";
+  EXPECT_EQ(judged("breaking a" + at + "210000000" + theirs), Kinds{"overlap"}) << "the delay";
+  EXPECT_EQ(judged("breaking b" + at + "0" + theirs), Kinds{"overlap"}) << "another resource";
+  EXPECT_EQ(judged("breaking a" + at + "0 another\n"), Kinds{"overlap"});
+  EXPECT_EQ(judged("broken 2550000000\n"), (Kinds{"unreadable", "overlap"}));
+}
+
+TEST_F(ChaosChecker, FindsWhoGotAResourceDuringADelay) {
+  const auto judged = [&](const std::string& who, const std::string& breaks) {
+    const auto ms = [](int at) { return std::to_string(at) + "000000 "; };
+    write("contender-0.0",
+          "granted 1 a " + ms(2100) + ms(2200) + ms(4000) + ms(2000) + who + "\n" + breaks);
+    return kinds();
+  };
+  const std::string broken = "breaking a 2000000000 1000000000 gone\nbroken ";
+  EXPECT_EQ(judged("10", broken + "2050000000\n"), Kinds{"not-kept-out"});
+  EXPECT_EQ(judged("0 readers", broken + "2050000000\n"), Kinds{"not-kept-out"});
+  EXPECT_EQ(judged("10", broken + "2150000000\n"), Kinds{}) << "it had asked before the answer";
+  EXPECT_EQ(judged("10", "breaking a 2000000000 1000000000 gone\n"), Kinds{}) << "no success";
+  EXPECT_EQ(judged("10", "breaking a 2000000000 100000000 gone\nbroken 2050000000\n"), Kinds{})
+      << "the delay was over";
+}
+
 TEST_F(ChaosChecker, FindsTwoLeasesAtOnce) {
   write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\n");
   write("contender-1.0", "granted 1 a 2100 2399 2600 500 11\n");

@@ -50,6 +50,19 @@ TEST(ChaosReport, CountsTheKindsOfLocks) {
   }
 }
 
+TEST(ChaosReport, CountsTheLocksThatWereBroken) {
+  const History history = history_with(
+      "granted 1 a 1 2 9 9 0\ntoken 1 x\nbreaking a 3 0 x\nbroken 4\n"
+      "breaking a 5 9000000 y\nbroken 6\nbreaking a 7 9000000 z\n");
+  const Judgement judgement = judge(history);
+  const auto json = nlohmann::json::parse(json_report(history, judgement, Ending::complete));
+  EXPECT_EQ(json.at("broken"), 2);
+  EXPECT_EQ(json.at("broken_with_delay"), 1);
+  EXPECT_NE(text_report(history, judgement, Ending::complete)
+                .facts.find("broken           2 locks by operators, 1 with a delay\n"),
+            std::string::npos);
+}
+
 TEST(ChaosReport, TellsViolations) {
   const History history = history_with("granted 1 a 3000000 4000000 900000000 1000000000 11\n");
   const Judgement judgement = judge(history);
