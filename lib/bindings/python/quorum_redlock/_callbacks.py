@@ -12,12 +12,13 @@ thread or to an event loop. A program that takes long there delays only the next
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import logging
 import os
 import queue
-import threading
+import weakref
 from typing import Any, Callable
 
 from . import _structs as s
@@ -41,26 +42,59 @@ def native(kind: Any) -> Callable[[Callable[..., Any]], Any]:
     return lambda function: kind(function)
 
 
+class _Item:
+    __slots__ = ("value", "__weakref__")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 class Contexts:
-    """Numbers for objects."""
+    """Numbers for objects that have a Context, and live no longer for having a number."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
-        self._objects: dict[int, Any] = {}
+        self._objects: dict[int, weakref.ref[_Item]] = {}
 
-    def add(self, item: Any) -> int:
-        number = next(self._numbers)
-        self._objects[number] = item
-        return number
+    def add(self, value: Any) -> Context:
+        item, number = _Item(value), next(self._numbers)
+        self._objects[number] = weakref.ref(item)
+        return Context(number, item)
 
     def find(self, number: int) -> Any:
-        return self._objects.get(number)
+        return getattr(self._item(number), "value", None)
 
-    def remove(self, number: int) -> Any:
-        return self._objects.pop(number, None)
+    def take(self, number: int) -> Any:
+        """For the last callback. The context keeps the object no longer."""
+        item = self._item(number)
+        if item is None:
+            return None
+        value, item.value = item.value, None
+        return value
+
+    def all(self) -> list[Any]:
+        return [self.find(number) for number in list(self._objects)]
+
+    def _item(self, number: int) -> _Item | None:
+        item = self._objects.get(number)
+        return None if item is None else item()
 
 
 contexts = Contexts()
+
+
+class Context(int):
+    """A number that leads to an object for as long as this lives. Its finalizer is a function of C:
+    see _owned."""
+
+    _item: _Item
+
+    def __new__(cls, number: int, item: _Item) -> Context:
+        made = super().__new__(cls, number)
+        made._item = item
+        return made
+
+    __del__ = functools.lru_cache(maxsize=0)(contexts._objects.pop)
 
 
 class Dispatcher:
@@ -72,33 +106,31 @@ class Dispatcher:
 
     def _begin(self) -> None:
         self._jobs: queue.SimpleQueue[Any] = real("queue", "SimpleQueue")()
-        self._lock = threading.RLock()  # for the garbage collector, which ends clients
-        self._thread: RealThread | None = None
+        self._thread = RealThread(self._run, "quorum_redlock callbacks")
         self._loop: Any = None  # gevent's loop
         self._bell: Any = None
         self._draining = False
-        self._clients = 0
+        self._clients: dict[int, None] = {}
 
-    def enter(self) -> None:
-        """A client begins."""
-        with self._lock:
-            self._clients += 1
-            if self._bell is not None:
-                self._bell.ref = True
-            elif self._thread is None and green():
-                self._loop = importlib.import_module("gevent").get_hub().loop
-                self._bell = self._loop.async_()
-                self._bell.start(self._begin_to_drain)
-                self._bell.send()  # for events that were delivered while the client was created
-            elif self._thread is None:
-                self._thread = RealThread(self._run, "quorum_redlock callbacks")
+    def enter(self, client: int) -> None:
+        """A client begins, which has this context."""
+        self._clients[int(client)] = None  # a Context would keep the client's callbacks
+        if self._bell is not None:
+            self._bell.ref = True
+        elif green():
+            loop = importlib.import_module("gevent").get_hub().loop
+            bell = loop.async_()
+            bell.start(self._begin_to_drain)
+            self._loop, self._bell = loop, bell
+            bell.send()  # for events that were delivered while the client was created
+        else:
+            self._thread.begin()
 
-    def leave(self) -> None:
+    def leave(self, client: int) -> None:
         """A client ends. Without one, nothing keeps gevent's hub waiting."""
-        with self._lock:
-            self._clients -= 1
-            if self._bell is not None and self._clients <= 0:
-                self._bell.ref = False
+        self._clients.pop(client, None)
+        if self._bell is not None and not self._clients:
+            self._bell.ref = False
 
     def deliver(self, function: Callable[..., Any], *arguments: Any) -> None:
         self._jobs.put((function, arguments))
@@ -137,49 +169,41 @@ class Dispatcher:
 
     def stop(self, patience: float) -> None:
         """Ends the thread after the callbacks that it was given, for the end of the process."""
-        with self._lock:
-            thread, self._thread = self._thread, None
-        if thread is not None and not thread.is_current():
-            self._jobs.put((None, ()))
-            thread.join(patience)
-        elif self._bell is not None:
+        if self._bell is not None:
             self._drain()
+        elif not self._thread.is_current():
+            self._jobs.put((None, ()))
+            self._thread.join(patience)
 
 
 class Arrivals:
     """The thread that takes the callbacks from the library's queue."""
 
     def __init__(self) -> None:
-        # A child of fork() must not free the queue of its parent: the parent's thread waits there.
         self._queues: list[int] = []
         self._begin()
 
     def _begin(self) -> None:
-        self._lock = threading.Lock()
-        self._thread: RealThread | None = None
+        # A child of fork() must not free the queue of its parent: the parent's thread waits there.
+        self._queues.append(lib.redlock_dispatcher_new())
+        self._thread = RealThread(lambda: lib.redlock_dispatcher_run(self._queues[-1]),
+                                  "quorum_redlock arrivals")
 
     def queue(self) -> int:
         """The redlock_dispatcher of all clients."""
-        with self._lock:
-            if self._thread is None:
-                queue = lib.redlock_dispatcher_new()
-                if not queue:
-                    raise NoMemoryError("no memory")
-                self._queues.append(queue)
-                self._thread = RealThread(lambda: lib.redlock_dispatcher_run(queue),
-                                          "quorum_redlock arrivals")
-            return self._queues[-1]
+        if not self._queues[-1]:
+            raise NoMemoryError("no memory")
+        self._thread.begin()
+        return self._queues[-1]
 
     def is_this_thread(self) -> bool:
-        return self._thread is not None and self._thread.is_current()
+        return self._thread.is_current()
 
     def stop(self, patience: float) -> None:
         """Ends the thread after the calls that have arrived, for the end of the process."""
-        with self._lock:
-            thread = self._thread
-        if thread is not None and not thread.is_current():
+        if not self._thread.is_current():
             lib.redlock_dispatcher_stop(self._queues[-1])
-            thread.join(patience)
+            self._thread.join(patience)
 
 
 def guarded(function: Callable[..., Any], *arguments: Any) -> None:
@@ -250,6 +274,21 @@ class LeaseSignals:
         self.set_lost = set_lost
         self.on_lost = on_lost
         self.on_at_risk = on_at_risk
+        #: Returns the handle of the lease while somebody has it.
+        self.handle: Callable[[], Any] = lambda: None
+
+    def notice_loss(self) -> None:
+        """For a client that is closed: a lease that ends with it is lost without a callback."""
+        handle = self.handle()
+        if handle is not None and lib.redlock_lease_lost(handle):
+            self.set_lost()
+
+
+def notice_losses() -> None:
+    """Checks the leases of all clients: only the library knows which client has which lease."""
+    for item in contexts.all():
+        if isinstance(item, LeaseSignals):
+            item.notice_loss()
 
 
 @native(s.NodeEventCallback)
@@ -283,7 +322,7 @@ def on_credentials(context: int, request: int) -> None:
         if green():
             dispatcher.deliver(importlib.import_module("gevent").spawn, provide, provider, request)
         else:
-            RealThread(lambda: provide(provider, request), "quorum_redlock credentials")
+            RealThread(lambda: provide(provider, request), "quorum_redlock credentials").begin()
     except Exception as error:
         lib.redlock_credentials_fail(request, one_line(error))
 
@@ -297,7 +336,7 @@ def on_at_risk(context: int, remaining_ns: int) -> None:
 
 @native(s.LostCallback)
 def on_lost(context: int, error: Any) -> None:
-    signals = contexts.remove(context)
+    signals = contexts.find(context)
     if signals is None:
         return
     guarded(signals.set_lost)

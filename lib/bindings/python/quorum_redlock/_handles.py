@@ -11,12 +11,13 @@ import os
 import time
 import warnings
 import weakref
-from ctypes import POINTER, byref, c_void_p
+from ctypes import POINTER, byref
 from typing import Any, Callable
 
-from . import _callbacks, _leases
+from . import _callbacks
 from . import _structs as s
 from ._library import lib
+from ._owned import Owned
 from ._waiting import blocking
 from .errors import ClosedError, RedlockError, call
 from .options import set_client_callbacks
@@ -25,91 +26,81 @@ from .reports import CloseReport, taken_close_report
 _open: weakref.WeakSet[NativeClient] = weakref.WeakSet()
 
 
+class _OwnedClient(Owned, free=lib.redlock_client_free):
+    """A redlock_client."""
+
+
+class _OwnedAsync(Owned, free=lib.redlock_async_free):
+    """A redlock_async with a thread of its own."""
+
+
 class NativeClient:
-    """The common part of both handles. `with handle as pointer:` keeps it from being freed."""
+    """The common part of both handles."""
 
     kind = ""  # the kind of the client, for people
-    free: Callable[..., Any]
 
-    def __init__(self, native: s.ClientOptions, signals: _callbacks.ClientSignals) -> None:
-        self._pointer: c_void_p | None = None
+    def __init__(self, native: s.ClientOptions, signals: _callbacks.ClientSignals,
+                 create: Callable[[s.ClientOptions, Any], None], owned: Owned) -> None:
+        self._owned: Owned | None = owned
         self._process = os.getpid()
-        # One entry for each use. Appending is atomic, so it needs no lock.
-        self._users: list[None] = []
         self.closed = False
         self._context = _callbacks.contexts.add(signals)
         set_client_callbacks(native, signals, self._context)
-        made = c_void_p()
-        self._create(native, made)
-        self._pointer = made
-        _callbacks.dispatcher.enter()
+        create(native, byref(owned["pointer"]))
+        _callbacks.dispatcher.enter(self._context)
         _open.add(self)
 
     def set_closed(self) -> None:
-        if not self.closed:
-            self.closed = True
-            _callbacks.dispatcher.leave()
-
-    def _create(self, native: s.ClientOptions, made: c_void_p) -> None:
-        raise NotImplementedError
+        self.closed = True
+        _callbacks.dispatcher.leave(self._context)
 
     def _end_calls(self) -> None:
         raise NotImplementedError
 
-    def __enter__(self) -> c_void_p:
-        self._users.append(None)
-        pointer = self._pointer
-        if pointer is None:
-            self._users.pop()
+    def pointer(self) -> Owned:
+        """For the calls of C, whose arguments keep it from being freed."""
+        if self._owned is None:
             raise ClosedError("the client is closed")
-        return pointer
-
-    def __exit__(self, *what: Any) -> None:
-        self._users.pop()
+        return self._owned
 
     def end(self) -> None:
         """At the end of the program. A child of fork() has no client of its parent."""
-        if self._pointer is None or self._process != os.getpid():
+        if self._owned is None or self._process != os.getpid():
             return
         if not self.closed:
             self._end_calls()
-        pointer, self._pointer = self._pointer, None
+        used = weakref.ref(self._owned)
+        self._owned = None
         # Calls of threads that the program leaves behind return now.
         deadline = time.monotonic() + 1
-        while self._users and time.monotonic() < deadline:
+        while used() is not None and time.monotonic() < deadline:
             time.sleep(0.001)
-        if not self._users:
-            type(self).free(pointer)
 
-    def __del__(self, _remove: Callable[..., Any] = _callbacks.contexts.remove) -> None:
-        _remove(self._context)
-        pointer, self._pointer = self._pointer, None
-        if pointer is None:
+    def __del__(self) -> None:
+        owned, self._owned = self._owned, None
+        if owned is None:
             return
         if not self.closed and self._process == os.getpid():
             warnings.warn(f"a {self.kind} was not closed", ResourceWarning, source=self)
             self.set_closed()
         if _callbacks.arrivals.is_this_thread():
             # It must not wait for the nodes: what arrives for other clients would wait as well.
-            _callbacks.dispatcher.deliver(type(self).free, pointer)
-        else:
-            type(self).free(pointer)
+            _callbacks.dispatcher.deliver(Owned.free, owned)
 
 
 class ClientHandle(NativeClient):
     """A redlock_client."""
 
     kind = "quorum_redlock.Client"
-    free = lib.redlock_client_free
 
-    def _create(self, native: s.ClientOptions, made: c_void_p) -> None:
-        call(lib.redlock_client_create, byref(native), byref(made))
+    def __init__(self, native: s.ClientOptions, signals: _callbacks.ClientSignals) -> None:
+        super().__init__(native, signals, lambda options, made: call(
+            lib.redlock_client_create, byref(options), made), _OwnedClient())
 
     def close(self) -> CloseReport:
         report = POINTER(s.CloseReport)()
-        with self as pointer:
-            blocking(lib.redlock_client_close, pointer, byref(report))
-        _leases.notice_losses()
+        blocking(lib.redlock_client_close, self.pointer(), byref(report))
+        _callbacks.notice_losses()
         self.set_closed()
         return taken_close_report(report)
 
@@ -124,10 +115,11 @@ class AsyncHandle(NativeClient):
     """A redlock_async with a thread of its own."""
 
     kind = "quorum_redlock.aio.Client"
-    free = lib.redlock_async_free
 
-    def _create(self, native: s.ClientOptions, made: c_void_p) -> None:
-        call(lib.redlock_async_create, byref(native), None, byref(made))
+    def __init__(self, native: s.ClientOptions, signals: _callbacks.ClientSignals) -> None:
+        super().__init__(native, signals, lambda options, made: call(
+            lib.redlock_async_create, byref(options), None, made), _OwnedAsync())
+        self.asked: dict[int, Any] = {}  # the contexts of the calls that have no answer
 
     def _end_calls(self) -> None:
         """None of them blocks a thread."""
@@ -135,7 +127,9 @@ class AsyncHandle(NativeClient):
 
 @atexit.register
 def _end() -> None:
-    for handle in list(_open):
-        handle.end()
-    _callbacks.arrivals.stop(patience=1)
-    _callbacks.dispatcher.stop(patience=1)
+    try:
+        for handle in list(_open):
+            handle.end()
+    finally:  # a handler of a signal may raise here, too
+        _callbacks.arrivals.stop(patience=1)
+        _callbacks.dispatcher.stop(patience=1)

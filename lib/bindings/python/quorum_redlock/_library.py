@@ -128,11 +128,13 @@ FUNCTIONS = {
                                      _ERROR]),
 }
 
-# These only read a few words. They keep the interpreter's lock: giving it up would cost more.
+# These only read a few words, or pass on a request. They keep the interpreter's lock: giving it up
+# would cost more, and so no two of them overlap.
 _QUICK = {
     "redlock_now_ns", "redlock_lease_valid", "redlock_lease_remaining_ns",
     "redlock_lease_valid_until_ns", "redlock_lease_token", "redlock_lease_fencing_token",
-    "redlock_lease_resource_count", "redlock_lease_resource_at",
+    "redlock_lease_resource_count", "redlock_lease_resource_at", "redlock_lease_lost",
+    "redlock_lease_detach", "redlock_stop_request",
 }
 
 _SERIES = ".".join(__version__.split(".")[:2])

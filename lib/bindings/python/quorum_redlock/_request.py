@@ -7,6 +7,7 @@ from typing import Any, Callable
 from . import _admission, _callbacks
 from . import _structs as s
 from ._arguments import Duration, wait_to_ns
+from ._owned import LeaseHandle
 from .errors import InvalidArgumentError
 from .options import AcquireOptions, native_acquire_options
 from .targets import TargetLike, native_target
@@ -28,10 +29,12 @@ class Request:
     def options(self, context: int) -> s.AcquireOptions:
         return native_acquire_options(self._more, context=context, **self._terms)
 
-    def signals(self, deliver: _callbacks.Deliver,
-                set_lost: Callable[[], Any]) -> _callbacks.LeaseSignals:
-        return _callbacks.LeaseSignals(deliver, set_lost, self._more.get("on_lost"),
-                                       self._more.get("on_at_risk"))
+    def prepare(self, handle: LeaseHandle, deliver: _callbacks.Deliver,
+                set_lost: Callable[[], Any]) -> s.AcquireOptions:
+        """Prepares the handle for the lease of a call, and returns the terms of the call."""
+        handle.prepare(_callbacks.LeaseSignals(deliver, set_lost, self._more.get("on_lost"),
+                                               self._more.get("on_at_risk")))
+        return self.options(handle.context)
 
 
 def lock_wait_to_ns(blocking: bool, timeout: Duration | None, otherwise_ns: int) -> int:

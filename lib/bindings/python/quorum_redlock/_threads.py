@@ -22,25 +22,39 @@ def real(module: str, name: str) -> Any:
     """A member of a Python module as it was before gevent replaced it."""
     if green():
         return sys.modules["gevent.monkey"].get_original(module, name)
-    return getattr(importlib.import_module(module), name)
+    return getattr(sys.modules[module], name)
 
 
 class RealThread:
-    """A daemon thread that has been started."""
+    """A daemon thread."""
 
     def __init__(self, run: Callable[[], Any], name: str) -> None:
+        self._do = run
+        self._name = name
         self._ident: int | None = None
-        self._ended = real("_thread", "allocate_lock")()
+        self._begun, self._ended = _new_lock(), _new_lock()
         self._ended.acquire()
-        if green():
-            real("_thread", "start_new_thread")(self._run, (run,))
-        else:
-            threading.Thread(target=self._run, args=(run,), name=name, daemon=True).start()
 
-    def _run(self, run: Callable[[], Any]) -> None:
+    def begin(self) -> RealThread:
+        """Starts it unless it has started. A start that was cut off may be repeated."""
+        if not self._begun.locked():
+            real("_thread", "start_new_thread")(self._main if green() else self._begin_named, ())
+        return self
+
+    def _begin_named(self) -> None:
+        """threading.Thread.start waits for an Event, which an exception from a signal handler
+        would break: so another thread than the main one calls it."""
+        try:
+            threading.Thread(target=self._main, name=self._name, daemon=True).start()
+        except RuntimeError:  # there are too many threads
+            self._main()
+
+    def _main(self) -> None:
+        if not self._begun.acquire(False):
+            return
         self._ident = real("_thread", "get_ident")()
         try:
-            run()
+            self._do()
         finally:
             self._ended.release()
 
@@ -48,23 +62,42 @@ class RealThread:
         return bool(self._ident == real("_thread", "get_ident")())
 
     def join(self, patience: float) -> None:
-        if not self.is_current() and self._ended.acquire(timeout=patience):
+        begun = self._begun.locked() and not self.is_current()
+        if begun and self._ended.acquire(timeout=patience):
             self._ended.release()
 
 
+def _new_lock() -> Any:
+    return real("_thread", "allocate_lock")()
+
+
 class Waker(Protocol):
-    """Lets a greenlet or a thread wait until a real thread has called `set`."""
+    """Lets a greenlet or a thread wait until a real thread has called `set`. It may also wake
+    early, and need not wake twice: ask for what you wait for."""
 
     def set(self) -> None: ...
-
-    def is_set(self) -> bool: ...
 
     def wait(self) -> Any: ...
 
     def close(self) -> None: ...
 
 
-class _ThreadWaker(threading.Event):
+class _ThreadWaker:
+    """A single lock of C, because an exception may end `wait` between any two bytecodes."""
+
+    def __init__(self) -> None:
+        self._lock = _new_lock()
+        self._lock.acquire()
+
+    def set(self) -> None:
+        try:
+            self._lock.release()
+        except RuntimeError:  # set twice
+            pass
+
+    def wait(self, timeout: float = -1) -> None:
+        self._lock.acquire(True, timeout)
+
     def close(self) -> None:
         pass
 
@@ -78,9 +111,6 @@ class _GreenWaker:
     def set(self) -> None:
         self._bell.send()
 
-    def is_set(self) -> bool:
-        return bool(self._event.is_set())
-
     def wait(self) -> None:
         self._event.wait()
 
@@ -93,3 +123,40 @@ def make_waker() -> Waker:
     if green():
         return _GreenWaker()
     return _ThreadWaker()
+
+
+class _Event(threading.Event):
+    """An Event of which an exception during `wait` leaves no lock behind: `set` never waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._happened = False
+        self._wakers: list[_ThreadWaker] = []
+
+    def is_set(self) -> bool:
+        return self._happened
+
+    isSet = is_set  # an alias of old, which Python 3.9 does not look up
+
+    def set(self) -> None:
+        self._happened = True
+        for waker in list(self._wakers):
+            waker.set()
+
+    def clear(self) -> None:
+        self._happened = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        waker = _ThreadWaker()
+        self._wakers.append(waker)
+        try:
+            if not self._happened:
+                waker.wait(-1 if timeout is None else max(timeout, 0))
+        finally:
+            self._wakers.remove(waker)
+        return self._happened
+
+
+def make_event() -> threading.Event:
+    """An event that real threads may set, and the program's threads or greenlets wait for."""
+    return threading.Event() if green() else _Event()

@@ -1,40 +1,27 @@
 """Calls that can wait for long, and that signals can end.
 
-Python runs the handlers of signals in the main thread, between two steps of the interpreter: never
-while that thread is inside a C function. Therefore another thread makes the calls of the main
-thread that wait, and the main thread waits for that thread in a way that signals interrupt.
-Greenlets of gevent do the same for every call that waits for the nodes.
-"""
+Python runs the handlers of signals in the main thread, between two bytecodes: never while that
+thread is inside a C function. Therefore another thread makes the calls of the main thread that
+wait, and the main thread waits for that thread in a way that signals interrupt. Greenlets of gevent
+do the same for every call that waits for the nodes.
+
+A handler may raise, which can end the main thread's wait between any two bytecodes. So nothing here
+holds a lock of Python's, not even that of a threading.Event, over a bytecode of the main thread:
+what the two threads share changes by single functions of C."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import queue
 import threading
 import weakref
+from functools import partial
 from typing import Any, Callable
 
-from ._library import lib
+from ._owned import NativeStop
 from ._threads import RealThread, green, make_waker, real
-from .errors import NoMemoryError, call
-
-
-class NativeStop:
-    """A redlock_stop."""
-
-    __slots__ = ("pointer", "__weakref__")
-
-    def __init__(self) -> None:
-        self.pointer = lib.redlock_stop_new()
-        if not self.pointer:
-            raise NoMemoryError("no memory")
-
-    def request(self) -> None:
-        lib.redlock_stop_request(self.pointer)
-
-    def __del__(self, _free: Callable[..., Any] = lib.redlock_stop_free) -> None:
-        if getattr(self, "pointer", None):
-            _free(self.pointer)
+from .errors import call
 
 
 class Stop:
@@ -42,17 +29,17 @@ class Stop:
     number of calls. Any thread may use it, and handlers of signals, too."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
         self._requested = False
-        self._calls: weakref.WeakSet[NativeStop] = weakref.WeakSet()
+        self._numbers = itertools.count()
+        self._calls: dict[int, weakref.ref[NativeStop]] = {}
 
     def request(self) -> None:
         """Ends the calls that have it, now and later."""
-        with self._lock:
-            self._requested = True
-            calls = list(self._calls)
-        for native in calls:
-            native.request()
+        self._requested = True
+        for of_call in list(self._calls.values()):
+            native = of_call()
+            if native is not None:
+                native.request()
 
     @property
     def requested(self) -> bool:
@@ -60,11 +47,12 @@ class Stop:
 
     def make_native(self) -> NativeStop:
         """Makes a stop for a single call, which a signal can end alone."""
+        for number, of_call in list(self._calls.items()):
+            if of_call() is None:
+                self._calls.pop(number, None)
         native = NativeStop()
-        with self._lock:
-            self._calls.add(native)
-            requested = self._requested
-        if requested:
+        self._calls[next(self._numbers)] = weakref.ref(native)
+        if self._requested:  # read last: a request either finds the call, or is found here
             native.request()
         return native
 
@@ -74,87 +62,130 @@ def make_native_stop(stop: Stop | None) -> NativeStop:
 
 
 class _Job:
-    __slots__ = ("call", "done", "result", "error")
+    """A call that a worker makes unless its caller has given it up before."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
-        self.call: Callable[[], Any] | None = call
-        self.done = make_waker()
-        self.result: Any = None
+        self._call: Callable[[], Any] | None = call
+        self._claimed: dict[str, object] = {}
+        self._waker = make_waker()
+        self.done = False
         self.error: BaseException | None = None
 
+    def claim(self, who: object) -> bool:
+        """Whether it is the caller's to make, or the worker's. The first claim wins."""
+        return self._claimed.setdefault("by", who) is who
 
-class _Worker:
-    def __init__(self) -> None:
-        self.jobs: queue.SimpleQueue[_Job] = real("queue", "SimpleQueue")()
-        RealThread(self._run, "quorum_redlock call")
-
-    def _run(self) -> None:
-        while True:
-            self._do(self.jobs.get())
-
-    def _do(self, job: _Job) -> None:  # a function of its own: its end drops the last job
-        call, job.call = job.call, None
+    def run(self) -> None:
+        """On a worker's thread, which no handler interrupts."""
+        call, self._call = self._call, None
+        assert call is not None
         try:
-            assert call is not None
-            job.result = call()
+            call()
         except BaseException as error:
-            job.error = error
-        done = job.done
-        del call, job  # the result is the caller's alone
-        _idle.append(self)
-        done.set()
+            self.error = error
+
+    def finish(self) -> None:
+        self.done = True
+        self._waker.set()
+
+    def wait(self) -> None:
+        while not self.done:
+            self._waker.wait()
+
+    def close(self) -> None:
+        self._waker.close()
 
 
-_idle: list[_Worker] = []
-os.register_at_fork(after_in_child=_idle.clear)
+class _Workers:
+    """Threads that take jobs from one queue. A few stay for later jobs."""
+
+    _most_idle = 4
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[_Job] = real("queue", "SimpleQueue")()
+        self._idle: list[None] = []  # one entry for each idle worker; only workers change it
+
+    def add(self, job: _Job) -> None:
+        self._jobs.put(job)
+        self._begin_if_needed()
+
+    def _begin_if_needed(self) -> None:
+        """To be called after a change of either number: at worst, a worker too many begins."""
+        if self._jobs.qsize() > len(self._idle):
+            RealThread(self._work, "quorum_redlock call").begin()
+
+    def _work(self) -> None:
+        self._idle.append(None)
+        while self._do(self._jobs.get()):
+            pass
+
+    def _do(self, job: _Job) -> bool:  # a function of its own: its end drops the last job
+        self._idle.pop()
+        self._begin_if_needed()
+        claimed = job.claim(self)
+        if claimed:
+            job.run()
+        stays = len(self._idle) < self._most_idle
+        if stays:
+            self._idle.append(None)
+        if claimed:
+            job.finish()  # last: the caller's next job finds an idle worker
+        return stays
 
 
-def _take_worker() -> _Worker:
-    try:
-        return _idle.pop()
-    except IndexError:
-        return _Worker()
+_workers = _Workers()
 
 
-def interruptible(call: Callable[[], Any], cancel: Callable[[], Any]) -> Any:
-    """`call()`. Meanwhile the main thread runs the handlers of signals, and gevent other greenlets.
-    If one of them ends the wait, `cancel` has to end the call, whose result is dropped."""
-    if not green() and threading.current_thread() is not threading.main_thread():
-        return call()
+def _forget_the_parents() -> None:
+    global _workers
+    _workers = _Workers()
+
+
+os.register_at_fork(after_in_child=_forget_the_parents)
+
+
+def interruptible(call: Callable[[], Any], cancel: Callable[[], Any]) -> None:
+    """Makes a call. Meanwhile the main thread runs the handlers of signals, and gevent other
+    greenlets. If one of them ends the wait, `cancel` has to end the call, and its outcome is the
+    caller's to undo."""
+    if not green() and threading.get_ident() != threading.main_thread().ident:
+        call()
+        return
     job = _Job(call)
-    begun = False
     try:
-        worker = _take_worker()
-        begun = True
-        worker.jobs.put(job)
-        job.done.wait()
+        _workers.add(job)
+        job.wait()
     except BaseException:
-        if begun:
-            cancel()
-            _wait_for_the_end(job)
+        _end(job, cancel)
         raise
     finally:
-        job.done.close()
+        job.close()
     if job.error is not None:
         try:
             raise job.error
         finally:
             job.error = None  # the error refers to this frame: each would keep the other alive
-    return job.result
 
 
-def _wait_for_the_end(job: _Job) -> None:
-    while not job.done.is_set():
+def _end(job: _Job, cancel: Callable[[], Any]) -> None:
+    """Returns when the call has ended, or will never begin."""
+    while not job.claim(_end):
         try:
-            job.done.wait()
+            cancel()
+            job.wait()
+            return
         except BaseException:  # a second Ctrl-C while the first one ends the call
             pass
 
 
-def blocking(function: Any, *arguments: Any) -> None:
-    """errors.call, for a function that waits for the nodes. It waits no longer than the nodes may
-    take, so it is not ended early."""
+def blocking_work(work: Callable[[], Any]) -> None:
+    """Does what waits for the nodes, no longer than they may take: it is not ended early."""
     if green():
-        interruptible(lambda: call(function, *arguments), cancel=lambda: None)
+        interruptible(work, cancel=lambda: None)
     else:
-        call(function, *arguments)
+        work()
+
+
+def blocking(function: Any, *arguments: Any) -> None:
+    """errors.call, as blocking_work."""
+    blocking_work(partial(call, function, *arguments))

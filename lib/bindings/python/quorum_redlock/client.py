@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 from ctypes import POINTER, byref, c_bool, c_char_p, c_void_p, string_at
 from functools import partial
-from typing import Any, Iterable, Mapping, TYPE_CHECKING
+from typing import Any, Callable, Iterable, Mapping, TYPE_CHECKING
 
 from . import _callbacks, deployment
 from . import _structs as s
 from ._arguments import Duration, encoded, to_ns, wait_to_ns
 from ._handles import ClientHandle
 from ._library import lib, text
+from ._owned import LeaseHandle
 from ._request import Request
-from ._waiting import Stop, blocking, interruptible, make_native_stop
+from ._threads import make_event
+from ._waiting import Stop, blocking, blocking_work, interruptible, make_native_stop
 from .detached import DetachedLease
-from .errors import HeldError, NotGrantedError, SplitError, call, timed_out
+from .errors import HeldError, NotGrantedError, SplitError, timed_out
 from .inspection import Inspection, taken_inspection
-from .lease import Lease, LeaseHandle
+from .lease import Lease
 from .lock import Lock
 from .options import AcquireOptions, ClientOptions, client_signals, native_client_options
 from .reports import CloseReport, Round, taken_round
@@ -46,8 +47,7 @@ class Client:
         self._handle = ClientHandle(native, client_signals(options, _callbacks.dispatcher.deliver))
 
     def _call(self, function: Any, *arguments: Any) -> None:
-        with self._handle as pointer:
-            blocking(function, pointer, *arguments)
+        blocking(function, self._handle.pointer(), *arguments)
 
     def lock(self, target: TargetLike, *, ttl: Duration | None = None,
              wait: Duration | None = None, renew: bool = True, fencing: bool = False,
@@ -56,8 +56,7 @@ class Client:
         node. `wait`: how long each attempt waits, None: as long as it takes, 0: asks once. The rest
         as in `acquire`. Raises InvalidArgumentError."""
         request = self._request(target, ttl, renew, fencing, more)
-        return Lock(lambda request, wait_ns: self._acquire(request, wait_ns, stop), request,
-                    wait_to_ns(wait))
+        return Lock(partial(self._acquire, request, stop), request, wait_to_ns(wait))
 
     def acquire(self, target: TargetLike, *, wait: Duration | None = None,
                 ttl: Duration | None = None, renew: bool = True, fencing: bool = False,
@@ -74,40 +73,47 @@ class Client:
         NotGrantedError, and which are TimeoutErrors, too, if `wait` is given; CancelledError,
         ClosedError, ForkedError, InvalidArgumentError, LimitReachedError."""
         request = self._request(target, ttl, renew, fencing, more)
-        return self._acquire(request, wait_to_ns(wait), stop)
+        return self._acquire(request, stop, wait_to_ns(wait), LeaseHandle())
 
     def try_acquire(self, target: TargetLike, *, ttl: Duration | None = None, renew: bool = True,
                     fencing: bool = False, **more: Unpack[AcquireOptions]) -> Lease | None:
         """Asks once and does not wait. None: somebody else has the lock, or contends for it. Raises
         as `acquire` for everything else."""
         try:
-            return self._acquire(self._request(target, ttl, renew, fencing, more), 0, None)
+            return self._acquire(self._request(target, ttl, renew, fencing, more), None, 0,
+                                 LeaseHandle())
         except (HeldError, SplitError):
             return None
 
-    def _acquire(self, request: Request, wait_ns: int, stop: Stop | None) -> Lease:
-        lost = threading.Event()
-        dispatcher = _callbacks.dispatcher
-        signals = request.signals(dispatcher.deliver, lambda: dispatcher.soon(lost.set))
-        # Made first, so that a lease that is granted while a signal ends the call has an owner.
-        handle = LeaseHandle(_callbacks.contexts.add(signals))
-        options = request.options(handle.context)
-        try:
+    def _acquire(self, request: Request, stop: Stop | None, wait_ns: int,
+                 handle: LeaseHandle) -> Lease:
+        def ask(options: s.AcquireOptions) -> None:
+            client, target, terms = self._handle.pointer(), byref(request.target), byref(options)
             if wait_ns == 0 and stop is None:
-                self._call(lib.redlock_try_acquire, byref(request.target), byref(options),
-                           byref(handle.pointer))
-            else:
-                ends = make_native_stop(stop)
-                with self._handle as pointer:
-                    interruptible(lambda: call(lib.redlock_try_acquire_for, pointer,
-                                               byref(request.target), wait_ns, byref(options),
-                                               ends.pointer, byref(handle.pointer)),
-                                  cancel=ends.request)
+                blocking_work(partial(handle.fill, lib.redlock_try_acquire, client, target, terms))
+                return
+            ends = make_native_stop(stop)
+            interruptible(partial(handle.fill, lib.redlock_try_acquire_for, client, target, wait_ns,
+                                  terms, ends), cancel=ends.request)
+
+        try:
+            return self._granted(request, handle, ask)
         except NotGrantedError as failure:
             if wait_ns == s.FOREVER:
                 raise
             raise timed_out(failure) from None
-        return Lease(handle, lost, request.raise_on_release_error)
+
+    def _granted(self, request: Request, handle: LeaseHandle,
+                 ask: Callable[[s.AcquireOptions], None]) -> Lease:
+        """The lease that `ask` puts into the handle. If it is interrupted, there is none."""
+        lost = make_event()
+        dispatcher = _callbacks.dispatcher
+        try:
+            ask(request.prepare(handle, dispatcher.deliver, lambda: dispatcher.soon(lost.set)))
+            return Lease(handle, lost, request.raise_on_release_error)
+        except BaseException:
+            handle.clear()
+            raise
 
     def adopt(self, detached: str, *, ttl: Duration | None = None, renew: bool = True,
               **more: Unpack[AcquireOptions]) -> Lease:
@@ -118,13 +124,10 @@ class Client:
         InvalidArgumentError, LimitReachedError."""
         text = DetachedLease(detached)
         request = self._request(text.resource, ttl, renew, False, more)
-        lost = threading.Event()
-        dispatcher = _callbacks.dispatcher
-        signals = request.signals(dispatcher.deliver, lambda: dispatcher.soon(lost.set))
-        handle = LeaseHandle(_callbacks.contexts.add(signals))
-        self._call(lib.redlock_adopt, encoded(text, "detached"),
-                   byref(request.options(handle.context)), byref(handle.pointer))
-        return Lease(handle, lost, request.raise_on_release_error)
+        handle = LeaseHandle()
+        return self._granted(request, handle, lambda options: blocking_work(partial(
+            handle.fill, lib.redlock_adopt, self._handle.pointer(), encoded(text, "detached"),
+            byref(options))))
 
     def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
         """Extends the lock of a token that was detached or came from another process. A permit is

@@ -279,17 +279,14 @@ def _change(function: Any, nodes: Iterable[str], options: Any, names: tuple[str,
     ends = make_native_stop(stop)
     change = s.ChangeOptions()
     lib.redlock_change_options_init(byref(change), sizeof(change))
-    change.after_loss, change.stop = after_loss, ends.pointer
+    change.after_loss, change.stop = after_loss, ends["pointer"]
     if patience is not None:
         change.patience_ns = to_ns(patience, "patience")
     context = _callbacks.contexts.add(on_progress)
     if on_progress is not None:
         change.on_progress, change.context = _progressed, context
-    try:
-        interruptible(lambda: call(function, byref(client_options), *texts, byref(change),
-                                   byref(out)), cancel=ends.request)
-    finally:
-        _callbacks.contexts.remove(context)
+    interruptible(lambda: call(function, byref(client_options), *texts, byref(change),
+                               byref(out)), cancel=ends.request)
 
 
 def _change_members(function: Any, nodes: Iterable[str], options: Any, names: tuple[str, ...],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_void_p, sizeof
+from ctypes import POINTER, byref, sizeof
 from typing import Any, Callable
 
 from . import _structs as s
 from ._arguments import Duration, encoded, to_ns
-from ._handles import ClientHandle
+from ._blocks import exit_method
 from ._library import lib
+from ._owned import LeaseHandle, Owned
 from ._waiting import Stop, blocking
 from .client import Client
 from .errors import HeldError, SplitError, RedlockError, call
@@ -17,26 +18,8 @@ from .options import AcquireOptions
 from .watching import Leader, Watch, leader_from
 
 
-class _Handle:
-    """A redlock_election. `with handle as pointer:` keeps it, and the client, from being freed."""
-
-    def __init__(self, client: ClientHandle, name: bytes, options: s.ElectionOptions) -> None:
-        self._pointer = c_void_p()
-        self._client = client
-        with client as pointer:
-            call(lib.redlock_election_create, pointer, name, byref(options),
-                 byref(self._pointer))
-
-    def __enter__(self) -> c_void_p:
-        self._client.__enter__()
-        return self._pointer
-
-    def __exit__(self, *what: Any) -> None:
-        self._client.__exit__(*what)
-
-    def __del__(self, _free: Callable[..., Any] = lib.redlock_election_free) -> None:
-        if self._pointer:
-            _free(self._pointer)
+class _OwnedElection(Owned, free=lib.redlock_election_free):
+    """A redlock_election."""
 
 
 class Election:
@@ -58,7 +41,13 @@ class Election:
             options.ttl_ns = to_ns(ttl, "ttl")
         if poll_interval is not None:
             options.poll_interval_ns = to_ns(poll_interval, "poll_interval")
-        self._handle = _Handle(client._handle, encoded(name, "name"), options)
+        self._owned = _OwnedElection()
+        call(lib.redlock_election_create, client._handle.pointer(), encoded(name, "name"),
+             byref(options), byref(self._owned["pointer"]))
+
+    def _pointer(self) -> Owned:
+        self._client._handle.pointer()  # raises after the end of the client
+        return self._owned
 
     def campaign(self, *, wait: Duration | None = None, stop: Stop | None = None,
                  on_lost: Callable[[RedlockError], Any] | None = None,
@@ -84,8 +73,7 @@ class Election:
     def leader(self) -> Leader | None:
         """The leader now. Raises UnavailableError, ClosedError, ForkedError."""
         seen = POINTER(s.Leader)()
-        with self._handle as pointer:
-            blocking(lib.redlock_election_leader, pointer, byref(seen))
+        blocking(lib.redlock_election_leader, self._pointer(), byref(seen))
         try:
             return leader_from(seen)
         finally:
@@ -94,7 +82,7 @@ class Election:
     def observe(self) -> Watch[Leader | None]:
         """An iterator of leaders, None for none: the first one at once, then one after every
         change. While too few nodes answer, it reports no change."""
-        return Watch.of_election(self._handle)
+        return Watch.of_election(self._pointer)
 
 
 class Leadership:
@@ -123,5 +111,9 @@ class Leadership:
     def __enter__(self) -> Leadership:
         return self
 
+    @exit_method
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        self.lease.__exit__(kind, error, traceback)
+        self.lease._end_block(kind, error, traceback)
+
+    def _handle_of_block(self) -> LeaseHandle:
+        return self.lease._handle

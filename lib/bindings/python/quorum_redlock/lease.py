@@ -4,37 +4,43 @@ from __future__ import annotations
 
 import threading
 import warnings
-from ctypes import POINTER, byref, c_void_p
-from typing import Any, Callable
+from ctypes import POINTER, byref
+from functools import partial
+from typing import Any, Callable, TypeVar
 
-from . import _callbacks, _leases
+from . import _callbacks
 from . import _structs as s
 from ._arguments import Duration, to_ns
+from ._blocks import exit_method
 from ._library import from_ns, lib, text
-from ._waiting import blocking
+from ._owned import CALL, LeaseHandle
+from ._threads import real
+from ._waiting import blocking_work
 from .detached import DetachedLease
-from .errors import ForkedError, LeaseLostError, NotHolderError, RedlockError, call
+from .errors import ForkedError, LeaseLostError, NotHolderError, RedlockError, call, taken_error
 from .reports import Round, taken_round
 
 
-class LeaseHandle:
-    """A redlock_lease, and the number of its callbacks. Dropped, it releases the lease without
-    waiting."""
+_T = TypeVar("_T")
 
-    __slots__ = ("pointer", "context")
 
-    def __init__(self, context: int) -> None:
-        self.pointer = c_void_p()
-        self.context = context
+class _Released:
+    """Belongs to a lease. It has no finalizer in Python, which could take the exception of a signal
+    handler; an _Unreleased has one."""
 
-    def __del__(self, _free: Callable[..., Any] = lib.redlock_lease_free,
-                _remove: Callable[..., Any] = _callbacks.contexts.remove,
-                _none: c_void_p = c_void_p()) -> None:
-        _remove(self.context)
-        # The garbage collector may end this handle before the lease, which still uses the handle.
-        pointer, self.pointer = self.pointer, _none
-        if pointer:
-            _free(pointer)
+    def __init__(self, handle: LeaseHandle, resource: str) -> None:
+        self._handle = handle
+        self._resource = resource
+
+
+class _Unreleased(_Released):
+    """Dropped while the lease is held, it warns."""
+
+    def __del__(self, _warn: Callable[..., Any] = warnings.warn) -> None:
+        if lib.redlock_lease_valid(self._handle):
+            self._handle.clear()  # first: a filter may make an error of the warning
+            _warn(f"the lease on '{self._resource}' was dropped, and so released: keep the Lock or "
+                  "Lease while you need it", ResourceWarning, stacklevel=2, source=self)
 
 
 class LeaseState:
@@ -42,36 +48,54 @@ class LeaseState:
     Any thread may read it."""
 
     def __init__(self, handle: LeaseHandle, raise_on_release_error: bool) -> None:
-        self._handle: LeaseHandle | None = handle
+        self._handle = handle
         self._raise_on_release_error = raise_on_release_error
-        # Guards the handle: freeing it must not overlap with a read. Signal handlers can read it.
-        self._lock = threading.RLock()
-        pointer = handle.pointer
+        # Held during calls that need the handle for themselves, or use it for long.
+        self._turn = real("_thread", "allocate_lock")()
         #: All resources of a lease on several; one otherwise.
         self.resources: tuple[str, ...] = tuple(
-            text(lib.redlock_lease_resource_at(pointer, i))
-            for i in range(lib.redlock_lease_resource_count(pointer)))
-        self._token: str = text(lib.redlock_lease_token(pointer))
-        self._fencing_token: int | None = lib.redlock_lease_fencing_token(pointer) or None
+            text(lib.redlock_lease_resource_at(handle, i))
+            for i in range(lib.redlock_lease_resource_count(handle)))
+        self._token: str = text(lib.redlock_lease_token(handle))
+        self._fencing_token: int | None = lib.redlock_lease_fencing_token(handle) or None
         round = POINTER(s.Round)()
-        call(lib.redlock_lease_round, pointer, byref(round))
+        call(lib.redlock_lease_round, handle, byref(round))
         #: The granting round, node by node.
         self.round: Round = taken_round(round)
-        _leases.add(self)
+        self._warns = _Released(handle, self.resource)
+        self._warns.__class__ = _Unreleased
 
-    def _read(self, function: Any, ended: Any) -> Any:
-        with self._lock:
-            return ended if self._handle is None else function(self._handle.pointer)
+    def _in_turn(self, function: Any, *arguments: Any) -> Any:
+        """Calls a function whose first argument is the lease, while nobody else does."""
+        _, result, _ = list(map(CALL, (self._turn.acquire,
+                                       partial(function, self._handle.owned(), *arguments),
+                                       self._turn.release)))
+        return result
 
-    def _take(self) -> LeaseHandle | None:
-        """Ends the lease. None: it had ended before."""
-        with self._lock:
-            handle, self._handle = self._handle, None
-        return handle
+    def _begin_end(self) -> bool:
+        """Claims the end of the lease for the caller, who clears the handle in any case. False: the
+        lease had ended before."""
+        self._warns.__class__ = _Released
+        return self._handle.hide()
+
+    def _end(self, work: Callable[[], _T]) -> _T | None:
+        """Does what ends the lease. It ends in any case, also if a handler of a signal raises
+        before the work. None: it had ended before."""
+        try:
+            result = work() if self._begin_end() else None
+        except BaseException:
+            self._handle.clear()
+            raise
+        if result is not None:
+            self._handle.clear()
+        return result
+
+    def _handle_of_block(self) -> LeaseHandle:
+        return self._handle
 
     @property
     def _ended(self) -> bool:
-        return self._handle is None
+        return self._handle.ended
 
     @property
     def resource(self) -> str:
@@ -91,42 +115,28 @@ class LeaseState:
     @property
     def valid(self) -> bool:
         """Compares the clock with the deadline at every call. False after release and loss."""
-        return bool(self._read(lib.redlock_lease_valid, False))
+        return bool(lib.redlock_lease_valid(self._handle))
 
     @property
     def remaining(self) -> float:
         """Seconds until the deadline. 0 if it has passed or the lease has ended."""
-        return from_ns(self._read(lib.redlock_lease_remaining_ns, 0))
+        return from_ns(lib.redlock_lease_remaining_ns(self._handle))
 
     @property
     def valid_until(self) -> float:
         """The deadline: seconds, by the clock of quorum_redlock.now(). 0 after a release."""
-        return float(self._read(lib.redlock_lease_valid_until_ns, 0) / 1e9)
-
-    def notice_loss(self) -> None:
-        """For a client that is closed."""
-        if self._read(lib.redlock_lease_lost, False):
-            self._set_lost()
-
-    def _set_lost(self) -> None:
-        raise NotImplementedError
+        return float(lib.redlock_lease_valid_until_ns(self._handle) / 1e9)
 
     def detach(self) -> DetachedLease:
         """Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: for
         handing a lock to another owner, of any process, who calls `Client.adopt` with what is
         returned. Raises NotHolderError if the lease has ended, or is lost: then its key is not
         left for anybody."""
-        handle = self._take()
-        detached = text(lib.redlock_lease_detach(handle.pointer)) if handle is not None else ""
+        words = self._end(partial(self._in_turn, lib.redlock_lease_detach))
+        detached = text(words) if words is not None else ""
         if not detached:
             raise NotHolderError(f"the lease on '{self.resource}' has ended", code="not_holder")
         return DetachedLease(detached)
-
-    def __del__(self, _warn: Callable[..., Any] = warnings.warn) -> None:
-        if getattr(self, "_handle", None) is not None and self.valid:
-            self._take()  # first: somebody may keep the warning, which refers to the lease
-            _warn(f"the lease on '{self.resource}' was dropped, and so released: keep the Lock or "
-                  "Lease while you need it", ResourceWarning, stacklevel=2, source=self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__module__}.{type(self).__qualname__} {self.resource!r} " \
@@ -146,23 +156,23 @@ class Lease(LeaseState):
         #: Set when the deadline passes without a renewal, and when the client is closed; not by a
         #: release. `lost.wait(seconds)` waits for it.
         self.lost = lost
-        # Extending and releasing need the handle for themselves.
-        self._changing = threading.RLock()
 
-    def _set_lost(self) -> None:
-        _callbacks.dispatcher.soon(self.lost.set)
+    def _call(self, function: Any, *arguments: Any) -> None:
+        error = POINTER(s.Error)()
+        status = self._in_turn(function, *arguments, byref(error))
+        if status != s.OK:
+            raise taken_error(error, status)
+
+    def _ask(self, function: Any, *arguments: Any) -> Round:
+        round = POINTER(s.Round)()
+        blocking_work(partial(self._call, function, *arguments, byref(round)))
+        return taken_round(round)
 
     def extend(self, ttl: Duration) -> Round:
         """Asks for `ttl` from now on. It never shortens a lease. Raises NotHolderError,
         UnavailableError, LimitReachedError, ClosedError, ForkedError, WouldBlockError,
         InvalidArgumentError."""
-        round = POINTER(s.Round)()
-        with self._changing:
-            handle = self._handle
-            if handle is None:
-                raise NotHolderError("the lease has ended")
-            blocking(lib.redlock_lease_extend, handle.pointer, to_ns(ttl, "ttl"), byref(round))
-        return taken_round(round)
+        return self._ask(lib.redlock_lease_extend, to_ns(ttl, "ttl"))
 
     def downgrade(self) -> Round:
         """Makes a writer's lease (of a name) a reader's (of `shared`), without a gap: readers that
@@ -171,45 +181,35 @@ class Lease(LeaseState):
         rest of the nodes. There is no way back. Raises NotHolderError, UnavailableError,
         ClosedError, ForkedError, WouldBlockError, and InvalidArgumentError for a lease of several
         resources, of an owner, of a permit or with an interval."""
-        round = POINTER(s.Round)()
-        with self._changing:
-            handle = self._handle
-            if handle is None:
-                raise NotHolderError("the lease has ended")
-            blocking(lib.redlock_lease_downgrade, handle.pointer, byref(round))
-        return taken_round(round)
+        return self._ask(lib.redlock_lease_downgrade)
 
     def release(self) -> Round:
         """Deletes the key on all nodes where it is still this lease's, and waits until no majority
         has it. The lease ends in any case. Raises NotHolderError (it had expired),
         UnavailableError, ClosedError, ForkedError, WouldBlockError."""
-        round = POINTER(s.Round)()
-        with self._changing:
-            handle = self._take()
-            if handle is None:
-                raise NotHolderError("the lease has ended")
-            blocking(lib.redlock_lease_release, handle.pointer, byref(round))
-        return taken_round(round)
+        round = self._end(partial(self._ask, lib.redlock_lease_release))
+        if round is None:
+            raise NotHolderError("the lease has ended")
+        return round
 
     def __enter__(self) -> Lease:
         return self
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+    def _end_block(self, kind: Any, error: Any, traceback: Any) -> None:
         """Releases. Raises LeaseLostError if the lease had been lost: what the block did was not
         protected to its end. With `raise_on_release_error=False` that is logged. If the block
         raised, that exception goes on, with a note of the loss. Other failures of a release leave
         the key to its TTL, and are logged."""
-        with self._changing:
-            handle = self._take()
-            if handle is None:
+        valid = self.valid
+        try:
+            if self._end(partial(self._ask, lib.redlock_lease_release)) is None:
                 return
-            valid = bool(lib.redlock_lease_valid(handle.pointer))
-            try:
-                blocking(lib.redlock_lease_release, handle.pointer, None)
-            except RedlockError as failure:
-                end_of_block(self, valid, failure, error)
-            else:
-                end_of_block(self, valid, None, error)
+        except RedlockError as failure:
+            end_of_block(self, valid, failure, error)
+        else:
+            end_of_block(self, valid, None, error)
+
+    __exit__ = exit_method(_end_block)
 
 
 def end_of_block(lease: LeaseState, valid: bool, failure: RedlockError | None,

@@ -6,7 +6,9 @@ import threading
 from typing import Any, Callable
 
 from ._arguments import Duration
+from ._blocks import entered_handle, exit_method
 from ._holds import Holds
+from ._owned import LeaseHandle
 from ._request import Request, lock_wait_to_ns
 from .errors import HeldError, NotHolderError, SplitError, WouldBlockError
 from .lease import Lease
@@ -37,7 +39,7 @@ class Lock:
     this object cannot acquire it again before it has released. Keep the object: dropped, it is
     released in the background, and a ResourceWarning says so."""
 
-    def __init__(self, acquire: Callable[[Request, int], Lease], request: Request,
+    def __init__(self, acquire: Callable[[int, LeaseHandle], Lease], request: Request,
                  wait_ns: int) -> None:
         self._ask = acquire
         self._request = request
@@ -53,18 +55,25 @@ class Lock:
         if not blocking and self._holds.holds(_this_thread()):
             return False
         try:
-            self._acquire(wait_ns)
+            self._acquire(wait_ns, LeaseHandle())
         except (HeldError, SplitError):
             return False
         return True
 
-    def _acquire(self, wait_ns: int) -> Lease:
+    def _acquire(self, wait_ns: int, handle: LeaseHandle) -> Lease:
         if self._holds.holds(_this_thread()):
             raise WouldBlockError(f"this thread holds '{self._request.resource}' already, and "
                                   "would wait for itself")
-        lease = self._ask(self._request, wait_ns)
-        self._holds.add(_this_thread(), lease)
-        return lease
+        try:
+            lease = self._ask(wait_ns, handle)
+            self._holds.add(_this_thread(), lease)
+            return lease
+        except BaseException:  # a handler of a signal: the caller has got no lease
+            handle.clear()
+            raise
+
+    def _handle_of_block(self) -> LeaseHandle:
+        return LeaseHandle()
 
     @property
     def lease(self) -> Lease | None:
@@ -84,16 +93,20 @@ class Lock:
         if lease is None:
             raise NotHolderError(f"this thread does not hold '{self._request.resource}'; a lease "
                                  "of Client.acquire may be released by any thread")
-        lease.release()
+        try:
+            lease.release()
+        finally:
+            lease._handle.clear()
 
     def __enter__(self) -> Lease:
-        return self._acquire(self._wait_ns)
+        return self._acquire(self._wait_ns, entered_handle(self))
 
+    @exit_method
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         """See Lease. A thread that does not hold the lock raises as in `release`."""
         lease = self._holds.take(_this_thread())
         if lease is not None:
-            lease.__exit__(kind, error, traceback)
+            lease._end_block(kind, error, traceback)
         elif error is None:
             self.release()
 

@@ -182,14 +182,13 @@ def native_call_options(nodes: Iterable[str], given: ClientOptions) -> s.ClientO
         signals = client_signals(given, _callbacks.dispatcher.deliver)
         context = _callbacks.contexts.add(signals)
         set_credentials_callback(native, signals, context)
-        _callbacks.dispatcher.enter()
+        _callbacks.dispatcher.enter(context)
         weakref.finalize(native, _end_call, context)
     return native
 
 
 def _end_call(context: int) -> None:
-    _callbacks.contexts.remove(context)
-    _callbacks.dispatcher.leave()
+    _callbacks.dispatcher.leave(context)
 
 
 def set_credentials_callback(native: s.ClientOptions, signals: _callbacks.ClientSignals,

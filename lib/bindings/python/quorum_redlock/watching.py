@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import collections
 import weakref
 from typing import Any, Callable, Generic, TypeVar
 
 from . import _structs as s
 from ._callbacks import contexts, native
 from ._library import lib, text
-from ._threads import RealThread, Waker, make_waker, real
-from ._waiting import NativeStop
+from ._owned import NativeStop, Owned, StopAtEnd
+from ._threads import RealThread, Waker, make_waker
 from .errors import RedlockError, call
 from .inspection import inspection_from
 
 T = TypeVar("T")
-_NOTHING = object()
 _threads: weakref.WeakSet[RealThread] = weakref.WeakSet()
 
 
@@ -31,45 +31,45 @@ class _Feed:
     """The latest change that the iterator has not seen. A slow iterator misses earlier ones."""
 
     def __init__(self) -> None:
-        self._lock = real("_thread", "RLock")()  # for handlers of signals
-        self._waiters: set[Waker] = set()
-        self._latest: Any = _NOTHING
+        self._latest: collections.deque[Any] = collections.deque(maxlen=1)
+        self._waiters: list[Waker] = []
         self._ended = False
         self._error: BaseException | None = None
 
     def put(self, value: Any) -> None:
-        with self._lock:
-            self._latest = value
-            self._wake()
+        self._latest.append(value)
+        self._wake()
 
     def end(self, error: BaseException | None) -> None:
-        with self._lock:
-            if not self._ended:
-                self._ended, self._error = True, error
-                self._wake()
+        if not self._ended:
+            self._error = error
+            self._ended = True
+            self._wake()
 
     def _wake(self) -> None:
-        for waiter in self._waiters:
+        for waiter in list(self._waiters):
             waiter.set()
 
     def take(self) -> Any:
         while True:
-            with self._lock:
-                value, self._latest = self._latest, _NOTHING
-                if value is not _NOTHING:
-                    return value
-                if self._error is not None:
-                    raise self._error
-                if self._ended:
-                    raise StopIteration
-                waiter = make_waker()
-                self._waiters.add(waiter)
+            waiter = make_waker()
+            self._waiters.append(waiter)
             try:
+                if self._latest or self._ended:  # asked last: a change either is seen, or wakes
+                    return self._taken()
                 waiter.wait()
+            except IndexError:  # another thread has taken it
+                pass
             finally:
-                with self._lock:
-                    self._waiters.remove(waiter)
+                self._waiters.remove(waiter)
                 waiter.close()
+
+    def _taken(self) -> Any:
+        if self._latest:
+            return self._latest.pop()
+        if self._error is not None:
+            raise self._error
+        raise StopIteration
 
 
 # These run on the thread of the watch, so the caller cannot see what they raise.
@@ -114,25 +114,25 @@ class Watch(Generic[T]):
     manager that closes it; dropped, it is closed. Ctrl-C ends a wait of the main thread."""
 
     def __init__(self, run: Callable[[int, NativeStop], None]) -> None:
-        self._stop = NativeStop()
-        self._feed = _Feed()
+        self._stop = stop = NativeStop()
+        self._feed = feed = _Feed()
         # The thread does not refer to the iterator, so that the iterator can be dropped.
-        feed, stop = self._feed, self._stop
-        _threads.add(RealThread(lambda: _run(run, feed, stop), "quorum_redlock watch"))
+        self._dropped = StopAtEnd(stop)
+        thread = RealThread(lambda: _run(run, feed, stop), "quorum_redlock watch")
+        _threads.add(thread)
+        thread.begin()
 
     @classmethod
     def of_resource(cls, client: Any, resource: bytes, interval_ns: int) -> Watch[Any]:
         def run(context: int, stop: NativeStop) -> None:
-            with client as pointer:
-                call(lib.redlock_watch, pointer, resource, interval_ns, _inspected, context,
-                     stop.pointer, None)
+            call(lib.redlock_watch, client.pointer(), resource, interval_ns, _inspected, context,
+                 stop, None)
         return cls(run)
 
     @classmethod
-    def of_election(cls, election: Any) -> Watch[Any]:
+    def of_election(cls, election: Callable[[], Owned]) -> Watch[Any]:
         def run(context: int, stop: NativeStop) -> None:
-            with election as pointer:
-                call(lib.redlock_election_observe, pointer, _led, context, stop.pointer, None)
+            call(lib.redlock_election_observe, election(), _led, context, stop, None)
         return cls(run)
 
     def __iter__(self) -> Watch[T]:
@@ -153,10 +153,6 @@ class Watch(Generic[T]):
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if hasattr(self, "_stop"):
-            self._stop.request()
-
 
 def _run(run: Callable[[int, NativeStop], None], feed: _Feed, stop: NativeStop) -> None:
     context = contexts.add(feed)
@@ -166,5 +162,4 @@ def _run(run: Callable[[int, NativeStop], None], feed: _Feed, stop: NativeStop) 
     except RedlockError as failure:
         error = failure
     finally:
-        contexts.remove(context)
         feed.end(error)

@@ -33,7 +33,7 @@ def fresh_resource() -> str:
     return f"resource-{os.getpid()}-{next(_numbers)}"
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     return dict(os.environ, PYTHONPATH=os.pathsep.join(
         [PACKAGE, os.path.dirname(os.path.abspath(__file__))]))
 
@@ -41,14 +41,14 @@ def _environment() -> dict[str, str]:
 def run_python(program: str, *arguments: str, **options: object) -> subprocess.CompletedProcess:
     """Runs a program that imports the package, and waits for its end."""
     return subprocess.run([sys.executable, "-X", "dev", "-c", program, *arguments],
-                          env=_environment(), capture_output=True, text=True, timeout=180,
+                          env=environment(), capture_output=True, text=True, timeout=180,
                           **options)
 
 
 def begin_python(program: str, *arguments: str) -> tuple[int, subprocess.Popen]:
     """Starts a program. The descriptor is at its end when the program has ended."""
     end, other_end = os.pipe()
-    begun = subprocess.Popen([sys.executable, "-c", program, *arguments], env=_environment(),
+    begun = subprocess.Popen([sys.executable, "-c", program, *arguments], env=environment(),
                              pass_fds=[other_end])
     os.close(other_end)
     return end, begun

@@ -7,10 +7,11 @@ from ctypes import byref
 from functools import partial
 from typing import Any, Iterable, TYPE_CHECKING
 
-from .. import _callbacks, _leases, deployment
+from .. import _callbacks, deployment
 from .._arguments import Duration, encoded, to_ns, wait_to_ns
 from .._handles import AsyncHandle
 from .._library import lib
+from .._owned import LeaseHandle
 from .._request import Request
 from .._structs import FOREVER
 from ..detached import DetachedLease
@@ -48,58 +49,65 @@ class Client:
              **more: Unpack[AcquireOptions]) -> Lock:
         """A lock to be acquired later, again and again: `async with client.lock("x") as lease:`.
         Asks no node. See quorum_redlock.Client.lock."""
-        return Lock(self._acquire, self._request(target, ttl, renew, fencing, more),
-                    wait_to_ns(wait))
+        request = self._request(target, ttl, renew, fencing, more)
+        return Lock(partial(self._acquire, request), request, wait_to_ns(wait))
 
     async def acquire(self, target: TargetLike, *, wait: Duration | None = None,
                       ttl: Duration | None = None, renew: bool = True, fencing: bool = False,
                       **more: Unpack[AcquireOptions]) -> Lease:
         """Waits until the lock is granted. Cancelling the task ends the wait. See
         quorum_redlock.Client.acquire."""
+        return await self._acquire_into(LeaseHandle(), target, wait=wait, ttl=ttl, renew=renew,
+                                        fencing=fencing, **more)
+
+    async def _acquire_into(self, handle: LeaseHandle, target: TargetLike, *,
+                            wait: Duration | None = None, ttl: Duration | None = None,
+                            renew: bool = True, fencing: bool = False,
+                            **more: Unpack[AcquireOptions]) -> Lease:
         return await self._acquire(self._request(target, ttl, renew, fencing, more),
-                                   wait_to_ns(wait))
+                                   wait_to_ns(wait), handle)
 
     async def try_acquire(self, target: TargetLike, *, ttl: Duration | None = None,
                           renew: bool = True, fencing: bool = False,
                           **more: Unpack[AcquireOptions]) -> Lease | None:
         """Asks once and does not wait. None: somebody else has the lock, or contends for it."""
         try:
-            return await self._acquire(self._request(target, ttl, renew, fencing, more), 0)
+            return await self._acquire(self._request(target, ttl, renew, fencing, more), 0,
+                                       LeaseHandle())
         except (HeldError, SplitError):
             return None
 
-    async def _acquire(self, request: Request, wait_ns: int) -> Lease:
-        lost = asyncio.Event()
-        deliver = deliver_to(asyncio.get_running_loop())
-        number = _callbacks.contexts.add(request.signals(deliver, lambda: deliver(lost.set)))
+    async def _acquire(self, request: Request, wait_ns: int, handle: LeaseHandle) -> Lease:
         try:
-            handle = await ask(self._handle, lib.redlock_async_try_acquire_for,
-                               byref(request.target), wait_ns, byref(request.options(number)),
-                               on_lease, cancel=lib.redlock_async_cancel)
-        except BaseException as failure:
-            _callbacks.contexts.remove(number)
-            if wait_ns == FOREVER or not isinstance(failure, NotGrantedError):
+            return await self._granted(request, handle, lib.redlock_async_try_acquire_for,
+                                       byref(request.target), wait_ns,
+                                       cancel=lib.redlock_async_cancel)
+        except NotGrantedError as failure:
+            if wait_ns == FOREVER:
                 raise
             raise timed_out(failure) from None
-        handle.context = number
-        return Lease(self._handle, handle, lost, request.raise_on_release_error)
+
+    async def _granted(self, request: Request, handle: LeaseHandle, function: Any, *arguments: Any,
+                       cancel: Any = None) -> Lease:
+        """The lease that a function puts into the handle. If it is interrupted, there is none."""
+        lost = asyncio.Event()
+        deliver = deliver_to(asyncio.get_running_loop())
+        try:
+            options = request.prepare(handle, deliver, lambda: deliver(lost.set))
+            await ask(self._handle, function, *arguments, byref(options), on_lease, cancel=cancel,
+                      handle=handle)
+            return Lease(self._handle, handle, lost, request.raise_on_release_error)
+        except BaseException:
+            handle.clear()
+            raise
 
     async def adopt(self, detached: str, *, ttl: Duration | None = None, renew: bool = True,
                     **more: Unpack[AcquireOptions]) -> Lease:
         """See quorum_redlock.Client.adopt."""
         text = DetachedLease(detached)
         request = self._request(text.resource, ttl, renew, False, more)
-        lost = asyncio.Event()
-        deliver = deliver_to(asyncio.get_running_loop())
-        number = _callbacks.contexts.add(request.signals(deliver, lambda: deliver(lost.set)))
-        try:
-            handle = await ask(self._handle, lib.redlock_async_adopt, encoded(text, "detached"),
-                               byref(request.options(number)), on_lease)
-        except BaseException:
-            _callbacks.contexts.remove(number)
-            raise
-        handle.context = number
-        return Lease(self._handle, handle, lost, request.raise_on_release_error)
+        return await self._granted(request, LeaseHandle(), lib.redlock_async_adopt,
+                                   encoded(text, "detached"))
 
     async def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
         """See quorum_redlock.Client.extend."""
@@ -157,7 +165,7 @@ class Client:
         if self._report is None:
             self._handle.set_closed()
             self._report = await ask(self._handle, lib.redlock_async_close, on_close)
-            _leases.notice_losses()
+            _callbacks.notice_losses()
         return self._report
 
     async def __aenter__(self) -> Client:

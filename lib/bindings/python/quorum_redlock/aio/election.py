@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, AsyncIterator, Awaitable, Callable, Generator
+from typing import Any, AsyncIterator, Awaitable, Callable, Coroutine, Generator
 
 from .._arguments import Duration
+from .._blocks import aexit_method, entered_handle
+from .._owned import LeaseHandle
 from ..errors import HeldError, RedlockError, SplitError, UnavailableError
 from ..inspection import Inspection
 from ..options import AcquireOptions
@@ -32,8 +34,8 @@ class Election:
                  raise_on_release_error: bool = True) -> LeadershipRequest:
         """`async with election.campaign() as leadership:`, or `await election.campaign()`: waits
         until elected. See quorum_redlock.Election.campaign."""
-        return LeadershipRequest(lambda: self._client.acquire(
-            self._name, wait=wait, on_lost=on_lost, on_at_risk=on_at_risk,
+        return LeadershipRequest(lambda handle: self._client._acquire_into(
+            handle, self._name, wait=wait, on_lost=on_lost, on_at_risk=on_at_risk,
             raise_on_release_error=raise_on_release_error, **self._terms))
 
     async def try_campaign(self, **more: Any) -> Leadership | None:
@@ -103,29 +105,40 @@ class Leadership:
     async def __aenter__(self) -> Leadership:
         return self
 
-    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        await self.lease.__aexit__(kind, error, traceback)
+    @aexit_method
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any, guard: Any = None) -> None:
+        await self.lease._end_block(kind, error, traceback)
+
+    def _handle_of_block(self) -> LeaseHandle:
+        return self.lease._handle
 
 
 class LeadershipRequest:
     """A candidacy: `await` it for the leadership, or use it as an asynchronous context manager that
     resigns."""
 
-    def __init__(self, acquire: Callable[[], Awaitable[Lease]]) -> None:
+    def __init__(self, acquire: Callable[[LeaseHandle], Awaitable[Lease]]) -> None:
         self._acquire = acquire
         self._leadership: Leadership | None = None
 
-    async def _campaign(self) -> Leadership:
-        return Leadership(await self._acquire())
+    async def _campaign(self, handle: LeaseHandle) -> Leadership:
+        return Leadership(await self._acquire(handle))
 
     def __await__(self) -> Generator[Any, None, Leadership]:
-        return self._campaign().__await__()
+        return self._campaign(LeaseHandle()).__await__()
 
-    async def __aenter__(self) -> Leadership:
-        self._leadership = await self._campaign()
-        return self._leadership
+    def __aenter__(self) -> Coroutine[Any, Any, Leadership]:
+        return self._enter(entered_handle(self))
 
-    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
+    async def _enter(self, handle: LeaseHandle) -> Leadership:
+        self._leadership = leadership = await self._campaign(handle)
+        return leadership
+
+    @aexit_method
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any, guard: Any = None) -> None:
         leadership, self._leadership = self._leadership, None
         if leadership is not None:
-            await leadership.__aexit__(kind, error, traceback)
+            await leadership.lease._end_block(kind, error, traceback)
+
+    def _handle_of_block(self) -> LeaseHandle:
+        return LeaseHandle()

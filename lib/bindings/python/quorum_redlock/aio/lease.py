@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from ctypes import c_void_p
+from functools import partial
 from typing import Any
 
 from .._arguments import Duration, to_ns
+from .._blocks import aexit_method
 from .._handles import AsyncHandle
 from .._library import lib
+from .._owned import CALL, LeaseHandle, Owned
 from ..errors import NotHolderError, RedlockError
-from ..lease import LeaseHandle, LeaseState, end_of_block
+from ..lease import LeaseState, end_of_block
 from ..reports import Round
-from ._answers import ask, deliver_to, on_round
+from ._answers import Asked, ask, on_round
 
 
 class Lease(LeaseState):
@@ -23,47 +25,44 @@ class Lease(LeaseState):
                  raise_on_release_error: bool) -> None:
         super().__init__(handle, raise_on_release_error)
         self._client = client
-        self._deliver = deliver_to(asyncio.get_running_loop())
         #: Set when the deadline passes without a renewal, and when the client is closed; not by a
         #: release. `await lost.wait()` waits for it.
         self.lost = lost
 
-    def _set_lost(self) -> None:
-        self._deliver(self.lost.set)
-
     async def extend(self, ttl: Duration) -> Round:
         """See quorum_redlock.Lease.extend."""
-        handle, ns = self._handle, to_ns(ttl, "ttl")
-        if handle is None:
-            raise NotHolderError("the lease has ended")
-        round: Round = await ask(self._client, lib.redlock_async_lease_extend, handle.pointer, ns,
-                                 on_round)
+        ns = to_ns(ttl, "ttl")
+        round: Round = await ask(self._client, partial(self._call, lib.redlock_async_lease_extend),
+                                 ns, on_round)
         return round
 
     async def downgrade(self) -> Round:
         """See quorum_redlock.Lease.downgrade."""
-        handle = self._handle
-        if handle is None:
-            raise NotHolderError("the lease has ended")
-        round: Round = await ask(self._client, lib.redlock_async_lease_downgrade, handle.pointer,
-                                 on_round)
+        round: Round = await ask(self._client,
+                                 partial(self._call, lib.redlock_async_lease_downgrade), on_round)
         return round
+
+    def _call(self, function: Any, client: Owned, *arguments: Any) -> None:
+        function(client, self._handle.owned(), *arguments)
 
     async def release(self) -> Round:
         """See quorum_redlock.Lease.release. A task that is cancelled meanwhile does not wait for
         the answer."""
-        handle = self._take()
-        if handle is None:
+        asked = self._end(partial(Asked, self._client, self._begin_release, on_round))
+        if asked is None:
             raise NotHolderError("the lease has ended")
-        # The call frees it.
-        pointer, handle.pointer = handle.pointer, c_void_p()
-        round: Round = await ask(self._client, lib.redlock_async_lease_release, pointer, on_round)
+        round: Round = await asked.answer
         return round
+
+    def _begin_release(self, client: Owned, *arguments: Any) -> None:
+        list(map(CALL, (
+            partial(lib.redlock_async_lease_release, client, self._handle.owned(), *arguments),
+            self._handle.owned().clear)))  # the call has freed it
 
     async def __aenter__(self) -> Lease:
         return self
 
-    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
+    async def _end_block(self, kind: Any, error: Any, traceback: Any, guard: Any = None) -> None:
         """See quorum_redlock.Lease.__exit__."""
         if self._ended:
             return
@@ -74,3 +73,5 @@ class Lease(LeaseState):
             end_of_block(self, valid, failure, error)
         else:
             end_of_block(self, valid, None, error)
+
+    __aexit__ = aexit_method(_end_block)

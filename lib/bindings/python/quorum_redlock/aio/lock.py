@@ -6,7 +6,9 @@ import asyncio
 from typing import Any, Awaitable, Callable, Coroutine
 
 from .._arguments import Duration
+from .._blocks import aexit_method, entered_handle
 from .._holds import Holds
+from .._owned import LeaseHandle
 from .._request import Request, lock_wait_to_ns
 from ..errors import HeldError, NotHolderError, SplitError, WouldBlockError
 from .lease import Lease
@@ -31,7 +33,7 @@ class Lock:
     allows. Any number of tasks may share it, and each holds for itself: see quorum_redlock.Lock.
     The task that calls `acquire` holds, even through `asyncio.wait_for(lock.acquire(), 5)`."""
 
-    def __init__(self, acquire: Callable[[Request, int], Awaitable[Lease]], request: Request,
+    def __init__(self, acquire: Callable[[int, LeaseHandle], Awaitable[Lease]], request: Request,
                  wait_ns: int) -> None:
         self._ask = acquire
         self._request = request
@@ -49,18 +51,25 @@ class Lock:
         if not blocking and self._holds.holds(owner):
             return False
         try:
-            await self._acquire(owner, wait_ns)
+            await self._acquire(owner, wait_ns, LeaseHandle())
         except (HeldError, SplitError):
             return False
         return True
 
-    async def _acquire(self, owner: object, wait_ns: int) -> Lease:
+    async def _acquire(self, owner: object, wait_ns: int, handle: LeaseHandle) -> Lease:
         if self._holds.holds(owner):
             raise WouldBlockError(f"this task holds '{self._request.resource}' already, and would "
                                   "wait for itself")
-        lease = await self._ask(self._request, wait_ns)
-        self._holds.add(owner, lease)
-        return lease
+        try:
+            lease = await self._ask(wait_ns, handle)
+            self._holds.add(owner, lease)
+            return lease
+        except BaseException:  # a handler of a signal: the caller has got no lease
+            handle.clear()
+            raise
+
+    def _handle_of_block(self) -> LeaseHandle:
+        return LeaseHandle()
 
     @property
     def lease(self) -> Lease | None:
@@ -81,16 +90,23 @@ class Lock:
         if lease is None:
             raise NotHolderError(f"this task does not hold '{self._request.resource}'; a lease of "
                                  "Client.acquire may be released by any task")
-        await lease.release()
+        try:
+            await lease.release()
+        finally:
+            lease._handle.clear()
 
-    async def __aenter__(self) -> Lease:
-        return await self._acquire(_this_task(), self._wait_ns)
+    def __aenter__(self) -> Coroutine[Any, Any, Lease]:
+        return self._enter(entered_handle(self))
 
-    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
+    async def _enter(self, handle: LeaseHandle) -> Lease:
+        return await self._acquire(_this_task(), self._wait_ns, handle)
+
+    @aexit_method
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any, guard: Any = None) -> None:
         """See Lease. A task that does not hold the lock raises as in `release`."""
         lease = self._holds.take(_this_task())
         if lease is not None:
-            await lease.__aexit__(kind, error, traceback)
+            await lease._end_block(kind, error, traceback)
         elif error is None:
             await self.release()
 

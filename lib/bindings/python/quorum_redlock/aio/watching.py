@@ -50,11 +50,10 @@ class Watch(Generic[T]):
         self._client = client
         self._feed = _Feed()
         deliver, put = deliver_to(asyncio.get_running_loop()), self._feed.put
-        context = _callbacks.contexts.add(
+        self._context = _callbacks.contexts.add(
             Answer(lambda value, error: deliver(put, value, error)))
-        with client as pointer:
-            self._request = lib.redlock_async_watch(pointer, resource, interval_ns, on_change,
-                                                    context)
+        self._request = lib.redlock_async_watch(client.pointer(), resource, interval_ns, on_change,
+                                                self._context)
 
     def __aiter__(self) -> Watch[T]:
         return self
@@ -66,8 +65,7 @@ class Watch(Generic[T]):
     def close(self) -> None:
         """Ends the iteration. It does not wait."""
         try:
-            with self._client as pointer:
-                lib.redlock_async_cancel(pointer, self._request)
+            lib.redlock_async_cancel(self._client.pointer(), self._request)
         except ClosedError:
             pass
 
