@@ -121,11 +121,11 @@ class REDLOCK_EXPORT Client {
   /// Releases somebody else's lock, for operators: every node that deletes the token remembers for
   /// a day which token, when, and by whom (`ClientOptions::name`). `inspect` shows it.
   ///
-  /// With a `BreakOptions::delay`, each of these nodes keeps everybody out for that time, clients of
-  /// other libraries too, and the holder cannot take it back. Success means that a quorum of nodes
-  /// does so. Others who share the lock keep their holds; nobody joins them during the delay, which
-  /// goes on after their last release. A node on which the token was already gone gets no delay. No
-  /// break shortens a delay. To end one early, break the token that `inspect` shows then
+  /// With a `BreakOptions::delay`, each of these nodes keeps everybody out for that time, clients
+  /// of other libraries too, and the holder cannot take it back. Success means that a quorum of
+  /// nodes does so. Others who share the lock keep their holds; nobody joins them during the delay,
+  /// which goes on after their last release. A node on which the token was already gone gets no
+  /// delay. No break shortens a delay. To end one early, break the token that `inspect` shows then
   /// (`Token::is_delay`), without a delay.
   ///
   /// Errors: as `release`.

@@ -50,7 +50,8 @@ struct REDLOCK_EXPORT NodeInspection {
   /// client; for a delay, that of the operator's client. Empty: not known.
   std::string holder_name;
   std::uint32_t holds = 0;  ///< shared, owned: the number of holds, without a delay
-  /// Shared, owned: the tokens of the `limits::holds_listed` holds that expire first; a delay's, too.
+  /// Shared, owned: the tokens of the `limits::holds_listed` holds that expire first; a delay's,
+  /// too.
   std::vector<Token> tokens;
   /// The names of the holders of the first 8 `tokens`, in the same order; empty: not known.
   std::vector<std::string> names;
