@@ -32,6 +32,7 @@ TEST(Directed, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
   for (std::uint64_t seed = 1; seed <= 1'200; ++seed) {
     Scenario s = Scenario::draw(seed);
     if (!s.suits_operators() || s.between_operations > 0) continue;
+    s.gives_per_mille = 0;  // see draw_operator()
     s.add_operator(20 * ms);
     const auto outcome = Simulation(s, 1).run();
     EXPECT_EQ(outcome.violation, "") << "seed " << seed;
