@@ -142,10 +142,11 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) no
 
 void ClientCore::release_lost() {
   // A step may report further losses.
-  for (std::size_t next = 0; next < lost_.size(); ++next) {
-    driver_->step(core::Release{core::CallId::none, lost_[next]});
+  while (!lost_.empty()) {
+    const core::ClaimId claim = lost_.back();
+    lost_.pop_back();
+    driver_->step(core::Release{core::CallId::none, claim});
   }
-  lost_.clear();
 }
 
 void ClientCore::end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
