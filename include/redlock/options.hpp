@@ -149,7 +149,9 @@ struct REDLOCK_EXPORT ClientOptions {
 
   /// How long the first attempt to connect to a node may take. Connecting takes four round trips,
   /// two more with TLS, and what the server needs to load the scripts. The next attempt has twice
-  /// as long after each that took too long, up to eight times as long. None: `longest_node_limit`.
+  /// as long after each that took too long, up to eight times as long. The time includes looking up
+  /// the host name and trying its addresses, of which the first that accepts is used. None:
+  /// `longest_node_limit`.
   std::optional<std::chrono::nanoseconds> connect_timeout{};
 
   /// The longest TTL that this deployment allows; a longer one is refused.

@@ -116,6 +116,8 @@ redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptio
   target.endpoint.host = url.host;
   target.endpoint.port = url.port;
   target.endpoint.path = url.path;
+  target.endpoint.connect_limit = std::chrono::ceil<std::chrono::milliseconds>(
+      options.connect_timeout.value_or(options.longest_node_limit));
   if (url.tls) {
     target.tls_files = tls;
     target.endpoint.tls = tls->current();

@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "uv/address_race.hpp"
+
 namespace redlock::uv {
 namespace {
 
@@ -53,7 +55,8 @@ void Resolver::resolve(const std::string& host, std::uint16_t port, ResolverList
 
 void Resolver::forget(const ResolverListener& listener) noexcept { lookup_.forget(listener); }
 
-Addresses Resolver::in_order(Addresses addresses) const {
+Addresses Resolver::in_order(const Addresses& found) const {
+  Addresses addresses = alternate_families(found);
   if (!last_) return addresses;
   auto first = std::find(addresses.begin(), addresses.end(), *last_);
   if (first == addresses.end()) return addresses;

@@ -36,8 +36,9 @@ inline constexpr std::size_t most_lookups = 32;
 /// server, whether at the same time or one after another.
 ///
 /// Remembers which address was tried last and whether it worked: the next stream starts at that
-/// address, or at the one after it. A host with an address that hangs is reached by its other
-/// addresses.
+/// address, or at the one after it. A server that accepts connections and never answers is left for
+/// the host's other addresses; an address that does not even accept costs a stream little time, see
+/// AddressRace.
 ///
 /// Belongs to the loop's thread.
 class Resolver {
@@ -53,9 +54,9 @@ class Resolver {
   void forget(const ResolverListener& listener) noexcept;
 
   /// The addresses of a host in the order in which to try them now.
-  [[nodiscard]] Addresses in_order(Addresses addresses) const;
+  [[nodiscard]] Addresses in_order(const Addresses& found) const;
 
-  /// A stream begins to connect to `address`.
+  /// A stream begins to connect to `address`, or has connected to it.
   void trying(const Address& address) noexcept;
   /// The server at `address` answers as it should.
   void works(const Address& address) noexcept;

@@ -28,18 +28,18 @@ struct Socket::State {
     uv_pipe_t pipe;
   };
   Kind kind;
-  SocketListener* listener;  // null once closed
+  ConnectListener* connect_listener = nullptr;  // null once closed
+  SocketListener* listener = nullptr;           // null before start_reading() and once closed
   int fd = -1;
   uv_connect_t connect_request{};
   uv_write_t write_request{};
   std::string backlog;  // being written by libuv unless empty
   std::unique_ptr<char[]> read_buffer;
 
-  State(Kind socket_kind, SocketListener& to) : tcp(), kind(socket_kind), listener(&to) {}
+  explicit State(Kind socket_kind) : tcp(), kind(socket_kind) {}
 };
 
-Socket::Socket(uv_loop_t* loop, Kind kind, SocketListener& listener)
-    : state_(std::make_unique<State>(kind, listener)) {
+Socket::Socket(uv_loop_t* loop, Kind kind) : state_(std::make_unique<State>(kind)) {
   switch (kind) {
     case Kind::tcp:
       REDLOCK_ASSERT(uv_tcp_init(loop, &state_->tcp) == 0);
@@ -53,21 +53,26 @@ Socket::Socket(uv_loop_t* loop, Kind kind, SocketListener& listener)
   state_->handle.data = state_.get();
 }
 
+Socket::Socket(Socket&&) noexcept = default;
+
 Socket::~Socket() { close(CloseMode::reset); }
 
-int Socket::connect(const Address& address) {
+int Socket::connect(const Address& address, ConnectListener& listener) {
+  state_->connect_listener = &listener;
   return uv_tcp_connect(&state_->connect_request, &state_->tcp, address.get(), on_connect);
 }
 
-int Socket::connect(const std::string& path) {
+int Socket::connect(const std::string& path, ConnectListener& listener) {
   // libuv would cut the path off and connect to another one.
   if (path.size() >= sizeof(sockaddr_un{}.sun_path)) return UV_ENAMETOOLONG;
   if (path.empty() || path.find('\0') != std::string::npos) return UV_EINVAL;
+  state_->connect_listener = &listener;
   uv_pipe_connect(&state_->connect_request, &state_->pipe, path.c_str(), on_connect);
   return 0;
 }
 
-int Socket::start_reading() {
+int Socket::start_reading(SocketListener& listener) {
+  state_->listener = &listener;
   state_->read_buffer = std::make_unique_for_overwrite<char[]>(read_buffer_size);
   return uv_read_start(&state_->stream, on_allocate, on_input);
 }
@@ -101,6 +106,7 @@ std::size_t Socket::unsent() const noexcept {
 void Socket::close(CloseMode mode) noexcept {
   if (!state_) return;
   State* state = state_.release();
+  state->connect_listener = nullptr;
   state->listener = nullptr;
   if (mode == CloseMode::reset && state->kind == Kind::tcp) {
     // Fails only before a descriptor exists, when there is nothing to discard.
@@ -111,11 +117,11 @@ void Socket::close(CloseMode mode) noexcept {
 
 void Socket::on_connect(uv_connect_t* request, int status) noexcept {
   auto* state = static_cast<State*>(request->handle->data);
-  if (state->listener == nullptr) return;
+  if (state->connect_listener == nullptr) return;
   if (status == 0) status = uv_fileno(&state->handle, &state->fd);
   if (status == 0) support::prevent_sigpipe(state->fd);
   if (status == 0 && state->kind == Kind::tcp) support::keep_alive(state->fd);
-  state->listener->on_connected(status);
+  state->connect_listener->on_connected(status);
 }
 
 void Socket::on_allocate(uv_handle_t* handle, std::size_t /*suggested*/,

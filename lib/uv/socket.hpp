@@ -19,10 +19,18 @@ enum class CloseMode {
           ///< execute) them after the reset; on a Unix socket all sent bytes are there
 };
 
-/// Receives the events of one socket. Statuses are libuv's.
-class SocketListener {
+/// Receives the end of an attempt to connect. Statuses are libuv's.
+class ConnectListener {
  public:
   virtual void on_connected(int status) noexcept = 0;
+
+ protected:
+  ~ConnectListener() = default;
+};
+
+/// Receives the events of one connected socket. Statuses are libuv's.
+class SocketListener {
+ public:
   /// `bytes` is valid until the call returns, even if the call destroys the socket.
   virtual void on_read(std::string_view bytes) noexcept = 0;
   virtual void on_read_end(int status) noexcept = 0;
@@ -32,24 +40,27 @@ class SocketListener {
   ~SocketListener() = default;
 };
 
-/// One connected socket, TCP or Unix, for one attempt to connect. The listener is never called
+/// One connected socket, TCP or Unix, for one attempt to connect. The listeners are never called
 /// after close() or the destructor, and may cause either from inside any callback.
 class Socket {
  public:
   enum class Kind { tcp, unix_socket };
 
-  Socket(uv_loop_t* loop, Kind kind, SocketListener& listener);
+  Socket(uv_loop_t* loop, Kind kind);
+  Socket(Socket&&) noexcept;
   /// Closes by reset.
   ~Socket();
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
+  Socket& operator=(Socket&&) = delete;
 
   /// Called once, and only the overload for the socket's kind. on_connected follows if the result
   /// is zero.
-  [[nodiscard]] int connect(const Address& address);
-  [[nodiscard]] int connect(const std::string& path);
+  [[nodiscard]] int connect(const Address& address, ConnectListener& listener);
+  [[nodiscard]] int connect(const std::string& path, ConnectListener& listener);
 
-  [[nodiscard]] int start_reading();
+  /// After on_connected.
+  [[nodiscard]] int start_reading(SocketListener& listener);
 
   /// Makes one system call. Returns how many bytes the kernel took, possibly none, or an error.
   [[nodiscard]] std::ptrdiff_t try_send(std::string_view bytes) noexcept;

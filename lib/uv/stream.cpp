@@ -5,6 +5,7 @@
 
 #include "support/assert.hpp"
 #include "uv/address.hpp"
+#include "uv/connector.hpp"
 #include "uv/handle.hpp"
 #include "uv/resolver.hpp"
 #include "uv/tls_session.hpp"
@@ -29,6 +30,7 @@ Failure connection_failure(int status) {
 /// Shared with the callback that is running, so that the listener may destroy the Stream there.
 class Stream::Connection final : public std::enable_shared_from_this<Connection>,
                                  private ResolverListener,
+                                 private ConnectorListener,
                                  private SocketListener {
  public:
   Connection(uv_loop_t* loop, StreamListener& listener) : loop_(loop), listener_(&listener) {}
@@ -49,13 +51,16 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
   enum class Phase { fresh, resolving, connecting, shaking_hands, open, failed, closed };
 
   void on_answer(const ResolvedHost& found) noexcept override;
-  void on_connected(int status) noexcept override;
+  void on_trying(const Address& address) noexcept override;
+  void on_connected(Socket socket, const Address* address) noexcept override;
+  void on_unconnected(int status) noexcept override;
   void on_read(std::string_view bytes) noexcept override;
   void on_read_end(int status) noexcept override;
   void on_sent_later(int status) noexcept override;
 
   void connect_unix();
-  void connect_next(int previous_status);
+  void connect(Addresses addresses);
+  [[nodiscard]] Connector& make_connector();
   void shake_hands();
   void read_plaintext();
   void send_plain();
@@ -70,9 +75,9 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
   Phase phase_ = Phase::fresh;
   Endpoint endpoint_;
   std::optional<Resolver> own_resolver_;
-  Resolver* resolver_ = nullptr;  // null: there is nothing to resolve
-  Addresses addresses_;
-  std::size_t next_address_ = 0;
+  Resolver* resolver_ = nullptr;        // null: there is nothing to resolve
+  std::optional<Connector> connector_;  // none once connected
+  std::optional<Address> address_;      // the address that accepted
   std::optional<Socket> socket_;
   std::unique_ptr<TlsSession> tls_;
   std::string outbox_;
@@ -95,8 +100,7 @@ void Stream::Connection::open(const Endpoint& endpoint) {
       break;
   }
   if (const auto literal = parse_literal(endpoint_.host, endpoint_.port)) {
-    addresses_.push_back(*literal);
-    connect_next(UV_EADDRNOTAVAIL);
+    connect({*literal});
     return;
   }
   phase_ = Phase::resolving;
@@ -110,10 +114,7 @@ void Stream::Connection::connect_unix() {
     fail(FailureKind::tls, "TLS over a Unix socket has no host name to verify");
     return;
   }
-  phase_ = Phase::connecting;
-  socket_.emplace(loop_, Socket::Kind::unix_socket, static_cast<SocketListener&>(*this));
-  const int status = socket_->connect(endpoint_.path);
-  if (status != 0) fail(FailureKind::connect, uv_strerror(status));
+  make_connector().connect(endpoint_.path);
 }
 
 void Stream::Connection::on_answer(const ResolvedHost& found) noexcept {
@@ -122,28 +123,34 @@ void Stream::Connection::on_answer(const ResolvedHost& found) noexcept {
          "cannot resolve host name '" + endpoint_.host + "': " + found.problem);
     return;
   }
-  addresses_ = resolver_->in_order(found.addresses);
-  connect_next(UV_EADDRNOTAVAIL);
+  connect(resolver_->in_order(found.addresses));
 }
 
-void Stream::Connection::connect_next(int previous_status) {
+void Stream::Connection::connect(Addresses addresses) {
+  make_connector().connect(std::move(addresses), endpoint_.connect_limit);
+}
+
+Connector& Stream::Connection::make_connector() {
   phase_ = Phase::connecting;
-  while (next_address_ < addresses_.size()) {
-    socket_.emplace(loop_, Socket::Kind::tcp, static_cast<SocketListener&>(*this));
-    const Address& address = addresses_[next_address_++];
-    if (resolver_ != nullptr) resolver_->trying(address);
-    previous_status = socket_->connect(address);
-    if (previous_status == 0) return;
-  }
-  fail(FailureKind::connect, uv_strerror(previous_status));
+  return connector_.emplace(loop_, static_cast<ConnectorListener&>(*this));
 }
 
-void Stream::Connection::on_connected(int status) noexcept {
-  if (status != 0) {
-    connect_next(status);
-    return;
+void Stream::Connection::on_trying(const Address& address) noexcept {
+  if (resolver_ != nullptr) resolver_->trying(address);
+}
+
+void Stream::Connection::on_unconnected(int status) noexcept {
+  fail(FailureKind::connect, uv_strerror(status));
+}
+
+void Stream::Connection::on_connected(Socket socket, const Address* address) noexcept {
+  connector_.reset();
+  socket_.emplace(std::move(socket));
+  if (address != nullptr) {
+    address_ = *address;
+    on_trying(*address);  // the last address that was tried may be another one
   }
-  status = socket_->start_reading();
+  const int status = socket_->start_reading(*this);
   if (status != 0) {
     fail(FailureKind::io, uv_strerror(status));
     return;
@@ -353,6 +360,7 @@ void Stream::Connection::close(CloseMode mode) {
   if (resolver_ != nullptr) resolver_->forget(*this);
   resolver_ = nullptr;
   own_resolver_.reset();
+  connector_.reset();
   if (socket_) socket_->close(mode);
 }
 
@@ -364,7 +372,7 @@ Stream::~Stream() { connection_->close(CloseMode::reset); }
 void Stream::open(const Endpoint& endpoint) { connection_->open(endpoint); }
 
 void Stream::Connection::server_works() noexcept {
-  if (resolver_ != nullptr && next_address_ > 0) resolver_->works(addresses_[next_address_ - 1]);
+  if (resolver_ != nullptr && address_) resolver_->works(*address_);
 }
 
 void Stream::server_works() noexcept { connection_->server_works(); }

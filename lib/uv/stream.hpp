@@ -2,6 +2,7 @@
 
 #include <uv.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,9 @@ struct Endpoint {
   /// tcp: shared by the streams to this server, and outlives them. Null: every stream has its own,
   /// and begins at the first address.
   Resolver* resolver = nullptr;
+  /// tcp: after what time the owner of a stream may give up connecting. The more addresses the host
+  /// has, the sooner they are tried.
+  std::chrono::milliseconds connect_limit{1000};
   std::string refused{};  ///< why nobody may connect to it; empty: connecting is allowed
   /// With TLS: the name, or IP literal, that the server's certificate must have; empty: the host.
   std::string server_name{};
@@ -73,8 +77,8 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Called once. Resolves the name unless it is a literal, and tries its addresses in turn. Has no
-  /// time limit: the owner gives up by close().
+  /// Called once. Resolves the name unless it is a literal, and connects to the first of its
+  /// addresses that accepts, see Connector. Has no time limit: the owner gives up by close().
   void open(const Endpoint& endpoint);
 
   /// Called after on_open if the server answers as it should. The next stream of the endpoint's

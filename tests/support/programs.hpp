@@ -12,6 +12,8 @@ namespace redlock::test {
 [[nodiscard]] std::string skewed_client_program();
 /// The library that moves the wall clock of the program that it is preloaded into.
 [[nodiscard]] std::string clock_preload();
+/// The library that resolves host names of a test.
+[[nodiscard]] std::string hosts_preload();
 /// Programs in C: one that uses all of redlock.h, and the example of tools/docs/C.md.
 [[nodiscard]] std::string c_interface_program();
 [[nodiscard]] std::string c_example_program();

@@ -190,6 +190,23 @@ void close_with_reset(Fd& socket) noexcept {
   socket.reset();
 }
 
+SilentListener::SilentListener(const std::string& address, std::uint16_t port)
+    : listener_(bind_tcp(address, port)), port_(bound_port(listener_)) {
+  if (::listen(listener_.get(), 0) != 0) throw_errno("listen");
+  // On loopback, a handshake that can complete has completed when connect() returns.
+  for (tcp_info state{}; state.tcpi_state != TCP_SYN_SENT;) {
+    queue_.push_back(begin_connect_tcp(address, port_));
+    socklen_t size = sizeof state;
+    if (::getsockopt(queue_.back().get(), IPPROTO_TCP, TCP_INFO, &state, &size) != 0) {
+      throw_errno("getsockopt");
+    }
+  }
+}
+
+void SilentListener::accept_all() {
+  if (::listen(listener_.get(), SOMAXCONN) != 0) throw_errno("listen");
+}
+
 WakeUp::WakeUp() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!fd_.valid()) throw_errno("eventfd");
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace redlock::test {
 
@@ -63,6 +64,21 @@ class PortReservation {
 
 /// Closes with a reset instead of an orderly end, dropping what is unsent.
 void close_with_reset(Fd& socket) noexcept;
+
+/// A listener whose queue is full, so that the kernel drops further attempts to connect: an address
+/// of a machine that is dead.
+class SilentListener {
+ public:
+  explicit SilentListener(const std::string& address = "127.0.0.1", std::uint16_t port = 0);
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  /// Has the kernel take the next attempts, and those that it dropped when they are repeated.
+  void accept_all();
+
+ private:
+  Fd listener_;
+  std::uint16_t port_;
+  std::vector<Fd> queue_;
+};
 
 /// Wakes a thread that sleeps in poll().
 class WakeUp {

@@ -7,7 +7,9 @@
 #include <string>
 #include <variant>
 
+#include "support/sockets.hpp"
 #include "tls_test_server.hpp"
+#include "uv/resolver.hpp"
 #include "uv/stream.hpp"
 #include "uv/tls_context.hpp"
 #include "uv_test_support.hpp"
@@ -34,7 +36,7 @@ class StreamTlsTest : public testing::Test {
             certificates->file("client.key")};
   }
   void open(const TlsEchoServer& server, const std::string& host, const TlsFiles& files,
-            const std::string& server_name = "") {
+            const std::string& server_name = "", Resolver* resolver = nullptr) {
     auto context = TlsContext::create(files);
     ASSERT_EQ(context.index(), 0U) << std::get<std::string>(context);
     Endpoint endpoint;
@@ -42,6 +44,7 @@ class StreamTlsTest : public testing::Test {
     endpoint.port = server.port();
     endpoint.tls = std::get<0>(context);
     endpoint.server_name = server_name;
+    endpoint.resolver = resolver;
     stream.emplace(loop.get(), recorder);
     stream->open(endpoint);
   }
@@ -80,6 +83,20 @@ TEST_F(StreamTlsTest, talks_to_a_server_whose_certificate_names_the_host) {
   open(server, "localhost", trusting("ca"));
   expect_echo("hello");
   EXPECT_EQ(server.asked_name(), "localhost");
+}
+
+TEST_F(StreamTlsTest, shakes_hands_with_the_first_address_that_accepts) {
+  const redlock::test::SilentListener silent;
+  TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
+  Resolver resolver(loop.get(), [&](const std::string&, std::uint16_t) {
+    return ResolvedHost{
+        nullptr,
+        {*parse_literal("127.0.0.1", silent.port()), *parse_literal("127.0.0.1", server.port())}};
+  });
+  open(server, "localhost", trusting("ca"), "", &resolver);
+  expect_echo("hello");
+  EXPECT_EQ(server.asked_name(), "localhost");
+  stream.reset();
 }
 
 TEST_F(StreamTlsTest, talks_to_a_server_whose_certificate_names_the_ip_address) {
