@@ -144,31 +144,59 @@ auto async_await(Awaitable<Value> call, Token&& token) {
                                std::forward<Token>(token));
 }
 
-/// See `AsyncClient::acquire`. Make the options in a statement of their own if the token is
-/// `use_awaitable`: see Awaitable.
+/// See `AsyncClient::acquire`. With g++ 12, make the options in a statement of their own if the
+/// token is `use_awaitable`: see Awaitable.
 template <typename Token>
-auto async_acquire(AsyncClient& client, Target target, AcquireOptions options, Token&& token) {
+auto async_acquire(AsyncClient& client, Target target, const AcquireOptions& options,
+                   Token&& token) {
   std::stop_source stop;
-  auto call = client.acquire(std::move(target), std::move(options), stop.get_token());
+  auto call = client.acquire(std::move(target), options, stop.get_token());
   return asio_detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
 }
 
 /// See `AsyncClient::try_acquire`. Cannot be cancelled.
 template <typename Token>
-auto async_try_acquire(AsyncClient& client, Target target, AcquireOptions options, Token&& token) {
-  return async_await(client.try_acquire(std::move(target), std::move(options)),
-                     std::forward<Token>(token));
+auto async_try_acquire(AsyncClient& client, Target target, const AcquireOptions& options,
+                       Token&& token) {
+  return async_await(client.try_acquire(std::move(target), options), std::forward<Token>(token));
 }
 
 /// See `AsyncClient::try_acquire_for`.
 template <typename Rep, typename Period, typename Token>
 auto async_try_acquire_for(AsyncClient& client, Target target,
-                           const std::chrono::duration<Rep, Period>& wait, AcquireOptions options,
-                           Token&& token) {
+                           const std::chrono::duration<Rep, Period>& wait,
+                           const AcquireOptions& options, Token&& token) {
   std::stop_source stop;
-  auto call = client.try_acquire_for(std::move(target), wait, std::move(options), stop.get_token());
+  auto call = client.try_acquire_for(std::move(target), wait, options, stop.get_token());
   return asio_detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
 }
+
+#if defined(REDLOCK_REFUSED)
+namespace asio_detail {
+
+/// With this token the result is neither nothing nor a future: it can be awaited.
+template <typename Token>
+concept Awaits = requires(Awaitable<Lease> call, std::stop_source stop, Token token) {
+  requires !std::is_void_v<decltype(initiate(std::move(call), std::move(stop),
+                                             std::forward<Token>(token)))>;
+  requires !requires {
+    initiate(std::move(call), std::move(stop), std::forward<Token>(token)).wait();
+  };
+};
+
+}  // namespace asio_detail
+
+template <asio_detail::Awaits Token>
+REDLOCK_REFUSED void async_acquire(AsyncClient& client, Target target, AcquireOptions&& options,
+                                   Token&& token);
+template <asio_detail::Awaits Token>
+REDLOCK_REFUSED void async_try_acquire(AsyncClient& client, Target target, AcquireOptions&& options,
+                                       Token&& token);
+template <typename Rep, typename Period, asio_detail::Awaits Token>
+REDLOCK_REFUSED void async_try_acquire_for(AsyncClient& client, Target target,
+                                           const std::chrono::duration<Rep, Period>& wait,
+                                           AcquireOptions&& options, Token&& token);
+#endif
 
 /// See `AsyncClient::extend`. Cannot be cancelled.
 template <typename Token>

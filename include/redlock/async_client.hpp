@@ -137,10 +137,10 @@ class REDLOCK_EXPORT AsyncClient {
   /// also says where to make the options. Errors: as the functions of the same name; after a stop
   /// request, `cancelled`.
   [[nodiscard]] Awaitable<Lease> acquire(Target target);
-  [[nodiscard]] Awaitable<Lease> acquire(Target target, AcquireOptions options,
+  [[nodiscard]] Awaitable<Lease> acquire(Target target, const AcquireOptions& options,
                                          std::stop_token stop = {});
   [[nodiscard]] Awaitable<Lease> try_acquire(Target target);
-  [[nodiscard]] Awaitable<Lease> try_acquire(Target target, AcquireOptions options);
+  [[nodiscard]] Awaitable<Lease> try_acquire(Target target, const AcquireOptions& options);
   template <typename Rep, typename Period>
   [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target,
                                                  const std::chrono::duration<Rep, Period>& wait) {
@@ -149,9 +149,9 @@ class REDLOCK_EXPORT AsyncClient {
   template <typename Rep, typename Period>
   [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target,
                                                  const std::chrono::duration<Rep, Period>& wait,
-                                                 AcquireOptions options,
+                                                 const AcquireOptions& options,
                                                  std::stop_token stop = {}) {
-    return acquire_within(std::move(target), until(wait), std::move(options), std::move(stop));
+    return acquire_within(std::move(target), until(wait), options, std::move(stop));
   }
   template <typename Clock, typename Duration>
   [[nodiscard]] Awaitable<Lease> try_acquire_until(
@@ -161,11 +161,11 @@ class REDLOCK_EXPORT AsyncClient {
   template <typename Clock, typename Duration>
   [[nodiscard]] Awaitable<Lease> try_acquire_until(
       Target target, const std::chrono::time_point<Clock, Duration>& deadline,
-      AcquireOptions options, std::stop_token stop = {}) {
-    return acquire_within(std::move(target), until(deadline), std::move(options), std::move(stop));
+      const AcquireOptions& options, std::stop_token stop = {}) {
+    return acquire_within(std::move(target), until(deadline), options, std::move(stop));
   }
   [[nodiscard]] Awaitable<Lease> adopt(DetachedLease detached);
-  [[nodiscard]] Awaitable<Lease> adopt(DetachedLease detached, AcquireOptions options);
+  [[nodiscard]] Awaitable<Lease> adopt(DetachedLease detached, const AcquireOptions& options);
   [[nodiscard]] Awaitable<RoundReport> extend(const Lease& lease, std::chrono::nanoseconds ttl);
   [[nodiscard]] Awaitable<RoundReport> downgrade(const Lease& lease);
   [[nodiscard]] Awaitable<RoundReport> release(Lease lease);
@@ -179,14 +179,33 @@ class REDLOCK_EXPORT AsyncClient {
   [[nodiscard]] Awaitable<Ownership> ownership(std::string_view resource, const Token& token);
   /// See `Client::watch`: calls `changed` on the loop thread until `stop` is requested, and then
   /// answers with the number of calls. An exception that `changed` throws ends the program, as in
-  /// every Callback. Make `changed` in a statement of its own. Errors: closed, forked,
-  /// invalid_argument (also an empty `changed`); never cancelled.
+  /// every Callback. Errors: closed, forked, invalid_argument (also an empty `changed`); never
+  /// cancelled.
   [[nodiscard]] Awaitable<std::uint64_t> watch(std::string_view resource,
                                                std::function<void(const Inspection&)> changed,
                                                std::stop_token stop, WatchOptions options = {});
   [[nodiscard]] Awaitable<Metrics> metrics() const;
   /// The result is never an error.
   [[nodiscard]] Awaitable<CloseReport> close();
+
+#if defined(REDLOCK_REFUSED)
+  REDLOCK_REFUSED Awaitable<Lease> acquire(Target target, AcquireOptions&& options,
+                                           std::stop_token stop = {});
+  REDLOCK_REFUSED Awaitable<Lease> try_acquire(Target target, AcquireOptions&& options);
+  template <typename Rep, typename Period>
+  REDLOCK_REFUSED Awaitable<Lease> try_acquire_for(Target target,
+                                                   const std::chrono::duration<Rep, Period>& wait,
+                                                   AcquireOptions&& options,
+                                                   std::stop_token stop = {});
+  template <typename Clock, typename Duration>
+  REDLOCK_REFUSED Awaitable<Lease> try_acquire_until(
+      Target target, const std::chrono::time_point<Clock, Duration>& deadline,
+      AcquireOptions&& options, std::stop_token stop = {});
+  REDLOCK_REFUSED Awaitable<Lease> adopt(DetachedLease detached, AcquireOptions&& options);
+  template <OwningTemporary<std::function<void(const Inspection&)>> Temporary>
+  REDLOCK_REFUSED Awaitable<std::uint64_t> watch(std::string_view resource, Temporary&& changed,
+                                                 std::stop_token stop, WatchOptions options = {});
+#endif
 
   /// Ends an acquire that has not answered: it answers `cancelled`, and everything that its
   /// attempts left on the nodes is released. Ends a watch, too. Cancelling too late is harmless.
@@ -217,7 +236,8 @@ class REDLOCK_EXPORT AsyncClient {
   }
   RequestId acquire_within(Target target, std::chrono::nanoseconds wait, AcquireOptions options,
                            Callback<void(Result<Lease>)> done);
-  [[nodiscard]] Awaitable<Lease> acquire_within(Target target, Wait wait, AcquireOptions options,
+  [[nodiscard]] Awaitable<Lease> acquire_within(Target target, Wait wait,
+                                                const AcquireOptions& options,
                                                 std::stop_token stop);
   REDLOCK_HIDDEN explicit AsyncClient(std::shared_ptr<api::ClientCore> core) noexcept;
   std::shared_ptr<api::ClientCore> core_;

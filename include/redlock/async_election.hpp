@@ -96,10 +96,14 @@ class REDLOCK_EXPORT AsyncElection {
 
   /// See `Election::observe`: calls `changed` on the loop thread until `stop` is requested, and
   /// then answers with the number of calls. An exception that `changed` throws ends the program, as
-  /// in every Callback. Make `changed` in a statement of its own. Errors: closed, forked,
-  /// invalid_argument (also an empty `changed`); never cancelled.
+  /// in every Callback. Errors: closed, forked, invalid_argument (also an empty `changed`); never
+  /// cancelled.
   [[nodiscard]] Awaitable<std::uint64_t> observe(
       std::function<void(const std::optional<Leader>&)> changed, std::stop_token stop);
+#if defined(REDLOCK_REFUSED)
+  template <OwningTemporary<std::function<void(const std::optional<Leader>&)>> Temporary>
+  REDLOCK_REFUSED Awaitable<std::uint64_t> observe(Temporary&& changed, std::stop_token stop);
+#endif
 
   /// Ends a campaign that has not answered, or an observation. Cancelling too late is harmless.
   void cancel(RequestId request);

@@ -2,16 +2,36 @@
 
 #include "redlock/language.hpp"
 
+#include <concepts>
 #include <coroutine>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <type_traits>
 
 #include "redlock/export.hpp"
 #include "redlock/result.hpp"
 
+/// Within an expression that awaits, g++ before 13 destroys twice what `AcquireOptions{.ttl = 20s}`
+/// and a lambda with captures own (its bug 99576). There, overloads that are declared with this
+/// attribute take such temporaries, and it is an error to call them. No other compiler sees them.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+#define REDLOCK_REFUSED                                                                           \
+  __attribute__((unavailable(                                                                     \
+      "within an expression that awaits, g++ 12 frees twice what such a temporary owns: make it " \
+      "in a statement of its own, and pass its name without std::move")))
+#endif
+
 namespace redlock {
 inline namespace REDLOCK_ABI {
+
+#if defined(REDLOCK_REFUSED)
+/// A lambda that is made within the call and owns something, in place of a `Function`.
+template <typename Argument, typename Function>
+concept OwningTemporary =
+    std::is_class_v<Argument> && !std::same_as<std::remove_cv_t<Argument>, Function> &&
+    !std::is_trivially_destructible_v<Argument>;
+#endif
 
 /// Names a call in flight, for `AsyncClient::cancel`. Zero names none.
 enum class REDLOCK_EXPORT RequestId : std::uint64_t {};
@@ -21,12 +41,14 @@ enum class REDLOCK_EXPORT RequestId : std::uint64_t {};
 ///     Result<Lease> granted = co_await client.acquire("invoice/42");
 ///
 ///     AcquireOptions options{.ttl = 20s};
-///     Result<Lease> later =
-///         co_await client.acquire("invoice/42", std::move(options), stop).via(post);
+///     Result<Lease> later = co_await client.acquire("invoice/42", options, stop).via(post);
 ///
-/// Make options, the target of `all_of`, and a `post` that owns its captures in statements of their
-/// own: within an expression that awaits, g++ 12 destroys twice the object that `{.ttl = 20s}` or a
-/// lambda makes, and does not compile `all_of({"from", "to"})`.
+/// With g++ 12, make options, the target of `all_of`, and a function that owns its captures in
+/// statements of their own, and pass their names, options without `std::move`. The compiler
+/// destroys a temporary like `{.ttl = 20s}` twice within an expression that awaits, so the line
+/// does not compile there. Neither does `all_of({"from", "to"})`. The calls cannot see other
+/// temporaries of the expression: those of your own types that own something need statements of
+/// their own, too.
 ///
 /// The coroutine is resumed on the client's loop thread and must not block there. With `via`,
 /// `post` is called on that thread with the coroutine's handle, and has it resumed by any executor.
@@ -43,6 +65,10 @@ class [[nodiscard]] REDLOCK_EXPORT Awaitable {
 
   /// Has `post` resume the coroutine.
   [[nodiscard]] Awaitable&& via(Post post) &&;
+#if defined(REDLOCK_REFUSED)
+  template <OwningTemporary<Post> Temporary>
+  REDLOCK_REFUSED Awaitable&& via(Temporary&& post) &&;
+#endif
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> coroutine);

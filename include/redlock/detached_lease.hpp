@@ -22,6 +22,10 @@ inline namespace REDLOCK_ABI {
 /// Anyone who has this value can use the lock, so hand it to one owner only: two would both hold
 /// it.
 struct REDLOCK_EXPORT DetachedLease {
+  /// Declared, so that g++ 12 destroys a temporary once within an expression that awaits: see
+  /// Awaitable.
+  DetachedLease() = default;
+
   /// The resources without `ClientOptions::prefix`, the first one first; for a `permit`, the
   /// permit's name: "jobs#3". Only clients with the same prefix can adopt it.
   std::vector<std::string> resources{};

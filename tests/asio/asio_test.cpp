@@ -126,8 +126,7 @@ TEST_F(ASIO_SUITE, AFuture) {
 #if defined(ASIO_HAS_CO_AWAIT) || defined(BOOST_ASIO_HAS_CO_AWAIT)
 net::awaitable<void> work(AsyncClient& client, std::string resource, std::string& said) {
   AcquireOptions options{.ttl = seconds(10)};
-  auto lease =
-      co_await redlock::async_acquire(client, resource, std::move(options), net::use_awaitable);
+  auto lease = co_await redlock::async_acquire(client, resource, options, net::use_awaitable);
   said += lease ? "acquired" : lease.error().message;
   const auto released =
       co_await redlock::async_release(client, *std::move(lease), net::use_awaitable);

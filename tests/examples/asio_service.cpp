@@ -42,8 +42,8 @@ net::awaitable<void> write(Service& service, int worker) {
 
 net::awaitable<void> report(Service& service) {
   redlock::AcquireOptions options{.ttl = 10s, .fencing = true};
-  auto granted = co_await redlock::async_try_acquire_for(service.client, "report", 30s,
-                                                         std::move(options), net::use_awaitable);
+  auto granted = co_await redlock::async_try_acquire_for(service.client, "report", 30s, options,
+                                                         net::use_awaitable);
   if (!granted) co_return;
   std::cout << "report " << granted->fencing_token().value() << '\n';
   co_await redlock::async_release(service.client, *std::move(granted), net::use_awaitable);

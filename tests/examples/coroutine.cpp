@@ -15,7 +15,7 @@ namespace {
 example::Task work(redlock::AsyncClient& client, std::promise<int>& done) {
   // In a statement of its own: see Awaitable.
   redlock::AcquireOptions options{.ttl = 10s};
-  auto granted = co_await client.try_acquire_for("invoice/42", 5s, std::move(options));
+  auto granted = co_await client.try_acquire_for("invoice/42", 5s, options);
   if (!granted) co_return done.set_value(2);
   std::cout << "holding " << granted->resource() << '\n';
   const auto extended = co_await client.extend(*granted, 20s);

@@ -203,41 +203,43 @@ void AsyncClient::ownership(std::string_view resource, const Token& token,
 }
 
 Awaitable<Lease> AsyncClient::acquire(Target target) {
-  return acquire(std::move(target), AcquireOptions{}, std::stop_token{});
+  const AcquireOptions options;
+  return acquire(std::move(target), options, std::stop_token{});
 }
 
-Awaitable<Lease> AsyncClient::acquire(Target target, AcquireOptions options, std::stop_token stop) {
-  return acquire_within(std::move(target), until(forever), api::adapted(std::move(options)),
-                        std::move(stop));
+Awaitable<Lease> AsyncClient::acquire(Target target, const AcquireOptions& options,
+                                      std::stop_token stop) {
+  return acquire_within(std::move(target), until(forever), options, std::move(stop));
 }
 
 Awaitable<Lease> AsyncClient::try_acquire(Target target) {
-  return try_acquire(std::move(target), AcquireOptions{});
+  const AcquireOptions options;
+  return try_acquire(std::move(target), options);
 }
 
-Awaitable<Lease> AsyncClient::try_acquire(Target target, AcquireOptions options) {
-  return acquire_within(std::move(target), until(std::chrono::nanoseconds::zero()),
-                        api::adapted(std::move(options)), {});
+Awaitable<Lease> AsyncClient::try_acquire(Target target, const AcquireOptions& options) {
+  return acquire_within(std::move(target), until(std::chrono::nanoseconds::zero()), options, {});
 }
 
-Awaitable<Lease> AsyncClient::acquire_within(Target target, Wait wait, AcquireOptions options,
-                                             std::stop_token stop) {
+Awaitable<Lease> AsyncClient::acquire_within(Target target, Wait wait,
+                                             const AcquireOptions& options, std::stop_token stop) {
   return to_await<Lease>(
       core_,
       [core = core_, target = std::move(target), wait = std::move(wait),
-       options = api::adapted(std::move(options))](AcquireDone done) mutable {
+       options = api::adapted(options)](AcquireDone done) mutable {
         return api::acquire(core, std::move(target), std::move(options), wait(), std::move(done));
       },
       std::move(stop));
 }
 
 Awaitable<Lease> AsyncClient::adopt(DetachedLease detached) {
-  return adopt(std::move(detached), AcquireOptions{});
+  const AcquireOptions options;
+  return adopt(std::move(detached), options);
 }
 
-Awaitable<Lease> AsyncClient::adopt(DetachedLease detached, AcquireOptions options) {
+Awaitable<Lease> AsyncClient::adopt(DetachedLease detached, const AcquireOptions& options) {
   return to_await<Lease>([core = core_, detached = std::move(detached),
-                          options = api::adapted(std::move(options))](AcquireDone done) {
+                          options = api::adapted(options)](AcquireDone done) {
     redlock::adopt(core, DetachedLease(detached), AcquireOptions(options), std::move(done));
   });
 }

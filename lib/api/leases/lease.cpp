@@ -93,7 +93,12 @@ Result<RoundReport> Lease::release() {
 
 DetachedLease Lease::detach() {
   if (!cell_ || cell_->core().forked()) return {};
-  DetachedLease detached{resources(), token(), fencing_token(), cell_->kind(), cell_->owner()};
+  DetachedLease detached;
+  detached.resources = resources();
+  detached.token = token();
+  detached.fencing_token = fencing_token();
+  detached.kind = cell_->kind();
+  detached.owner = cell_->owner();
   const auto cell = std::exchange(cell_, nullptr);
   switch (cell->hand_on()) {
     case api::LeaseCell::End::in_time:

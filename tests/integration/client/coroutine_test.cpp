@@ -56,7 +56,7 @@ class P9 : public testing::Test {
 Detached all_calls(AsyncClient& client, std::string resource, std::promise<std::string>& done) {
   std::string said;
   AcquireOptions options{.ttl = seconds(20)};
-  auto lease = co_await client.try_acquire(resource, std::move(options));
+  auto lease = co_await client.try_acquire(resource, options);
   said += lease ? "acquired" : lease.error().message;
   const auto extended = co_await client.extend(*lease, seconds(25));
   said += extended ? ", extended" : extended.error().message;
@@ -119,7 +119,7 @@ TEST_F(P9, TheCoroutineGoesOnWhereItsExecutorTakesIt) {
 Detached waiting(AsyncClient& client, std::string resource, std::stop_token stop,
                  std::promise<Errc>& done) {
   AcquireOptions options{};
-  const auto lease = co_await client.acquire(resource, std::move(options), std::move(stop));
+  const auto lease = co_await client.acquire(resource, options, std::move(stop));
   done.set_value(lease ? Errc::would_block : lease.error().code);
 }
 

@@ -142,7 +142,7 @@ struct Shared {
 Detached take_turns(AsyncClient& client, Shared& shared) {
   while (!shared.over) {
     AcquireOptions options{.ttl = seconds(20)};
-    auto lease = co_await client.acquire("r", std::move(options));
+    auto lease = co_await client.acquire("r", options);
     EXPECT_TRUE(succeeded(lease));
     if (!lease) break;
     const int before = shared.counter.value();

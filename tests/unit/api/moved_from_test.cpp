@@ -115,6 +115,12 @@ Detached await_all(AsyncClient& client, Token token, std::stop_token stop, int& 
   EXPECT_TRUE(is_closed(co_await client.try_acquire_for("r", seconds(1), options, stop)));
   EXPECT_TRUE(is_closed(co_await client.try_acquire_until("r", BootClock::now())));
   EXPECT_TRUE(is_closed(co_await client.try_acquire_until("r", BootClock::now(), options, stop)));
+#if !defined(REDLOCK_REFUSED)
+  EXPECT_TRUE(is_closed(co_await client.try_acquire_for("r", seconds(2), {.ttl = seconds(5)})));
+  EXPECT_TRUE(is_closed(co_await client.acquire("r", {.name = std::string(100, 'x')}, stop)));
+#endif
+  EXPECT_TRUE(is_closed(co_await client.adopt(none.detach())));
+  EXPECT_TRUE(is_closed(co_await client.adopt(none.detach(), options)));
   EXPECT_TRUE(is_closed(co_await client.extend(none, seconds(1))));
   EXPECT_TRUE(is_closed(co_await client.release(std::move(none))));
   EXPECT_TRUE(is_closed(co_await client.extend("r", token, seconds(1))));

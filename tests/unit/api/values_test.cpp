@@ -100,21 +100,28 @@ TEST(Wait, TakesDurationsAndInstantsOfAnyKind) {
   EXPECT_LE(left, 1h);
 }
 
+DetachedLease detached_lease(std::vector<std::string> resources, std::string_view token,
+                             Target::Kind kind = Target::Kind::exclusive) {
+  DetachedLease lease;
+  lease.resources = std::move(resources);
+  lease.token = *Token::parse(token);
+  lease.kind = kind;
+  return lease;
+}
+
 DetachedLease some_lease() {
-  return {.resources = {"jobs#3"},
-          .token = *Token::parse("0123456789abcdef0123456789abcdef01234567:me, with, commas"),
-          .fencing_token = FencingToken(1'781'000'000'000'000)};
+  DetachedLease lease =
+      detached_lease({"jobs#3"}, "0123456789abcdef0123456789abcdef01234567:me, with, commas");
+  lease.fencing_token = FencingToken(1'781'000'000'000'000);
+  return lease;
 }
 
 TEST(DetachedLeaseText, IsOneWordThatSaysAll) {
+  DetachedLease owned = detached_lease({"r"}, "t", Target::Kind::owned);
+  owned.owner = "nightly job";
   const std::vector<DetachedLease> leases = {
-      some_lease(),
-      {.resources = {"a b", "ä\n%,", std::string("\0", 1)}, .token = *Token::parse("\xff\x01")},
-      {.resources = {"r"}, .token = *Token::parse("t"), .kind = Target::Kind::shared},
-      {.resources = {"r"},
-       .token = *Token::parse("t"),
-       .kind = Target::Kind::owned,
-       .owner = "nightly job"}};
+      some_lease(), detached_lease({"a b", "ä\n%,", std::string("\0", 1)}, "\xff\x01"),
+      detached_lease({"r"}, "t", Target::Kind::shared), owned};
   for (const DetachedLease& lease : leases) {
     const std::string text = lease.str();
     EXPECT_EQ(text.find_first_of(" \n\t\"'\\$`;&|<>*?"), std::string::npos) << text;
