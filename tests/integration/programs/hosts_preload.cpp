@@ -8,8 +8,9 @@
 #include <sstream>
 #include <string>
 
-extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* wanted,
-                           addrinfo** found) {
+extern "C" [[gnu::visibility("default")]] int getaddrinfo(const char* host, const char* service,
+                                                          const addrinfo* wanted,
+                                                          addrinfo** found) {
   using Lookup = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
   static const auto system = reinterpret_cast<Lookup>(dlsym(RTLD_NEXT, "getaddrinfo"));
   const char* hosts = std::getenv("REDLOCK_TEST_HOSTS");

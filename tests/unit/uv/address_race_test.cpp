@@ -15,24 +15,24 @@ namespace {
 using std::chrono::milliseconds;
 using namespace std::chrono_literals;
 
-[[nodiscard]] Addresses addresses(const std::vector<std::string>& hosts) {
+[[nodiscard]] Addresses ordered(const std::vector<std::string>& hosts) {
   Addresses list;
   for (const std::string& host : hosts) list.push_back(*parse_literal(host, 7000));
   return list;
 }
 
 TEST(AlternateFamilies, BeginsWithTheFamilyThatTheSystemPutsFirst) {
-  EXPECT_EQ(alternate_families(addresses({"fd00::1", "fd00::2", "10.0.0.1", "10.0.0.2"})),
-            addresses({"fd00::1", "10.0.0.1", "fd00::2", "10.0.0.2"}));
-  EXPECT_EQ(alternate_families(addresses({"10.0.0.2", "10.0.0.1", "fd00::1"})),
-            addresses({"10.0.0.2", "fd00::1", "10.0.0.1"}));
+  EXPECT_EQ(alternate_families(ordered({"fd00::1", "fd00::2", "10.0.0.1", "10.0.0.2"})),
+            ordered({"fd00::1", "10.0.0.1", "fd00::2", "10.0.0.2"}));
+  EXPECT_EQ(alternate_families(ordered({"10.0.0.2", "10.0.0.1", "fd00::1"})),
+            ordered({"10.0.0.2", "fd00::1", "10.0.0.1"}));
 }
 
 TEST(AlternateFamilies, LosesNoAddressOfTheLargerFamily) {
-  EXPECT_EQ(alternate_families(addresses({"fd00::1", "10.0.0.1", "10.0.0.2", "10.0.0.3"})),
-            addresses({"fd00::1", "10.0.0.1", "10.0.0.2", "10.0.0.3"}));
-  EXPECT_EQ(alternate_families(addresses({"10.0.0.1", "10.0.0.2"})),
-            addresses({"10.0.0.1", "10.0.0.2"}));
+  EXPECT_EQ(alternate_families(ordered({"fd00::1", "10.0.0.1", "10.0.0.2", "10.0.0.3"})),
+            ordered({"fd00::1", "10.0.0.1", "10.0.0.2", "10.0.0.3"}));
+  EXPECT_EQ(alternate_families(ordered({"10.0.0.1", "10.0.0.2"})),
+            ordered({"10.0.0.1", "10.0.0.2"}));
   EXPECT_EQ(alternate_families({}), Addresses());
 }
 
