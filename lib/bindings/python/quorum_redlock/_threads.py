@@ -6,10 +6,16 @@ thread, and a greenlet waits for that thread in gevent's way."""
 
 from __future__ import annotations
 
+import _thread
 import importlib
+import queue
 import sys
 import threading
 from typing import Any, Callable, Protocol
+
+
+# A finalizer at the end of the interpreter finds no module in sys.modules.
+_MODULES: dict[str, Any] = {"_thread": _thread, "queue": queue}
 
 
 def green() -> bool:
@@ -19,10 +25,10 @@ def green() -> bool:
 
 
 def real(module: str, name: str) -> Any:
-    """A member of a Python module as it was before gevent replaced it."""
+    """A member of one of these modules as it was before gevent replaced it."""
     if green():
         return sys.modules["gevent.monkey"].get_original(module, name)
-    return getattr(sys.modules[module], name)
+    return getattr(_MODULES[module], name)
 
 
 class RealThread:

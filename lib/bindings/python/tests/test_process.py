@@ -143,8 +143,8 @@ print(os.waitpid(child, 0)[1], lease.valid)
 lease.release()
 client.close()
 """
-        run = run_python(_BEGIN + program, self.resource, *self.nodes.urls)
-        self.assertEqual(run.stdout, "['forked', 'forked', 'forked', True]\n0 True\n", run.stderr)
+        self.assertEqual(self.run_program(program),
+                         "['forked', 'forked', 'forked', True]\n0 True\n")
 
     def test_a_child_of_asyncio_has_no_client(self) -> None:
         program = """
