@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from ctypes import POINTER, byref
@@ -43,6 +44,10 @@ class _Unreleased(_Released):
                   "Lease while you need it", ResourceWarning, stacklevel=2, source=self)
 
 
+def _new_turn() -> Any:
+    return real("_thread", "allocate_lock")()
+
+
 class LeaseState:
     """The state of a lease, which the leases of both clients share. It makes no call to the nodes.
     Any thread may read it."""
@@ -51,7 +56,8 @@ class LeaseState:
         self._handle = handle
         self._raise_on_release_error = raise_on_release_error
         # Held during calls that need the handle for themselves, or use it for long.
-        self._turn = real("_thread", "allocate_lock")()
+        self._turn = _new_turn()
+        self._process = os.getpid()
         #: All resources of a lease on several; one otherwise.
         self.resources: tuple[str, ...] = tuple(
             text(lib.redlock_lease_resource_at(handle, i))
@@ -67,9 +73,11 @@ class LeaseState:
 
     def _in_turn(self, function: Any, *arguments: Any) -> Any:
         """Calls a function whose first argument is the lease, while nobody else does."""
-        _, result, _ = list(map(CALL, (self._turn.acquire,
+        # A child of fork(), where every call is refused, has no thread that would end its turn.
+        turn = self._turn if self._process == os.getpid() else _new_turn()
+        _, result, _ = list(map(CALL, (turn.acquire,
                                        partial(function, self._handle.owned(), *arguments),
-                                       self._turn.release)))
+                                       turn.release)))
         return result
 
     def _begin_end(self) -> bool:

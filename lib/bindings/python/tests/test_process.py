@@ -146,6 +146,38 @@ client.close()
         self.assertEqual(self.run_program(program),
                          "['forked', 'forked', 'forked', True]\n0 True\n")
 
+    def test_a_child_waits_for_no_thread_of_its_parent(self) -> None:
+        """At the fork, another thread is in a call with the lease."""
+        program = """
+resource, pids, nodes = sys.argv[1], list(map(int, sys.argv[2].split(","))), sys.argv[3:]
+client = connect()
+lease = client.acquire(resource, ttl=30)
+for pid in pids:
+    os.kill(pid, signal.SIGSTOP)
+thread = threading.Thread(target=lease.extend, args=(30,))
+thread.start()
+while not lease._turn.locked(): pass
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # ends a child that waits
+    for call in (lambda: lease.extend(30), lease.release):
+        try:
+            call()
+        except quorum_redlock.ForkedError as error:
+            print(error.code, flush=True)
+    os._exit(0)
+for pid in pids:
+    os.kill(pid, signal.SIGCONT)
+thread.join()
+print(os.waitpid(child, 0)[1], lease.valid)
+lease.release()
+client.close()
+"""
+        with Nodes(3) as nodes:
+            pids = ",".join(str(node.pid) for node in nodes.nodes)
+            run = run_python(_BEGIN + program, self.resource, pids, *nodes.urls)
+        self.assertEqual((run.stdout, run.stderr), ("forked\nforked\n0 True\n", ""))
+
     def test_a_child_of_asyncio_has_no_client(self) -> None:
         program = """
 import asyncio, quorum_redlock.aio
