@@ -163,7 +163,7 @@ class Storms(unittest.TestCase):
                    *shared_nodes().urls]
         try:
             run = subprocess.run(command, env=environment(), capture_output=True, text=True,
-                                 timeout=1000)
+                                 timeout=330)
         except subprocess.TimeoutExpired as hung:
             self.fail(f"it hangs: {hung.stderr}")
         self.assertEqual(run.returncode, 0, run.stderr)
