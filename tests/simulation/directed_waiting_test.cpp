@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "simulation/directed.hpp"
 
@@ -22,7 +23,7 @@ struct Use {
   double requests = 0;  ///< requests to a node per grant
 };
 Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold, True one_way,
-        True far = 0) {
+        True far = 0, std::uint64_t seeds = 1) {
   Scenario s = calm();
   s.steady = s.all_wait = true;
   s.kind = Wanted::permits;
@@ -40,9 +41,13 @@ Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold
   s.longest_hold = hold;
   s.think = 1 * ms;
   s.chaos = 15'000 * ms;  // holds differ, and so does the share of each client
-  const auto outcome = Simulation(s, 1).run();
   std::map<std::uint32_t, std::uint64_t> grants;
-  for (const auto& [caller, count] : outcome.grants_of_callers) grants[caller / 16] += count;
+  Simulation::Outcome outcome;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    outcome = Simulation(s, seed).run();
+    for (const auto& [caller, count] : outcome.grants_of_callers) grants[caller / 16] += count;
+    if (!outcome.violation.empty()) break;
+  }
   const auto [least, most] =
       std::minmax_element(grants.begin(), grants.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -53,7 +58,8 @@ Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold
 
 TEST(Directed, a_semaphore_of_far_nodes_is_used_while_callers_wait) {
   for (const std::size_t clients : {2U, 4U, 16U}) {
-    const Use use_of_it = use(16, clients, 16, 200 * ms, 10 * ms);
+    // In one run, the shares differ by up to 1.6, each time in another order.
+    const Use use_of_it = use(16, clients, 16, 200 * ms, 10 * ms, 0, 4);
     EXPECT_EQ(use_of_it.violation, "") << clients << " clients";
     EXPECT_LE(use_of_it.shares, 1.3) << clients << " clients";
   }
@@ -177,6 +183,87 @@ TEST(LongDirected, a_far_node_beside_a_near_quorum_costs_nobody_his_turn) {
     RecordProperty("far", static_cast<int>(run(s, 1).grants));
     s.far = 0;
     RecordProperty("near", static_cast<int>(run(s, 1).grants));
+  }
+}
+
+/// Which of the clients in the queue hang, as the front of the queue comes first: 'F' hangs, 'L'
+/// lives.
+struct Frozen {
+  std::string name;
+  std::string queue;
+  [[nodiscard]] std::size_t clients() const { return queue.size(); }
+  /// The most clients that hang one after the other.
+  [[nodiscard]] std::size_t in_a_row() const {
+    std::size_t most = 0;
+    std::size_t row = 0;
+    for (const char one : queue) {
+      row = one == 'F' ? row + 1 : 0;
+      most = std::max(most, row);
+    }
+    return most;
+  }
+};
+std::vector<Frozen> frozen_queues(std::size_t count) {
+  const std::string all(count, 'F');
+  std::string alternating;
+  for (std::size_t i = 0; i < count; ++i) alternating += "FL";
+  return {{"the last lives", all + "L"},
+          {"the last hangs", all.substr(1) + "LF"},
+          {"the last two hang", all.substr(1) + "LFF"},
+          {"the first lives", "L" + all},
+          {"one in the middle lives", all.substr(count / 2) + "L" + all.substr(count - count / 2)},
+          {"every other one hangs", alternating},
+          {"every other one hangs, the last, too", alternating + "F"}};
+}
+
+/// A client holds the lock while all others wait. Some of these hang, at a random instant before
+/// the release.
+Scenario frozen(Wanted kind, std::size_t nodes, const Frozen& which) {
+  Scenario s = saturated(kind, kind, which.clients() + 1, which.clients() + 1);
+  s.nodes = nodes;
+  s.quorum = nodes / 2 + 1;
+  s.longest_hold = 6'000 * ms;
+  s.readers_per_mille = 0;
+  if (kind == Wanted::permits) s.resources = 1;
+  for (std::size_t i = 0; i < which.clients(); ++i) s.frozen[i] = which.queue[i] == 'F';
+  s.freeze_at = 300 * ms;
+  s.chaos = 20'000 * ms;
+  return s;
+}
+
+TEST(Directed, clients_that_hang_cost_a_short_reservation_each_wherever_they_are_queued) {
+  for (const std::size_t nodes : {1U, 3U, 5U}) {
+    for (const std::size_t count : {1U, 2U, 6U, 12U}) {
+      for (const Frozen& which : frozen_queues(count)) {
+        const Scenario s = frozen(Wanted::exclusive, nodes, which);
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+          const auto outcome = Simulation(s, seed).run();
+          EXPECT_EQ(outcome.violation, "");
+          EXPECT_LE(outcome.longest_idle, s.longest_idle_beside(which.in_a_row()))
+              << count << " hang, " << which.name << ", " << nodes << " nodes, seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+TEST(Directed, clients_that_hang_cost_callers_of_every_kind_of_lock_as_little) {
+  for (const Wanted kind : {Wanted::readers, Wanted::owners, Wanted::permits, Wanted::interval}) {
+    for (const Frozen& which : frozen_queues(6)) {
+      Scenario s = frozen(kind, 3, which);
+      s.readers_per_mille = 500;
+      const Sum sum = run(s, 3);
+      EXPECT_EQ(sum.violation, "") << "kind " << static_cast<int>(kind) << ", " << which.name;
+    }
+  }
+}
+
+TEST(Directed, a_hundred_clients_that_hang_cost_a_short_reservation_each) {
+  for (const Frozen& which : frozen_queues(100)) {
+    const Scenario s = frozen(Wanted::exclusive, 3, which);
+    const auto outcome = Simulation(s, 1).run();
+    EXPECT_EQ(outcome.violation, "");
+    EXPECT_LE(outcome.longest_idle, s.longest_idle_beside(which.in_a_row())) << which.name;
   }
 }
 

@@ -89,6 +89,8 @@ inline constexpr std::array planted{
     Planted{Mutant::forged_on_all, "forged_on_all", "invariant 18", 100},
     Planted{Mutant::queue_scripts_stay_away, "queue_scripts_stay_away", "was free", 1000},
     Planted{Mutant::downgrade_is_quiet, "downgrade_is_quiet", "was free", 1000},
+    Planted{Mutant::only_the_last_stands_by, "only_the_last_stands_by", "was free", 1000},
+    Planted{Mutant::the_late_stay_first, "the_late_stay_first", "was free", 1000},
     Planted{Mutant::downgrade_leaves_a_gap, "downgrade_leaves_a_gap", "invariant 3", 1000},
     Planted{Mutant::lost_is_handed_out, "lost_is_handed_out", "invariant 1", 1000},
     Planted{Mutant::released_after_detach, "released_after_detach", "invariant 1", 1000},

@@ -41,6 +41,11 @@ class Progress {
     waiting_[caller] = {calls_[caller].resources, calls_[caller].since, queued_by, {}, {}};
   }
   void gives_up(std::uint32_t caller, True now) { ends(caller, now); }
+  /// The caller's process hangs: nothing can be free for it.
+  void freezes(std::uint32_t caller, True now) {
+    account(now);
+    waiting_.erase(caller);
+  }
 
   void granted(std::uint32_t caller, std::uint64_t resources, True now) {
     account(now);

@@ -49,6 +49,7 @@ Scenario Scenario::draw_crowd(std::uint64_t seed) {
                 : s.kind == Wanted::several ? std::min<std::size_t>(s.resources, 2)
                                             : 1;
   draw_permits(s, seed);
+  if (s.kind == Wanted::several) s.between_freezes = 0;
   s.slots = 1;
   s.think = random.per_mille(500) ? 1 : 2 * ms;
   // While many clients read for long, no release notifies the others.
@@ -120,6 +121,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   plant_intruders(s);
   draw_handing_on(s, seed);
   draw_operator(s, seed);
+  draw_freezes(s, seed);
   if (mutant == Mutant::downgrade_leaves_a_gap || mutant == Mutant::downgrade_is_quiet) {
     downgrades_per_mille = 700;
     kind = Wanted::readers;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <optional>
 
@@ -71,6 +72,8 @@ enum class Mutant : std::uint8_t {
   swapped_in_as_new,           ///< a database that comes back names the admission of its successor
   forged_on_all,               ///< the intruder that adds a member adds it on every node
   queue_scripts_stay_away,  ///< a client never sends a queue script again that a node has flushed
+  only_the_last_stands_by,  ///< nodes notify the last client in a queue, and checks find nothing
+  the_late_stay_first,      ///< a client whose reservation ran out stays first in the queue
   downgrade_is_quiet,       ///< nodes let in no reader when a writer's lease is downgraded
   downgrade_leaves_a_gap,   ///< nodes have no hold of a downgraded lease
   falls_prove_nothing_evicted,  ///< a number of evictions below the last one counts as none
@@ -154,6 +157,11 @@ struct Scenario {
   True between_role_changes = 0;  ///< a flush with a new replication id and READONLY
   True between_failbacks = 0;     ///< saved data come back with their marker; connections stay
   True between_waiter_ends = 0;   ///< clients die that wait and have nothing; steady only
+  True between_freezes = 0;       ///< waiting clients stop until all is healed; steady only
+  /// The queue positions of the clients that stop at `freeze_at`, until everything is healed;
+  /// steady only.
+  std::bitset<256> frozen{};
+  True freeze_at = 0;
   std::int64_t error_per_mille = 0;
   std::int64_t data_loss_per_mille = 0;  ///< crashes that lose the data
   std::int64_t snapshot_per_mille = 0;   ///< data losses that bring back the data last saved
@@ -257,6 +265,9 @@ struct Scenario {
   True longest_read = 0;       ///< the longest hold of readers, if others hold for less
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
   [[nodiscard]] True longest_idle() const noexcept;
+  /// How long a resource may be free because so many clients hang that are queued one after the
+  /// other.
+  [[nodiscard]] True longest_idle_beside(std::size_t hanging) const noexcept;
   [[nodiscard]] True longest_wait() const noexcept;
   /// The least share of permits in use, among those that callers have or wait for: see Progress.
   [[nodiscard]] double least_used() const noexcept;

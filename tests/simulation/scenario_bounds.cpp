@@ -16,7 +16,20 @@ True Scenario::longest_idle() const noexcept {
   if (foreign > 0 && foreign_keeps) return failing_calls * failing_call;
   // Far nodes learn late of releases: the clients that they notify divide the near nodes, and then
   // the far ones decide. That takes six round trips to them.
-  return 20 * ms + 60 * round_trip() + 12 * far;
+  const True usual = 20 * ms + 60 * round_trip() + 12 * far;
+  const bool freezes = between_freezes + freeze_at > 0;
+  return usual + (freezes ? longest_idle_beside(clients) : 0);
+}
+
+True Scenario::longest_idle_beside(std::size_t hanging) const noexcept {
+  // Until a waiter that lives checks a node: see Schedule::until_check().
+  const True until_check = std::max(500 * ms, 1'500 * ms / static_cast<True>(nodes));
+  const True measured = std::min(8 * (round_trip() + 2 * far), 100 * ms);
+  True reserved = 20 * ms;
+  while (reserved < measured) reserved *= 2;
+  // A millisecond for the servers' clocks, which count in milliseconds, and one for the standby's.
+  const True each = reserved + 2 * ms + 2 * (round_trip() + 2 * far);
+  return until_check + static_cast<True>(hanging) * each;
 }
 
 True Scenario::longest_wait() const noexcept {
@@ -24,12 +37,15 @@ True Scenario::longest_wait() const noexcept {
   // A caller that needs several resources is queued for one after the other, at worst after all
   // other callers each time. A turn takes four round trips.
   const True turns = kind == Wanted::several ? 2 * callers * 4 * round_trip() : 0;
+  // At worst, the turns of all others come first, and each of those clients hangs.
+  const bool freezes = between_freezes + freeze_at > 0;
+  const True hanging = freezes ? callers * longest_hold + callers * longest_idle_beside(1) : 0;
   // Readers are let in between every two writers.
-  return std::max(2'000 * ms, turns) + callers * longest_read + longest_idle();
+  return std::max(2'000 * ms, turns) + callers * longest_read + hanging + longest_idle();
 }
 
 double Scenario::least_used() const noexcept {
-  if (kind != Wanted::permits || between_waiter_ends > 0) return 0;
+  if (kind != Wanted::permits || between_waiter_ends + between_freezes + freeze_at > 0) return 0;
   // A hand-over takes two round trips: a release reaches the node, which notifies the successor,
   // which asks. It takes two more if the hold is as short and nodes pass permits on in different
   // orders.

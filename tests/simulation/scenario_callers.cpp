@@ -189,6 +189,24 @@ void draw_bounds(Scenario& s, std::uint64_t seed) {
   s.between_waiter_ends = 300 * ms;
 }
 
+void draw_freezes(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 47 + 61);
+  const bool planted =
+      s.mutant == Mutant::only_the_last_stands_by || s.mutant == Mutant::the_late_stay_first;
+  if (planted) {
+    s.kind = Wanted::exclusive;
+    s.foreign = 0;
+    s.clients = 4;
+    s.resources = 1;
+    s.between_freezes = 1'000 * ms;
+    s.chaos = 10'000 * ms;
+  }
+  // A client that hangs may keep the first of several resources from everybody.
+  const bool suits = s.steady && s.runs_scripts && s.foreign == 0 && s.kind != Wanted::several;
+  if (s.mutant != Mutant::none || !suits || !random.per_mille(200)) return;
+  s.between_freezes = random.between(100, 1'000) * ms;
+}
+
 void draw_foreign(Scenario& s, std::uint64_t seed) {
   Random random(seed * 23 + 41);
   const bool planted = s.mutant == Mutant::wins_are_lost;

@@ -27,6 +27,8 @@ void draw_permits(Scenario& s, std::uint64_t seed);
 void draw_bounds(Scenario& s, std::uint64_t seed);
 /// An operator who breaks locks. Draws from a stream of its own.
 void draw_operator(Scenario& s, std::uint64_t seed);
+/// Lets clients hang while they wait, many of them at once. Draws from a stream of its own.
+void draw_freezes(Scenario& s, std::uint64_t seed);
 /// Another library's clients among ours.
 void draw_foreign(Scenario& s, std::uint64_t seed);
 /// Leases that another client takes over. Draws from a stream of its own.

@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 22;
+constexpr std::size_t fault_kinds = 23;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -101,6 +101,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   const bool becomes_blank = forgets || scenario_.between_crashes > 0;
   if (scenario_.restart_guard && becomes_blank) plan(operator_looks, Kind::operate, 0);
   plan(scenario_.chaos, Kind::heal, 0);
+  if (scenario_.freeze_at > 0) plan(scenario_.freeze_at, Kind::freeze, 0);
 }
 
 Simulation::Outcome Simulation::run(std::string* story) {
@@ -226,6 +227,8 @@ void Simulation::happen(const Event& event) {
       if (client.paused_until > now_) return plan(client.paused_until, Kind::job, event.a, event.b);
       return do_job(event.a);
     }
+    case Kind::freeze:
+      return freeze_queued();
   }
 }
 
@@ -306,7 +309,8 @@ True Simulation::between_faults(std::size_t kind) const {
       scenario_.between_script_flushes, scenario_.between_evictions,
       scenario_.between_deaths,         scenario_.between_forgeries,
       scenario_.between_swaps,          scenario_.between_standstills,
-      scenario_.between_counter_resets, scenario_.between_copies};
+      scenario_.between_counter_resets, scenario_.between_copies,
+      scenario_.between_freezes};
   return means[kind];
 }
 
@@ -389,6 +393,8 @@ void Simulation::fault(std::size_t kind) {
       if (!nodes_[node].running) return;
       tell("a replica attaches to node ", node, ", or is long gone");
       return nodes_[node].change_backlog();
+    case 22:
+      return freeze_waiters();
     default:
       if (!nodes_[node].running) return;
       tell("node ", node, " is a replica from now on");
@@ -424,6 +430,31 @@ void Simulation::end_waiters() {
   // Half of the waiting clients at once, so that a live client is queued after several dead ones.
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     if (random_.per_mille(500) && only_waits(i)) end_client(i, 1'000 * ms);
+  }
+}
+
+void Simulation::freeze(std::uint32_t index) {
+  tell("client ", index, " hangs");
+  clients_[index].paused_until = scenario_.chaos;
+  for (std::uint32_t slot = 0; slot < clients_[index].slots.size(); ++slot) {
+    progress_.freezes(caller(index, slot), now_);
+  }
+}
+
+void Simulation::freeze_waiters() {
+  // Half of the waiting clients at once, but never the first, for which resources may be free.
+  for (std::uint32_t i = 1; i < clients_.size(); ++i) {
+    const bool goes_on = clients_[i].paused_until <= now_;
+    if (random_.per_mille(500) && goes_on && only_waits(i)) freeze(i);
+  }
+}
+
+void Simulation::freeze_queued() {
+  const bool has_permits = scenario_.kind == Wanted::permits;
+  const ModelQueue& queue = nodes_[0].queue(has_permits ? any_permit : 0);
+  for (std::size_t place = 0; place < queue.size(); ++place) {
+    if (!scenario_.frozen[place]) continue;
+    freeze(static_cast<std::uint32_t>(client_of(queue.at(place)) % clients_.size()));
   }
 }
 

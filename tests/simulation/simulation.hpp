@@ -85,6 +85,7 @@ class Simulation {
     foreign_answered,
     swap_back,  // a node's own database comes back
     job,        // a holder's call reaches the thread of its client's loop
+    freeze,     // the clients at some queue positions hang
   };
   struct Event {
     True at;
@@ -253,6 +254,9 @@ class Simulation {
   void swap_away(std::uint32_t node);
   void swap_back(std::uint32_t node);
   void end_waiters();
+  void freeze(std::uint32_t client);
+  void freeze_waiters();
+  void freeze_queued();
   /// Whether the client has no claim, sends no request at the moment, and has no reservation.
   [[nodiscard]] bool only_waits(std::uint32_t client) const;
   void step_clock(std::uint32_t node);

@@ -183,6 +183,7 @@ Request Simulation::request_for(std::uint32_t index, const core::Request& comman
   switch (command.stamp.verb) {
     case Verb::join_queue:
     case Verb::leave_queue:
+    case Verb::check_queue:
       request.number = terms.queue_mode;
       request.token = std::exchange(request.client, 0);
       break;

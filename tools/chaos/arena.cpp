@@ -170,7 +170,7 @@ void Arena::begin(const Fault& fault) {
   } else if (fault.node) {
     break_node(fault, *servers_[*fault.node]);
   } else {
-    break_contender(fault);
+    break_contenders(fault);
   }
 }
 
@@ -188,7 +188,7 @@ void Arena::heal(const Fault& fault) {
   } else if (fault.node) {
     mend_node(fault, *servers_[*fault.node]);
   } else {
-    mend_contender(fault);
+    mend_contenders(fault);
   }
 }
 
@@ -304,29 +304,28 @@ void Arena::look_at_markers() {
   was_closed_ = closed && !needs_operator_;
 }
 
-std::size_t Arena::one_of(const Fault& fault) const noexcept {
-  std::size_t slot = 0;
-  while (slot + 1 < contenders_.size() && (fault.contenders >> slot & 1U) == 0) ++slot;
-  return slot;
-}
-
-void Arena::break_contender(const Fault& fault) {
-  Contender& contender = contenders_[one_of(fault)];
-  if (contender.state != Contender::State::running) return;
-  if (fault.form == FaultForm::contender_stopped) {
-    static_cast<void>(::kill(-contender.pid, SIGSTOP));
-    return;
+void Arena::break_contenders(const Fault& fault) {
+  for (std::size_t slot = 0; slot < contenders_.size(); ++slot) {
+    Contender& contender = contenders_[slot];
+    const bool is_met = (fault.contenders >> slot & 1U) != 0;
+    if (!is_met || contender.state != Contender::State::running) continue;
+    if (fault.form == FaultForm::contender_killed) {
+      end(contender);
+      contender.state = Contender::State::killed;
+    } else {
+      static_cast<void>(::kill(-contender.pid, SIGSTOP));
+    }
   }
-  end(contender);
-  contender.state = Contender::State::killed;
 }
 
-void Arena::mend_contender(const Fault& fault) {
-  const std::size_t slot = one_of(fault);
-  if (fault.form == FaultForm::contender_killed) {
-    start_contender(slot);
-  } else if (contenders_[slot].state == Contender::State::running) {
-    static_cast<void>(::kill(-contenders_[slot].pid, SIGCONT));
+void Arena::mend_contenders(const Fault& fault) {
+  for (std::size_t slot = 0; slot < contenders_.size(); ++slot) {
+    if ((fault.contenders >> slot & 1U) == 0) continue;
+    if (fault.form == FaultForm::contender_killed) {
+      start_contender(slot);
+    } else if (contenders_[slot].state == Contender::State::running) {
+      static_cast<void>(::kill(-contenders_[slot].pid, SIGCONT));
+    }
   }
 }
 

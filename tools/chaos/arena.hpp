@@ -78,9 +78,8 @@ class Arena {
   void break_node(const Fault& fault, FaultServer& server);
   void mend_node(const Fault& fault, FaultServer& server);
   void set_links(const Fault& fault, LinkRule rule);
-  void break_contender(const Fault& fault);
-  void mend_contender(const Fault& fault);
-  [[nodiscard]] std::size_t one_of(const Fault& fault) const noexcept;
+  void break_contenders(const Fault& fault);
+  void mend_contenders(const Fault& fault);
   [[nodiscard]] std::uint16_t other_port(std::size_t node) const;
   /// Opens a deployment that clients cannot repair, again and again until it succeeds: as its
   /// operator would, with `quorum-lock bootstrap`.

@@ -13,6 +13,7 @@ using std::chrono::milliseconds;
 enum class Target {
   node,
   contender,
+  contenders,  ///< several at once
   links,
   name,  ///< the server to which a node's name leads some contenders
   machine
@@ -56,6 +57,8 @@ constexpr Row rows[] = {
     {FaultForm::node_stopped, FaultKind::pause, "stopped", Target::node, Lasting::while_},
     {FaultForm::contender_stopped, FaultKind::pause, "contender-stopped", Target::contender,
      Lasting::while_},
+    {FaultForm::contenders_frozen, FaultKind::pause, "contenders-frozen", Target::contenders,
+     Lasting::long_while},
     {FaultForm::clients_paused, FaultKind::pause, "client-pause", Target::node, Lasting::while_},
     {FaultForm::link_held, FaultKind::partition, "link-held", Target::links, Lasting::while_},
     {FaultForm::replies_held, FaultKind::partition, "replies-held", Target::links, Lasting::while_},
@@ -236,6 +239,8 @@ class Planner {
         return on_node(fault);
       case Target::contender:
         return on_contender(fault);
+      case Target::contenders:
+        return on_contenders(fault);
       case Target::links:
         return on_links(fault);
       case Target::name:
@@ -349,6 +354,21 @@ class Planner {
     if (contender_busy_[contender] > fault.begin) return false;
     contender_busy_[contender] = fault.end;
     fault.contenders = std::uint64_t{1} << contender;
+    faults_.push_back(fault);
+    return true;
+  }
+
+  bool on_contenders(Fault& fault) {
+    std::size_t others = request_.contenders;
+    const std::uint64_t met = draw_met();
+    for (std::size_t contender = 0; contender < request_.contenders; ++contender) {
+      const bool is_met = (met >> contender & 1U) != 0 && others > 1;
+      if (!is_met || contender_busy_[contender] > fault.begin) continue;
+      --others;
+      contender_busy_[contender] = fault.end;
+      fault.contenders |= std::uint64_t{1} << contender;
+    }
+    if (fault.contenders == 0) return false;
     faults_.push_back(fault);
     return true;
   }

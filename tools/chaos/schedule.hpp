@@ -42,15 +42,16 @@ enum class FaultForm {
   contender_killed,       ///< SIGKILL; another one takes its place
   node_stopped,           ///< SIGSTOP, then SIGCONT
   contender_stopped,
-  clients_paused,  ///< CLIENT PAUSE
-  link_held,       ///< nothing passes, all arrives in the end: half-open for a side that gave up
-  replies_held,    ///< requests are executed, their replies arrive late
-  replies_lost,    ///< requests are executed, their replies never arrive
-  link_refused,    ///< connections are reset, and new ones too
-  clients_killed,  ///< CLIENT KILL
-  clock_leaps,     ///< forward, and back when no key from before the leap is left
-  clock_set_back,  ///< a little, for good
-  node_restarted,  ///< an orderly end; comes back with its data
+  contenders_frozen,  ///< as contender_stopped, several at once and for seconds, but not all
+  clients_paused,     ///< CLIENT PAUSE
+  link_held,          ///< nothing passes, all arrives in the end: half-open for a side that gave up
+  replies_held,       ///< requests are executed, their replies arrive late
+  replies_lost,       ///< requests are executed, their replies never arrive
+  link_refused,       ///< connections are reset, and new ones too
+  clients_killed,     ///< CLIENT KILL
+  clock_leaps,        ///< forward, and back when no key from before the leap is left
+  clock_set_back,     ///< a little, for good
+  node_restarted,     ///< an orderly end; comes back with its data
   node_restarted_empty,
   scripts_flushed,  ///< SCRIPT FLUSH
   link_delayed,

@@ -328,7 +328,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
 
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   const Plan plan = wait_queue_.plan(acquisition, at_latest);
-  agenda_.set(acquisition, std::min(plan.next_try, *acquisition.give_up));
+  agenda_.set(acquisition, std::min(plan.wakes_at(), *acquisition.give_up));
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
@@ -354,7 +354,11 @@ void Engine::fire(Acquisition& acquisition) {
       voters_.record_all_absent(acquisition);
       return finish(acquisition, Errc::unavailable);
     case Acquisition::State::backing_off:
-      return out_of_time ? finish(acquisition, acquisition.refusal.why) : try_again(acquisition);
+      if (out_of_time) return finish(acquisition, acquisition.refusal.why);
+      if (now_ >= acquisition.waiting.plan.next_try) return try_again(acquisition);
+      wait_queue_.check(acquisition);
+      return agenda_.set(acquisition,
+                         std::min(acquisition.waiting.plan.wakes_at(), *acquisition.give_up));
     case Acquisition::State::in_round: {
       Claim& claim = *claims_.find(acquisition.claim);
       // The votes of an earlier attempt explain more than those of one that was cut short.

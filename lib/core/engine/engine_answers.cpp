@@ -116,6 +116,7 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
       return names_.answered(answer);
     case Verb::join_queue:
     case Verb::leave_queue:
+    case Verb::check_queue:
       return wait_queue_.answered(answer.node, answer.stamp, answer);
     case Verb::track:
       return take_tracked(answer);

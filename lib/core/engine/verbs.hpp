@@ -42,6 +42,7 @@ enum class Verb : std::uint8_t {
   prune_fencing_numbers,  ///< forget fencing numbers that are days old
   join_queue,             ///< be queued for a key, to be notified in turn
   leave_queue,
+  check_queue,            ///< whether the key is free although clients are queued for it
   track,                  ///< notify us of the next change of a key
   read_marker,            ///< GET of the marker, after votes or to confirm it
   read_floor_and_marker,  ///< read_marker, and before it the floor of fencing numbers
@@ -125,6 +126,7 @@ inline constexpr std::array<VerbRow, verbs> rows{{
     {Verb::prune_fencing_numbers, "prune-fencing-numbers", upkeep, script},
     {Verb::join_queue, "join-queue", upkeep, script},
     {Verb::leave_queue, "leave-queue", upkeep, script},
+    {Verb::check_queue, "check-queue", upkeep, script},
     {Verb::track, "track", upkeep, plain},
     {Verb::read_marker, "read-marker", upkeep, plain},
     {Verb::read_floor_and_marker, "read-floor-and-marker", upkeep, plain},
@@ -229,7 +231,7 @@ template <typename IsTrue>
   return verb == Verb::write_marker || verb == Verb::mark_plain;
 }
 [[nodiscard]] constexpr bool is_about_queue(Verb verb) noexcept {
-  return verb == Verb::join_queue || verb == Verb::leave_queue;
+  return verb == Verb::join_queue || verb == Verb::leave_queue || verb == Verb::check_queue;
 }
 
 }  // namespace redlock::core

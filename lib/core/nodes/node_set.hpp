@@ -29,6 +29,10 @@ class NodeSet {
   }
   /// One bit per node; the lowest bit is the first node.
   [[nodiscard]] constexpr std::uint16_t bits() const noexcept { return bits_; }
+  /// The first node of a set that is not empty.
+  [[nodiscard]] constexpr NodeIndex lowest() const noexcept {
+    return static_cast<NodeIndex>(std::countr_zero(bits_));
+  }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
   [[nodiscard]] constexpr std::size_t size() const noexcept {
     // Written out: without the processor's instruction, std::popcount is a call into the runtime,

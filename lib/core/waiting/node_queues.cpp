@@ -84,6 +84,37 @@ void NodeQueues::note_position(Entry& entry, const Answer& answer) {
   if (answer.ticket == key.ticket) key.at_ticket.add(answer.node);
 }
 
+NodeSet NodeQueues::able_to_check(const Entry& entry) const {
+  const NodeSet queued = nodes_.open(entry.second.queued & subscriptions_.open());
+  return queued - keys_.being_taken(entry) - entry.second.free;
+}
+
+void NodeQueues::check(Entry& entry) {
+  Key& key = entry.second;
+  const NodeSet nodes = able_to_check(entry);
+  if (nodes.empty()) return;
+  const NodeSet after = nodes - NodeSet::first(key.checked + std::size_t{1});
+  key.checked = (after.empty() ? nodes : after).lowest();
+  check(entry, NodeSet::of(key.checked));
+}
+
+void NodeQueues::check(Entry& entry, NodeSet nodes) {
+  entry.second.checking = entry.second.checking | nodes;
+  send(entry, Verb::check_queue, nodes, Mode{0});
+}
+
+bool NodeQueues::note_check(Entry& entry, NodeIndex node, bool is_free) {
+  Key& key = entry.second;
+  if (!is_free) key.free.remove(node);
+  if (!is_free || key.free.has(node)) return false;
+  key.free.add(node);
+  if (key.free.size() >= settings_.quorum) return true;
+  // A node that missed the holder's request is free while the others are not.
+  const NodeSet others = able_to_check(entry);
+  if (key.checking.empty() && !others.empty()) check(entry, others);
+  return false;
+}
+
 void NodeQueues::raise_tickets(Entry& entry) {
   Key& key = entry.second;
   if (key.ticket == 0 || key.queued.size() < settings_.quorum) return;
@@ -95,11 +126,11 @@ void NodeQueues::raise_tickets(Entry& entry) {
 void NodeQueues::send_in_full(Entry& entry, NodeIndex node, const Stamp& stamp) {
   if (stamp.was_in_full() || nodes_.open(NodeSet::of(node)).empty()) return;
   // If a request to do the opposite was sent after this one, only the later request is sent again.
-  const bool joins = stamp.verb == Verb::join_queue;
-  if (entry.second.asked.has(node) != joins) return;
+  const bool leaves = stamp.verb == Verb::leave_queue;
+  if (entry.second.asked.has(node) == leaves) return;
   Mode mode = stamp.mode();
   // A ticket that other nodes have given us is better than a new one.
-  if (joins && entry.second.ticket > 0) mode &= static_cast<Mode>(~back);
+  if (!leaves && entry.second.ticket > 0) mode &= static_cast<Mode>(~back);
   send(entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
 }
 

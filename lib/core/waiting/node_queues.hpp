@@ -53,6 +53,11 @@ class NodeQueues {
   void give_back(Entry& entry, NodeIndex node);
   /// Notes the queue position that the node's answer reports.
   void note_position(Entry& entry, const Answer& answer);
+  /// Asks one node whether the key is free, each time another one that has queued the client.
+  void check(Entry& entry);
+  /// A node answered that question. If it is the first that finds the key free, asks the others.
+  /// Returns whether a quorum finds the key free.
+  bool note_check(Entry& entry, NodeIndex node, bool is_free);
   /// Raises the client's tickets to its highest one, so that all nodes have the contenders in one
   /// order.
   void raise_tickets(Entry& entry);
@@ -75,6 +80,9 @@ class NodeQueues {
   /// A Position or a Leave; kept in the stamp of the request.
   using Mode = std::uint8_t;
   [[nodiscard]] static Position position_of(const Key& key);
+  /// Nodes that can be asked whether the key is free, and have not found it free.
+  [[nodiscard]] NodeSet able_to_check(const Entry& entry) const;
+  void check(Entry& entry, NodeSet nodes);
   void send(const Entry& entry, Verb verb, NodeSet nodes, Mode mode,
             ScriptForm form = ScriptForm::digest);
 

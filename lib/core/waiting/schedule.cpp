@@ -20,6 +20,9 @@ constexpr Duration longest_outage_pause = std::chrono::milliseconds(250);
 /// lost.
 constexpr Duration shortest_sleep = std::chrono::milliseconds(2400);
 
+/// The shortest wait of a sleeping client until it checks the key, on another node each time.
+constexpr Duration shortest_until_check = std::chrono::milliseconds(400);
+
 /// The shortest pause between attempts that compete with other libraries' clients.
 constexpr Duration early_pause = std::chrono::milliseconds(5);
 
@@ -43,7 +46,10 @@ Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
   if (is_early(acquisition)) {
     next = std::min(next, later(now_, random_.between(early_pause, 2 * early_pause)));
   }
-  waiting.plan = {next, sleeps && !waiting.retry_at};
+  waiting.plan = {.next_try = next, .asleep = sleeps && !waiting.retry_at};
+  // A lock of another library is polled, or tracked.
+  const bool checks = waiting.plan.asleep && !waiting.tracks && is_first_of_ours(acquisition);
+  if (checks) waiting.plan.next_check = later(now_, until_check());
   if (waiting.queued && !waiting.plan.asleep) keys_.find_for(acquisition)->second.has_awake = true;
   return waiting.plan;
 }
@@ -131,21 +137,28 @@ bool Schedule::others_try(const Acquisition& acquisition) {
   return others;
 }
 
+Duration Schedule::until_check() {
+  // Each check is a request to one of the nodes, an attempt one to each of them.
+  const auto nodes = static_cast<std::int64_t>(settings_.nodes.size());
+  const Duration shortest =
+      std::max(shortest_until_check, Duration(std::chrono::seconds(28)) / (5 + 18 * nodes));
+  return random_.between(shortest, shortest + shortest / 20);
+}
+
 bool Schedule::is_first(const Acquisition& acquisition) {
   const bool of_permits = acquisition.terms.traits().is_chosen && acquisition.waiting.queued;
-  if (of_permits) return is_first_for_permit(acquisition);
-  if (!acquisition.waiting.has_ticket) return true;  // as far as is known here
+  if (!of_permits && !acquisition.waiting.has_ticket) return true;  // as far as is known here
+  if (of_permits && !is_first_of_ours(acquisition)) return false;
   return !keys_.find_for(acquisition)->second.first.empty();
 }
 
-bool Schedule::is_first_for_permit(const Acquisition& acquisition) {
-  const WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
+bool Schedule::is_first_of_ours(const Acquisition& acquisition) {
   bool is_ours = false;
-  keys_.each_waiter(key, [&](const Acquisition& first) {
+  keys_.each_waiter(keys_.find_for(acquisition)->second, [&](const Acquisition& first) {
     is_ours = &first == &acquisition;
     return WaitedKeys::Visited::enough;
   });
-  return is_ours && !key.first.empty();
+  return is_ours;
 }
 
 bool Schedule::is_early(const Acquisition& acquisition) {

@@ -45,6 +45,8 @@ class Schedule {
   /// Whether a quorum has notified the acquisition. Without a ticket, nodes that granted its last
   /// attempt count, too.
   [[nodiscard]] bool is_notified_by_quorum(const Acquisition& acquisition) const;
+  /// How long a sleeping client waits until it asks another node whether the key is free.
+  [[nodiscard]] Duration until_check();
   /// If a node says that it is the acquisition's turn, the acquisition tries again after the other
   /// nodes had the time to say so.
   void wait_in_turn(Acquisition& acquisition);
@@ -78,9 +80,8 @@ class Schedule {
   /// Whether a node says that the client is first in its queue. An acquisition without a ticket
   /// counts as first.
   [[nodiscard]] bool is_first(const Acquisition& acquisition);
-  /// For an acquisition that waits for a permit: whether it is the first of ours, and we are first
-  /// on a node.
-  [[nodiscard]] bool is_first_for_permit(const Acquisition& acquisition);
+  /// Whether the acquisition is the first of this client's waiters for its key.
+  [[nodiscard]] bool is_first_of_ours(const Acquisition& acquisition);
   /// Whether the acquisition asks often, because nodes do not notify us when they become free and
   /// other libraries' clients are quick to take them.
   [[nodiscard]] bool is_early(const Acquisition& acquisition);

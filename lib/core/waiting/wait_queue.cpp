@@ -46,6 +46,10 @@ WaitQueue::WaitQueue(const Settings& settings, const Nodes& nodes, Outbox& outbo
 void WaitQueue::try_again(Acquisition& acquisition) {
   NodeSet& notified = acquisition.waiting.notified_by;
   const bool may_be_out = !can_have_ticket(acquisition);
+  if (acquisition.waiting.queued) {
+    WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
+    key.free = key.watched_on = NodeSet();
+  }
   if (acquisition.waiting.queued && may_be_out) {
     // These nodes are asked again after this attempt. Until then, our other waiters stay asleep.
     WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
@@ -187,6 +191,7 @@ void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out
   if (schedule_.hand_on_watch(acquisition, key)) wake_next(key, never, false);
   const bool others_wait = !key.waiters.empty();
   if (!others_wait) keys_.forget_later(key);
+  hand_on_checks(key);
   key.late = key.asked | taken_out;
   if (left == Left::granted) key.granted_permit = acquisition.permit;
   // If the acquisition needs several resources, any of them may be reserved for us on any node.
@@ -223,6 +228,14 @@ void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisiti
   if (key.permits > 0) note_missed(key, acquisition);
   // Waiters after it were not woken by its notification.
   wake(key, 0, false);
+}
+
+void WaitQueue::hand_on_checks(const WaitedKeys::Key& key) {
+  keys_.each_waiter(key, [&](const Acquisition& next) {
+    const bool sleeps = next.state == Acquisition::State::backing_off && next.waiting.plan.asleep;
+    if (sleeps) woken_.push_back({next.index, next.waiting.plan.next_try});
+    return Visited::enough;
+  });
 }
 
 void WaitQueue::wake_next(const WaitedKeys::Key& key, Instant at_latest, bool at_once) {

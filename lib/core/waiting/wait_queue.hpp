@@ -78,6 +78,9 @@ class WaitQueue {
     return schedule_.plan(acquisition, at_latest);
   }
 
+  /// The time of Plan::next_check has come: asks a node whether the key is free.
+  void check(Acquisition& acquisition);
+
   /// Whether any acquisition of this client waits for the resource.
   [[nodiscard]] bool has_waiters(std::string_view resource);
   /// Whether clients waited for the resource lately.
@@ -141,6 +144,8 @@ class WaitQueue {
   void note_missed(WaitedKeys::Key& key, const Acquisition& gone);
   void wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once,
             Waked how = Waked::in_turn);
+  /// A waiter of the key has left: the first one of the others checks the key from now on.
+  void hand_on_checks(const WaitedKeys::Key& key);
   /// Wakes the first waiter that is not making an attempt.
   void wake_next(const WaitedKeys::Key& key, Instant at_latest, bool at_once);
 
@@ -151,6 +156,10 @@ class WaitQueue {
 
   // wait_queue_events.cpp
   void changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how);
+  /// A node chose this client as the standby. Returns false if that means nothing: the client has
+  /// just asked, and the nodes that then reserved the key for somebody are too few, because the
+  /// others have a holder.
+  bool note_standby(WaitedKeys::Key& key, NodeIndex node);
   /// A permit was reserved for us.
   void notified_of_permit(const Notification& event);
   /// Which waiters are planned anew.
@@ -160,6 +169,9 @@ class WaitQueue {
     all,    ///< all waiters: nodes notified them
   };
   void plan_anew(WaitedKeys::Key& key, Planned who);
+  /// A quorum finds that nobody has the key, for example because the client that it was reserved
+  /// for hangs: the first of our waiters asks, unless it is asking.
+  void found_free(const WaitedKeys::Key& key);
   /// The node no longer notifies us.
   void lost(NodeIndex node);
 

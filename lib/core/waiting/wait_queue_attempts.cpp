@@ -65,6 +65,11 @@ void WaitQueue::note_contended(std::string_view resource) {
   if (key.waiters.empty()) keys_.forget_later(key);
 }
 
+void WaitQueue::check(Acquisition& acquisition) {
+  queues_.check(*keys_.find_for(acquisition));
+  acquisition.waiting.plan.next_check = later(now_, schedule_.until_check());
+}
+
 void WaitQueue::asked(const Acquisition& acquisition, NodeSet nodes) {
   if (!acquisition.waiting.queued) return;
   WaitedKeys::Key& key = keys_.find_for(acquisition)->second;

@@ -22,15 +22,30 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
     return;
   }
   if (stamp.verb == Verb::leave_queue) return;
+  const bool checks = stamp.verb == Verb::check_queue;
+  if (checks && entry != nullptr) entry->second.checking.remove(node);
   const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
   if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
   const bool was_first = !entry->second.first.empty();
   queues_.note_position(*entry, answer);
+  if (checks) {
+    const bool is_free = answer.reply == Reply::gone;
+    if (queues_.note_check(*entry, node, is_free)) found_free(entry->second);
+    return;
+  }
   if (answer.reply == Reply::gone) note_notified(entry->second, node);
   if (!entry->second.waiters.empty()) queues_.raise_tickets(*entry);
   const bool becomes_first = !was_first && !entry->second.first.empty();
   if (answer.reply == Reply::gone) return plan_anew(entry->second, Planned::all);
   plan_anew(entry->second, becomes_first ? Planned::first : Planned::awake);
+}
+
+void WaitQueue::found_free(const WaitedKeys::Key& key) {
+  keys_.each_waiter(key, [&](const Acquisition& first) {
+    const bool waits = first.state == Acquisition::State::backing_off;
+    if (waits) woken_.push_back({first.index, now_, true});
+    return Visited::enough;
+  });
 }
 
 void WaitQueue::plan_anew(WaitedKeys::Key& key, Planned who) {
@@ -121,6 +136,19 @@ void WaitQueue::notified_of_permit(const Notification& event) {
   wake(queue->second, event.before, true);
 }
 
+bool WaitQueue::note_standby(WaitedKeys::Key& key, NodeIndex node) {
+  key.watched_on.add(node);
+  bool has_just_asked = false;
+  keys_.each_waiter(key, [&](const Acquisition& first) {
+    has_just_asked = first.state == Acquisition::State::in_round ||
+                     now_ < later(first.refusal.began, reserved_for());
+    return Visited::enough;
+  });
+  if (has_just_asked && key.watched_on.size() < settings_.quorum) return false;
+  key.watch_until = later(now_, reserved_for() + std::chrono::milliseconds(1));
+  return true;
+}
+
 void WaitQueue::notified(const Notification& event) {
   subscriptions_.heard(event.node);
   if (const auto any = any_permit_of(event.key)) {
@@ -128,9 +156,7 @@ void WaitQueue::notified(const Notification& event) {
     if (queue != nullptr && queue->second.permits > 0) return notified_of_permit(event);
   }
   WaitedKeys::Entry* const entry = &keys_.note(event.key);
-  if (event.before > 0) {
-    entry->second.watch_until = later(now_, reserved_for() + std::chrono::milliseconds(1));
-  }
+  if (event.before > 0 && !note_standby(entry->second, event.node)) return;
   if (entry->second.waiters.empty()) {
     keys_.forget_later(entry->second);
     if (event.before == 0) queues_.give_back(*entry, event.node);

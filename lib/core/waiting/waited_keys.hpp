@@ -63,18 +63,23 @@ class WaitedKeys {
     NodeSet at_ticket;        ///< nodes on which the client has `ticket`
     NodeSet first;            ///< nodes in whose queue the client is first
     std::optional<std::uint32_t> last_attempt{};  ///< the acquisition that last asked with a ticket
-    NodeSet taking;  ///< nodes that `last_attempt` asked and that have not refused it
-    NodeSet late;    ///< nodes whose outdated notification may be on its way
+    NodeSet taking;         ///< nodes that `last_attempt` asked and that have not refused it
+    NodeSet late;           ///< nodes whose outdated notification may be on its way
+    NodeIndex checked = 0;  ///< the node that was last asked whether the key is free
+    NodeSet checking;       ///< nodes that have not answered that
+    NodeSet free;           ///< nodes that have found it free since the last attempt
     Instant watch_until = Instant::min();  ///< Waiting::watch_until of the next waiter
+    NodeSet watched_on;  ///< nodes that have chosen the client as the standby since it asked
 
     /// The client has left all queues of the key.
     void forget_position() noexcept {
-      asked = queued = at_ticket = first = NodeSet();
+      asked = queued = at_ticket = first = free = NodeSet();
       ticket = 0;
     }
     /// The node no longer notifies the client, as far as is known.
     void forget(NodeIndex node) noexcept {
-      for (NodeSet* const nodes : {&asked, &queued, &at_ticket, &first, &taking, &late})
+      for (NodeSet* const nodes :
+           {&asked, &queued, &at_ticket, &first, &taking, &late, &checking, &free})
         nodes->remove(node);
     }
   };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,7 +13,13 @@ namespace redlock::core {
 /// When a waiting acquisition asks again.
 struct Plan {
   Instant next_try{};
+  /// When a node is asked whether the key is free. Instant::max(): another acquisition of this
+  /// client asks for all of them.
+  Instant next_check = Instant::max();
   bool asleep = false;  ///< a quorum will notify it before `next_try`, unless messages get lost
+
+  /// When the acquisition next has something to do.
+  [[nodiscard]] Instant wakes_at() const noexcept { return std::min(next_try, next_check); }
 };
 
 /// The state of an acquisition's waiting.

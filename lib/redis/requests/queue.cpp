@@ -58,6 +58,13 @@ void append_leave(Writer& out, const core::Terms& terms) {
   out.script(leave);
 }
 
+void append_check(Writer& out, const core::Terms& terms) {
+  const Decimal permits(terms.permits);
+  scripts::Check check{.resource = out.resource(), .client = terms.client};
+  if (terms.permits > 0) check.permits = permits.view();
+  out.script(check);
+}
+
 constexpr std::array all_queue_requests{
     Row{
         .verb = Verb::join_queue,
@@ -84,6 +91,14 @@ constexpr std::array all_queue_requests{
         .values = 1,
         .encode = append_leave,
         .meaning = count,
+    },
+    Row{
+        .verb = Verb::check_queue,
+        .letter = 'C',
+        .replies = {Reply::taken, Reply::gone, Reply::script_missing, Reply::error},
+        .values = 1,
+        .encode = append_check,
+        .meaning = [](Dialect, Values v) noexcept { return classify_queued(*v[0]); },
     },
     Row{
         .verb = Verb::track,

@@ -55,6 +55,7 @@ if kind ~= 'none' then
     else
       local left = held_for(key, now)
       if left <= 0 and args.client ~= '' then
+        stand_by(key, (group == 'shared' and '~' or '') .. args.client)
         pass_on(key, args.reservation_ms)
       end
       return {-1, 'writer', left > 0 and math.min(left, writer - now) or writer - now}

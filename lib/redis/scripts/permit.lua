@@ -76,6 +76,9 @@ if client ~= '' and args.ticket ~= '' and not mine then
   first = call('zrange', queue, 0, 0)[1]
 end
 if first ~= '' then
+  if waits and free[1] then
+    stand_by(prefix, client)
+  end
   for _, name in ipairs(free) do
     local successor = pass_on(name, args.reservation_ms)
     if successor == client then

@@ -82,6 +82,7 @@ for rank, i in ipairs(order) do
     if queues then
       enqueue(key, client, args.ticket, args.remember_ms)
     end
+    stand_by(key, client)
     pass_on(key, args.reservation_ms)
   end
   if holder then

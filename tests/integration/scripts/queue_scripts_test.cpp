@@ -245,6 +245,72 @@ TEST_F(ScriptsOfTheGone, TheLastThatIsThereWatches) {
   EXPECT_EQ(notification.elements[2].string, "1r");
 }
 
+/// Clients that listen, and wait for "r" in this order: "first", "second", "last".
+class ScriptsOfChecks : public ScriptsOfTheGone {
+ protected:
+  void SetUp() override {
+    ScriptsOfTheGone::SetUp();
+    hold("token");
+    for (const char* client : {"first", "second", "last"}) {
+      queue({client});
+      listeners_.push_back(RespClient::unix_socket(server_->unix_path()));
+      listeners_.back().call({"SUBSCRIBE", std::string("redlock:wake:") + client});
+    }
+  }
+  /// Whether the check finds the resource free.
+  static bool finds_free(const std::string& client) {
+    const Reply reply =
+        server_->command({"EVAL", std::string(redis::scripts::check.text), "1", "r", client});
+    EXPECT_EQ(reply.elements.size(), 3U) << reply;
+    return reply.elements.size() == 3 && reply.elements[0].integer == 0;
+  }
+  static std::optional<std::string> standby() { return server_->get("redlock:node:watch:r"); }
+
+ private:
+  std::vector<RespClient> listeners_;
+};
+
+TEST_F(ScriptsOfChecks, TheOneThatCheckedLastStandsBy) {
+  EXPECT_FALSE(finds_free("last"));
+  EXPECT_FALSE(finds_free("second"));
+  ASSERT_EQ(number(Verb::release, "token"), 1);
+  EXPECT_EQ(server_->get("r"), "redlock:next:first");
+  EXPECT_EQ(standby(), "second");
+}
+
+TEST_F(ScriptsOfChecks, TheLastStandsByIfTheOneThatCheckedIsTheSuccessor) {
+  EXPECT_FALSE(finds_free("first"));
+  ASSERT_EQ(number(Verb::release, "token"), 1);
+  EXPECT_EQ(standby(), "last");
+}
+
+TEST_F(ScriptsOfChecks, FindAResourceFreeThatNobodyHasAndReserveNothing) {
+  EXPECT_FALSE(finds_free("second"));
+  server_->command({"DEL", "r"});
+  EXPECT_TRUE(finds_free("second"));
+  EXPECT_EQ(server_->get("r"), std::nullopt);
+  server_->command({"SET", "r", "redlock:cooldown"});
+  EXPECT_FALSE(finds_free("second")) << "nobody may have it until the interval ends";
+}
+
+TEST_F(ScriptsOfChecks, FindAResourceFreeThatOnlyAWriterReservationIsLeftOf) {
+  server_->command({"DEL", "r"});
+  server_->command({"ZADD", "r", "0", "group:shared", "9999999999999", "writer"});
+  EXPECT_TRUE(finds_free("second"));
+  server_->command({"ZADD", "r", "9999999999999", "hold:token"});
+  EXPECT_FALSE(finds_free("second"));
+}
+
+TEST_F(ScriptsOfChecks, TheOneThatPassesAResourceOnStandsByForItsSuccessor) {
+  server_->command({"DEL", "r"});
+  const Reply taken =
+      server_->command({"EVAL", std::string(redis::scripts::take.text), "2", "numbers", "r",
+                        "another", "60000", "0", "0", "second", "0", "30000", "1000"});
+  EXPECT_EQ(taken.elements.at(0).integer, -1) << taken;
+  EXPECT_EQ(server_->get("r"), "redlock:next:first");
+  EXPECT_EQ(standby(), "second");
+}
+
 /// The client "both" needs "a" and "b", and "one" only one of them.
 class ScriptsOfSeveral : public Scripts {
  protected:

@@ -90,8 +90,8 @@ bool ModelNode::has_turn(std::size_t resource, std::uint64_t client) const {
 bool ModelNode::has_waiter(std::size_t resource, std::uint64_t client) const {
   const ModelQueue& queue = memory_.queues[resource];
   const bool queued = queue.has(client) || queue.has(client | sharing);
-  const bool watches =
-      memory_.watches[resource] != 0 && client_of(memory_.watchers[resource]) == client;
+  const Memory::Standby& standby = memory_.standbys[resource];
+  const bool watches = standby.ends != 0 && client_of(standby.client) == client;
   return queued || has_turn(resource, client) || watches;
 }
 
@@ -209,6 +209,9 @@ Response ModelNode::execute(const Request& request, True now) {
       break;
     case Verb::leave_queue:
       by_script(Script::leave, [&] { leave_queue(request, now, response); });
+      break;
+    case Verb::check_queue:
+      by_script(Script::check, [&] { check_queue(request, now, response); });
       break;
     case Verb::read_marker:
       response.reply = Reply::marker;

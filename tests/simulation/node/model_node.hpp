@@ -289,8 +289,12 @@ class ModelNode {
     std::int64_t quarantine_until = 0;
     std::int64_t awaited_until = 0;                       // until when somebody waits for anything
     std::array<ModelQueue, most_resources + 1> queues{};  // the waiting clients
-    std::array<std::int64_t, most_resources + 1> watches{};    // until when a standby is on duty
-    std::array<std::uint64_t, most_resources + 1> watchers{};  // the standby
+    struct Standby {
+      std::uint64_t client = 0;
+      std::int64_t ends = 0;
+      bool notified = false;
+    };
+    std::array<Standby, most_resources + 1> standbys{};
     std::array<std::set<std::uint64_t>, most_resources + 1> admitted{};  // admitted readers
     struct Before {
       std::set<std::uint64_t> holds;
@@ -312,6 +316,7 @@ class ModelNode {
     break_lock,
     queue,
     leave,
+    check,
     mark
   };
   static constexpr std::size_t scripts = static_cast<std::size_t>(Script::mark) + 1;
@@ -357,6 +362,8 @@ class ModelNode {
                           True now);
   /// pass_on() of parts/waiters.lua.
   void pass_on(std::size_t resource, const Request& request, True now);
+  /// stand_by() of parts/waiters.lua.
+  void stand_by(std::size_t resource, std::uint64_t client, std::int64_t millis);
   void keep_watch(std::size_t resource, const Request& request, std::int64_t millis);
   [[nodiscard]] bool is_free(std::size_t resource) const {
     return memory_.keys[resource].last() == 0;
@@ -370,6 +377,9 @@ class ModelNode {
   std::int64_t enqueue(std::size_t resource, std::uint64_t client, std::int64_t ticket, True now);
   void queue_refused(const Request& request, True now, Response& response);
   void join_queue(const Request& request, True now, Response& response);
+  void check_queue(const Request& request, True now, Response& response);
+  /// Whether nobody has the resource, although clients wait for it.
+  [[nodiscard]] bool finds_free(const Request& request, True now);
   [[nodiscard]] bool is_first_alone(const Request& request);
   void leave_queue(const Request& request, True now, Response& response);
   void give_permits_back(const Request& request, True now);

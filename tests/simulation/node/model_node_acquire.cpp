@@ -57,7 +57,10 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
   response.writer = key.writer != 0 && !let_in;
   if (response.writer) {
     const bool waits = request.client != 0;
-    if (waits && is_open(request.resource, now)) pass_on(request.resource, request, now);
+    if (waits && is_open(request.resource, now)) {
+      stand_by(request.resource, request.client | (request.group == 1 ? sharing : 0), millis);
+      pass_on(request.resource, request, now);
+    }
     return;
   }
   if (key.group != request.group) key = {};
@@ -130,6 +133,7 @@ void ModelNode::take_permit(const Request& request, True now, Response& response
     response.ticket = enqueue(any_permit, request.client, *request.ticket, now);
   }
   const bool others = !queue.empty();
+  if (others && waits && !free.empty()) stand_by(any_permit, request.client, millis);
   for (const std::size_t i : free) {
     if (!others) break;
     pass_on(i, request, now);
@@ -191,6 +195,7 @@ void ModelNode::take(const Request& request, True now, Response& response) {
     const bool others_first = !queue.empty() && queue.at(0) != request.client;
     if ((queues || keeps) && is_open(resource, now) && others_first) {
       if (queues) enqueue(resource, request.client, *request.ticket, now);
+      stand_by(resource, request.client, clock.milliseconds(now));
       pass_on(resource, request, now);
     }
     response.number = resource == request.resource ? 1 : 2;

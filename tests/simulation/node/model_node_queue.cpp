@@ -145,7 +145,7 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
     successor = tell(queued, From::front, 0, 0, resource);
   }
   if (successor == 0) return;
-  memory_.queues[queued].remove(successor);
+  if (mutant_ != Mutant::the_late_stay_first) memory_.queues[queued].remove(successor);
   if ((successor & sharing) != 0) {
     pass_on_to_readers(resource, successor, request, now);
   } else {
@@ -156,13 +156,21 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
   keep_watch(queued, request, millis);
 }
 
+void ModelNode::stand_by(std::size_t resource, std::uint64_t client, std::int64_t millis) {
+  // Longer than it takes until the client asks this node again.
+  constexpr std::int64_t remembered_for = 4500;
+  if (mutant_ == Mutant::only_the_last_stands_by) return;
+  memory_.standbys[resource] = {client, millis + remembered_for, false};
+}
+
 void ModelNode::keep_watch(std::size_t resource, const Request& request, std::int64_t millis) {
   const ModelQueue& queue = memory_.queues[resource];
-  std::uint64_t& watcher = memory_.watchers[resource];
-  if (memory_.watches[resource] > millis && queue.has(watcher)) return;
-  const std::uint64_t last = tell(resource, From::back, 0, 1, resource);
-  memory_.watches[resource] = last != 0 ? millis + request.reserved_ms : 0;
-  watcher = last;
+  Memory::Standby& standby = memory_.standbys[resource];
+  const bool is_queued = standby.ends > millis && queue.has(standby.client);
+  if (is_queued && standby.notified) return;
+  const bool comes = is_queued && publish(client_of(standby.client), resource, 1);
+  const std::uint64_t next = comes ? standby.client : tell(resource, From::back, 0, 1, resource);
+  standby = {next, next != 0 ? millis + request.reserved_ms : 0, true};
 }
 
 void ModelNode::join_queue(const Request& request, True now, Response& response) {
@@ -204,6 +212,25 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
   response.is_first = queue.at(0) == client;
 }
 
+void ModelNode::check_queue(const Request& request, True now, Response& response) {
+  const ModelQueue& queue = memory_.queues[request.resource];
+  const bool alone = queue.has(request.token);
+  const std::uint64_t client = request.token | (alone ? 0 : sharing);
+  response.ticket = queue.ticket(client);
+  response.is_first = queue.at(0) == client;
+  if (response.ticket > 0) stand_by(request.resource, client, clock.milliseconds(now));
+  response.reply = finds_free(request, now) ? Reply::gone : Reply::taken;
+}
+
+bool ModelNode::finds_free(const Request& request, True now) {
+  if (mutant_ == Mutant::only_the_last_stands_by) return false;
+  if (request.resource != any_permit) return is_open(request.resource, now);
+  for (std::size_t permit = 0; permit < request.permits; ++permit) {
+    if (is_free(permit)) return true;
+  }
+  return false;
+}
+
 bool ModelNode::is_first_alone(const Request& request) {
   const std::uint64_t first = memory_.queues[request.resource].at(0);
   const bool alone = client_of(first) == request.token && (first & sharing) == 0;
@@ -213,9 +240,8 @@ bool ModelNode::is_first_alone(const Request& request) {
 void ModelNode::leave_queue(const Request& request, True now, Response& response) {
   const bool was_first = is_first_alone(request);
   memory_.queues[request.resource].remove_all(request.token);
-  if (client_of(memory_.watchers[request.resource]) == request.token) {
-    memory_.watches[request.resource] = 0;
-  }
+  Memory::Standby& standby = memory_.standbys[request.resource];
+  if (client_of(standby.client) == request.token) standby.ends = 0;
   response.reply = Reply::done;
   if (request.permits > 0) return give_permits_back(request, now);
   Key& key = memory_.keys[request.resource];

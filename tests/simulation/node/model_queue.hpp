@@ -53,6 +53,10 @@ class ModelQueue {
   /// Whether somebody was queued lately, which is all that a plain command sees.
   [[nodiscard]] bool exists() const { return next_ > 1 || !entries_.empty(); }
   [[nodiscard]] bool has(std::uint64_t client) const { return score(client).has_value(); }
+  /// The client's ticket; 0: it is not queued.
+  [[nodiscard]] std::int64_t ticket(std::uint64_t client) const {
+    return score(client).value_or(0);
+  }
   /// The client at that queue position; 0: nobody.
   [[nodiscard]] std::uint64_t at(std::size_t place) const {
     return place < entries_.size() ? entries_[place].client : 0;

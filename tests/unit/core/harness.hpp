@@ -72,6 +72,7 @@ class Harness {
       // Pruning is left out of the text: see pruned().
       if (request != nullptr && request->stamp.verb == Verb::prune_fencing_numbers) continue;
       if (is_about_notifications(command) && !shows_notifications) continue;
+      if (request != nullptr && is_check(request->stamp) && !shows_checks) continue;
       if (std::holds_alternative<ProbeSubscription>(command) && answers_probes) continue;
       if (!text.empty()) text += "; ";
       text +=
@@ -83,6 +84,7 @@ class Harness {
         append(text, step(Release{CallId::none, claim}));
       }
     }
+    if (!shows_checks) append(text, answer_checks());
     const NodeSet probed = std::exchange(probed_, NodeSet());
     if (!answers_probes) return text;
     probed.each([&](NodeIndex node) { append(text, step(Subscribed{node})); });
@@ -95,6 +97,8 @@ class Harness {
   /// Whether the text shows commands about notifications; otherwise the harness answers those about
   /// queues.
   bool shows_notifications = false;
+  /// Whether the text shows checks of keys that are waited for; otherwise they find nothing.
+  bool shows_checks = false;
   std::string tick() { return step(TimePassed{}); }
   std::string end_turn() { return step(TurnEnd{}); }
 
@@ -342,6 +346,18 @@ class Harness {
       }
     }
   }
+  static bool is_check(const Stamp& stamp) { return stamp.verb == Verb::check_queue; }
+  std::string answer_checks() {
+    std::string text;
+    for (NodeIndex node = 0; node < open_.size(); ++node) {
+      while (!open_[node].empty() && is_check(open_[node].front())) {
+        const Stamp stamp = open_[node].front();
+        open_[node].pop_front();
+        append(text, step(Answer{node, stamp, Reply::error}));
+      }
+    }
+    return text;
+  }
   void answer_pruning(NodeIndex node) {
     while (!open_[node].empty() && open_[node].front().verb == Verb::prune_fencing_numbers) {
       const Stamp stamp = open_[node].front();
@@ -411,6 +427,8 @@ class Harness {
         return "queue";
       case Verb::leave_queue:
         return "leave";
+      case Verb::check_queue:
+        return "check";
       case Verb::raise_fence:
         return "raise";
       case Verb::break_lock:
@@ -496,6 +514,8 @@ class Harness {
       case Verb::join_queue:
       case Verb::leave_queue:
         return verb(asked) + " " + std::string(terms.resource) + how(request) + in_full + nodes;
+      case Verb::check_queue:
+        return verb(asked) + " " + std::string(terms.resource) + in_full + nodes;
       case Verb::track:
         return (terms.tracked == Tracked::queue ? "track queue of " : "track ") +
                std::string(terms.resource) + nodes;

@@ -3,7 +3,7 @@
 
 -- In a queue, a '~' precedes the id of a reader.
 local function id_of(member)
-  return (string.gsub(member, '^~', ''))
+  return (string.gsub(member, '^%??~?', ''))
 end
 
 local function is_reader(member)
@@ -100,18 +100,27 @@ local function pass_on_to_readers(key, reader, milliseconds)
   let_in_readers(key, milliseconds)
 end
 
--- Chooses the standby, who notices a successor that hangs: the last client in the queue. It remains the standby for
--- `milliseconds`, unless it stops waiting.
+-- The queued client has just sent a request, so it does not hang: it is the next standby. A '?' precedes a client that
+-- has not been notified yet.
+local function stand_by(key, member)
+  redis.pcall('set', 'redlock:node:watch:' .. key, '?' .. member, 'PX', 4500)
+end
+
+-- Chooses the standby, who notices a successor that hangs: the client that was heard from last, or else the last one in
+-- the queue. It remains the standby for `milliseconds`, unless it stops waiting.
 local function keep_watch(key, milliseconds)
   local queue, watch = 'redlock:node:queue:' .. key, 'redlock:node:watch:' .. key
   local watching = redis.pcall('get', watch)
   if watching and redis.pcall('zscore', queue, watching) then
     return
   end
-  -- Only the member '', the next ticket, comes after the last client.
-  local last = tell(queue, 'zrevrange', 1, 1, key)
-  if last then
-    redis.pcall('set', watch, last, 'PX', milliseconds)
+  local standby = type(watching) == 'string' and string.match(watching, '^%?(.+)')
+  if not standby or not redis.pcall('zscore', queue, standby) or publish(standby, 1, key) == 0 then
+    -- Only the member '', the next ticket, comes after the last client.
+    standby = tell(queue, 'zrevrange', 1, 1, key)
+  end
+  if standby then
+    redis.pcall('set', watch, standby, 'PX', milliseconds)
   elseif watching then
     redis.pcall('del', watch)
   end

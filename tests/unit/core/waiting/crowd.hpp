@@ -94,7 +94,7 @@ class Crowd {
     Answer event{node, stamp, to_attempts};
     if (stamp.verb == Verb::release || stamp.verb == Verb::release_plain) {
       event.reply = to_attempts == Reply::granted ? Reply::released : Reply::gone;
-    } else if (stamp.verb == Verb::join_queue) {
+    } else if (stamp.verb == Verb::join_queue || stamp.verb == Verb::check_queue) {
       event.reply = Reply::taken;
       event.ticket = 1;
     } else if (stamp.verb == Verb::leave_queue) {

@@ -183,6 +183,7 @@ TEST(Patience, begins_anew_when_a_quorum_notified) {
 
 TEST(Patience, only_becomes_shorter) {
   Queued h;
+  h.pass(30ms);
   h.notified(0, "resource", 1);
   EXPECT_EQ(h.until_deadline(), 21ms);
   h.pass(5ms);

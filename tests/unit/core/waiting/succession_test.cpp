@@ -219,6 +219,7 @@ TEST(Reservations, are_not_polled_by_who_is_first_no_more) {
 
 TEST(Reservations, have_a_watcher_come_when_they_are_over) {
   Queued h;
+  h.pass(30ms);
   h.notified(1, "resource", 1);
   EXPECT_EQ(h.pass(h.engine().reserved_for()), "");
   EXPECT_EQ(h.pass(1ms), "take t3 ticket 7 -> 0 1 2");
@@ -226,6 +227,7 @@ TEST(Reservations, have_a_watcher_come_when_they_are_over) {
 
 TEST(Reservations, that_a_watcher_meets_have_it_come_again_when_they_are_over) {
   Queued h;
+  h.pass(30ms);
   h.notified(1, "resource", 1);
   h.pass(h.engine().reserved_for() + 1ms);
   h.refused({0, 1, 2}, reservation, 9ms, {7});
@@ -239,13 +241,28 @@ TEST(Reservations, have_a_standby_retry_that_is_notified_during_an_attempt) {
   Queued h;
   h.pass(2400ms);
   h.notified(1, "resource", 1);
+  h.notified(2, "resource", 1);
   h.refused({0, 1, 2}, holder, 10s, {7});
   EXPECT_EQ(h.pass(h.engine().reserved_for()), "");
   EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
 }
 
+TEST(Reservations, that_its_own_attempt_caused_on_too_few_nodes_need_no_standby) {
+  Queued h;
+  h.pass(2400ms);
+  h.notified(1, "resource", 1);
+  h.refused({0, 2}, holder, 10s, {7});
+  h.refused({1}, reservation, 20ms, {7});
+  h.notified(1, "resource", 1);
+  EXPECT_EQ(h.pass(1s), "") << "a quorum names the holder, which passes the lock on";
+  h.notified(1, "resource", 1);
+  EXPECT_EQ(h.pass(h.engine().reserved_for() + 1ms), "take t4 ticket 7 -> 0 1 2")
+      << "another client caused this one";
+}
+
 TEST(Reservations, make_the_next_caller_of_a_client_the_standby_when_its_standby_is_granted) {
   Queued h;
+  h.pass(30ms);
   h.notified(1, "resource", 1);
   h.notified(0, "resource");
   h.notified(1, "resource");
@@ -260,6 +277,7 @@ TEST(Reservations, make_another_caller_of_a_client_the_standby_when_its_standby_
   Queued h;
   h.acquire(2, 10s, 60s);
   h.refuse(holder);
+  h.pass(30ms);
   h.notified(1, "resource", 1);
   h.cancel(1);
   EXPECT_EQ(h.pass(h.engine().reserved_for()), "");

@@ -117,6 +117,65 @@ TEST(Queues, send_notifications_that_are_not_lost_during_an_attempt) {
   EXPECT_EQ(h.tick(), "take t4 ticket 7 -> 0 1 2");
 }
 
+/// A client that is queued, and whose checks the text shows.
+struct Checking : Queued {
+  Checking() { shows_checks = true; }
+};
+
+TEST(Checks, ask_one_node_after_the_other_and_each_less_than_once_per_second) {
+  Checking h;
+  EXPECT_EQ(h.pass(470ms), "");
+  EXPECT_EQ(h.pass(5ms), "check resource -> 1");
+  h.queued({1}, {7});
+  EXPECT_EQ(h.pass(475ms), "check resource -> 2");
+  h.queued({2}, {7});
+  EXPECT_EQ(h.pass(475ms), "check resource -> 0");
+  h.queued({0}, {7});
+}
+
+TEST(Checks, that_find_the_key_free_on_a_quorum_have_the_client_ask_at_once) {
+  Checking h;
+  h.pass(475ms);
+  EXPECT_EQ(h.placed({1}, Reply::gone, {}, {}, {7}), "check resource -> 0 2");
+  EXPECT_EQ(h.placed({2}, Reply::gone, {}, {}, {7}), "take t3 ticket 7 -> 0 1 2");
+}
+
+TEST(Checks, do_not_ask_again_a_node_that_was_free_while_the_others_were_not) {
+  Checking h;
+  h.pass(475ms);
+  h.placed({1}, Reply::gone, {}, {}, {7});
+  EXPECT_EQ(h.queued({0, 2}, {7}), "");
+  EXPECT_EQ(h.pass(475ms), "check resource -> 2");
+  h.queued({2}, {7});
+  EXPECT_EQ(h.pass(475ms), "check resource -> 0");
+  EXPECT_EQ(h.placed({0}, Reply::gone, {}, {}, {7}), "take t3 ticket 7 -> 0 1 2") << "two now";
+}
+
+TEST(Checks, that_find_the_key_taken_change_nothing) {
+  Checking h;
+  h.pass(475ms);
+  EXPECT_EQ(h.queued({1}, {7}), "");
+  h.shows_checks = false;
+  EXPECT_EQ(h.pass(1900ms), "");
+  EXPECT_EQ(h.pass(30ms), "take t3 ticket 7 -> 0 1 2") << "as late as without the check";
+}
+
+TEST(Checks, are_made_by_one_of_the_callers_of_a_client) {
+  Checking h;
+  h.acquire(2, 10s, 60s);
+  h.refuse(holder);
+  EXPECT_EQ(h.pass(475ms), "check resource -> 1");
+  h.queued({1}, {7});
+  h.cancel(1);
+  EXPECT_EQ(h.pass(475ms), "check resource -> 2") << "the other caller";
+}
+
+TEST(Checks, are_not_made_of_other_libraries_locks) {
+  Refused h(foreign);
+  h.shows_checks = true;
+  EXPECT_EQ(h.pass(1s).find("check"), std::string::npos);
+}
+
 TEST(Queues, are_not_for_locks_of_others) {
   Refused h("another client's");
   EXPECT_EQ(h.after_refusal, "");
