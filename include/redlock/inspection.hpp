@@ -32,6 +32,11 @@ enum class REDLOCK_EXPORT LockKind {
 /// The resource can be released by this token.
 inline constexpr std::string_view interval_token = "redlock:cooldown";
 
+/// The beginning of the token that nodes store for a resource that is only reserved; the id of the
+/// client that is next follows. A release by this token ends the reservation: nodes pass the
+/// resource on.
+inline constexpr std::string_view reservation_prefix = "redlock:next:";
+
 /// A lock that an operator broke (`Client::break_lock`).
 struct REDLOCK_EXPORT BrokenLock {
   std::chrono::system_clock::time_point time;  ///< by the node's clock, in whole milliseconds

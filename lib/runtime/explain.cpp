@@ -338,7 +338,7 @@ std::optional<Holder> holder_from(std::string_view said) {
   if (said == core::readers_group) return Holder{Holder::Kind::shared};
   if (said == core::waiting_writer) return Holder{Holder::Kind::writer};
   if (said == interval_token) return Holder{Holder::Kind::interval};
-  if (said.starts_with(core::reservation_prefix)) return Holder{Holder::Kind::reserved};
+  if (said.starts_with(reservation_prefix)) return Holder{Holder::Kind::reserved};
   if (const auto owner = core::owner_of(said)) {
     return Holder{Holder::Kind::owned, std::nullopt, std::string(*owner)};
   }

@@ -44,7 +44,7 @@ void describe(const core::NodeVote& vote, const core::ForPeople& people, NodeIns
     describe_holds(vote, people.names, node);
   } else if (vote.text == redis::keys::cooldown) {
     node.kind = LockKind::interval;
-  } else if (vote.text.starts_with(core::reservation_prefix)) {
+  } else if (vote.text.starts_with(reservation_prefix)) {
     node.kind = LockKind::reserved;
   } else if (const auto token = Token::parse(vote.text)) {
     node.kind = LockKind::exclusive;

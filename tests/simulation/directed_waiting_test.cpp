@@ -267,6 +267,61 @@ TEST(Directed, a_hundred_clients_that_hang_cost_a_short_reservation_each) {
   }
 }
 
+/// How often callers are granted what they want: callers of several resources, and of each of two.
+struct Shares {
+  std::string violation;
+  double of_several = 0;  ///< on average of a caller
+  std::array<double, 2> of_each{};
+};
+Shares share(Scenario s, std::size_t several) {
+  const auto outcome = Simulation(s, 1).run();
+  Shares shares{outcome.violation};
+  const auto each = static_cast<double>(s.clients - several) / 2;
+  for (const auto& [caller, count] : outcome.grants_of_callers) {
+    const std::size_t client = caller / 16;
+    const auto grants = static_cast<double>(count);
+    if (client < several) {
+      shares.of_several += grants / static_cast<double>(several);
+    } else {
+      shares.of_each.at(client % 2) += grants / each;
+    }
+  }
+  return shares;
+}
+/// The first resource is held for up to `hold`, the second one for `long_hold`.
+Shares beside_long_holds(std::size_t several, True hold, True long_hold) {
+  Scenario s = saturated(Wanted::several, Wanted::exclusive, several + 16, several);
+  s.longest_hold = hold;
+  s.long_hold = long_hold;
+  s.shortest_ttl_ms = s.longest_ttl_ms = 120'000;
+  s.chaos = std::max<True>(10'000 * ms, 20 * long_hold);
+  return share(s, several);
+}
+
+TEST(Directed, callers_of_several_resources_and_of_each_of_them_are_served_next_to_each_other) {
+  for (const std::size_t several : {1U, 8U}) {
+    const Shares shares = beside_long_holds(several, 4 * ms, 0);
+    EXPECT_EQ(shares.violation, "") << several;
+    EXPECT_GE(shares.of_several, shares.of_each[0] / 4) << several;
+    EXPECT_GE(shares.of_several, shares.of_each[1] / 20) << several;
+    EXPECT_GE(shares.of_each[0], shares.of_several) << several;
+  }
+}
+
+TEST(Directed, a_resource_is_used_while_callers_of_several_wait_for_another_one) {
+  for (const True long_hold : {1'000 * ms, 10'000 * ms}) {
+    const Shares alone = beside_long_holds(0, 40 * ms, long_hold);
+    for (const std::size_t several : {1U, 8U}) {
+      const Shares shares = beside_long_holds(several, 40 * ms, long_hold);
+      const std::string name = std::to_string(several) + " callers of several, one is held for " +
+                               std::to_string(long_hold / ms) + " ms";
+      EXPECT_EQ(shares.violation, "") << name;
+      EXPECT_GE(shares.of_each[0], 0.85 * alone.of_each[0]) << name;
+      EXPECT_GE(shares.of_several, shares.of_each[1] / 4) << name;
+    }
+  }
+}
+
 TEST(Directed, more_than_64_readers_wait_for_a_writer_and_share_what_it_leaves) {
   Scenario s = saturated(Wanted::readers, Wanted::readers, 80, 80);
   s.chaos = 2'000 * ms;

@@ -92,6 +92,8 @@ inline constexpr std::array planted{
     Planted{Mutant::only_the_last_stands_by, "only_the_last_stands_by", "was free", 1000},
     Planted{Mutant::the_late_stay_first, "the_late_stay_first", "was free", 1000},
     Planted{Mutant::downgrade_leaves_a_gap, "downgrade_leaves_a_gap", "invariant 3", 1000},
+    Planted{Mutant::kept_while_it_waits, "kept_while_it_waits", "was kept for", 200},
+    Planted{Mutant::leaves_one_of_several, "leaves_one_of_several", "which gave up", 200},
     Planted{Mutant::lost_is_handed_out, "lost_is_handed_out", "invariant 1", 1000},
     Planted{Mutant::released_after_detach, "released_after_detach", "invariant 1", 1000},
     Planted{Mutant::renewals_repair, "renewals_repair", "invariant 4", 1000},

@@ -65,6 +65,9 @@ class Progress {
   /// Nobody may have the resources before `free_at`, which is later than now for an interval.
   void freed(std::uint64_t resources, bool reads, True free_at) {
     account(free_at);
+    for (const auto& [caller, wait] : waiting_) {
+      if ((wait.resources & resources) != 0) measure_kept(wait.resources, free_at);
+    }
     each(resources, [&](Resource& resource) {
       --resource.holders;
       resource.free_since = std::max(resource.free_since, free_at);
@@ -97,6 +100,9 @@ class Progress {
 
   [[nodiscard]] True longest_wait() const { return longest_wait_; }
   [[nodiscard]] True longest_idle() const { return longest_idle_; }
+  /// The longest time that a resource was free while a caller of it alone waited, because callers
+  /// of several resources kept it.
+  [[nodiscard]] True longest_kept() const { return longest_kept_; }
   /// How often one caller was granted a resource before the same waiting caller, each time in a
   /// call that began when the waiting caller was in the queues.
   [[nodiscard]] std::uint32_t most_overtaken() const { return most_overtaken_; }
@@ -158,6 +164,11 @@ class Progress {
          [now](Resource& resource) { resource.free_since = std::max(resource.free_since, now); });
   }
 
+  /// Ends the stretch for which several resources may have been kept for a caller.
+  void measure_kept(std::uint64_t resources, True now) {
+    if (!std::has_single_bit(resources)) measure(resources, now);
+  }
+
   /// Whether any of the resources may be kept for a caller that waits for another resource as well.
   [[nodiscard]] bool may_be_kept(std::uint64_t resources) {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& entry) {
@@ -173,6 +184,7 @@ class Progress {
   void ends(std::uint32_t caller, True now) {
     account(now);
     if (const auto wait = waiting_.find(caller); wait != waiting_.end()) {
+      measure_kept(wait->second.resources, now);
       count_from(wait->second.resources, now);
       waiting_.erase(wait);
     }
@@ -199,8 +211,11 @@ class Progress {
         free = free && (open || resource.holders < capacity_);
         since = std::max(since, open ? resource.open_since : resource.free_since);
       });
-      if (free && !may_be_kept(wait.resources))
-        longest_idle_ = std::max(longest_idle_, now - since);
+      if (!free) continue;
+      const bool is_kept = may_be_kept(wait.resources);
+      if (!is_kept) longest_idle_ = std::max(longest_idle_, now - since);
+      const bool alone = std::has_single_bit(wait.resources);
+      if (is_kept && alone) longest_kept_ = std::max(longest_kept_, now - since);
     }
   }
 
@@ -212,6 +227,7 @@ class Progress {
   std::uint32_t most_turns_ = 0;
   True longest_wait_ = 0;
   True longest_idle_ = 0;
+  True longest_kept_ = 0;
   True accounted_ = 0;
   double had_ = 0;
   double wanted_ = 0;

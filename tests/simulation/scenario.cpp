@@ -118,6 +118,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_standstills(s, seed);
   draw_counters(s, seed);
   draw_intruders(s, seed);
+  draw_long_holds(s, seed);
   plant_intruders(s);
   draw_handing_on(s, seed);
   draw_operator(s, seed);

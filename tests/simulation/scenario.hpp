@@ -75,6 +75,8 @@ enum class Mutant : std::uint8_t {
   only_the_last_stands_by,  ///< nodes notify the last client in a queue, and checks find nothing
   the_late_stay_first,      ///< a client whose reservation ran out stays first in the queue
   downgrade_is_quiet,       ///< nodes let in no reader when a writer's lease is downgraded
+  kept_while_it_waits,      ///< nodes keep what is free for a caller of several while it waits
+  leaves_one_of_several,    ///< a caller of several that gives up leaves only what it waited for
   downgrade_leaves_a_gap,   ///< nodes have no hold of a downgraded lease
   falls_prove_nothing_evicted,  ///< a number of evictions below the last one counts as none
   falls_are_ignored,            ///< a number of evictions below the last one counts as that one
@@ -262,13 +264,17 @@ struct Scenario {
   bool steady = false;
   True longest_hold = 1 * ms;  ///< steady only
   bool all_wait = false;       ///< steady only: nobody gives up
-  True longest_read = 0;       ///< the longest hold of readers, if others hold for less
+  bool all_give_up = false;    ///< steady only: nobody waits for longer than 60 ms
+  True long_hold = 0;     ///< how long callers of the second resource alone hold it; 0: as others
+  True longest_read = 0;  ///< the longest hold of readers, if others hold for less
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
   [[nodiscard]] True longest_idle() const noexcept;
   /// How long a resource may be free because so many clients hang that are queued one after the
   /// other.
   [[nodiscard]] True longest_idle_beside(std::size_t hanging) const noexcept;
   [[nodiscard]] True longest_wait() const noexcept;
+  /// The longest time that callers of several resources may keep one from a caller of it alone.
+  [[nodiscard]] True longest_kept() const noexcept;
   /// The least share of permits in use, among those that callers have or wait for: see Progress.
   [[nodiscard]] double least_used() const noexcept;
   /// How often the same later caller may overtake a waiting caller; see Progress.

@@ -41,7 +41,13 @@ True Scenario::longest_wait() const noexcept {
   const bool freezes = between_freezes + freeze_at > 0;
   const True hanging = freezes ? callers * longest_hold + callers * longest_idle_beside(1) : 0;
   // Readers are let in between every two writers.
-  return std::max(2'000 * ms, turns) + callers * longest_read + hanging + longest_idle();
+  return std::max(2'000 * ms, turns) + callers * (longest_read + long_hold) + hanging +
+         longest_idle();
+}
+
+True Scenario::longest_kept() const noexcept {
+  // See length_of_turn() in lib/core/waiting/wait_queue_attempts.cpp.
+  return 4'000 * ms + longest_idle();
 }
 
 double Scenario::least_used() const noexcept {
@@ -65,7 +71,7 @@ std::uint32_t Scenario::most_overtaken() const noexcept {
 
 std::uint32_t Scenario::most_turns() const noexcept {
   // Clients that may not run scripts are in no queue. The use of permits has a bound of its own.
-  if (!runs_scripts || foreign > 0 || kind == Wanted::permits) {
+  if (!runs_scripts || foreign > 0 || kind == Wanted::permits || long_hold > 0) {
     return std::numeric_limits<std::uint32_t>::max();
   }
   // Owners enter again, and several resources are waited for one after the other.

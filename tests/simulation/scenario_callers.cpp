@@ -207,6 +207,35 @@ void draw_freezes(Scenario& s, std::uint64_t seed) {
   s.between_freezes = random.between(100, 1'000) * ms;
 }
 
+void draw_long_holds(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 37 + 59);
+  const bool planted =
+      s.mutant == Mutant::kept_while_it_waits || s.mutant == Mutant::leaves_one_of_several;
+  const bool drawn = s.steady && s.kind == Wanted::several && s.mutant == Mutant::none;
+  if (!planted && !(drawn && random.per_mille(300))) return;
+  s.kind = Wanted::several;
+  s.beside = Wanted::exclusive;
+  s.own_resource = s.runs_scripts = true;
+  s.several_per_mille = 1000;
+  s.resources = 2;
+  s.slots = 1;
+  s.clients = static_cast<std::size_t>(random.between(5, 10));
+  s.first_clients = static_cast<std::size_t>(random.between(1, 3));
+  s.long_hold = random.between(100, 2'000) * ms;
+  s.chaos = 10'000 * ms;
+  if (!planted) return;
+  s.foreign = 0;
+  s.longest_interval_ms = s.between_waiter_ends = 0;
+  s.long_hold = 8'000 * ms;
+  s.shortest_ttl_ms = s.longest_ttl_ms = 20'000;
+  s.chaos = 20'000 * ms;
+  // Between the calls of its callers alone, a resource is free.
+  s.think = s.mutant == Mutant::kept_while_it_waits ? 200 * ms : 30 * ms;
+  if (s.mutant == Mutant::kept_while_it_waits) return;
+  s.all_give_up = true;
+  s.longest_hold = 30 * ms;
+}
+
 void draw_foreign(Scenario& s, std::uint64_t seed) {
   Random random(seed * 23 + 41);
   const bool planted = s.mutant == Mutant::wins_are_lost;

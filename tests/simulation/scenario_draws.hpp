@@ -29,6 +29,9 @@ void draw_bounds(Scenario& s, std::uint64_t seed);
 void draw_operator(Scenario& s, std::uint64_t seed);
 /// Lets clients hang while they wait, many of them at once. Draws from a stream of its own.
 void draw_freezes(Scenario& s, std::uint64_t seed);
+/// Callers that hold one of several resources for long, next to callers of several, and of the
+/// other. Draws from a stream of its own.
+void draw_long_holds(Scenario& s, std::uint64_t seed);
 /// Another library's clients among ours.
 void draw_foreign(Scenario& s, std::uint64_t seed);
 /// Leases that another client takes over. Draws from a stream of its own.

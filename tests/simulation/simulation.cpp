@@ -133,6 +133,7 @@ Simulation::Outcome Simulation::run(std::string* story) {
   outcome.tokens = checker_.tokens_heard_of();
   if (scenario_.steady) {
     outcome.longest_wait = progress_.longest_wait();
+    outcome.longest_kept = progress_.longest_kept();
     outcome.longest_idle = progress_.longest_idle();
     outcome.most_overtaken = progress_.most_overtaken();
     outcome.used = progress_.used();
@@ -229,6 +230,8 @@ void Simulation::happen(const Event& event) {
     }
     case Kind::freeze:
       return freeze_queued();
+    case Kind::left:
+      return check_that_it_left(event.a, event.b);
   }
 }
 
@@ -576,6 +579,11 @@ void Simulation::check_progress() {
     checker_.violated("invariant 5: a resource was free for " +
                       in_round_trips(progress_.longest_idle()) +
                       " while a caller waited for it, without faults");
+  }
+  if (progress_.longest_kept() > scenario_.longest_kept()) {
+    checker_.violated("invariant 5: a resource was kept for " +
+                      in_round_trips(progress_.longest_kept()) +
+                      " for callers of several while a caller of it alone waited, without faults");
   }
   if (progress_.longest_wait() > scenario_.longest_wait()) {
     checker_.violated("invariant 5: a caller waited for " +

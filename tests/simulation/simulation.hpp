@@ -47,6 +47,7 @@ class Simulation {
     std::uint64_t calls = 0;           ///< to acquire
     double used = 1.0;  ///< the share of the wanted permits that was used; see Progress
     std::map<std::uint32_t, std::uint64_t> grants_of_callers{};
+    True longest_kept = 0;    ///< see Progress; steady only
     True longest_idle = 0;    ///< longest time that a wanted resource was free; steady only
     std::uint64_t print = 0;  ///< a fingerprint of everything that happened: equal for equal runs
     std::size_t tokens = 0;
@@ -86,6 +87,7 @@ class Simulation {
     swap_back,  // a node's own database comes back
     job,        // a holder's call reaches the thread of its client's loop
     freeze,     // the clients at some queue positions hang
+    left,       // checks whether a client that gave up has left the queues
   };
   struct Event {
     True at;
@@ -416,6 +418,13 @@ class Simulation {
   }
   void hand_to_newcomer(std::uint32_t client, const Slot& slot);
   void take_over(std::uint32_t client);
+  /// Without faults, a client that wanted several resources and gave up has soon left all queues,
+  /// and nothing stays reserved for it. A client that was granted one resource may still be queued,
+  /// if a notification crossed the request that queued it.
+  void expect_it_left(std::uint32_t client);
+  void check_that_it_left(std::uint32_t client, std::uint32_t calls);
+  /// Names what the client has asked for until now.
+  [[nodiscard]] std::uint32_t calls_of(std::uint32_t client) const;
   void release(std::uint32_t client, std::uint32_t slot);
   void plan_act(std::uint32_t client, std::uint32_t slot, True in);
   void plan_hold(std::uint32_t client, std::uint32_t slot);

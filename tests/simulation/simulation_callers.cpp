@@ -32,6 +32,9 @@ void Simulation::plan_hold(std::uint32_t index, std::uint32_t slot) {
   if (scenario_.steady) {
     const bool reads = mine.group == 1 && scenario_.longest_read > 0;
     const True longest = reads ? scenario_.longest_read : scenario_.longest_hold;
+    if (mine.resources == 2 && scenario_.long_hold > 0) {
+      return plan_act(index, slot, scenario_.long_hold);
+    }
     return plan_act(index, slot, random_.below(longest));
   }
   if (scenario_.last_millisecond && random_.per_mille(600)) {
@@ -112,7 +115,9 @@ void Simulation::draw_terms(Wanted kind, Slot& slot, core::Acquire& event) {
 
 void Simulation::draw_steady(const Slot& slot, core::Acquire& event) {
   event.renewal.reset();
-  const std::int64_t dice = scenario_.all_wait ? 0 : random_.below(1000);
+  const std::int64_t dice = scenario_.all_wait      ? 0
+                            : scenario_.all_give_up ? 900
+                                                    : random_.below(1000);
   if (dice < 850) {
     event.wait = core::Duration::max();
   } else if (dice < 950) {
@@ -283,6 +288,30 @@ void Simulation::take_over(std::uint32_t index) {
   }
   tell("client ", index, " takes ", mine.token % 10'000, " over");
   act_handed_on(index, 0);
+}
+
+void Simulation::expect_it_left(std::uint32_t index) {
+  if (!scenario_.steady || scenario_.kind != Wanted::several) return;
+  plan(now_ + 2 * (scenario_.round_trip() + scenario_.far), Kind::left, index, calls_of(index));
+}
+
+std::uint32_t Simulation::calls_of(std::uint32_t index) const {
+  return static_cast<std::uint32_t>(clients_[index].requests);
+}
+
+void Simulation::check_that_it_left(std::uint32_t index, std::uint32_t calls) {
+  const Client& client = clients_[index];
+  const bool waits = std::any_of(client.slots.begin(), client.slots.end(),
+                                 [](const Slot& slot) { return slot.phase == Phase::acquiring; });
+  if (waits || !client.alive || calls_of(index) != calls) return;
+  for (const ModelNode& node : nodes_) {
+    for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
+      if (!node.has_waiter(resource, waiter(index))) continue;
+      return checker_.violated("invariant 5: a node keeps a turn or a place of client " +
+                               std::to_string(index) + ", which gave up, on r" +
+                               std::to_string(resource));
+    }
+  }
 }
 
 void Simulation::release(std::uint32_t index, std::uint32_t slot) {

@@ -176,7 +176,9 @@ Request Simulation::request_for(std::uint32_t index, const core::Request& comman
   request.quiet = terms.quiet;
   request.downgraded = terms.downgraded;
   request.by_token = terms.by_token;
-  request.keeps_first = !terms.kept_before.empty() && resource_of(terms.kept_before) == 1;
+  request.waits_for = terms.waits_for;
+  request.kept = terms.kept;
+  request.keep_ms = std::chrono::floor<milliseconds>(terms.keep).count();
   request.reserved_ms = std::chrono::floor<milliseconds>(terms.reserved_for).count();
   if (!terms.keeper.empty()) request.keeper = number_of(terms.keeper);
   if (terms.marker != nullptr) request.write = *terms.marker;
@@ -230,6 +232,10 @@ void Simulation::plant_in(std::uint32_t index, const core::Request& command,
       break;
     case Mutant::delay_is_ignored:
       if (verb == Verb::break_lock) request.ttl_ms = 1;
+      break;
+    case Mutant::leaves_one_of_several:
+      // The first resource is the one that is kept while the second one is held for long.
+      if (verb == Verb::leave_queue && request.resource == 0) request.token = 1;
       break;
     case Mutant::wins_are_lost:
     case Mutant::reserved_for_the_slowest:
@@ -483,6 +489,7 @@ void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, 
     slot->phase = Phase::idle;
     progress_.gives_up(caller(index, at), now_);
     tell("client ", index, " fails to acquire: ", static_cast<int>(code));
+    expect_it_left(index);
     return plan_act(index, at, random_.below(scenario_.think));
   }
   if (slot->extend == number) {

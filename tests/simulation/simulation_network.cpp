@@ -407,8 +407,7 @@ core::Answer Simulation::answer_of(const Connection& connection, const Response&
   answer.stamp = response.stamp;
   answer.reply = response.reply;
   if (is_reservation(response.holder)) {
-    texts.other =
-        std::string(core::reservation_prefix) + std::to_string(response.holder & ~reservation);
+    texts.other = std::string(reservation_prefix) + std::to_string(response.holder & ~reservation);
     answer.text = texts.other;
   } else if (response.holder == cooldown) {
     answer.text = interval_token;

@@ -17,11 +17,6 @@ inline constexpr std::string_view owner_prefix = "owner ";
 /// A writer waits, and new holds are refused.
 inline constexpr std::string_view waiting_writer = "writer";
 
-/// The prefix of the value of a reserved resource. Nobody holds the resource: for some
-/// milliseconds, the node keeps it for the client that has waited longest, whose id follows. A
-/// reservation is never a vote.
-inline constexpr std::string_view reservation_prefix = "redlock:next:";
-
 /// The owner whose group this is; none: not the group of an owner.
 [[nodiscard]] inline std::optional<std::string_view> owner_of(std::string_view group) noexcept {
   if (!group.starts_with(owner_prefix)) return std::nullopt;

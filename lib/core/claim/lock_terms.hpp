@@ -51,11 +51,13 @@ struct LockTerms : SpecialTerms {
   [[nodiscard]] const std::string& resource_at(std::uint64_t which) const {
     return which > 1 ? more_resources[which - 2] : resource;
   }
-  /// The order in which every client asks for several resources: by their names.
-  [[nodiscard]] std::vector<std::uint64_t> order() const {
+  /// The order in which nodes look at several resources: first at the one that the caller waits for
+  /// (0: none), then at the others by their names, which is the same order for all clients.
+  [[nodiscard]] std::vector<std::uint64_t> order(std::uint64_t waits_for) const {
     std::vector<std::uint64_t> order(more_resources.size() + 1);
     std::iota(order.begin(), order.end(), 1);
     std::sort(order.begin(), order.end(), [&](std::uint64_t one, std::uint64_t other) {
+      if (one == waits_for || other == waits_for) return one != other && one == waits_for;
       return resource_at(one) < resource_at(other);
     });
     return order;

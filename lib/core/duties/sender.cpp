@@ -151,8 +151,10 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
     terms.client = wait_queue_.client_id().view();
     terms.ticket = position->ticket;
     // A release that keeps some of several resources cannot be quiet.
-    terms.quiet = position->quiet && position->kept_before == 0;
-    if (position->kept_before > 0) terms.kept_before = claim.resource_at(position->kept_before);
+    terms.quiet = position->quiet && position->kept == 0;
+    terms.waits_for = position->waits_for;
+    terms.kept = position->kept;
+    terms.keep = position->keep;
     if (position->reserved_for > Duration::zero()) terms.reserved_for = position->reserved_for;
   }
   terms.downgraded = claim.downgraded;

@@ -108,6 +108,11 @@ void Engine::judge_touched() {
       const WaitQueue::Woken one = woken[next++];
       Acquisition& acquisition = acquisitions_.at(one.acquisition);
       if (acquisition.state != Acquisition::State::backing_off) continue;
+      if (one.checks_only) {
+        wait_queue_.plan_check(acquisition);
+        set_wake_up(acquisition);
+        continue;
+      }
       plan_next_try(acquisition, one.at_latest);
       if (one.at_once && acquisition.waiting.plan.next_try <= now_) fire(acquisition);
     }

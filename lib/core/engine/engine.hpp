@@ -202,6 +202,7 @@ class Engine {
   void lose_attempt(Claim& claim, Errc why);
   void pause_or_fail(Acquisition& acquisition);
   void plan_next_try(Acquisition& acquisition, Instant at_latest = Instant::max());
+  void set_wake_up(Acquisition& acquisition);
   void finish(Acquisition& acquisition, Errc code);
   void fire(Acquisition& acquisition);
 

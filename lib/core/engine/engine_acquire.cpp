@@ -327,8 +327,12 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
 }
 
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
-  const Plan plan = wait_queue_.plan(acquisition, at_latest);
-  agenda_.set(acquisition, std::min(plan.wakes_at(), *acquisition.give_up));
+  wait_queue_.plan(acquisition, at_latest);
+  set_wake_up(acquisition);
+}
+
+void Engine::set_wake_up(Acquisition& acquisition) {
+  agenda_.set(acquisition, std::min(acquisition.waiting.plan.wakes_at(), *acquisition.give_up));
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
@@ -355,10 +359,10 @@ void Engine::fire(Acquisition& acquisition) {
       return finish(acquisition, Errc::unavailable);
     case Acquisition::State::backing_off:
       if (out_of_time) return finish(acquisition, acquisition.refusal.why);
+      if (wait_queue_.gives_back(acquisition)) return plan_next_try(acquisition);
       if (now_ >= acquisition.waiting.plan.next_try) return try_again(acquisition);
       wait_queue_.check(acquisition);
-      return agenda_.set(acquisition,
-                         std::min(acquisition.waiting.plan.wakes_at(), *acquisition.give_up));
+      return set_wake_up(acquisition);
     case Acquisition::State::in_round: {
       Claim& claim = *claims_.find(acquisition.claim);
       // The votes of an earlier attempt explain more than those of one that was cut short.

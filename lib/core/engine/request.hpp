@@ -46,17 +46,16 @@ struct Terms {
   bool by_token = false;             ///< the kind of the token's lock is unknown
 
   // --- waiting ---
-  /// If other holders are in the way: for how long nodes refuse new holds, and keep the free ones
-  /// of several resources reserved.
+  /// If other holders are in the way: for how long nodes refuse new holds.
   Duration writer_reservation{};
   /// The client that requests the lock, or that a release queues again.
   std::string_view client{};
   std::optional<std::int64_t> ticket{};  ///< the client's ticket in the queue; none: it is not
                                          ///< queued
   std::int64_t queue_mode = 0;           ///< join_queue, leave_queue: see the scripts
-  /// Release of an attempt at several resources: those before this one stay reserved for `client`,
-  /// as long as `writer_reservation`.
-  std::string_view kept_before{};
+  std::uint64_t waits_for = 0;           ///< take: see QueuePosition
+  std::uint64_t kept = 0;                ///< release: see QueuePosition
+  Duration keep{};                       ///< take, release: see QueuePosition
   bool quiet = false;  ///< release: passes nothing on, because another client will
   /// For how long a node reserves a free resource for the first client in the queue.
   Duration reserved_for = shortest_reservation;

@@ -18,9 +18,14 @@ struct QueuePosition {
   NodeSet unanswered{};  ///< those of `nodes` that had not answered when the lock was granted
   bool again = false;    ///< the attempt was lost, and its release queues the client again
   bool quiet = false;    ///< the release passes nothing on, because another client has the lock
-  /// For several resources: the release keeps those before this one reserved for the client, see
-  /// LockTerms::resource_at(); 0: none.
-  std::uint64_t kept_before = 0;
+  /// The one of several resources that the caller waits for, see LockTerms::resource_at(); 0: none.
+  std::uint64_t waits_for = 0;
+  /// For how long those of several resources that nodes have reserved for the client stay reserved
+  /// for it if another one is in the way; zero: for as long as they are.
+  Duration keep{};
+  /// The attempt was lost, and its release keeps these of several resources reserved for the
+  /// client: a bit for each, from the lowest on, see LockTerms::resource_at().
+  std::uint64_t kept = 0;
   /// For how long the release reserves what it passes on; zero: the usual time.
   Duration reserved_for{};
 };

@@ -18,8 +18,8 @@ bool names_foreign(const Round& lost) {
   return found;
 }
 
-/// The first of several resources, in their order, that fewer than a quorum of the nodes let the
-/// caller have; 0 if there is only one resource.
+/// The first of several resources, in the order of LockTerms::order(), that fewer than a quorum of
+/// the nodes let the caller have; 0 if there is only one resource.
 std::uint64_t find_blocking(const Round& lost, const LockTerms& terms, std::uint64_t waited_for) {
   if (terms.kind() != Kind::several) return 0;
   std::vector<std::size_t> nodes(terms.more_resources.size() + 2);
@@ -30,17 +30,15 @@ std::uint64_t find_blocking(const Round& lost, const LockTerms& terms, std::uint
     ++nodes[which];
     ++past;
   });
-  // Nodes let the caller have the resources before the one that it waited for. Those that have not
-  // answered may still do so.
+  // What comes before the awaited resource is mostly reserved for the caller. Nodes that have not
+  // answered may still let the caller have it.
   const std::size_t pending = lost.pending().size();
   std::uint64_t last = 0;
-  const std::vector<std::uint64_t> order = terms.order();
-  const auto had_until = std::find(order.begin(), order.end(), waited_for);
-  for (auto which = order.begin(); which != order.end(); ++which) {
-    if (nodes[*which] == 0) continue;
-    past -= nodes[*which];
-    last = *which;
-    const bool had_it = had_until != order.end() && which < had_until;
+  for (const std::uint64_t which : terms.order(waited_for)) {
+    if (nodes[which] == 0) continue;
+    past -= nodes[which];
+    last = which;
+    const bool had_it = waited_for > 0 && terms.resource_at(which) < terms.resource_at(waited_for);
     if (past + (had_it ? pending : 0) < lost.quorum()) break;
   }
   return last;

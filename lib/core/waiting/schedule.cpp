@@ -28,7 +28,7 @@ constexpr Duration early_pause = std::chrono::milliseconds(5);
 
 }  // namespace
 
-Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
+void Schedule::plan(Acquisition& acquisition, Instant at_latest) {
   Waiting& waiting = acquisition.waiting;
   const Refusal& refusal = acquisition.refusal;
   const bool is_notified = will_be_notified(acquisition);
@@ -46,12 +46,15 @@ Plan Schedule::plan(Acquisition& acquisition, Instant at_latest) {
   if (is_early(acquisition)) {
     next = std::min(next, later(now_, random_.between(early_pause, 2 * early_pause)));
   }
+  // See WaitQueue::gives_back().
+  if (waiting.keeps_any() && !waiting.has_turn) {
+    next = std::min(next, std::max(now_, waiting.turn_until));
+  }
   waiting.plan = {.next_try = next, .asleep = sleeps && !waiting.retry_at};
   // A lock of another library is polled, or tracked.
   const bool checks = waiting.plan.asleep && !waiting.tracks && is_first_of_ours(acquisition);
   if (checks) waiting.plan.next_check = later(now_, until_check());
   if (waiting.queued && !waiting.plan.asleep) keys_.find_for(acquisition)->second.has_awake = true;
-  return waiting.plan;
 }
 
 Duration Schedule::pause(const Acquisition& acquisition, bool sleeps, bool notices_expiry) {

@@ -34,9 +34,9 @@ class Schedule {
         keys_(keys),
         random_(random) {}
 
-  /// When the acquisition asks again, not later than `at_latest`. Notifications that came since its
-  /// last attempt began make it ask sooner.
-  Plan plan(Acquisition& acquisition, Instant at_latest);
+  /// Sets Waiting::plan: it asks again at `at_latest` at the latest. Notifications that came since
+  /// its last attempt began make it ask sooner.
+  void plan(Acquisition& acquisition, Instant at_latest);
 
   /// Whether nodes notify us when the obstacle of the acquisition goes.
   [[nodiscard]] bool can_be_notified(const Acquisition& acquisition) const;

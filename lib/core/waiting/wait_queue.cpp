@@ -7,8 +7,8 @@
 namespace redlock::core {
 namespace {
 
-/// Visits the resources that are kept for the acquisition. It waits for one of several resources at
-/// a time, in the order of their names, and those before that one are kept.
+/// Visits those of several resources that the acquisition keeps: they were passed on to it in this
+/// turn, and it waits for another one.
 template <typename Visit>
 void each_kept(const Acquisition& acquisition, Visit&& visit) {
   const auto& positions = acquisition.waiting.positions;
@@ -114,34 +114,42 @@ void WaitQueue::begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key) {
 
 void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
   Waiting& waiting = acquisition.waiting;
-  const std::vector<std::uint64_t> order = acquisition.terms.order();
-  const auto rank_of = [&order](std::uint64_t which) {
-    return std::find(order.begin(), order.end(), which) - order.begin();
-  };
-  waiting.positions.resize(order.size());
+  waiting.positions.resize(acquisition.terms.more_resources.size() + 1);
   if (waiting.queued && waiting.blocked_by > 0) {
-    if (rank_of(waiting.blocked_by) < rank_of(blocking)) {
-      // The earlier resource is reserved for us now, and stays reserved while we ask.
-      stop_tracking(acquisition);
-      waiting.positions[waiting.blocked_by - 1].kept_since = waiting.arrival;
-      waiting.queued = false;
-      --queued_;
-      ++keys_.find(acquisition.terms.resource_at(waiting.blocked_by))->second.kept;
-    } else {
-      waiting.positions[waiting.blocked_by - 1].ticket = keys_.find_for(acquisition)->second.ticket;
-      leave_key(acquisition, Left::failed, {});
-    }
+    stop_tracking(acquisition);
+    keep(acquisition);
   }
-  // Resources after the blocking one are not kept: two clients that each keep what the other one
-  // waits for would wait for ever.
-  each_kept(acquisition, [&](std::uint64_t which) {
-    if (rank_of(which) <= rank_of(blocking)) return;
-    leave_kept(acquisition, which, Left::failed);
-  });
+  leave_unkept(acquisition, blocking);
   if (waiting.positions[blocking - 1].kept_since > 0) wait_for_kept(acquisition, blocking);
   waiting.blocked_by = blocking;
-  waiting.reserved = false;
+  waiting.reserved = waiting.has_turn = waiting.is_behind = false;
   waiting.notified_by = NodeSet();
+}
+
+void WaitQueue::leave_unkept(Acquisition& acquisition, std::uint64_t blocking) {
+  Waiting& waiting = acquisition.waiting;
+  // What concerns the awaited resource is put aside, because leaving a queue uses it.
+  const Waiting awaited = waiting;
+  waiting.tracks = waiting.reserved = false;
+  waiting.watch_until = Instant::min();
+  if (awaited.queued) keep(acquisition);
+  each_kept(acquisition, [&](std::uint64_t which) {
+    if (which == blocking || may_keep(acquisition, which, blocking)) return;
+    leave_kept(acquisition, which, Left::failed);
+  });
+  if (!awaited.queued) return;
+  wait_for_kept(acquisition, blocking);
+  waiting.tracks = awaited.tracks;
+  waiting.reserved = awaited.reserved;
+  waiting.watch_until = awaited.watch_until;
+}
+
+void WaitQueue::keep(Acquisition& acquisition) {
+  Waiting& waiting = acquisition.waiting;
+  waiting.positions[waiting.blocked_by - 1].kept_since = waiting.arrival;
+  waiting.queued = false;
+  --queued_;
+  ++keys_.find_for(acquisition)->second.kept;
 }
 
 void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change) {
@@ -232,8 +240,11 @@ void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisiti
 
 void WaitQueue::hand_on_checks(const WaitedKeys::Key& key) {
   keys_.each_waiter(key, [&](const Acquisition& next) {
-    const bool sleeps = next.state == Acquisition::State::backing_off && next.waiting.plan.asleep;
-    if (sleeps) woken_.push_back({next.index, next.waiting.plan.next_try});
+    const Plan& plan = next.waiting.plan;
+    const bool sleeps = next.state == Acquisition::State::backing_off && plan.asleep;
+    if (sleeps && !next.waiting.tracks && plan.next_check == Instant::max()) {
+      woken_.push_back({.acquisition = next.index, .checks_only = true});
+    }
     return Visited::enough;
   });
 }
@@ -248,9 +259,11 @@ void WaitQueue::wake_next(const WaitedKeys::Key& key, Instant at_latest, bool at
 
 void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
   key.has_awake = true;
-  keys_.each_waiter(key, [node, how](Acquisition& acquisition) {
-    acquisition.waiting.notified_by.add(node);
-    if (how == Waked::by_change) acquisition.waiting.saw_change = true;
+  keys_.each_waiter(key, [&](Acquisition& acquisition) {
+    Waiting& waiting = acquisition.waiting;
+    waiting.notified_by.add(node);
+    if (needs_more(acquisition)) waiting.has_turn |= &keys_.find_for(acquisition)->second == &key;
+    if (how == Waked::by_change) waiting.saw_change = true;
     // A reserved permit is for one of our waiters. When that one is granted, the next one asks.
     return acquisition.terms.traits().is_chosen ? Visited::enough : Visited::more;
   });

@@ -54,6 +54,9 @@ class WaitQueue {
   /// The acquisition asks again: notifications count from here on. A node that has notified it may
   /// have taken us out of its queue, and a request without a ticket does not queue us again.
   void try_again(Acquisition& acquisition);
+  /// Whether the turn of an acquisition of several resources is over: what it kept is passed on,
+  /// and it sleeps on.
+  [[nodiscard]] bool gives_back(Acquisition& acquisition);
   /// An attempt begins. Returns whether it is made in this client's name, and with which queue
   /// position. If it is refused, the same request queues the client.
   [[nodiscard]] QueuePosition queue_position(Acquisition& acquisition);
@@ -73,13 +76,12 @@ class WaitQueue {
   [[nodiscard]] Duration reserved_for() const noexcept { return queues_.reserved_for(); }
   void measure_reservation() { queues_.measure_reservation(); }
 
-  /// When a waiting acquisition asks again, not later than `at_latest`.
-  Plan plan(Acquisition& acquisition, Instant at_latest) {
-    return schedule_.plan(acquisition, at_latest);
-  }
+  /// Sets Waiting::plan: the acquisition asks again at `at_latest` at the latest.
+  void plan(Acquisition& acquisition, Instant at_latest) { schedule_.plan(acquisition, at_latest); }
 
   /// The time of Plan::next_check has come: asks a node whether the key is free.
   void check(Acquisition& acquisition);
+  void plan_check(Acquisition& acquisition);
 
   /// Whether any acquisition of this client waits for the resource.
   [[nodiscard]] bool has_waiters(std::string_view resource);
@@ -109,6 +111,8 @@ class WaitQueue {
     std::uint32_t acquisition = 0;
     Instant at_latest = Instant::max();
     bool at_once = false;  ///< a node notified it: it need not wait for the next step
+    /// It checks the key from now on, and its next attempt stays as it is.
+    bool checks_only = false;
   };
   /// The acquisitions woken since the caller last emptied the list, in the order of service.
   [[nodiscard]] std::vector<Woken>& woken() noexcept { return woken_; }
@@ -126,11 +130,15 @@ class WaitQueue {
   void begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key);
   /// Adds the acquisition to the counts of the key's waiters, or takes it from them.
   static void count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change);
-  /// Another one of several resources is in the way from now on. If it comes later in their order,
-  /// the acquisition keeps the earlier ones. Otherwise it leaves the later ones, and keeps its
-  /// tickets for its return.
+  /// Another one of several resources is in the way from now on. The acquisition keeps the one that
+  /// it waited for until now, as well as those that it kept before, while its turn lasts.
   void wait_for_another(Acquisition& acquisition, std::uint64_t blocking);
-  /// A resource that was kept for the acquisition is in its way again.
+  /// Leaves what the acquisition may not keep while it waits for `blocking`, and stores its tickets
+  /// for its return.
+  void leave_unkept(Acquisition& acquisition, std::uint64_t blocking);
+  /// The acquisition keeps the resource that it waits for, and waits for none.
+  void keep(Acquisition& acquisition);
+  /// The acquisition waits for a resource that it kept.
   void wait_for_kept(Acquisition& acquisition, std::uint64_t which);
   void leave_kept(Acquisition& acquisition, std::uint64_t which, Left left);
   /// Leaves the queue in which the acquisition waits, and none in which it keeps its position.
@@ -144,12 +152,21 @@ class WaitQueue {
   void note_missed(WaitedKeys::Key& key, const Acquisition& gone);
   void wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once,
             Waked how = Waked::in_turn);
-  /// A waiter of the key has left: the first one of the others checks the key from now on.
+  /// A waiter of the key has left: the first of the others checks the key from now on.
   void hand_on_checks(const WaitedKeys::Key& key);
   /// Wakes the first waiter that is not making an attempt.
   void wake_next(const WaitedKeys::Key& key, Instant at_latest, bool at_once);
 
   // wait_queue_attempts.cpp
+  /// For how long an acquisition of several resources keeps what is passed on to it.
+  [[nodiscard]] Duration length_of_turn(const Acquisition& acquisition) const;
+  /// How much of the turn is left; zero: it is over.
+  [[nodiscard]] Duration left_of_turn(const Waiting& waiting) const;
+  /// Which of several resources stay reserved after a lost attempt: see QueuePosition::kept.
+  [[nodiscard]] std::uint64_t kept_after(const Acquisition& acquisition) const;
+  /// Whether the acquisition keeps `which` of several resources while it waits for `blocking`.
+  [[nodiscard]] bool may_keep(const Acquisition& acquisition, std::uint64_t which,
+                              std::uint64_t blocking) const;
   /// Whether the acquisition waits for one key that only one holder can have.
   [[nodiscard]] static bool can_have_ticket(const Acquisition& acquisition);
   [[nodiscard]] bool is_contended(const WaitedKeys::Key& key) const;
@@ -160,6 +177,8 @@ class WaitQueue {
   /// just asked, and the nodes that then reserved the key for somebody are too few, because the
   /// others have a holder.
   bool note_standby(WaitedKeys::Key& key, NodeIndex node);
+  /// A node has another client before this one in the queue of the key.
+  void note_behind(const WaitedKeys::Key& key);
   /// A permit was reserved for us.
   void notified_of_permit(const Notification& event);
   /// Which waiters are planned anew.

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "core/waiting/wait_queue.hpp"
+#include "redlock/limits.hpp"
 
 /// The attempts of a waiting acquisition, and the queue positions that they carry.
 namespace redlock::core {
@@ -11,10 +13,58 @@ namespace {
 /// queues at once.
 constexpr Duration contended_for = std::chrono::seconds(1);
 
+/// The longest time for which a caller of several resources keeps what was passed on to it.
+constexpr Duration longest_turn = std::chrono::seconds(4);
+
+static_assert(limits::resources <= 64, "QueuePosition::kept has a bit for each");
+
 }  // namespace
 
 bool WaitQueue::can_have_ticket(const Acquisition& acquisition) {
   return acquisition.give_up && acquisition.terms.traits().has_ticket;
+}
+
+Duration WaitQueue::length_of_turn(const Acquisition& acquisition) const {
+  // Twice as long after each turn in vain: the others hold the resources for longer than that.
+  const unsigned doublings = std::min(acquisition.waiting.vain_turns, 12U);
+  return std::min({reserved_for() * (1 << doublings), longest_turn, *acquisition.give_up - now_});
+}
+
+Duration WaitQueue::left_of_turn(const Waiting& waiting) const {
+  return waiting.turn_until > now_ ? waiting.turn_until - now_ : Duration::zero();
+}
+
+std::uint64_t WaitQueue::kept_after(const Acquisition& acquisition) const {
+  const Waiting& waiting = acquisition.waiting;
+  const std::uint64_t refused = acquisition.refusal.resource;
+  const std::uint64_t blocking = refused > 0 ? refused : waiting.blocked_by;
+  std::uint64_t kept = 0;
+  for (std::uint64_t which = 1; which <= waiting.positions.size(); ++which) {
+    const bool has = which == waiting.blocked_by || waiting.positions[which - 1].kept_since > 0;
+    const bool stays = has && which != blocking && may_keep(acquisition, which, blocking);
+    if (stays) kept |= std::uint64_t{1} << (which - 1);
+  }
+  return kept;
+}
+
+bool WaitQueue::may_keep(const Acquisition& acquisition, std::uint64_t which,
+                         std::uint64_t blocking) const {
+  const Waiting& waiting = acquisition.waiting;
+  if (waiting.turn_until <= now_) return false;
+  // Two clients that each keep what the other one waits for lose time. So no client keeps a
+  // resource while it waits for an earlier one that another client has first.
+  const bool is_behind = (waiting.is_behind && blocking == waiting.blocked_by) ||
+                         acquisition.refusal.obstacle == Obstacle::reservation;
+  const LockTerms& terms = acquisition.terms;
+  return !is_behind || terms.resource_at(which) < terms.resource_at(blocking);
+}
+
+bool WaitQueue::gives_back(Acquisition& acquisition) {
+  Waiting& waiting = acquisition.waiting;
+  if (!waiting.keeps_any() || waiting.has_turn || now_ < waiting.turn_until) return false;
+  ++waiting.vain_turns;
+  leave_unkept(acquisition, waiting.blocked_by);
+  return true;
 }
 
 bool WaitQueue::is_contended(const WaitedKeys::Key& key) const {
@@ -44,6 +94,14 @@ QueuePosition WaitQueue::queue_position(Acquisition& acquisition) {
     return position;
   }
   position.as_client = true;
+  if (acquisition.terms.kind() == Kind::several) {
+    if (std::exchange(waiting.has_turn, false)) {
+      waiting.turn_began = now_;
+      waiting.turn_until = later(now_, length_of_turn(acquisition));
+    }
+    position.waits_for = waiting.blocked_by;
+    position.keep = left_of_turn(waiting);
+  }
   waiting.has_ticket = tickets;
   if (waiting.has_ticket) {
     WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
@@ -67,6 +125,10 @@ void WaitQueue::note_contended(std::string_view resource) {
 
 void WaitQueue::check(Acquisition& acquisition) {
   queues_.check(*keys_.find_for(acquisition));
+  plan_check(acquisition);
+}
+
+void WaitQueue::plan_check(Acquisition& acquisition) {
   acquisition.waiting.plan.next_check = later(now_, schedule_.until_check());
 }
 
@@ -100,10 +162,10 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
 
 void WaitQueue::restore_position(const Acquisition& acquisition, QueuePosition& position,
                                  NodeSet nodes) {
-  if (acquisition.waiting.queued && acquisition.terms.kind() == Kind::several &&
-      position.as_client) {
-    position.kept_before = acquisition.refusal.resource;
-    position.again = position.kept_before > 0;
+  if (acquisition.terms.kind() == Kind::several && position.as_client) {
+    position.kept = kept_after(acquisition);
+    position.keep = left_of_turn(acquisition.waiting);
+    position.again = position.kept != 0;
     return;
   }
   nodes = nodes & position.nodes;

@@ -33,6 +33,7 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
     if (queues_.note_check(*entry, node, is_free)) found_free(entry->second);
     return;
   }
+  if (!answer.is_first && entry->second.need_more > 0) note_behind(entry->second);
   if (answer.reply == Reply::gone) note_notified(entry->second, node);
   if (!entry->second.waiters.empty()) queues_.raise_tickets(*entry);
   const bool becomes_first = !was_first && !entry->second.first.empty();
@@ -45,6 +46,22 @@ void WaitQueue::found_free(const WaitedKeys::Key& key) {
     const bool waits = first.state == Acquisition::State::backing_off;
     if (waits) woken_.push_back({first.index, now_, true});
     return Visited::enough;
+  });
+}
+
+void WaitQueue::note_behind(const WaitedKeys::Key& key) {
+  keys_.each_waiter(key, [&](Acquisition& acquisition) {
+    Waiting& waiting = acquisition.waiting;
+    const bool waits_for_it = &keys_.find_for(acquisition)->second == &key;
+    if (!waits_for_it || waiting.is_behind || !waiting.keeps_any()) return Visited::more;
+    waiting.is_behind = true;
+    leave_unkept(acquisition, waiting.blocked_by);
+    // The resource will go to others first: the turn is no longer than the shortest one.
+    waiting.turn_until = std::min(waiting.turn_until, later(waiting.turn_began, reserved_for()));
+    if (acquisition.state == Acquisition::State::backing_off) {
+      woken_.push_back({acquisition.index, waiting.plan.next_try});
+    }
+    return Visited::more;
   });
 }
 

@@ -36,6 +36,16 @@ struct Waiting {
   };
   /// Queue positions for several resources: see LockTerms::resource_at().
   std::vector<Position> positions;
+  bool has_turn = false;  ///< the awaited one of several resources was passed on to it
+  Instant turn_began = Instant::min();
+  /// Until when what is passed on to it in this turn stays reserved for it.
+  Instant turn_until = Instant::min();
+  bool is_behind = false;        ///< a node has another client before it in the queue
+  std::uint32_t vain_turns = 0;  ///< turns that ended before the other resources were passed on
+  [[nodiscard]] bool keeps_any() const noexcept {
+    return std::any_of(positions.begin(), positions.end(),
+                       [](const Position& position) { return position.kept_since > 0; });
+  }
 
   NodeSet notified_by;      ///< nodes that have notified it since its last attempt began
   bool saw_change = false;  ///< another library's lock has changed since its last attempt began

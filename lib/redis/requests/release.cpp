@@ -47,14 +47,25 @@ enum class PositionAtRelease : std::uint8_t { none, as_before, for_any_permit, o
 
 PositionAtRelease position_at_release(const core::Terms& terms) noexcept {
   if (terms.client.empty()) return PositionAtRelease::none;
-  if (!terms.kept_before.empty()) return PositionAtRelease::of_several;
+  if (terms.kept != 0) return PositionAtRelease::of_several;
   if (!terms.more_resources.empty()) return PositionAtRelease::none;
   return terms.permits > 0 ? PositionAtRelease::for_any_permit : PositionAtRelease::as_before;
+}
+
+/// '1' for each resource that stays reserved, otherwise '0'.
+std::string kept_of(const core::Terms& terms) {
+  std::string kept(terms.kept != 0 ? 1 + terms.more_resources.size() : 0, '0');
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if ((terms.kept >> i & 1U) != 0) kept[i] = '1';
+  }
+  return kept;
 }
 
 void append_release(Writer& out, const core::Terms& terms) {
   const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
   const Decimal remember = milliseconds_of(core::queued_for);
+  const Decimal keep = milliseconds_of(terms.keep);
+  const std::string kept = kept_of(terms);
   scripts::Release release{.resources = out.resources(),
                            .token = out.token(),
                            .cooldown_ms = cooldown.view(),
@@ -64,8 +75,8 @@ void append_release(Writer& out, const core::Terms& terms) {
       break;
     case PositionAtRelease::of_several:
       release.client = terms.client;
-      release.blocked = terms.kept_before;
-      release.keep_ms = out.writer_reservation();
+      release.kept = kept;
+      release.keep_ms = keep.view();
       break;
     case PositionAtRelease::for_any_permit:
       release.prefix = core::permits_prefix(out.resource());

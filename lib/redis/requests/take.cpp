@@ -118,6 +118,11 @@ constexpr std::array all_takes{
         .values = 1,
         .encode =
             [](Writer& out, const core::Terms& terms) {
+              const Decimal waits_for(static_cast<std::int64_t>(terms.waits_for));
+              const Decimal keep = milliseconds_of(terms.keep);
+              const auto if_it_waits = [&terms](const Decimal& number) {
+                return terms.waits_for > 0 ? scripts::Optional(number.view()) : std::nullopt;
+              };
               out.script(scripts::Take{.numbers = keys::fencing_numbers,
                                        .resources = out.resources(),
                                        .token = out.token(),
@@ -127,7 +132,9 @@ constexpr std::array all_takes{
                                        .client = terms.client,
                                        .ticket = ticket_or_none(out, terms),
                                        .remember_ms = remembered().view(),
-                                       .reservation_ms = out.reserved_for()});
+                                       .reservation_ms = out.reserved_for(),
+                                       .waits_for = if_it_waits(waits_for),
+                                       .keep_ms = if_it_waits(keep)});
             },
         .meaning = [](Dialect, Values v) noexcept { return classify_fence(*v[0]); },
     },

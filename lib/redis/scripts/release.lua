@@ -1,13 +1,13 @@
 -- keys: resources...
--- args: token, cooldown_ms, reservation_ms, client?, ticket|blocked?, remember_ms|keep_ms?, quiet?, prefix?
+-- args: token, cooldown_ms, reservation_ms, client?, ticket|kept?, remember_ms|keep_ms?, quiet?, prefix?
 -- Releases the locks of the token: compare and delete. Nobody may have the resources for `cooldown_ms`, even those
 -- that are missing. A free resource is reserved for the first client in its queue, for `reservation_ms`; else waiters
 -- are notified.
 -- A lost attempt that keeps waiting names its client and ticket, remembered for `remember_ms`. `quiet` is '1' if
 -- another client is known to have the lock: that client passes the resource on. `prefix` is the beginning of the names
 -- of a semaphore's permits.
--- A lost attempt at several resources names the resource that is in its way, `blocked`. The resources before `blocked`
--- are reserved for its client, for `keep_ms`.
+-- A lost attempt at several resources names those that stay reserved for its client, for `keep_ms`: `kept` is '1' for
+-- each of these, '0' for each of the others.
 -- Returns 1: deleted; 0: nothing is there; -1: not ours. If there are or were holds: {the same number, holds that are
 -- left}.
 
@@ -43,9 +43,10 @@ if found[1] then
 end
 
 -- with: holds
-local function give_up(key)
+local function give_up(key, which)
   if args.cooldown_ms == '0' then
-    if args.client and #keys.resources > 1 and key < args.blocked and args.keep_ms ~= '0' then
+    local kept = args.client and #keys.resources > 1 and string.sub(args.kept, which, which) == '1'
+    if kept and args.keep_ms ~= '0' then
       call('set', key, 'redlock:next:' .. args.client, 'PX', args.keep_ms)
     elseif args.quiet == '1' or not is_awaited() or not pass_on(key, args.reservation_ms) then
       call('del', key)
@@ -64,7 +65,7 @@ for i = 1, #keys.resources do
   local key = keys.resources[i]
   local value = redis.pcall('get', key)
   if value == args.token then
-    give_up(key)
+    give_up(key, i)
     result = 1
   elseif type(value) == 'table' then
     if not string.find(value.err, 'WRONGTYPE', 1, true) then

@@ -1,12 +1,12 @@
 -- keys: numbers, resources...
--- args: token, ttl_ms, number, writer_reservation_ms, client, ticket, remember_ms, reservation_ms
+-- args: token, ttl_ms, number, writer_reservation_ms, client, ticket, remember_ms, reservation_ms, waits_for?, keep_ms?
 -- Takes all resources or none, with the fencing number `number` ('0': without one). If holds are in the way, new ones
 -- are refused for `writer_reservation_ms`. `client` is the id of a waiting client, or ''; `ticket` is its ticket ('0':
 -- a new one; '': the client is not queued), remembered for `remember_ms`. A resource that is reserved for the client is
 -- free for it; a free one is reserved for the first client in its queue, for `reservation_ms`.
--- If one of several resources is in the way, those before it are reserved for the client for `writer_reservation_ms`.
--- All clients ask for them in the order of their names, so that no two clients each keep a resource that the other
--- needs.
+-- Of several resources, the client waits for the one of index `waits_for`, from 1 on ('0': for none): that one is
+-- looked at first, then the others in the order of their names. If one of them is in the way, those that are reserved
+-- for the client stay reserved for `keep_ms` ('0': for as long as they are), and nothing else is reserved for it.
 -- Returns {1, number}: ours, and their numbers were lower and are `number` now; {2, highest}: ours, and the highest of
 -- their numbers is not lower; {-1, holder, ms, which}: not ours, because the resource of index `which`, from 1 on, is
 -- taken for `ms` milliseconds. For a client that was queued also {..., ticket, 1 if it is first}.
@@ -41,9 +41,15 @@ for i = keys.resources.first, #KEYS do
   order[i - 1] = i
 end
 if #KEYS > keys.resources.first then
-  table.sort(order, function(one, other) return KEYS[one] < KEYS[other] end)
+  local awaited = keys.resources.first - 1 + (args.waits_for or 0)
+  table.sort(order, function(one, other)
+    if one == awaited or other == awaited then
+      return one ~= other and one == awaited
+    end
+    return KEYS[one] < KEYS[other]
+  end)
 end
-for rank, i in ipairs(order) do
+for _, i in ipairs(order) do
   local key = KEYS[i]
   for attempt = 1, 2 do
     local value = redis.pcall('get', key)
@@ -87,8 +93,10 @@ for rank, i in ipairs(order) do
   end
   if holder then
     which = i - 1
-    for before = 1, several and args.writer_reservation_ms ~= '0' and rank - 1 or 0 do
-      call('set', KEYS[order[before]], reservation, 'PX', args.writer_reservation_ms)
+    for kept = keys.resources.first, several and (args.keep_ms or '0') ~= '0' and #KEYS or 0 do
+      if kept ~= i and redis.pcall('get', KEYS[kept]) == reservation then
+        call('pexpire', KEYS[kept], args.keep_ms)
+      end
     end
     break
   end

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -132,6 +136,92 @@ TEST_F(P6, WhoNeedsBothHasATurnWhereOthersLockEachAgainAndAgain) {
   }
   over = true;
 }
+
+std::vector<std::string> so_many_resources(std::size_t count) {
+  const std::string prefix = fresh_resource();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back(prefix + "/" + std::to_string(10 + i));
+  return names;
+}
+
+/// A caller of so many resources waits, because somebody holds the last one.
+class BlockedByOne : public Kinds, public testing::WithParamInterface<std::size_t> {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(succeeded(held_));
+    ASSERT_TRUE(eventually([&] { return count(names_.back()) == 5U; }));
+    waiting_ = std::async(std::launch::async, [this] {
+      return waiter_.try_acquire_for(all_of(names_), forever, {.ttl = seconds(20)},
+                                     stop_.get_token());
+    });
+    ASSERT_TRUE(eventually([&] { return inspected(names_.back()).waiters == 1U; }));
+    // As if it were its turn: so it asks as a client that waits, as it does every few seconds.
+    const std::uint64_t before = waiter_.metrics().value().attempts;
+    const std::string channel =
+        std::string(redis::keys::wake_channel) + inspected(names_.back()).next;
+    for (RedisServer& node : shared_nodes(5)) {
+      node.command({"PUBLISH", channel, "0" + names_.back()});
+    }
+    ASSERT_TRUE(eventually([&] { return waiter_.metrics().value().attempts > before; }));
+  }
+  [[nodiscard]] Inspection inspected(const std::string& name) {
+    auto seen = waiter_.inspect(name);
+    EXPECT_TRUE(succeeded(seen));
+    return seen.value_or(Inspection());
+  }
+
+  const std::vector<std::string> names_ = so_many_resources(GetParam());
+  Client waiter_ = make_client(patient(shared_urls(5)));
+  Result<Lease> held_ = other_.try_acquire(names_.back(), {.ttl = seconds(30)});
+  std::stop_source stop_;
+  std::future<Result<Lease>> waiting_;
+};
+
+TEST_P(BlockedByOne, KeepsNobodyFromTheOthers) {
+  for (std::size_t i = 0; i + 1 < names_.size(); ++i) {
+    auto lease = client_.try_acquire_for(names_[i], seconds(20), {.ttl = seconds(20)});
+    ASSERT_TRUE(succeeded(lease)) << names_[i];
+    ASSERT_TRUE(succeeded(lease->release()));
+  }
+  EXPECT_EQ(waiting_.wait_for(seconds(0)), std::future_status::timeout) << "it still waits";
+  ASSERT_TRUE(succeeded(held_->release()));
+  EXPECT_TRUE(succeeded(waiting_.get()));
+}
+
+TEST_P(BlockedByOne, IsServedAmongCallersOfTheFirstWhoGoOnMeanwhile) {
+  std::atomic<bool> over{false};
+  std::atomic<int> turns{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      Client client = make_client(patient(shared_urls(5)));
+      while (!over) {
+        auto lease = client.try_acquire_for(names_[0], seconds(120), {.ttl = seconds(20)});
+        ASSERT_TRUE(succeeded(lease));
+        ++turns;
+        ASSERT_TRUE(succeeded(lease->release()));
+      }
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return turns >= 50; }, seconds(60)));
+  EXPECT_EQ(waiting_.wait_for(seconds(0)), std::future_status::timeout) << "it still waits";
+  ASSERT_TRUE(succeeded(held_->release()));
+  EXPECT_TRUE(succeeded(waiting_.get()));
+  over = true;
+}
+
+TEST_P(BlockedByOne, LeavesAllOfThemWhenItGivesUp) {
+  stop_.request_stop();
+  EXPECT_TRUE(failed_with(waiting_.get(), Errc::cancelled));
+  for (const std::string& name : names_) {
+    // Asked on the connections on which the client left.
+    const Inspection seen = inspected(name);
+    EXPECT_EQ(seen.waiters, 0U) << name;
+    EXPECT_EQ(seen.kind, name == names_.back() ? LockKind::exclusive : LockKind::none) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(P6, BlockedByOne, testing::Values(2, 10, 64));
 
 }  // namespace
 }  // namespace redlock::test

@@ -203,7 +203,9 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (request.client != 0) terms.client = {client.data(), client.size()};
     terms.ticket = request.ticket;
     terms.reserved_for = milliseconds(reserved_ms);
-    if (request.keeps_first) terms.kept_before = "r#1";
+    terms.waits_for = request.waits_for;
+    terms.kept = request.kept;
+    terms.keep = milliseconds(request.keep_ms);
     const auto keeper = simulation::digits_of(request.keeper);
     if (request.keeper != 0) terms.keeper = {keeper.data(), keeper.size()};
     const auto digits = simulation::digits_of(request.token);
@@ -248,15 +250,18 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (verb == Verb::release && random_.per_mille(200)) request.cooldown_ms = 15'500;
     // A waiting client, which a release queues again.
     if (verb == Verb::release && request.both && random_.per_mille(500)) {
-      // The client needs two resources and waits for the second one.
       request.client = 1 + static_cast<std::uint64_t>(random_.below(3));
-      request.keeps_first = true;
-      request.writer_reservation_ms = 5'500;
+      request.kept = 1 + static_cast<std::uint64_t>(random_.below(3));
+      request.keep_ms = 5'500;
     }
     const bool waits = verb == Verb::take || (verb == Verb::release && !request.both);
     if (waits && random_.per_mille(400)) {
       request.client = 1 + static_cast<std::uint64_t>(random_.below(3));
       request.ticket = random_.below(9);
+    }
+    if (verb == Verb::take && request.both && request.client != 0) {
+      request.waits_for = static_cast<std::uint64_t>(random_.below(3));
+      if (random_.per_mille(700)) request.keep_ms = 5'500;
     }
     if (verb == Verb::inspect && random_.per_mille(500)) request.token = 0;
     if (verb == Verb::break_lock) request.keeper = a_delay();
@@ -289,7 +294,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const auto digits =
         simulation::digits_of(reserved ? holder & ~simulation::reservation : holder);
     const std::string name(digits.data(), digits.size());
-    return reserved ? std::string(core::reservation_prefix) + name : name;
+    return reserved ? std::string(reservation_prefix) + name : name;
   }
 
   [[nodiscard]] Said said_by_model(const Request& request, simulation::True at) {

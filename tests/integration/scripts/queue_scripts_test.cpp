@@ -47,7 +47,8 @@ class ScriptsOfReaders : public Scripts {
   std::int64_t enters(const std::string& who) {
     const std::string enter(redis::scripts::enter.text);
     return server_
-        ->command({"EVAL", enter, "1", "r", "token of " + who, "1000", "shared", who, "0", "30000"})
+        ->command(
+            {"EVAL", enter, "1", "r", "token of " + who, "60000", "shared", who, "0", "30000"})
         .elements.at(0)
         .integer;
   }
@@ -324,37 +325,57 @@ class ScriptsOfSeveral : public Scripts {
   static void set(const std::string& key, const std::string& value) {
     server_->command({"SET", key, value, "PX", "60000"});
   }
-  static Reply take_both(const std::string& first, const std::string& second) {
+  /// Waits for the resource of this index, from 1 on; 0: for none.
+  static Reply take_both(const std::string& first, const std::string& second, int waits_for = 0,
+                         const std::string& keep_ms = "5000") {
     return server_->command({"EVAL", std::string(redis::scripts::take.text), "3", "numbers", first,
-                             second, "token", "60000", "0", "5000", "both", "", "30000", "1000"});
+                             second, "token", "60000", "0", "5000", "both", "", "30000", "1000",
+                             std::to_string(waits_for), keep_ms});
   }
   static Reply queue(const std::string& key, const std::string& client, const std::string& ticket) {
     return server_->command({"EVAL", std::string(redis::scripts::queue.text), "1", key, client,
                              "30000", "2", ticket, "1000"});
   }
-  static Reply release_both(const std::string& in_the_way) {
-    return server_->command({"EVAL", std::string(redis::scripts::release.text), "2", "a", "b",
-                             "token", "0", "1000", "both", in_the_way, "5000"});
+  /// `kept`: '1' for each resource that stays reserved.
+  static void release_both(const std::string& kept) {
+    ASSERT_EQ(server_
+                  ->command({"EVAL", std::string(redis::scripts::release.text), "2", "a", "b",
+                             "token", "0", "1000", "both", kept, "5000"})
+                  .integer,
+              1);
   }
 
  private:
   std::optional<RespClient> ear_;
 };
 
-TEST_F(ScriptsOfSeveral, KeepWhatIsBeforeTheOneThatIsInTheWay) {
+TEST_F(ScriptsOfSeveral, KeepWhatIsReservedForThemForTheRestOfTheirTurn) {
   set("b", "held");
-  take_both("b", "a");
-  EXPECT_EQ(server_->get("a"), "redlock:next:both") << "in the order of the names";
-  EXPECT_GT(server_->pttl("a"), 2000) << "until it asks again";
+  server_->command({"SET", "a", "redlock:next:both", "PX", "20000"});
+  take_both("b", "a", 1, "50000");
+  EXPECT_EQ(server_->get("a"), "redlock:next:both");
+  EXPECT_GT(server_->pttl("a"), 25'000);
   server_->command({"DEL", "b"});
-  take_both("b", "a");
+  take_both("b", "a", 1);
   EXPECT_EQ(server_->get("a"), "token");
 }
 
-TEST_F(ScriptsOfSeveral, KeepNothingThatIsAfterIt) {
+TEST_F(ScriptsOfSeveral, KeepNothingThatIsFreeAndNothingLongerWithoutATurn) {
+  set("b", "held");
+  take_both("a", "b", 2);
+  EXPECT_EQ(server_->get("a"), std::nullopt) << "others may have it meanwhile";
+  server_->command({"SET", "a", "redlock:next:both", "PX", "50000"});
+  take_both("a", "b", 2, "0");
+  EXPECT_GT(server_->pttl("a"), 5000) << "it ends by itself";
+}
+
+TEST_F(ScriptsOfSeveral, AreToldOfTheOneThatTheyWaitForAndElseInTheOrderOfTheNames) {
   set("a", "held");
-  take_both("a", "b");
-  EXPECT_EQ(server_->get("b"), std::nullopt) << "another client may keep what it waits for";
+  set("b", "held");
+  for (const int waits_for : {1, 2}) {
+    EXPECT_EQ(take_both("b", "a", waits_for).elements.at(3).integer, waits_for);
+  }
+  EXPECT_EQ(take_both("b", "a", 0).elements.at(3).integer, 2) << "a";
 }
 
 TEST_F(ScriptsOfSeveral, WaitForThoseThatWereQueuedBefore) {
@@ -373,11 +394,12 @@ TEST_F(ScriptsOfSeveral, GiveWhatTheyKeepToTheOneThatHasWaitedLonger) {
   EXPECT_EQ(server_->get("a"), "redlock:next:older");
 }
 
-TEST_F(ScriptsOfSeveral, KeepItWhereAnAttemptIsLost) {
+TEST_F(ScriptsOfSeveral, KeepWhatTheyNameWhenAnAttemptIsLost) {
   set("a", "token");
   set("b", "token");
-  release_both("b");
+  release_both("10");
   EXPECT_EQ(server_->get("a"), "redlock:next:both");
+  EXPECT_GT(server_->pttl("a"), 2000);
   EXPECT_EQ(server_->get("b"), std::nullopt);
 }
 

@@ -54,7 +54,9 @@ struct Request {
   core::MarkerWrite write{};  ///< write_marker
   std::uint64_t client = 0;   ///< the asking client; a release: the client to queue again
   std::optional<std::int64_t> ticket{};  ///< the client's ticket; none: it does not queue
-  bool keeps_first = false;       ///< a release of both: the first stays reserved for the client
+  std::uint64_t waits_for = 0;           ///< which of both the client waits for, from 1 on; 0: none
+  std::uint64_t kept = 0;                ///< a release of both: a bit for each that stays reserved
+  std::int64_t keep_ms = 0;       ///< how long the other of both stays reserved for the client
   bool quiet = false;             ///< a release that notifies nobody and reserves for nobody
   std::uint64_t keeper = 0;       ///< break_lock: the token that keeps everybody out
   bool downgraded = false;        ///< a writer's key becomes a reader's hold
@@ -372,8 +374,6 @@ class ModelNode {
   [[nodiscard]] static bool is_reserved_for(const Key& key, const Request& request) {
     return request.client != 0 && key.token == (reservation | request.client);
   }
-  /// Reserves the key for a client that needs several resources and was refused another one.
-  void reserve(Key& key, const Request& request, True now) const;
   std::int64_t enqueue(std::size_t resource, std::uint64_t client, std::int64_t ticket, True now);
   void queue_refused(const Request& request, True now, Response& response);
   void join_queue(const Request& request, True now, Response& response);

@@ -167,12 +167,6 @@ bool ModelNode::is_taken(std::size_t resource, const Request& request, True now,
   return mutant_ != Mutant::writer_ignores_readers;
 }
 
-void ModelNode::reserve(Key& key, const Request& request, True now) const {
-  key = {};
-  key.token = reservation | request.client;
-  key.expires = clock.milliseconds(now) + request.writer_reservation_ms;
-}
-
 void ModelNode::take(const Request& request, True now, Response& response) {
   const std::int64_t micros = clock.local(now) / 1000;
   if (request.number > micros + day) return;  // the error that names the clocks
@@ -184,6 +178,8 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   const bool keeps = request.client != 0 && request.both;
   std::array<std::size_t, 2> order{request.resource, other};
   if (request.both) std::sort(order.begin(), order.end());
+  const std::size_t awaited = request.waits_for == 2 ? other : request.resource;
+  if (request.waits_for > 0) order = {awaited, 1U - awaited};
   for (std::size_t place = 0; place < (request.both ? 2U : 1U); ++place) {
     const std::size_t resource = order.at(place);
     // The client no longer reads, so it gives up its admission as a reader.
@@ -201,9 +197,16 @@ void ModelNode::take(const Request& request, True now, Response& response) {
     response.number = resource == request.resource ? 1 : 2;
     if (!is_taken(resource, request, now, response)) continue;
     if (queues) queue_refused(request, now, response);
-    const bool kept = keeps && request.writer_reservation_ms > 0 && place > 0;
-    if (kept && mutant_ != Mutant::nothing_is_kept) {
-      reserve(memory_.keys[order.front()], request, now);
+    Key& kept = memory_.keys[1U - resource];
+    const bool stays = keeps && request.keep_ms > 0 && is_reserved_for(kept, request);
+    if (stays && mutant_ != Mutant::nothing_is_kept) {
+      kept.expires = clock.milliseconds(now) + request.keep_ms;
+    }
+    const bool is_free_for_it = kept.last() == 0 || is_reserved_for(kept, request);
+    if (mutant_ == Mutant::kept_while_it_waits && keeps && is_free_for_it) {
+      kept = {};
+      kept.token = reservation | request.client;
+      kept.expires = clock.milliseconds(now) + 4'000;
     }
     return;
   }

@@ -20,6 +20,7 @@ void ModelNode::release(const Request& request, True now, Response& response) {
     return leave(request, now, response);
   }
   response.reply = Reply::gone;
+  const bool keeps = request.both && request.keep_ms > 0 && mutant_ != Mutant::nothing_is_kept;
   for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
     Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
     remove_ended(key, now);
@@ -33,8 +34,9 @@ void ModelNode::release(const Request& request, True now, Response& response) {
         key.token = cooldown;
         key.expires = clock.milliseconds(now) + request.cooldown_ms;
         if (mutant_ != Mutant::cooldown_untold) notify(resource);
-      } else if (request.keeps_first && resource == 0) {
-        reserve(key, request, now);
+      } else if (keeps && (request.kept >> i & 1U) != 0) {
+        key.token = reservation | request.client;
+        key.expires = clock.milliseconds(now) + request.keep_ms;
       } else if (!request.quiet) {
         pass_on(resource, request, now);
       }

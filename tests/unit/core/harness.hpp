@@ -455,7 +455,11 @@ class Harness {
     if (terms.client.empty()) return "";
     const std::string ticket = std::to_string(terms.ticket.value_or(0));
     if (request.stamp.verb == Verb::take && terms.ticket) return " ticket " + ticket;
+    if (request.stamp.verb == Verb::take && terms.keep > Duration::zero()) {
+      return " and keeps for " + std::to_string(terms.keep / std::chrono::milliseconds(1)) + " ms";
+    }
     if (request.stamp.verb != Verb::release) return "";
+    if (terms.kept != 0) return " and keeps " + std::to_string(terms.kept);
     const bool keeps = terms.reserved_for > shortest_reservation;
     return " again " + ticket + (terms.quiet ? " quietly" : "") + (keeps ? " for longer" : "");
   }

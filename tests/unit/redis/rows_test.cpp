@@ -57,7 +57,9 @@ std::vector<Terms> all_kinds_of_terms() {
   with([](Terms& terms) {
     terms.more_resources = others;
     terms.client = "client";
-    terms.kept_before = others[0];
+    terms.waits_for = 2;
+    terms.kept = 1;
+    terms.keep = std::chrono::milliseconds(20);
     terms.quiet = true;
   });
   return all;

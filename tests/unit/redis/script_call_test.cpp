@@ -54,7 +54,7 @@ TEST(ScriptCall, EndsBeforeTheFirstArgumentThatIsLeftOut) {
       .resources = {"r"}, .token = "t", .cooldown_ms = "0", .reservation_ms = "20"};
   EXPECT_EQ(bytes_of(release), command({"EVALSHA", digest, "1", "r", "t", "0", "20"}));
   release.client = "c";
-  release.blocked = "s";
+  release.kept = "s";
   EXPECT_EQ(bytes_of(release), command({"EVALSHA", digest, "1", "r", "t", "0", "20", "c", "s"}));
 }
 
@@ -64,7 +64,7 @@ TEST(ScriptCallDeathTest, RefusesAnArgumentInThePlaceOfAnother) {
   release.ticket = "1";
   EXPECT_DEATH(static_cast<void>(bytes_of(release)), "");
   release.client = "c";
-  release.blocked = "s";
+  release.kept = "s";
   EXPECT_DEATH(static_cast<void>(bytes_of(release)), "");
 }
 

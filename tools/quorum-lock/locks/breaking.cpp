@@ -94,8 +94,12 @@ std::vector<Token> tokens_on(const Inspection& inspection) {
   for (const NodeInspection& node : inspection.nodes) {
     switch (node.kind) {
       case LockKind::none:
-      case LockKind::reserved:
       case LockKind::other:
+        break;
+      case LockKind::reserved:
+        if (const auto token = Token::parse(fmt::format("{}{}", reservation_prefix, node.next))) {
+          tokens.insert(*token);
+        }
         break;
       case LockKind::exclusive:
         if (node.holder) tokens.insert(*node.holder);

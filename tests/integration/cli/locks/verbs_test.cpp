@@ -248,6 +248,14 @@ TEST_F(CliVerbs, BreakOfAFreeResourceHasNothingToDo) {
   EXPECT_EQ(result.output, "r free, nothing to break\n");
 }
 
+TEST_F(CliVerbs, BreakEndsAReservation) {
+  store_everywhere("r", "redlock:next:0123456789abcdef");
+  const Json json = json_of(tool({"break", "r", "--yes", "--json"}));
+  EXPECT_EQ(json.value("outcome", ""), "released");
+  EXPECT_EQ(json.at("tokens"), Json::parse(R"(["redlock:next:0123456789abcdef"])"));
+  EXPECT_EQ(nodes().count_held("r"), 0U);
+}
+
 TEST_F(CliVerbs, BreakDoesNotGuessWithoutATerminal) {
   store_everywhere("r", "a");
   const ProcessResult result = tool({"break", "r"});

@@ -235,7 +235,7 @@ TEST(ManyResources, are_waited_for_in_the_queue_of_the_one_that_is_in_the_way) {
   h.queued({0, 1}, {7});
   EXPECT_EQ(h.pass(990ms), "");
   h.notified(0, "more19");
-  EXPECT_EQ(h.notified(1, "more19"), "take t3 -> 0 1 2");
+  EXPECT_EQ(h.notified(1, "more19"), "take t3 and keeps for 20 ms -> 0 1 2");
 }
 
 }  // namespace

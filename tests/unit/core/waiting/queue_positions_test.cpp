@@ -1,5 +1,6 @@
 // The ticket and the name that an attempt carries, and the patience of a waiter.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -65,71 +66,142 @@ struct Blocked : Connected {
     random.shortest = true;
     step(two_resources(1));
     refused_by(2);
+    subscribed({0, 1, 2});
+    queued({0, 1, 2}, {7});
   }
   /// The nodes refuse the attempt for this resource. Returns the commands.
-  std::string refused_by(std::uint64_t resource) {
+  std::string refused_by(std::uint64_t resource, const std::string& whose = holder) {
     std::string out;
     for (NodeIndex node = 0; node < 3; ++node) {
-      Answer event{node, take_open(node), Reply::taken, holder, 10s};
+      Answer event{node, take_open(node), Reply::taken, whose, 10s};
       event.number = resource;
       out += step(event);
     }
     return out;
   }
   std::string turn_for(const std::string& key) { return notified(0, key) + notified(1, key); }
+  /// Answers all open requests about queues: nobody else is queued.
+  void alone_in_queues() {
+    for (NodeIndex node = 0; node < 3; ++node) {
+      while (open(node) > 0) queued({node}, {9, true});
+    }
+  }
 };
 
 TEST(QueuePositions, are_in_the_queue_of_the_resource_that_is_in_the_way) {
-  Blocked h;
+  Connected h(3);
+  h.shows_notifications = true;
+  h.step(two_resources(1));
+  for (NodeIndex node = 0; node < 3; ++node) {
+    Answer event{node, h.take_open(node), Reply::taken, holder, 10s};
+    event.number = 2;
+    h.step(event);
+  }
   EXPECT_EQ(h.subscribed({0, 1, 2}),
             "queue second of several -> 0; queue second of several -> 1; "
             "queue second of several -> 2");
-  h.queued({0, 1, 2}, {7});
-  h.notified(0, "second");
-  EXPECT_EQ(h.notified(1, "second"), "take t3 -> 0 1 2");
 }
 
 TEST(QueuePositions, of_callers_that_need_several_resources_have_no_ticket) {
   Blocked h;
-  h.subscribed({0, 1, 2});
-  h.queued({0, 1, 2}, {7});
-  h.notified(0, "second");
-  h.notified(1, "second");
+  h.turn_for("second");
   EXPECT_EQ(position_of_attempt(h), "as the client");
 }
 
-/// A client that waited for the second resource, and left that queue for the first resource's. Now
-/// the first is reserved for it, and it waits for the second again.
-struct BlockedByBoth : Blocked {
-  BlockedByBoth() {
-    subscribed({0, 1, 2});
-    queued({0, 1, 2}, {7});
-    turn_for("second");
-    left = refused_by(1);
-    placed({0, 1, 2}, Reply::done, {}, {}, {});
-    queued({0, 1, 2}, {9});
-    turn_for("resource");
-    moved_on = refused_by(2);
+TEST(SeveralResources, are_kept_for_nobody_whose_turn_it_is_not) {
+  Blocked h;
+  EXPECT_EQ(h.pass(2400ms), "take t3 -> 0 1 2") << "the nodes keep nothing";
+  h.refused_by(2);
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave second -> 0 1 2");
+}
+
+/// The second resource was passed on to the client, and then the first one was in the way.
+struct Turned : Blocked {
+  explicit Turned(const std::string& whose = holder) {
+    asks = turn_for("second");
+    moves = refused_by(1, whose);
   }
-  std::string left, moved_on;
+  std::string asks, moves;
 };
 
-TEST(QueuePositions, are_kept_while_another_of_several_resources_is_in_the_way) {
-  BlockedByBoth h;
-  EXPECT_EQ(h.left, "leave second -> 0 1 2; queue resource of several -> 0 1 2")
-      << "what is reserved for it there is passed on";
-  EXPECT_EQ(h.moved_on,
-            "queue resource of several ticket 9 -> 0 1; queue second of several ticket 7 -> 0 1 2")
-      << "keeps its ticket, so it comes before those that queued meanwhile";
+TEST(SeveralResources, stay_reserved_for_a_turn_if_another_one_is_in_the_way) {
+  Turned h;
+  EXPECT_EQ(h.asks, "take t3 and keeps for 20 ms -> 0 1 2");
+  EXPECT_EQ(h.moves, "queue second of several ticket 7 -> 0 1; queue resource of several -> 0 1 2");
+  h.alone_in_queues();
+  EXPECT_EQ(h.turn_for("resource"), "take t4 and keeps for 20 ms -> 0 1 2");
 }
 
-TEST(QueuePositions, of_several_resources_are_all_left_in_the_end) {
-  BlockedByBoth h;
-  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave second -> 0 1 2; leave resource -> 0 1 2");
+TEST(SeveralResources, are_passed_on_when_the_turn_is_over) {
+  Turned h;
+  h.alone_in_queues();
+  EXPECT_EQ(h.until_deadline(), 20ms);
+  EXPECT_EQ(h.pass(20ms), "leave second -> 0 1 2") << "and nothing is asked";
+  h.alone_in_queues();
+  EXPECT_GE(h.until_deadline(), 400ms) << "it sleeps";
 }
 
-TEST(QueuePositions, of_several_resources_are_not_for_other_callers_of_the_client) {
-  BlockedByBoth h;
+TEST(SeveralResources, are_waited_for_with_the_ticket_that_the_client_had) {
+  Turned h;
+  h.alone_in_queues();
+  h.pass(20ms);
+  h.alone_in_queues();
+  h.turn_for("resource");
+  EXPECT_EQ(h.refused_by(2),
+            "queue resource of several ticket 9 -> 0 1; queue second of several ticket 9 -> 0 1 2");
+}
+
+TEST(SeveralResources, stay_reserved_twice_as_long_after_each_turn_in_vain) {
+  Turned h;
+  bool first = true;
+  for (const char* const keep : {"40", "80", "160", "320", "640", "1280", "2560"}) {
+    h.alone_in_queues();
+    // In a long turn, it checks the awaited resource.
+    while (!h.pass(h.until_deadline()).starts_with("leave")) h.alone_in_queues();
+    h.alone_in_queues();
+    EXPECT_THAT(h.turn_for(first ? "resource" : "second"),
+                testing::HasSubstr(std::string(" and keeps for ") + keep + " ms"));
+    h.refused_by(first ? 2 : 1);
+    first = !first;
+  }
+}
+
+TEST(SeveralResources, are_not_kept_for_an_earlier_one_that_is_reserved_for_another_client) {
+  EXPECT_EQ(Turned("redlock:next:0123456789abcdef").moves,
+            "leave second -> 0 1 2; queue resource of several -> 0 1 2");
+}
+
+TEST(SeveralResources, are_not_kept_for_one_for_which_another_client_comes_first) {
+  Turned h;
+  h.queued({0}, {7, true});  // the second
+  EXPECT_EQ(h.queued({0}, {9, false}), "leave second -> 0 1 2");
+}
+
+TEST(SeveralResources, are_kept_by_the_release_of_a_lost_attempt_while_the_turn_lasts) {
+  Blocked h;
+  h.turn_for("second");
+  h.answer(0, Reply::granted);
+  Answer refusal{1, h.take_open(1), Reply::taken, holder, 10s};
+  refusal.number = 1;
+  h.step(refusal);
+  refusal.node = 2;
+  refusal.stamp = h.take_open(2);
+  EXPECT_EQ(h.step(refusal),
+            "release t3 and keeps 2 -> 0; queue second of several ticket 7 -> 0 1; "
+            "queue resource of several -> 0 1 2");
+}
+
+TEST(SeveralResources, are_all_left_in_the_end) {
+  Turned h;
+  h.alone_in_queues();
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource -> 0 1 2; leave second -> 0 1 2");
+}
+
+TEST(SeveralResources, that_are_kept_are_not_for_other_callers_of_the_client) {
+  Turned h;
+  h.alone_in_queues();
+  h.turn_for("resource");
+  h.refused_by(2);
   h.acquire(2, 10s, 60s);
   EXPECT_EQ(position_of_attempt(h), "nobody's");
 }

@@ -94,7 +94,7 @@ TEST(Refusals, by_holds_tell_the_callers_own_group_from_another) {
       LostRound(reader).refused(0, "shared").refused(1, "shared").refusal().is_another_group);
 }
 
-TEST(Refusals, of_several_resources_name_the_first_without_a_quorum_in_the_order_of_names) {
+TEST(Refusals, of_several_resources_name_the_awaited_one_or_the_first_one_without_a_quorum) {
   const std::vector<std::string> more = {"a", "c"};
   Acquire several = asking("b");
   several.more_resources = more;
@@ -104,7 +104,9 @@ TEST(Refusals, of_several_resources_name_the_first_without_a_quorum_in_the_order
   EXPECT_EQ(refused(2, 2).refusal().resource, 2U) << "a";
   EXPECT_EQ(refused(1, 3).refusal().resource, 1U) << "b: node 1 let it have that";
   EXPECT_EQ(refused(2, 1).refusal().resource, 2U) << "a: no quorum is known to let it have that";
-  EXPECT_EQ(refused(2, 1).refusal(1).resource, 1U) << "node 2 let it have a before";
+  EXPECT_EQ(refused(2, 1).refusal(1).resource, 1U) << "b: the caller waits for that";
+  EXPECT_EQ(refused(1, 2).refusal(1).resource, 1U);
+  EXPECT_EQ(refused(2, 2).refusal(1).resource, 2U) << "a: both let it have b";
 }
 
 }  // namespace
