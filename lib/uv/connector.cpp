@@ -58,7 +58,10 @@ void Connector::try_due_addresses(int last_status) {
     attempts_[*due].reset();
     race_->failed(*due);
   }
-  if (race_->lost()) return listener_.on_unconnected(last_status);
+  if (race_->lost()) {
+    timer_.reset();  // it would report this again
+    return listener_.on_unconnected(last_status);
+  }
   if (const auto next_at = race_->next_at()) {
     sockets_read_ = false;
     wait(*next_at - now);

@@ -26,6 +26,7 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
               mutant != Mutant::plain_extend_shortens) ||
              (mutant == Mutant::none && random.per_mille(30));
   s.draw_rest(seed);
+  draws::draw_long_holds(s, seed);
   return s;
 }
 
@@ -33,13 +34,16 @@ Scenario Scenario::draw_steady(std::uint64_t seed) {
   Scenario s;
   s.steady = true;
   s.draw_rest(seed);
+  draws::draw_long_holds(s, seed);
   return s;
 }
 
 Scenario Scenario::draw_crowd(std::uint64_t seed) {
   using namespace draws;
   Random random(seed * 11 + 5);
-  Scenario s = draw_steady(seed);
+  Scenario s;
+  s.steady = true;
+  s.draw_rest(seed);
   constexpr std::array<std::size_t, 6> crowds{2, 4, 8, 16, 32, 64};
   s.clients = crowds[static_cast<std::size_t>(random.below(6))];
   s.kind = static_cast<Wanted>(seed % kinds);
@@ -118,7 +122,6 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_standstills(s, seed);
   draw_counters(s, seed);
   draw_intruders(s, seed);
-  draw_long_holds(s, seed);
   plant_intruders(s);
   draw_handing_on(s, seed);
   draw_operator(s, seed);

@@ -344,7 +344,7 @@ struct Scenario {
 
   [[nodiscard]] static Scenario draw(std::uint64_t seed, Mutant mutant = Mutant::none);
   [[nodiscard]] static Scenario draw_steady(std::uint64_t seed);
-  /// draw_steady() with 2 to 64 clients that all want the same lock, again and again.
+  /// The same with 2 to 64 clients that all want the same lock, again and again.
   [[nodiscard]] static Scenario draw_crowd(std::uint64_t seed);
   /// Minutes of every fault but clocks that step, under the restart guard; seeds take turns at the
   /// kinds.

@@ -6,6 +6,12 @@
 
 // Bounds that a run must keep: waits, idle times, use, turns and requests.
 namespace redlock::simulation {
+namespace {
+
+/// See length_of_turn() in lib/core/waiting/wait_queue_attempts.cpp.
+constexpr True longest_turn = 4'000 * ms;
+
+}  // namespace
 
 True Scenario::longest_idle() const noexcept {
   // Three failing calls of the other library (8.0 s, seed 55124254548). If nodes do not notify,
@@ -45,10 +51,7 @@ True Scenario::longest_wait() const noexcept {
          longest_idle();
 }
 
-True Scenario::longest_kept() const noexcept {
-  // See length_of_turn() in lib/core/waiting/wait_queue_attempts.cpp.
-  return 4'000 * ms + longest_idle();
-}
+True Scenario::longest_kept() const noexcept { return longest_turn + longest_idle(); }
 
 double Scenario::least_used() const noexcept {
   if (kind != Wanted::permits || between_waiter_ends + between_freezes + freeze_at > 0) return 0;
@@ -75,7 +78,7 @@ std::uint32_t Scenario::most_turns() const noexcept {
     return std::numeric_limits<std::uint32_t>::max();
   }
   // Owners enter again, and several resources are waited for one after the other.
-  return static_cast<std::uint32_t>(6 * clients * slots + 24);
+  return static_cast<std::uint32_t>(6 * clients * slots + 28);
 }
 
 std::uint64_t Scenario::most_requests() const noexcept {

@@ -201,7 +201,7 @@ void draw_freezes(Scenario& s, std::uint64_t seed) {
     s.between_freezes = 1'000 * ms;
     s.chaos = 10'000 * ms;
   }
-  // A client that hangs may keep the first of several resources from everybody.
+  // A client that hangs may keep the first of several resources from everybody for a whole turn.
   const bool suits = s.steady && s.runs_scripts && s.foreign == 0 && s.kind != Wanted::several;
   if (s.mutant != Mutant::none || !suits || !random.per_mille(200)) return;
   s.between_freezes = random.between(100, 1'000) * ms;

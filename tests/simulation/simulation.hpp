@@ -215,7 +215,8 @@ class Simulation {
     std::vector<std::deque<True>> connects;  // by node: when it connected in the last minute
     std::vector<std::pair<core::ClaimId, Asked>> asked;  // by claim index
     std::uint64_t requests = 0;
-    bool watches = false;  // the process watches the first resource
+    std::uint32_t ended = 0;  ///< calls that were granted or failed
+    bool watches = false;        // the process watches the first resource
     std::optional<bool> sees_it_held;
   };
 
@@ -423,7 +424,7 @@ class Simulation {
   /// if a notification crossed the request that queued it.
   void expect_it_left(std::uint32_t client);
   void check_that_it_left(std::uint32_t client, std::uint32_t calls);
-  /// Names what the client has asked for until now.
+  /// Which calls of the client have begun or ended until now.
   [[nodiscard]] std::uint32_t calls_of(std::uint32_t client) const;
   void release(std::uint32_t client, std::uint32_t slot);
   void plan_act(std::uint32_t client, std::uint32_t slot, True in);

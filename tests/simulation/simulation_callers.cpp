@@ -296,20 +296,22 @@ void Simulation::expect_it_left(std::uint32_t index) {
 }
 
 std::uint32_t Simulation::calls_of(std::uint32_t index) const {
-  return static_cast<std::uint32_t>(clients_[index].requests);
+  return static_cast<std::uint32_t>(clients_[index].requests) + clients_[index].ended;
 }
 
 void Simulation::check_that_it_left(std::uint32_t index, std::uint32_t calls) {
   const Client& client = clients_[index];
   const bool waits = std::any_of(client.slots.begin(), client.slots.end(),
                                  [](const Slot& slot) { return slot.phase == Phase::acquiring; });
-  if (waits || !client.alive || calls_of(index) != calls) return;
+  const bool hangs = client.paused_until > now_;
+  if (waits || hangs || !client.alive || calls_of(index) != calls) return;
   for (const ModelNode& node : nodes_) {
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
       if (!node.has_waiter(resource, waiter(index))) continue;
       return checker_.violated("invariant 5: a node keeps a turn or a place of client " +
                                std::to_string(index) + ", which gave up, on r" +
-                               std::to_string(resource));
+                               std::to_string(resource) + " of node " +
+                               std::to_string(&node - nodes_.data()));
     }
   }
 }

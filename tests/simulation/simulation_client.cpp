@@ -325,6 +325,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Acquired& command) {
   }
   const core::Claim* claim = client.engine->claim(command.claim);
   slot->acquire = 0;
+  ++client.ended;
   slot->phase = Phase::holding;
   slot->lease = command.claim;
   slot->token = number_of(claim->token());
@@ -486,6 +487,7 @@ void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, 
   }
   if (slot->acquire == number) {
     slot->acquire = 0;
+    ++clients_[index].ended;
     slot->phase = Phase::idle;
     progress_.gives_up(caller(index, at), now_);
     tell("client ", index, " fails to acquire: ", static_cast<int>(code));

@@ -154,7 +154,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
     terms.quiet = position->quiet && position->kept == 0;
     terms.waits_for = position->waits_for;
     terms.kept = position->kept;
-    terms.keep = position->keep;
+    terms.keep = std::max(position->keep_until, now_) - now_;
     if (position->reserved_for > Duration::zero()) terms.reserved_for = position->reserved_for;
   }
   terms.downgraded = claim.downgraded;

@@ -20,9 +20,9 @@ struct QueuePosition {
   bool quiet = false;    ///< the release passes nothing on, because another client has the lock
   /// The one of several resources that the caller waits for, see LockTerms::resource_at(); 0: none.
   std::uint64_t waits_for = 0;
-  /// For how long those of several resources that nodes have reserved for the client stay reserved
-  /// for it if another one is in the way; zero: for as long as they are.
-  Duration keep{};
+  /// Until when those of several resources that nodes have reserved for the client stay reserved
+  /// for it if another one is in the way. In the past: for as long as they are.
+  Instant keep_until = Instant::min();
   /// The attempt was lost, and its release keeps these of several resources reserved for the
   /// client: a bit for each, from the lowest on, see LockTerms::resource_at().
   std::uint64_t kept = 0;

@@ -117,6 +117,7 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
   waiting.positions.resize(acquisition.terms.more_resources.size() + 1);
   if (waiting.queued && waiting.blocked_by > 0) {
     stop_tracking(acquisition);
+    if (!waiting.keeps_any()) waiting.keeps_since = now_;
     keep(acquisition);
   }
   leave_unkept(acquisition, blocking);
@@ -132,10 +133,13 @@ void WaitQueue::leave_unkept(Acquisition& acquisition, std::uint64_t blocking) {
   const Waiting awaited = waiting;
   waiting.tracks = waiting.reserved = false;
   waiting.watch_until = Instant::min();
+  std::uint64_t stay = which_bit(blocking);
+  each_kept(acquisition, [&](std::uint64_t which) {
+    if (may_keep(acquisition, which, blocking)) stay |= which_bit(which);
+  });
   if (awaited.queued) keep(acquisition);
   each_kept(acquisition, [&](std::uint64_t which) {
-    if (which == blocking || may_keep(acquisition, which, blocking)) return;
-    leave_kept(acquisition, which, Left::failed);
+    if ((stay & which_bit(which)) == 0) leave_kept(acquisition, which, Left::failed);
   });
   if (!awaited.queued) return;
   wait_for_kept(acquisition, blocking);
@@ -150,6 +154,7 @@ void WaitQueue::keep(Acquisition& acquisition) {
   waiting.queued = false;
   --queued_;
   ++keys_.find_for(acquisition)->second.kept;
+  ++kept_;
 }
 
 void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change) {
@@ -166,6 +171,7 @@ void WaitQueue::wait_for_kept(Acquisition& acquisition, std::uint64_t which) {
   acquisition.waiting.queued = true;
   ++queued_;
   --keys_.find(acquisition.terms.resource_at(which))->second.kept;
+  --kept_;
 }
 
 void WaitQueue::leave_kept(Acquisition& acquisition, std::uint64_t which, Left left) {
@@ -173,6 +179,8 @@ void WaitQueue::leave_kept(Acquisition& acquisition, std::uint64_t which, Left l
   const WaitedKeys::Key& key = keys_.find(acquisition.terms.resource_at(which))->second;
   acquisition.waiting.positions[which - 1].ticket = key.ticket;
   leave_key(acquisition, left, {});
+  // What was reserved for this one may be used by our other waiters, and none of them was notified.
+  if (left == Left::failed && !key.waiters.empty()) wake_next(key, now_, true);
 }
 
 void WaitQueue::stop_tracking(Acquisition& acquisition) {
@@ -260,10 +268,8 @@ void WaitQueue::wake_next(const WaitedKeys::Key& key, Instant at_latest, bool at
 void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
   key.has_awake = true;
   keys_.each_waiter(key, [&](Acquisition& acquisition) {
-    Waiting& waiting = acquisition.waiting;
-    waiting.notified_by.add(node);
-    if (needs_more(acquisition)) waiting.has_turn |= &keys_.find_for(acquisition)->second == &key;
-    if (how == Waked::by_change) waiting.saw_change = true;
+    acquisition.waiting.notified_by.add(node);
+    if (how == Waked::by_change) acquisition.waiting.saw_change = true;
     // A reserved permit is for one of our waiters. When that one is granted, the next one asks.
     return acquisition.terms.traits().is_chosen ? Visited::enough : Visited::more;
   });

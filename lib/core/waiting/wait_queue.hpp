@@ -161,7 +161,6 @@ class WaitQueue {
   /// For how long an acquisition of several resources keeps what is passed on to it.
   [[nodiscard]] Duration length_of_turn(const Acquisition& acquisition) const;
   /// How much of the turn is left; zero: it is over.
-  [[nodiscard]] Duration left_of_turn(const Waiting& waiting) const;
   /// Which of several resources stay reserved after a lost attempt: see QueuePosition::kept.
   [[nodiscard]] std::uint64_t kept_after(const Acquisition& acquisition) const;
   /// Whether the acquisition keeps `which` of several resources while it waits for `blocking`.
@@ -177,6 +176,9 @@ class WaitQueue {
   /// just asked, and the nodes that then reserved the key for somebody are too few, because the
   /// others have a holder.
   bool note_standby(WaitedKeys::Key& key, NodeIndex node);
+  /// A node has passed the key on to this client. A node that only says that the key changed, or is
+  /// free, reserves nothing.
+  void note_turn(const WaitedKeys::Key& key);
   /// A node has another client before this one in the queue of the key.
   void note_behind(const WaitedKeys::Key& key);
   /// A permit was reserved for us.
@@ -190,7 +192,7 @@ class WaitQueue {
   void plan_anew(WaitedKeys::Key& key, Planned who);
   /// A quorum finds that nobody has the key, for example because the client that it was reserved
   /// for hangs: the first of our waiters asks, unless it is asking.
-  void found_free(const WaitedKeys::Key& key);
+  void found_free(WaitedKeys::Key& key);
   /// The node no longer notifies us.
   void lost(NodeIndex node);
 
@@ -205,6 +207,7 @@ class WaitQueue {
   std::vector<std::uint32_t> affected_;  ///< waiters that lost() looks at
   std::uint64_t arrivals_ = 0;           ///< acquisitions that ever waited
   std::size_t queued_ = 0;               ///< acquisitions that wait now
+  std::size_t kept_ = 0;                 ///< resources that acquisitions of several keep
   std::uint64_t walked_ = 0;             ///< keys that were visited one by one
   std::vector<Woken> woken_;
 };

@@ -13,7 +13,8 @@ namespace {
 /// queues at once.
 constexpr Duration contended_for = std::chrono::seconds(1);
 
-/// The longest time for which a caller of several resources keeps what was passed on to it.
+/// The longest time for which a caller of several resources keeps what was passed on to it, however
+/// often another one of them is passed on to it meanwhile.
 constexpr Duration longest_turn = std::chrono::seconds(4);
 
 static_assert(limits::resources <= 64, "QueuePosition::kept has a bit for each");
@@ -30,10 +31,6 @@ Duration WaitQueue::length_of_turn(const Acquisition& acquisition) const {
   return std::min({reserved_for() * (1 << doublings), longest_turn, *acquisition.give_up - now_});
 }
 
-Duration WaitQueue::left_of_turn(const Waiting& waiting) const {
-  return waiting.turn_until > now_ ? waiting.turn_until - now_ : Duration::zero();
-}
-
 std::uint64_t WaitQueue::kept_after(const Acquisition& acquisition) const {
   const Waiting& waiting = acquisition.waiting;
   const std::uint64_t refused = acquisition.refusal.resource;
@@ -42,7 +39,7 @@ std::uint64_t WaitQueue::kept_after(const Acquisition& acquisition) const {
   for (std::uint64_t which = 1; which <= waiting.positions.size(); ++which) {
     const bool has = which == waiting.blocked_by || waiting.positions[which - 1].kept_since > 0;
     const bool stays = has && which != blocking && may_keep(acquisition, which, blocking);
-    if (stays) kept |= std::uint64_t{1} << (which - 1);
+    if (stays) kept |= which_bit(which);
   }
   return kept;
 }
@@ -98,9 +95,12 @@ QueuePosition WaitQueue::queue_position(Acquisition& acquisition) {
     if (std::exchange(waiting.has_turn, false)) {
       waiting.turn_began = now_;
       waiting.turn_until = later(now_, length_of_turn(acquisition));
+      if (waiting.keeps_any()) {
+        waiting.turn_until = std::min(waiting.turn_until, later(waiting.keeps_since, longest_turn));
+      }
     }
     position.waits_for = waiting.blocked_by;
-    position.keep = left_of_turn(waiting);
+    position.keep_until = waiting.turn_until;
   }
   waiting.has_ticket = tickets;
   if (waiting.has_ticket) {
@@ -164,7 +164,7 @@ void WaitQueue::restore_position(const Acquisition& acquisition, QueuePosition& 
                                  NodeSet nodes) {
   if (acquisition.terms.kind() == Kind::several && position.as_client) {
     position.kept = kept_after(acquisition);
-    position.keep = left_of_turn(acquisition.waiting);
+    position.keep_until = acquisition.waiting.turn_until;
     position.again = position.kept != 0;
     return;
   }

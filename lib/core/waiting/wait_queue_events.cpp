@@ -33,7 +33,7 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
     if (queues_.note_check(*entry, node, is_free)) found_free(entry->second);
     return;
   }
-  if (!answer.is_first && entry->second.need_more > 0) note_behind(entry->second);
+  if (!answer.is_first) note_behind(entry->second);
   if (answer.reply == Reply::gone) note_notified(entry->second, node);
   if (!entry->second.waiters.empty()) queues_.raise_tickets(*entry);
   const bool becomes_first = !was_first && !entry->second.first.empty();
@@ -41,7 +41,9 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
   plan_anew(entry->second, becomes_first ? Planned::first : Planned::awake);
 }
 
-void WaitQueue::found_free(const WaitedKeys::Key& key) {
+void WaitQueue::found_free(WaitedKeys::Key& key) {
+  // If the first one makes an attempt, or none waits, later checks find the key free again.
+  key.free = NodeSet();
   keys_.each_waiter(key, [&](const Acquisition& first) {
     const bool waits = first.state == Acquisition::State::backing_off;
     if (waits) woken_.push_back({first.index, now_, true});
@@ -49,11 +51,19 @@ void WaitQueue::found_free(const WaitedKeys::Key& key) {
   });
 }
 
+void WaitQueue::note_turn(const WaitedKeys::Key& key) {
+  if (key.need_more == 0) return;
+  keys_.each_waiter(key, [](Acquisition& acquisition) {
+    acquisition.waiting.has_turn = true;
+    return Visited::more;
+  });
+}
+
 void WaitQueue::note_behind(const WaitedKeys::Key& key) {
+  if (kept_ == 0 || key.need_more == 0) return;
   keys_.each_waiter(key, [&](Acquisition& acquisition) {
     Waiting& waiting = acquisition.waiting;
-    const bool waits_for_it = &keys_.find_for(acquisition)->second == &key;
-    if (!waits_for_it || waiting.is_behind || !waiting.keeps_any()) return Visited::more;
+    if (waiting.is_behind || !waiting.keeps_any()) return Visited::more;
     waiting.is_behind = true;
     leave_unkept(acquisition, waiting.blocked_by);
     // The resource will go to others first: the turn is no longer than the shortest one.
@@ -180,7 +190,10 @@ void WaitQueue::notified(const Notification& event) {
     return;
   }
   entry->second.contended_at = now_;
-  if (event.before == 0) note_notified(entry->second, event.node);
+  if (event.before == 0) {
+    note_notified(entry->second, event.node);
+    note_turn(entry->second);
+  }
   wake(entry->second, event.before, true);
 }
 

@@ -118,7 +118,10 @@ class WaitedKeys {
     key.waiters.each_while([&](std::uint32_t index) {
       ++walked_;
       Acquisition& acquisition = acquisitions_.at(index);
-      return !acquisition.waiting.queued || visit(acquisition) == Visited::more;
+      const bool keeps_it =
+          acquisition.terms.kind() == Kind::several && &find_for(acquisition)->second != &key;
+      const bool waits = acquisition.waiting.queued && !keeps_it;
+      return !waits || visit(acquisition) == Visited::more;
     });
   }
   [[nodiscard]] Acquisition& waiter(std::uint32_t index) { return acquisitions_.at(index); }

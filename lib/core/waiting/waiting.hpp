@@ -22,6 +22,11 @@ struct Plan {
   [[nodiscard]] Instant wakes_at() const noexcept { return std::min(next_try, next_check); }
 };
 
+/// The bit of one of several resources: see LockTerms::resource_at().
+[[nodiscard]] constexpr std::uint64_t which_bit(std::uint64_t which) noexcept {
+  return std::uint64_t{1} << (which - 1);
+}
+
 /// The state of an acquisition's waiting.
 struct Waiting {
   std::uint64_t arrival = 0;  ///< the acquisition's number among all that ever waited
@@ -37,6 +42,7 @@ struct Waiting {
   /// Queue positions for several resources: see LockTerms::resource_at().
   std::vector<Position> positions;
   bool has_turn = false;  ///< the awaited one of several resources was passed on to it
+  Instant keeps_since = Instant::min();  ///< if it keeps any: when it began to
   Instant turn_began = Instant::min();
   /// Until when what is passed on to it in this turn stays reserved for it.
   Instant turn_until = Instant::min();

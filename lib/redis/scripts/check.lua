@@ -11,7 +11,10 @@ if not ticket then
   client = '~' .. client
   ticket = call('zscore', queue, client)
 end
-if ticket then
+-- A standby that was notified stays one until the reservation ends: else each check would make another one, which makes
+-- an attempt.
+local standby = ticket and redis.pcall('get', 'redlock:node:watch:' .. key)
+if ticket and (type(standby) ~= 'string' or string.sub(standby, 1, 1) == '?') then
   -- with: waiters
   stand_by(key, client)
 end

@@ -159,7 +159,7 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
 void ModelNode::stand_by(std::size_t resource, std::uint64_t client, std::int64_t millis) {
   // Longer than it takes until the client asks this node again.
   constexpr std::int64_t remembered_for = 4500;
-  if (mutant_ == Mutant::only_the_last_stands_by) return;
+  if (mutant_ == Mutant::only_the_last_stands_by || !memory_.queues[resource].has(client)) return;
   memory_.standbys[resource] = {client, millis + remembered_for, false};
 }
 
@@ -218,7 +218,9 @@ void ModelNode::check_queue(const Request& request, True now, Response& response
   const std::uint64_t client = request.token | (alone ? 0 : sharing);
   response.ticket = queue.ticket(client);
   response.is_first = queue.at(0) == client;
-  if (response.ticket > 0) stand_by(request.resource, client, clock.milliseconds(now));
+  const std::int64_t millis = clock.milliseconds(now);
+  const Memory::Standby& standby = memory_.standbys[request.resource];
+  if (standby.ends <= millis || !standby.notified) stand_by(request.resource, client, millis);
   response.reply = finds_free(request, now) ? Reply::gone : Reply::taken;
 }
 

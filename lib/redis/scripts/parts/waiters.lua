@@ -100,10 +100,12 @@ local function pass_on_to_readers(key, reader, milliseconds)
   let_in_readers(key, milliseconds)
 end
 
--- The queued client has just sent a request, so it does not hang: it is the next standby. A '?' precedes a client that
--- has not been notified yet.
+-- The client has just sent a request, so it does not hang: if it is queued, it is the next standby. A '?' precedes a
+-- client that has not been notified yet.
 local function stand_by(key, member)
-  redis.pcall('set', 'redlock:node:watch:' .. key, '?' .. member, 'PX', 4500)
+  if redis.pcall('zscore', 'redlock:node:queue:' .. key, member) then
+    redis.pcall('set', 'redlock:node:watch:' .. key, '?' .. member, 'PX', 4500)
+  end
 end
 
 -- Chooses the standby, who notices a successor that hangs: the client that was heard from last, or else the last one in

@@ -166,6 +166,46 @@ TEST(SeveralResources, stay_reserved_twice_as_long_after_each_turn_in_vain) {
   }
 }
 
+TEST(SeveralResources, begin_no_turn_when_nodes_only_say_that_the_awaited_one_has_no_holder) {
+  // As they do during an interval.
+  Turned h;
+  std::string commands;
+  std::chrono::milliseconds kept(0);
+  for (; commands.find("leave second") == std::string::npos && kept < 1s; kept += 1ms) {
+    for (NodeIndex node = 0; node < 3; ++node) {
+      for (std::size_t open = h.open(node); open > 0 && h.open(node) > 0; --open) {
+        Answer event{node, h.take_open(node), Reply::gone};
+        event.ticket = 9;
+        event.is_first = true;
+        if (event.stamp.verb == Verb::take) {
+          event = {node, event.stamp, Reply::taken, holder, 10s};
+          event.number = 1;
+        } else if (event.stamp.verb == Verb::release) {
+          event.reply = Reply::released;
+        }
+        commands += h.step(event);
+      }
+    }
+    commands += h.pass(1ms);
+  }
+  EXPECT_LE(kept, 21ms);
+}
+
+TEST(SeveralResources, stay_reserved_for_four_seconds_at_most_however_often_nodes_notify) {
+  Turned h;
+  std::string given_back;
+  std::chrono::milliseconds kept(0);
+  for (; given_back.empty() && kept < 5s; kept += 10ms) {
+    h.alone_in_queues();
+    h.turn_for("resource");  // but it is not free
+    h.refused_by(1);
+    h.alone_in_queues();
+    given_back = h.pass(10ms);
+  }
+  EXPECT_EQ(given_back, "leave second -> 0 1 2");
+  EXPECT_EQ(kept, 4s);
+}
+
 TEST(SeveralResources, are_not_kept_for_an_earlier_one_that_is_reserved_for_another_client) {
   EXPECT_EQ(Turned("redlock:next:0123456789abcdef").moves,
             "leave second -> 0 1 2; queue resource of several -> 0 1 2");
