@@ -540,8 +540,9 @@ REDLOCK_C_EXPORT const char* redlock_lease_detach(redlock_lease* lease);
 /// extends it to the TTL of the options from now on. Blanks and newlines around the word are left
 /// out. The lease keeps its fencing token, or has a larger one if another client asked for one
 /// since. A word of a reader's lease makes a reader's lease, even if the lock is still a writer's.
-/// `options` may be NULL: the defaults. Errors: not_holder (it had expired or was released),
-/// unavailable, expired, closed, forked, would_block, invalid_argument, limit_reached.
+/// `options` may be NULL: the defaults. Errors: not_holder (the lock had expired or was released),
+/// unavailable, expired, excluded (no larger fencing token is left), closed, forked, would_block,
+/// invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_adopt(redlock_client* client, const char* detached,
                                               const redlock_acquire_options* options,
                                               redlock_lease** lease, redlock_error** error);

@@ -43,12 +43,12 @@ enum class REDLOCK_EXPORT RequestId : std::uint64_t {};
 ///     AcquireOptions options{.ttl = 20s};
 ///     Result<Lease> later = co_await client.acquire("invoice/42", options, stop).via(post);
 ///
-/// With g++ 12, make options, the target of `all_of`, and a function that owns its captures in
-/// statements of their own, and pass their names, options without `std::move`. The compiler
-/// destroys a temporary like `{.ttl = 20s}` twice within an expression that awaits, so the line
-/// does not compile there. Neither does `all_of({"from", "to"})`. The calls cannot see other
-/// temporaries of the expression: those of your own types that own something need statements of
-/// their own, too.
+/// With g++ 12, make the following in statements of their own, and pass them by name: options
+/// (without `std::move`), the target of `all_of`, lambdas whose captures own something, and objects
+/// of your own types that own something. The compiler destroys such a temporary twice if the
+/// expression awaits. The library refuses to compile calls with `{.ttl = 20s}` or such a lambda,
+/// and the compiler refuses `all_of({"from", "to"})`. Temporaries of your own types compile, and
+/// what they own is freed twice.
 ///
 /// The coroutine is resumed on the client's loop thread and must not block there. With `via`,
 /// `post` is called on that thread with the coroutine's handle, and has it resumed by any executor.

@@ -24,7 +24,8 @@ enum class REDLOCK_EXPORT LockKind {
   shared,     ///< readers
   owned,      ///< the holds of one owner
   interval,   ///< no holder, but taken until the interval is over
-  reserved,   ///< no holder, but reserved for some milliseconds for the client that is next
+  reserved,   ///< no holder, but reserved for the client that is next: for some milliseconds, or
+              ///< for up to four seconds if that client needs several resources
   other,      ///< a key that is not a lock of this library, but blocks the resource
 };
 

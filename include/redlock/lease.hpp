@@ -101,9 +101,10 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
 
   /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed, so that
   /// the lock can be handed to another owner, in any process. `Client::adopt` makes a lease of the
-  /// result; `Client::extend` and `release` take its token. From this call on, this client does not
-  /// release the key, whatever it has under way. The result is empty if there is no lease, if it is
-  /// already lost or past its deadline (its key is released then), and in a forked child.
+  /// result; `Client::extend` and `release` take its token. If the result is not empty, this client
+  /// does not release the key from this call on, whatever requests it has under way. The result is
+  /// empty if there is no lease, and in a forked child. It is also empty if the lease is lost or
+  /// past its deadline; the client then releases the key.
   [[nodiscard]] DetachedLease detach();
 
  private:

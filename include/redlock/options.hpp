@@ -148,9 +148,10 @@ struct REDLOCK_EXPORT ClientOptions {
   std::chrono::nanoseconds longest_node_limit = std::chrono::seconds{1};
 
   /// How long the first attempt to connect to a node may take. Connecting takes four round trips,
-  /// two more with TLS, and what the server needs to load the scripts. The next attempt has twice
-  /// as long after each that took too long, up to eight times as long. The time includes looking up
-  /// the host name and trying its addresses, of which the first that accepts is used. None:
+  /// two more with TLS, and the time that the server needs to load the scripts. After each attempt
+  /// that took too long, the limit doubles, up to eight times the first one. It includes the lookup
+  /// of the host name, and all of its addresses: the client tries the next address when the last
+  /// one has failed, or after 250 ms at most, and uses the first one that accepts. None:
   /// `longest_node_limit`.
   std::optional<std::chrono::nanoseconds> connect_timeout{};
 
