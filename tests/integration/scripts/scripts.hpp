@@ -26,9 +26,11 @@ class Scripts : public testing::Test {
                    std::chrono::milliseconds ttl = std::chrono::milliseconds(60'000),
                    core::ScriptForm form = core::ScriptForm::text) {
     redis::Encoder encoder;
+    core::Terms terms;
+    terms.reserved_for = std::chrono::minutes(1);  // as long as a test may take
     RespClient client = RespClient::unix_socket(server_->unix_path());
     client.send_raw(test::encode(encoder, verb, form, redis::Dialect::classic, "r",
-                                 Token::parse(token).value(), ttl));
+                                 Token::parse(token).value(), ttl, 0, terms));
     return client.read();
   }
   static std::int64_t number(core::Verb verb, const std::string& token,

@@ -37,7 +37,7 @@ class CliAdopt : public CliOnNodes {
     return tool(words);
   }
   static bool is_free(const Words& resource) {
-    Words words{"acquire", "--ttl", "1s", "--quiet"};
+    Words words{"acquire", "--ttl", "20s", "--quiet"};
     words.insert(words.begin() + 1, resource.begin(), resource.end());
     const ProcessResult lock = tool(words);
     if (lock.exit_code != 0) return false;

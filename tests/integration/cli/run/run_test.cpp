@@ -117,7 +117,8 @@ TEST_F(CliRun, AScriptWithoutInterpreterLineRunsInTheShell) {
 
 TEST_F(CliRun, AResourceHeldByAnotherIs75AndTheCommandDoesNotRun) {
   occupy("somebody");
-  const ProcessResult result = run_shell({"--wait", "100ms", "--json"}, "echo ran");
+  // Long enough for the answers of the nodes.
+  const ProcessResult result = run_shell({"--wait", "1s", "--json"}, "echo ran");
   EXPECT_EQ(result.exit_code, 75);
   EXPECT_EQ(json_of(result).value("outcome", ""), "held");
   EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
