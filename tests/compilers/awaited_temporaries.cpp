@@ -46,8 +46,11 @@ Detached temporaries(AsyncClient& client, AsyncElection& election, std::shared_p
   (void)co_await client.try_acquire_for(shared("r"), 2s, {}, stop);  // refused
   (void)co_await client.try_acquire_until("r", now, {.ttl = 5s});    // refused
   (void)co_await client.adopt(lease.detach(), {.ttl = 5s});          // refused
-  (void)co_await client.watch("r", [owned](auto&) {}, stop);         // refused
-  (void)co_await election.observe([owned](auto&) {}, stop);          // refused
+  // Each line is one call.
+  // clang-format off
+  (void)co_await client.watch("r", [owned](auto&) {}, stop);  // refused
+  (void)co_await election.observe([owned](auto&) {}, stop);   // refused
+  // clang-format on
   (void)co_await client.close().via([owned](std::coroutine_handle<> rest) { rest(); });  // refused
 }
 

@@ -216,7 +216,7 @@ class Simulation {
     std::vector<std::pair<core::ClaimId, Asked>> asked;  // by claim index
     std::uint64_t requests = 0;
     std::uint32_t ended = 0;  ///< calls that were granted or failed
-    bool watches = false;        // the process watches the first resource
+    bool watches = false;     // the process watches the first resource
     std::optional<bool> sees_it_held;
   };
 
