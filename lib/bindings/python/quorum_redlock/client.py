@@ -119,9 +119,10 @@ class Client:
               **more: Unpack[AcquireOptions]) -> Lease:
         """Makes a lease of what `Lease.detach` returned, here or in another process: asks for the
         TTL from now on, and is a lease only if a quorum still had the lock. It keeps its fencing
-        token, or has a larger one if another client asked for one since. Raises NotHolderError (it
-        had expired or was released), UnavailableError, ExpiredError, ClosedError, ForkedError,
-        InvalidArgumentError, LimitReachedError."""
+        token, or has a larger one if another client asked for one since. Raises NotHolderError (the
+        lock had expired or was released), UnavailableError, ExpiredError, ExcludedError (no larger
+        fencing token is left), ClosedError, ForkedError, InvalidArgumentError,
+        LimitReachedError."""
         text = DetachedLease(detached)
         request = self._request(text.resource, ttl, renew, False, more)
         handle = LeaseHandle()
