@@ -58,14 +58,14 @@ void Connector::try_due_addresses(int last_status) {
     attempts_[*due].reset();
     race_->failed(*due);
   }
-  if (race_->lost()) {
-    timer_.reset();  // it would report this again
-    return listener_.on_unconnected(last_status);
-  }
   if (const auto next_at = race_->next_at()) {
     sockets_read_ = false;
     wait(*next_at - now);
+  } else {
+    timer_.reset();
   }
+  // The listener may destroy this connector.
+  if (race_->lost()) listener_.on_unconnected(last_status);
 }
 
 void Connector::wait(milliseconds time) {

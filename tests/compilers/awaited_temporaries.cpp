@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <coroutine>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,21 +10,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "../integration/detached.hpp"
 #include "redlock/async_client.hpp"
 #include "redlock/async_election.hpp"
 
 using namespace redlock;
+using redlock::test::Detached;
 using namespace std::chrono_literals;
-
-struct Detached {
-  struct promise_type {
-    Detached get_return_object() { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
 
 // What owns nothing is destroyed twice without harm.
 static_assert(std::is_trivially_destructible_v<BreakOptions>);

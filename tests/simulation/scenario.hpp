@@ -269,8 +269,7 @@ struct Scenario {
   True longest_read = 0;  ///< the longest hold of readers, if others hold for less
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
   [[nodiscard]] True longest_idle() const noexcept;
-  /// How long a resource may be free because so many clients hang that are queued one after the
-  /// other.
+  /// How long a resource may be free if `hanging` clients hang, one after the other in its queue.
   [[nodiscard]] True longest_idle_beside(std::size_t hanging) const noexcept;
   [[nodiscard]] True longest_wait() const noexcept;
   /// The longest time that callers of several resources may keep one from a caller of it alone.

@@ -81,6 +81,7 @@ class WaitQueue {
 
   /// The time of Plan::next_check has come: asks a node whether the key is free.
   void check(Acquisition& acquisition);
+  /// Sets Plan::next_check anew.
   void plan_check(Acquisition& acquisition);
 
   /// Whether any acquisition of this client waits for the resource.
@@ -160,7 +161,6 @@ class WaitQueue {
   // wait_queue_attempts.cpp
   /// For how long an acquisition of several resources keeps what is passed on to it.
   [[nodiscard]] Duration length_of_turn(const Acquisition& acquisition) const;
-  /// How much of the turn is left; zero: it is over.
   /// Which of several resources stay reserved after a lost attempt: see QueuePosition::kept.
   [[nodiscard]] std::uint64_t kept_after(const Acquisition& acquisition) const;
   /// Whether the acquisition keeps `which` of several resources while it waits for `blocking`.

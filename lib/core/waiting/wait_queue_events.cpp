@@ -42,7 +42,8 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
 }
 
 void WaitQueue::found_free(WaitedKeys::Key& key) {
-  // If the first one makes an attempt, or none waits, later checks find the key free again.
+  // note_check() reports a quorum once. If the first waiter makes an attempt, or none waits, later
+  // checks report it again.
   key.free = NodeSet();
   keys_.each_waiter(key, [&](const Acquisition& first) {
     const bool waits = first.state == Acquisition::State::backing_off;

@@ -34,6 +34,31 @@ using redlock::test::SilentListener;
   return count;
 }
 
+/// The timers of the loop that will fire.
+[[nodiscard]] std::size_t active_timers(Loop& loop) {
+  std::size_t count = 0;
+  uv_walk(
+      loop.get(),
+      [](uv_handle_t* handle, void* counted) {
+        if (handle->type == UV_TIMER && uv_is_active(handle) != 0) {
+          ++*static_cast<std::size_t*>(counted);
+        }
+      },
+      &count);
+  return count;
+}
+
+/// Counts the reports of a connector, which it does not destroy.
+struct Reports final : ConnectorListener {
+  void on_trying(const Address& /*address*/) noexcept override {}
+  void on_connected(Socket /*socket*/, const Address* /*address*/) noexcept override {
+    ++connected;
+  }
+  void on_unconnected(int /*status*/) noexcept override { ++unconnected; }
+  int connected = 0;
+  int unconnected = 0;
+};
+
 class ConnectorTest : public testing::Test {
  protected:
   [[nodiscard]] static Address at(const std::string& host, std::uint16_t port) {
@@ -124,6 +149,18 @@ TEST_F(ConnectorTest, fails_once_when_every_address_has_refused) {
   ASSERT_EQ(recorder.failures.size(), 1U);
   EXPECT_EQ(recorder.failures[0].kind, FailureKind::connect);
   EXPECT_EQ(recorder.failures[0].message, "connection refused");
+}
+
+TEST_F(ConnectorTest, reports_once_and_leaves_no_timer_that_would_report_again) {
+  const std::size_t before = active_timers(loop);
+  Reports reports;
+  Connector connector(loop.get(), reports);
+  connector.connect({refusing(), refusing()}, std::chrono::seconds(1));
+  ASSERT_EQ(active_timers(loop), before + 1) << "for the second address";
+  ASSERT_TRUE(run_until(loop, [&] { return reports.unconnected > 0; }));
+  EXPECT_EQ(active_timers(loop), before);
+  EXPECT_EQ(reports.unconnected, 1);
+  EXPECT_EQ(reports.connected, 0);
 }
 
 TEST_F(ConnectorTest, waits_for_a_silent_address_when_all_others_have_refused) {

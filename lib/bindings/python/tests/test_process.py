@@ -22,7 +22,6 @@ def connect(): return quorum_redlock.Client(nodes, **{PATIENT!r})
 
 
 class ProcessCase(unittest.TestCase):
-
     def setUp(self) -> None:
         self.nodes = shared_nodes()
         self.client = quorum_redlock.Client(self.nodes.urls, **PATIENT)

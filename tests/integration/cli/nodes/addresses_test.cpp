@@ -63,8 +63,8 @@ class CliAddresses : public testing::TestWithParam<std::vector<std::string>> {
   inline static std::vector<std::unique_ptr<SilentListener>> silent_;
 };
 
-// Each command is a process of its own, so it remembers nothing of the one before. Two of three
-// nodes have dead addresses, so none of these commands succeeds without one of them.
+// Each command is a process of its own, so no command knows which address worked before. Two of
+// three nodes have dead addresses, so none of these commands succeeds without one of them.
 TEST_P(CliAddresses, EveryCommandReachesTheAddressThatIsAlive) {
   const ProcessResult acquired = tool({"acquire", "r", "--ttl", "30s", "--json"});
   ASSERT_EQ(acquired.exit_code, 0) << acquired.errors;
