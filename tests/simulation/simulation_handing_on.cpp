@@ -73,14 +73,16 @@ void Simulation::give(std::uint32_t index, std::uint32_t slot, std::uint32_t to,
   plan_act(to, at, is_lost ? 0 : waits + random_.below(scenario_.think));
 }
 
-/// Ends a lease by a call, which reaches the engine now or later.
+/// Ends a lease by a call. A loop takes its jobs in each turn, so what delays a job delays the timers
+/// and answers of its client as well; they are handled right before the job, or behind it.
 void Simulation::end_lease(std::uint32_t index, std::uint32_t slot, std::uint64_t release) {
   Client& client = clients_[index];
   Slot& mine = client.slots[slot];
   client.jobs.push_back({std::exchange(mine.lease, {}), release});
   if (scenario_.gives_per_mille == 0 || healed_ || random_.per_mille(500)) return do_job(index);
   const True left = std::max<True>(0, client.clock.when(mine.valid_until) - now_);
-  plan(now_ + 1 + random_.below(left + 2 * ms), Kind::job, index, client.life);
+  client.paused_until = now_ + 1 + random_.below(left + 2 * ms);
+  plan(client.paused_until + random_.below(2), Kind::job, index, client.life);
 }
 
 void Simulation::do_job(std::uint32_t index) {

@@ -141,16 +141,17 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
 }
 
 void KeyNotes::repair(Claim& claim, NodeSet nodes) {
-  if (!nodes.empty() && may_repair(claim)) sender_.send(claim, Verb::extend_or_set, nodes);
+  if (!nodes.empty() && may_repair(claim, nodes)) sender_.send(claim, Verb::extend_or_set, nodes);
 }
 
-bool KeyNotes::may_repair(const Claim& claim) const {
+bool KeyNotes::may_repair(const Claim& claim, NodeSet nodes) const {
   // A downgrade repairs nothing, because the lease may be released after it.
   if (now_ >= claim.valid_until || claim.verb != Verb::extend) return false;
   const Round& round = claim.round;
   if (claim.phase == Claim::Phase::held) {
-    // Nodes that did not answer may have the key: the lease can still be extended.
-    return round.with(Vote::refused).size() <= round.spare();
+    // Nodes that did not answer may have the key: the lease can still be extended. The answer of
+    // one of `nodes` may have come too late to be its vote.
+    return (round.with(Vote::refused) | nodes).size() <= round.spare();
   }
   // Without a quorum that has the key, a repair could revive a lost lock. The group of a hold is
   // unknown.

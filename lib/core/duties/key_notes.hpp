@@ -63,7 +63,7 @@ class KeyNotes {
   void note_obstacle(const Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   static void forget_key(Claim& claim, const Answer& answer);
-  [[nodiscard]] bool may_repair(const Claim& claim) const;
+  [[nodiscard]] bool may_repair(const Claim& claim, NodeSet nodes) const;
 
   const Instant& now_;
   const LostVotes& lost_votes_;

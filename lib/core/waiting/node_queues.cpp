@@ -128,6 +128,7 @@ void NodeQueues::send_in_full(Entry& entry, NodeIndex node, const Stamp& stamp) 
   // If a request to do the opposite was sent after this one, only the later request is sent again.
   const bool leaves = stamp.verb == Verb::leave_queue;
   if (entry.second.asked.has(node) == leaves) return;
+  if (!leaves && keys_.being_taken(entry).has(node)) return;  // as in join()
   Mode mode = stamp.mode();
   // A ticket that other nodes have given us is better than a new one.
   if (!leaves && entry.second.ticket > 0) mode &= static_cast<Mode>(~back);

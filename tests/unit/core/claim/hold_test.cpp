@@ -195,6 +195,16 @@ TEST(Extend, repairs_nothing_that_fewer_nodes_than_a_quorum_still_have) {
   EXPECT_EQ(h.pass(10s), "lost") << "nothing is left";
 }
 
+TEST(Extend, repairs_no_straggler_if_fewer_nodes_than_a_quorum_can_have_the_key) {
+  Connected h(5);
+  h.hold(10s);
+  h.extend(2, 10s);
+  EXPECT_EQ(h.answer(0, Reply::extended), "");
+  EXPECT_EQ(h.answers({1, 2}, Reply::gone), "");
+  EXPECT_EQ(h.down(3), "failed #2 unavailable; extend-or-set t1 -> 1 2");
+  EXPECT_EQ(h.answer(4, Reply::gone), "") << "three of five said that they lack it";
+}
+
 TEST(Extend, never_lowers_the_deadline) {
   Connected h(1);
   h.hold(10s);

@@ -317,6 +317,15 @@ TEST(Queues, are_entered_in_full_where_the_script_is_not_known_any_more) {
   EXPECT_EQ(h.answer(2, Reply::script_missing), "") << "it will never know it";
 }
 
+TEST(Queues, are_not_entered_again_behind_an_attempt_that_takes_us_out_of_them) {
+  Refused h;
+  h.subscribed({0, 1, 2});
+  h.queued({0, 1}, {7});
+  h.notified(0, "resource");
+  EXPECT_EQ(h.notified(1, "resource"), "take t3 ticket 7 -> 0 1 2");
+  EXPECT_EQ(h.answer(2, Reply::script_missing), "") << "to the request before the attempt";
+}
+
 TEST(Queues, are_left_in_full_where_the_script_is_not_known_any_more) {
   Queued h;
   EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource -> 0 1 2");
