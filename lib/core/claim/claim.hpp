@@ -60,6 +60,7 @@ namespace redlock::core {
 /// | `unasked` | Rounds adds; *hold*, *release*, *by_token*, *links* |
 /// | `touched` | Agenda sets it, engine.cpp clears it |
 /// | `is_hold` | KeyNotes |
+/// | `was_adopted` | *by_token* |
 /// | `watches_queue` | QueueWatch |
 /// | `work`, `idle` | IdleLeases; what is in `work`: see there |
 /// | `finished`, `label`, `by_token` | Claims |
@@ -162,6 +163,7 @@ struct Claim {
   Task task = Task::none;
   bool finished = false;
   bool touched = false;        ///< to be judged before the step is over
+  bool was_adopted = false;    ///< other processes may know its token
   bool is_hold = false;        ///< by token: a node said that the token is one of several holds
   bool by_operator = false;    ///< release: see ReleaseToken
   bool idle = false;           ///< listed by IdleLeases, which may take its work
@@ -299,7 +301,7 @@ struct Claim {
     purpose = what_for;
     phase = what_for == Purpose::acquire ? Phase::acquiring : Phase::by_token;
     task = Task::none;
-    finished = touched = is_hold = by_operator = false;
+    finished = touched = is_hold = was_adopted = by_operator = false;
     unanswered = 0;
     keys = KeyLedger();
     round.reset();

@@ -70,6 +70,7 @@ void Engine::adopt(Claim& claim) {
   claim.task = Claim::Task::none;
   claim.purpose = Claim::Purpose::acquire;
   claim.phase = Claim::Phase::held;
+  claim.was_adopted = true;
   claim.unasked = NodeSet();
   claims_.lease_began(claim);
   claim.granted_at = now_;

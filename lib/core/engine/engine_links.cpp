@@ -101,10 +101,11 @@ void Engine::serve_claims_of(NodeIndex node) {
     // A lease that was handed on may have ended since.
     const bool is_over = claim.phase == Claim::Phase::cleaning_up && now_ >= claim.valid_until;
     const bool has_vote = voters_.has_vote(claim, node) && !is_over;
-    if (votes ? !has_vote : nodes_[node].duplicate_of().has_value()) {
+    const bool asks = votes ? has_vote : !nodes_[node].duplicate_of();
+    // A replica is sent nothing that writes.
+    if (!asks || sender_.send(claim, claim.verb, NodeSet::of(node)).empty()) {
+      if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
       voters_.record_absent(claim, node);
-    } else {
-      sender_.send(claim, claim.verb, NodeSet::of(node));
     }
     agenda_.touch(claim);
   });

@@ -115,13 +115,20 @@ void WaitQueue::begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key) {
 void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
   Waiting& waiting = acquisition.waiting;
   waiting.positions.resize(acquisition.terms.more_resources.size() + 1);
-  if (waiting.queued && waiting.blocked_by > 0) {
+  const std::uint64_t before = waiting.blocked_by;
+  if (waiting.queued && before > 0) {
     stop_tracking(acquisition);
     if (!waiting.keeps_any()) waiting.keeps_since = now_;
     keep(acquisition);
   }
   leave_unkept(acquisition, blocking);
-  if (waiting.positions[blocking - 1].kept_since > 0) wait_for_kept(acquisition, blocking);
+  if (before > 0 && waiting.keeps(before)) {
+    // The nodes that passed it on have this client in their queues no more. An attempt that began
+    // before they did so has not noted that.
+    NodeSet& asked = keys_.find(acquisition.terms.resource_at(before))->second.asked;
+    asked = asked - waiting.notified_by;
+  }
+  if (waiting.keeps(blocking)) wait_for_kept(acquisition, blocking);
   waiting.blocked_by = blocking;
   waiting.reserved = waiting.has_turn = waiting.is_behind = false;
   waiting.notified_by = NodeSet();

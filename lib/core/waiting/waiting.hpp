@@ -48,6 +48,9 @@ struct Waiting {
   Instant turn_until = Instant::min();
   bool is_behind = false;        ///< a node has another client before it in the queue
   std::uint32_t vain_turns = 0;  ///< turns that ended before the other resources were passed on
+  [[nodiscard]] bool keeps(std::uint64_t which) const noexcept {
+    return positions[which - 1].kept_since > 0;
+  }
   [[nodiscard]] bool keeps_any() const noexcept {
     return std::any_of(positions.begin(), positions.end(),
                        [](const Position& position) { return position.kept_since > 0; });

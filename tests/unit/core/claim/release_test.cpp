@@ -317,6 +317,19 @@ TEST(ReleaseByToken, of_a_lease_that_was_handed_on_withdraws_its_set_from_late_n
   EXPECT_EQ(h.up(2), "release t1 -> 2");
 }
 
+TEST(ReleaseByToken, does_not_wait_for_a_node_that_turns_out_to_be_a_replica) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.up(1);
+  h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")});
+  h.answer(0, Reply::released);
+  EXPECT_EQ(h.answer(1, Reply::error, "OOM"), "");
+  NodeUp replica{2, "server2", 3};
+  replica.replica = true;
+  EXPECT_EQ(h.step(replica), "failed #1 unavailable");
+}
+
 TEST(ReleaseByToken, asked_for_twice_in_first_contact_is_answered_twice) {
   Harness h(3);
   h.tick();
@@ -475,6 +488,19 @@ TEST(Adoption, makes_a_lease_of_what_a_quorum_still_has) {
   EXPECT_EQ(h.step(adoption()), "extend abc -> 0 1 2");
   h.answer(0, Reply::extended);
   EXPECT_EQ(h.answer(1, Reply::extended), "acquired #1 until 9898ms");
+}
+
+TEST(Adoption, ends_on_all_nodes_because_another_call_may_have_repaired_them) {
+  Connected h(3);
+  Adopt event = adoption();
+  event.renewal.max_renewals = 1;
+  event.renewal.max_hold = 60s;
+  h.step(event);
+  EXPECT_EQ(h.answers({0, 1}, Reply::extended), "acquired #1 until 9898ms");
+  h.answer(2, Reply::extended);
+  EXPECT_EQ(h.extend(2, 10s), "extend abc -> 0 1 2");
+  EXPECT_EQ(h.answer(2, Reply::gone), "");
+  EXPECT_EQ(h.release(3), "failed #2 cancelled; release abc -> 0 1 2");
 }
 
 TEST(Adoption, of_what_is_gone_is_no_lease) {

@@ -231,6 +231,21 @@ TEST(SeveralResources, are_kept_by_the_release_of_a_lost_attempt_while_the_turn_
             "queue resource of several -> 0 1 2");
 }
 
+TEST(SeveralResources, that_are_kept_are_waited_for_again_where_they_were_passed_on_late) {
+  Blocked h;
+  h.turn_for("second");
+  h.notified(2, "second");
+  EXPECT_EQ(h.refused_by(1),
+            "queue second of several ticket 7 -> 0 1 2; queue resource of several -> 0 1 2")
+      << "the third node passed it on during the attempt";
+  h.alone_in_queues();
+  h.notified(2, "second");
+  h.turn_for("resource");
+  EXPECT_EQ(h.refused_by(1),
+            "queue second of several ticket 9 -> 0 1 2; queue resource of several ticket 9 -> 0 1")
+      << "and behind it";
+}
+
 TEST(SeveralResources, are_all_left_in_the_end) {
   Turned h;
   h.alone_in_queues();
