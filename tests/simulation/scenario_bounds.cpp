@@ -68,8 +68,8 @@ std::uint32_t Scenario::most_overtaken() const noexcept {
   const bool has_order = kind == Wanted::exclusive && !beside && runs_scripts && foreign == 0;
   // A client is queued once for all of its callers, which take turns.
   const auto turns = static_cast<std::uint32_t>(slots);
-  // Readers get their queue positions by requests of their own, after the attempt, which may have to
-  // wait for the answer of a far node.
+  // Readers get their queue positions by requests of their own, after the attempt, which may have
+  // to wait for the answer of a far node.
   if (kind == Wanted::readers && !beside) return (far_nodes > 0 ? 6 : 3) * turns;
   return has_order ? turns : std::numeric_limits<std::uint32_t>::max();
 }

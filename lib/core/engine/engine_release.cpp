@@ -23,7 +23,8 @@ void Engine::begin_release(Claim& claim, CallId request) {
   }
   // All nodes are asked: so that a quorum counts the holds that are left, and because another call
   // with the token may have given the key back to a node that said that it lacks it.
-  if (claim.terms().traits().has_holds || claim.was_adopted) claim.keys.assume_present(nodes_.all());
+  if (claim.terms().traits().has_holds || claim.was_adopted)
+    claim.keys.assume_present(nodes_.all());
   const NodeSet held = claim.keys.present();
   clear(claim);
   if (request == CallId::none) return;

@@ -23,6 +23,10 @@ constexpr Duration shortest_sleep = std::chrono::milliseconds(2400);
 /// The shortest wait of a sleeping client until it checks the key, on another node each time.
 constexpr Duration shortest_until_check = std::chrono::milliseconds(400);
 
+/// The most checks of a client in a second. Each is a script of a node, and a process may wait for
+/// a hundred thousand keys.
+constexpr std::int64_t most_checks = 2'000;
+
 /// The shortest pause between attempts that compete with other libraries' clients.
 constexpr Duration early_pause = std::chrono::milliseconds(5);
 
@@ -143,8 +147,10 @@ bool Schedule::others_try(const Acquisition& acquisition) {
 Duration Schedule::until_check() {
   // Each check is a request to one of the nodes, an attempt one to each of them.
   const auto nodes = static_cast<std::int64_t>(settings_.nodes.size());
+  const auto keys = static_cast<std::int64_t>(keys_.all().size());
   const Duration shortest =
-      std::max(shortest_until_check, Duration(std::chrono::seconds(28)) / (5 + 18 * nodes));
+      std::max({shortest_until_check, Duration(std::chrono::seconds(28)) / (5 + 18 * nodes),
+                Duration(std::chrono::seconds(1)) * keys / most_checks});
   return random_.between(shortest, shortest + shortest / 20);
 }
 

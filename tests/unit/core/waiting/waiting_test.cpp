@@ -160,6 +160,29 @@ TEST(Checks, that_find_the_key_taken_change_nothing) {
   EXPECT_EQ(h.pass(30ms), "take t3 ticket 7 -> 0 1 2") << "as late as without the check";
 }
 
+TEST(Checks, of_thousands_of_keys_are_at_most_two_thousand_in_a_second) {
+  Checking h;
+  for (std::uint64_t i = 2; i <= 4000; ++i) {
+    const std::string resource = "resource " + std::to_string(i);
+    Acquire event;
+    event.request = CallId{i};
+    event.resource = resource;
+    event.ttl = 10s;
+    event.wait = 60s;
+    h.step(event);
+    h.refused({0, 1}, holder, 10s, {7});
+    h.refused({2}, holder, 10s, {7});
+    h.queued({0, 1, 2}, {7});
+  }
+  std::size_t checks = 0;
+  for (int i = 0; i < 20; ++i) {
+    const std::string out = h.pass(100ms);
+    for (std::size_t at = 0; (at = out.find("check", at)) != std::string::npos; ++at) ++checks;
+  }
+  EXPECT_GE(checks, 1000U);
+  EXPECT_LE(checks, 4000U + 500U);
+}
+
 TEST(Checks, are_made_by_one_of_the_callers_of_a_client) {
   Checking h;
   h.acquire(2, 10s, 60s);
