@@ -124,7 +124,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.clients = 5;
     s.slots = 1;
     s.think = 1;
-    s.longest_hold = 100 * ms;  // longer than a reservation that is passed on
+    s.longest_hold = 400 * ms;  // longer than several reservations that are passed on
     s.chaos = 30'000 * ms;
   }
   if (s.mutant == Mutant::the_gone_are_too_many) s.kind = Wanted::exclusive;
