@@ -196,9 +196,9 @@ struct Scenario {
   bool judged_by_votes = false;
 
   /// Whether no node's clock steps, so that no node may lose its vote because a client's clock
-  /// stood still. A single node has no other to agree with. Too few may be left of members that
-  /// somebody forged or swapped away, or that evicted locks and are met anew: then a standstill
-  /// stays unexplained, and a node that is read again after it counts as one that stepped.
+  /// stood still. A single node has no other to agree with. Too few members may be left if some
+  /// are forged, swapped away, or met anew after an eviction. Then a standstill stays unexplained,
+  /// and a node that is read after it counts as one that stepped.
   [[nodiscard]] bool only_stands_still() const noexcept {
     return between_standstills > 0 && between_clock_steps == 0 && nodes > 1 &&
            between_forgeries + between_swaps + between_evictions == 0;

@@ -74,7 +74,7 @@ void Simulation::give(std::uint32_t index, std::uint32_t slot, std::uint32_t to,
 }
 
 /// Ends a lease by a call. A loop takes its jobs in each turn, so what delays a job delays the
-/// timers and answers of its client as well; they are handled right before the job, or behind it.
+/// timers and answers of its client as well. They are handled right before the job or after it.
 void Simulation::end_lease(std::uint32_t index, std::uint32_t slot, std::uint64_t release) {
   Client& client = clients_[index];
   Slot& mine = client.slots[slot];

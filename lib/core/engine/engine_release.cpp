@@ -21,8 +21,8 @@ void Engine::begin_release(Claim& claim, CallId request) {
     claim.work->requests.push_back(request);
     claim.task = Claim::Task::release;
   }
-  // All nodes are asked: so that a quorum counts the holds that are left, and because another call
-  // with the token may have given the key back to a node that said that it lacks it.
+  // All nodes are asked. A quorum has to count the holds that are left. And if the token has been
+  // in other hands, another call may have repaired a node that told this claim that it has no key.
   if (claim.terms().traits().has_holds || claim.was_adopted)
     claim.keys.assume_present(nodes_.all());
   const NodeSet held = claim.keys.present();

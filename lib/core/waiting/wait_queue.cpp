@@ -11,9 +11,9 @@ namespace {
 /// turn, and it waits for another one.
 template <typename Visit>
 void each_kept(const Acquisition& acquisition, Visit&& visit) {
-  const auto& positions = acquisition.waiting.positions;
-  for (std::uint64_t which = 1; which <= positions.size(); ++which) {
-    if (positions[which - 1].kept_since > 0) visit(which);
+  const Waiting& waiting = acquisition.waiting;
+  for (std::uint64_t which = 1; which <= waiting.positions.size(); ++which) {
+    if (waiting.keeps(which)) visit(which);
   }
 }
 
@@ -123,8 +123,8 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
   }
   leave_unkept(acquisition, blocking);
   if (before > 0 && waiting.keeps(before)) {
-    // The nodes that passed it on have this client in their queues no more. An attempt that began
-    // before they did so has not noted that.
+    // The nodes that passed it on have taken this client out of their queues. An attempt that began
+    // earlier has not noted that.
     NodeSet& asked = keys_.find(acquisition.terms.resource_at(before))->second.asked;
     asked = asked - waiting.notified_by;
   }

@@ -37,7 +37,7 @@ std::uint64_t WaitQueue::kept_after(const Acquisition& acquisition) const {
   const std::uint64_t blocking = refused > 0 ? refused : waiting.blocked_by;
   std::uint64_t kept = 0;
   for (std::uint64_t which = 1; which <= waiting.positions.size(); ++which) {
-    const bool has = which == waiting.blocked_by || waiting.positions[which - 1].kept_since > 0;
+    const bool has = which == waiting.blocked_by || waiting.keeps(which);
     const bool stays = has && which != blocking && may_keep(acquisition, which, blocking);
     if (stays) kept |= which_bit(which);
   }

@@ -192,7 +192,8 @@ void WaitQueue::notified(const Notification& event) {
   }
   entry->second.contended_at = now_;
   if (event.before == 0) {
-    // Who keeps the resource is queued there again behind its next attempt.
+    // The node has taken this client out of its queue. A caller that keeps the resource joins that
+    // queue again after its next attempt.
     if (entry->second.kept > 0) entry->second.asked.remove(event.node);
     note_notified(entry->second, event.node);
     note_turn(entry->second);

@@ -167,8 +167,8 @@ class Judge {
   void token_order(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
     const LeaseRecord* highest = nullptr;
     for (const LeaseRecord* lease : leases) {
-      // Not every lease has a fencing token. A lease whose lock was broken before its holder
-      // learned of its grant comes behind that of its successor.
+      // Not every lease has a fencing token. And if a lock is broken before its holder learns of
+      // the grant, its successor can be granted first.
       if (lease->token == 0 || lease->granted >= end_on(resource, *lease)) continue;
       if (highest != nullptr && lease->token <= highest->token) {
         add("token-order", resource,

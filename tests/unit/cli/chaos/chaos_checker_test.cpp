@@ -230,8 +230,8 @@ TEST_F(ChaosChecker, FindsALaterLeaseWithoutALargerToken) {
   write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\nended 1 2100 released\n");
   write("contender-1.0", "granted 1 a 2100 2200 2600 500 10\n");
   EXPECT_EQ(kinds(), Kinds{"token-order"});
-  // A later lease whose lock was broken behind its grant, or before its holder learned of it: what
-  // its holder writes then is refused.
+  // An operator broke the lock of the later lease, after its holder learned of the grant or before.
+  // Before, the order is no promise: what that holder writes is refused.
   const auto broken_at = [&](const std::string& at) {
     write("contender-1.0", "granted 1 a 2100 2200 2600 500 10\ntoken 1 theirs\n");
     write("contender-2.0", "breaking a " + at + " 0 theirs\n");
