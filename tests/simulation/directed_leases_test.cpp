@@ -27,7 +27,7 @@ TEST(Directed, without_faults_every_number_of_nodes_serves_everybody) {
   }
 }
 
-TEST(Directed, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
+TEST(LongDirected, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
   std::array<std::uint64_t, kinds> delays{};
   for (std::uint64_t seed = 1; seed <= 1'200; ++seed) {
     Scenario s = Scenario::draw(seed);
@@ -109,7 +109,7 @@ TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_hand
   }
 }
 
-TEST(Directed, a_lease_that_is_handed_on_has_one_owner_whatever_is_under_way) {
+TEST(LongDirected, a_lease_that_is_handed_on_has_one_owner_whatever_is_under_way) {
   std::uint64_t adoptions = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Scenario s = Scenario::draw(seed);

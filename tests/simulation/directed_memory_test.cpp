@@ -70,7 +70,7 @@ TEST(Directed, nodes_that_say_that_they_got_their_role_back_are_harmless) {
   EXPECT_GE(sum.grants, 250U);
 }
 
-TEST(Directed, nodes_that_get_their_role_back_unseen_hand_one_lock_to_two_holders) {
+TEST(LongDirected, nodes_that_get_their_role_back_unseen_hand_one_lock_to_two_holders) {
   Scenario s = failbacks();
   s.between_failbacks = 200 * ms;  // otherwise nearly all nodes are blank nearly always
   s.mutant = Mutant::no_tracking;
@@ -97,7 +97,7 @@ TEST(Directed, fencing_tokens_rise_by_clocks_that_are_hours_apart) {
   EXPECT_GE(sum.grants, 250U);
 }
 
-TEST(Directed, fencing_tokens_rise_where_numbers_are_raised_often_and_raises_get_lost) {
+TEST(LongDirected, fencing_tokens_rise_where_numbers_are_raised_often_and_raises_get_lost) {
   Scenario s = calm();
   s.nodes = 3;
   s.quorum = 2;

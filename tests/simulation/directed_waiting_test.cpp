@@ -56,7 +56,7 @@ Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold
           static_cast<double>(outcome.requests) / static_cast<double>(3 * outcome.grants)};
 }
 
-TEST(Directed, a_semaphore_of_far_nodes_is_used_while_callers_wait) {
+TEST(LongDirected, a_semaphore_of_far_nodes_is_used_while_callers_wait) {
   for (const std::size_t clients : {2U, 4U, 16U}) {
     // In one run, the shares differ by up to 1.6, each time in another order.
     const Use use_of_it = use(16, clients, 16, 200 * ms, 10 * ms, 0, 4);
@@ -65,7 +65,7 @@ TEST(Directed, a_semaphore_of_far_nodes_is_used_while_callers_wait) {
   }
 }
 
-TEST(Directed, a_semaphore_beside_a_far_node_is_used_while_callers_wait) {
+TEST(LongDirected, a_semaphore_beside_a_far_node_is_used_while_callers_wait) {
   struct Case {
     std::size_t permits, clients, callers;
   };

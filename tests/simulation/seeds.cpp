@@ -8,13 +8,13 @@ namespace redlock::simulation {
 namespace {
 
 std::atomic<std::uint64_t> running{0};
-std::string told;
+std::string story_so_far;
 
 std::string tell_story(std::uint64_t seed, const Scenario& scenario, std::size_t lines) {
   running = seed;
-  told.clear();
-  const auto outcome = Simulation(scenario, seed).run(&told);
-  const std::string story = std::exchange(told, {});
+  story_so_far.clear();
+  const auto outcome = Simulation(scenario, seed).run(&story_so_far);
+  const std::string story = std::exchange(story_so_far, {});
   std::size_t begin = story.size();
   for (std::size_t line = 0; line <= lines && begin != std::string::npos && begin > 0; ++line) {
     begin = story.rfind('\n', begin - 1);
@@ -41,7 +41,7 @@ Scenario scenario_of(std::uint64_t seed, Mutant mutant, Length length) {
 }  // namespace
 
 std::uint64_t running_seed() noexcept { return running; }
-std::string_view running_story() noexcept { return told; }
+std::string_view running_story() noexcept { return story_so_far; }
 
 Simulation::Outcome outcome_of(std::uint64_t seed) {
   running = seed;

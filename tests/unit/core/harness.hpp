@@ -75,8 +75,7 @@ class Harness {
       if (request != nullptr && is_check(request->stamp) && !shows_checks) continue;
       if (std::holds_alternative<ProbeSubscription>(command) && answers_probes) continue;
       if (!text.empty()) text += "; ";
-      text +=
-          std::visit([this](const auto& alternative) { return describe(alternative); }, command);
+      text += std::visit([&](const auto& alternative) { return describe(alternative); }, command);
     }
     if (!shows_notifications) answer_about_queues();
     if (releases_lost) {

@@ -14,7 +14,7 @@
 namespace redlock::core::test {
 namespace {
 
-constexpr std::size_t many = 20'000;
+constexpr std::size_t many = 4'000;
 
 std::string name(std::size_t i) { return "resource" + std::to_string(i); }
 
