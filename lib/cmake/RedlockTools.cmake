@@ -76,13 +76,14 @@ endif()
 if(EXISTS "${redlock_tool_main}" AND TARGET quorum_lock_parts)
   add_executable(quorum-lock "${redlock_tool_main}")
   redlock_configure_target(quorum-lock)
+  redlock_optimise_across_files(quorum-lock)
   target_link_libraries(quorum-lock PRIVATE quorum_lock_parts)
 endif()
 
 # The worked example of a storage that checks fencing tokens. Not installed.
 file(GLOB redlock_storage_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/tools/fenced-storage/*.cpp")
-if(redlock_storage_sources AND TARGET quorum_lock_parts)
+if(redlock_storage_sources AND TARGET quorum_lock_parts AND REDLOCK_BUILD_TESTS)
   add_executable(fenced-storage ${redlock_storage_sources})
   redlock_configure_target(fenced-storage)
   target_compile_options(fenced-storage PRIVATE ${REDLOCK_QUICK_FLAGS})
