@@ -24,7 +24,7 @@ Scenario stepping_clocks() {
   return s;
 }
 
-TEST(Directed, a_holder_is_told_of_an_eviction_within_the_interval_of_the_readings) {
+TEST(Directed, AHolderIsToldOfAnEvictionWithinTheIntervalOfTheReadings) {
   Scenario s = stepping_clocks();
   s.between_clock_steps = 0;
   s.nodes = 3;
@@ -38,7 +38,7 @@ TEST(Directed, a_holder_is_told_of_an_eviction_within_the_interval_of_the_readin
   EXPECT_GE(sum.grants, 250U);
 }
 
-TEST(Directed, a_holder_is_told_of_an_eviction_as_soon_if_others_of_its_client_have_clocks_read) {
+TEST(Directed, AHolderIsToldOfAnEvictionAsSoonIfOthersOfItsClientHaveClocksRead) {
   // Clocks are read before each attempt, evictions once per second.
   Scenario s = stepping_clocks();
   s.between_clock_steps = 0;
@@ -70,13 +70,13 @@ Scenario reset_counters() {
   return s;
 }
 
-TEST(Directed, counters_that_an_operator_resets_and_replicas_that_attach_cost_no_node_its_vote) {
+TEST(Directed, CountersThatAnOperatorResetsAndReplicasThatAttachCostNoNodeItsVote) {
   const Sum sum = run(reset_counters(), 50);
   EXPECT_EQ(sum.violation, "");
   EXPECT_GE(sum.grants, 250U);
 }
 
-TEST(Directed, a_holder_is_told_of_evictions_among_counters_that_an_operator_resets) {
+TEST(Directed, AHolderIsToldOfEvictionsAmongCountersThatAnOperatorResets) {
   Scenario s = reset_counters();
   s.between_evictions = 3'000 * ms;
   const Sum sum = run(s, 50);
@@ -84,13 +84,13 @@ TEST(Directed, a_holder_is_told_of_evictions_among_counters_that_an_operator_res
   EXPECT_GE(sum.grants, 250U);
 }
 
-TEST(Directed, a_holder_is_told_of_a_clock_that_stepped_within_the_interval_of_the_readings) {
+TEST(Directed, AHolderIsToldOfAClockThatSteppedWithinTheIntervalOfTheReadings) {
   const Sum sum = run(stepping_clocks(), 50);
   EXPECT_EQ(sum.violation, "");
   EXPECT_GE(sum.grants, 250U);
 }
 
-TEST(Directed, a_vote_behind_a_step_counts_for_nobody_even_where_the_holder_is_told_nothing) {
+TEST(Directed, AVoteBehindAStepCountsForNobodyEvenWhereTheHolderIsToldNothing) {
   Scenario s = stepping_clocks();
   s.judged_by_votes = true;
   s.shortest_step = 300 * ms;
@@ -111,13 +111,13 @@ Scenario standstills() {
   return s;
 }
 
-TEST(Directed, a_machine_that_stood_still_costs_no_node_its_vote_and_no_lease_its_exclusion) {
+TEST(Directed, AMachineThatStoodStillCostsNoNodeItsVoteAndNoLeaseItsExclusion) {
   const Sum sum = run(standstills(), 100);
   EXPECT_EQ(sum.violation, "");
   EXPECT_GE(sum.grants, 800U);
 }
 
-TEST(Directed, a_clock_that_leaps_while_machines_stand_still_is_noticed_all_the_same) {
+TEST(Directed, AClockThatLeapsWhileMachinesStandStillIsNoticedAllTheSame) {
   Scenario s = standstills();
   s.between_clock_steps = 1'500 * ms;
   const Sum sum = run(s, 100);
@@ -125,13 +125,13 @@ TEST(Directed, a_clock_that_leaps_while_machines_stand_still_is_noticed_all_the_
   EXPECT_GE(sum.grants, 500U);
 }
 
-TEST(Directed, without_the_clock_guard_a_clock_that_stepped_hands_one_lock_to_two_holders) {
+TEST(Directed, WithoutTheClockGuardAClockThatSteppedHandsOneLockToTwoHolders) {
   Scenario s = stepping_clocks();
   s.mutant = Mutant::no_clock_guard;
   EXPECT_NE(run(s, 50).violation.find("invariant 1"), std::string::npos);
 }
 
-TEST(Directed, holders_that_pause_past_their_deadline_act_on_nothing) {
+TEST(Directed, HoldersThatPausePastTheirDeadlineActOnNothing) {
   Scenario s = calm();
   s.between_pauses = 10 * ms;
   s.last_millisecond = true;
@@ -141,7 +141,7 @@ TEST(Directed, holders_that_pause_past_their_deadline_act_on_nothing) {
   EXPECT_EQ(run(s, 50).violation, "");
 }
 
-TEST(Directed, clocks_at_the_edge_of_the_allowance_are_safe) {
+TEST(Directed, ClocksAtTheEdgeOfTheAllowanceAreSafe) {
   Scenario s = calm();
   s.server_ppm = s.client_ppm = 4'900;
   s.extreme_rates = true;

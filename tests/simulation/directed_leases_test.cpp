@@ -15,7 +15,7 @@
 namespace redlock::simulation {
 namespace {
 
-TEST(Directed, without_faults_every_number_of_nodes_serves_everybody) {
+TEST(Directed, WithoutFaultsEveryNumberOfNodesServesEverybody) {
   for (std::size_t nodes = 1; nodes <= 9; ++nodes) {
     Scenario s = calm();
     s.nodes = nodes;
@@ -27,7 +27,7 @@ TEST(Directed, without_faults_every_number_of_nodes_serves_everybody) {
   }
 }
 
-TEST(LongDirected, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
+TEST(LongDirected, NobodyGetsAResourceWhileTheDelayOfABrokenLockLasts) {
   std::array<std::uint64_t, kinds> delays{};
   for (std::uint64_t seed = 1; seed <= 1'200; ++seed) {
     Scenario s = Scenario::draw(seed);
@@ -44,7 +44,7 @@ TEST(LongDirected, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts
   }
 }
 
-TEST(Directed, callers_that_wait_do_not_get_it_during_a_delay_and_get_it_afterwards) {
+TEST(Directed, CallersThatWaitDoNotGetItDuringADelayAndGetItAfterwards) {
   for (const Wanted kind : {Wanted::exclusive, Wanted::readers, Wanted::owners, Wanted::several}) {
     Scenario s = calm();
     s.kind = kind;
@@ -61,7 +61,7 @@ TEST(Directed, callers_that_wait_do_not_get_it_during_a_delay_and_get_it_afterwa
   }
 }
 
-TEST(Directed, no_writer_is_beside_a_lease_that_was_downgraded) {
+TEST(Directed, NoWriterIsBesideALeaseThatWasDowngraded) {
   std::uint64_t downgrades = 0;
   std::uint64_t readers = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
@@ -80,7 +80,7 @@ TEST(Directed, no_writer_is_beside_a_lease_that_was_downgraded) {
   EXPECT_GE(readers, 1'000U);
 }
 
-TEST(Directed, readers_that_wait_come_in_when_a_writer_is_downgraded) {
+TEST(Directed, ReadersThatWaitComeInWhenAWriterIsDowngraded) {
   std::uint64_t downgrades = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     Scenario s = Scenario::draw_crowd(6 * seed + 1);
@@ -96,7 +96,7 @@ TEST(Directed, readers_that_wait_come_in_when_a_writer_is_downgraded) {
   EXPECT_GE(downgrades, 200U);
 }
 
-TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_handed) {
+TEST(Directed, AClientThatHasJustBegunExtendsAndReleasesWhatItIsHanded) {
   Scenario s = calm();
   s.clients = 4;
   s.newcomer = true;
@@ -109,7 +109,7 @@ TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_hand
   }
 }
 
-TEST(LongDirected, a_lease_that_is_handed_on_has_one_owner_whatever_is_under_way) {
+TEST(LongDirected, ALeaseThatIsHandedOnHasOneOwnerWhateverIsUnderWay) {
   std::uint64_t adoptions = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Scenario s = Scenario::draw(seed);
@@ -141,13 +141,13 @@ Scenario watched() {
   return s;
 }
 
-TEST(Directed, who_watches_sees_every_change_also_behind_leases_that_expire) {
+TEST(Directed, WhoWatchesSeesEveryChangeAlsoBehindLeasesThatExpire) {
   const Sum sum = run(watched(), 40);
   EXPECT_EQ(sum.violation, "");
   EXPECT_GE(sum.grants, 2'000U);
 }
 
-TEST(Directed, who_watches_sees_every_change_beside_other_libraries_clients) {
+TEST(Directed, WhoWatchesSeesEveryChangeBesideOtherLibrariesClients) {
   Scenario s = watched();
   s.foreign = 2;
   EXPECT_EQ(run(s, 40).violation, "");

@@ -9,7 +9,7 @@
 namespace redlock::simulation {
 namespace {
 
-TEST(Directed, a_majority_that_forgets_at_once_hands_one_lock_to_two_holders) {
+TEST(Directed, AMajorityThatForgetsAtOnceHandsOneLockToTwoHolders) {
   // The case for which the restart guard exists: without the guard the algorithm breaks, and the
   // checker must see it.
   Scenario s = calm();
@@ -21,7 +21,7 @@ TEST(Directed, a_majority_that_forgets_at_once_hands_one_lock_to_two_holders) {
   EXPECT_NE(run(s, 20).violation.find("invariant 1"), std::string::npos);
 }
 
-TEST(Directed, nodes_that_forget_and_stay_away_for_the_longest_ttl_are_harmless) {
+TEST(Directed, NodesThatForgetAndStayAwayForTheLongestTtlAreHarmless) {
   Scenario s = calm();
   s.between_crashes = 20 * ms;
   s.data_loss_per_mille = 1000;
@@ -44,7 +44,7 @@ Scenario guarded_restarts() {
   return s;
 }
 
-TEST(Directed, nodes_that_forget_and_come_back_at_once_are_harmless_under_the_restart_guard) {
+TEST(Directed, NodesThatForgetAndComeBackAtOnceAreHarmlessUnderTheRestartGuard) {
   Scenario s = guarded_restarts();
   s.node_skew = s.client_skew = 90 * ms;
   const Sum sum = run(s, 50);
@@ -64,20 +64,20 @@ Scenario failbacks() {
   return s;
 }
 
-TEST(Directed, nodes_that_say_that_they_got_their_role_back_are_harmless) {
+TEST(Directed, NodesThatSayThatTheyGotTheirRoleBackAreHarmless) {
   const Sum sum = run(failbacks(), 100);
   EXPECT_EQ(sum.violation, "");
   EXPECT_GE(sum.grants, 250U);
 }
 
-TEST(LongDirected, nodes_that_get_their_role_back_unseen_hand_one_lock_to_two_holders) {
+TEST(LongDirected, NodesThatGetTheirRoleBackUnseenHandOneLockToTwoHolders) {
   Scenario s = failbacks();
   s.between_failbacks = 200 * ms;  // otherwise nearly all nodes are blank nearly always
   s.mutant = Mutant::no_tracking;
   EXPECT_NE(run(s, 400).violation.find("invariant 1"), std::string::npos);
 }
 
-TEST(Directed, fencing_tokens_made_of_clocks_far_ahead_do_not_survive_nodes_that_forget) {
+TEST(Directed, FencingTokensMadeOfClocksFarAheadDoNotSurviveNodesThatForget) {
   // Here the order of tokens ends, by design: a node that forgot begins at its own clock, below the
   // numbers that clients made from theirs.
   Scenario s = guarded_restarts();
@@ -86,7 +86,7 @@ TEST(Directed, fencing_tokens_made_of_clocks_far_ahead_do_not_survive_nodes_that
   EXPECT_NE(run(s, 50).violation.find("invariant 2"), std::string::npos);
 }
 
-TEST(Directed, fencing_tokens_rise_by_clocks_that_are_hours_apart) {
+TEST(Directed, FencingTokensRiseByClocksThatAreHoursApart) {
   Scenario s = calm();
   s.clients = 4;
   s.fencing_per_mille = 1000;
@@ -97,7 +97,7 @@ TEST(Directed, fencing_tokens_rise_by_clocks_that_are_hours_apart) {
   EXPECT_GE(sum.grants, 250U);
 }
 
-TEST(LongDirected, fencing_tokens_rise_where_numbers_are_raised_often_and_raises_get_lost) {
+TEST(LongDirected, FencingTokensRiseWhereNumbersAreRaisedOftenAndRaisesGetLost) {
   Scenario s = calm();
   s.nodes = 3;
   s.quorum = 2;

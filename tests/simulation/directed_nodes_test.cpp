@@ -29,7 +29,7 @@ Scenario beside_an_odd_node(Oddity odd) {
 
 class BesideAnOddNode : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(BesideAnOddNode, nobody_connects_to_it_again_and_again_and_all_are_served) {
+TEST_P(BesideAnOddNode, NobodyConnectsToItAgainAndAgainAndAllAreServed) {
   const Sum sum = run(beside_an_odd_node(static_cast<Oddity>(GetParam())), 3);
   EXPECT_EQ(sum.violation, "");
   EXPECT_GE(sum.grants, 3'000U);
@@ -39,7 +39,7 @@ TEST_P(BesideAnOddNode, nobody_connects_to_it_again_and_again_and_all_are_served
 
 INSTANTIATE_TEST_SUITE_P(Directed, BesideAnOddNode, testing::Range<std::size_t>(1, oddities));
 
-TEST(Directed, a_node_that_stays_a_replica_is_met_as_a_master_again) {
+TEST(Directed, ANodeThatStaysAReplicaIsMetAsAMasterAgain) {
   Scenario s = beside_an_odd_node(Oddity::none);
   s.between_demotions = 5'000 * ms;
   const Sum sum = run(s, 5);
@@ -47,7 +47,7 @@ TEST(Directed, a_node_that_stays_a_replica_is_met_as_a_master_again) {
   EXPECT_GE(sum.grants, 2'000U);
 }
 
-TEST(LongDirected, subscriptions_that_die_silently_are_made_again) {
+TEST(LongDirected, SubscriptionsThatDieSilentlyAreMadeAgain) {
   Scenario s = calm();
   s.nodes = 3;
   s.quorum = 2;
@@ -65,7 +65,7 @@ TEST(LongDirected, subscriptions_that_die_silently_are_made_again) {
   RecordProperty("with", static_cast<int>(with));
 }
 
-TEST(Directed, stopped_servers_that_execute_abandoned_sets_late_block_nobody) {
+TEST(Directed, StoppedServersThatExecuteAbandonedSetsLateBlockNobody) {
   Scenario s = calm();
   s.between_stops = 20 * ms;
   s.between_breaks = 20 * ms;
@@ -89,7 +89,7 @@ Scenario intruded() {
   return s;
 }
 
-TEST(Directed, who_can_write_on_one_node_names_no_members_and_stops_nobody) {
+TEST(Directed, WhoCanWriteOnOneNodeNamesNoMembersAndStopsNobody) {
   for (const std::size_t nodes : {3U, 4U, 5U}) {
     Scenario s = intruded();
     s.nodes = nodes;
@@ -101,7 +101,7 @@ TEST(Directed, who_can_write_on_one_node_names_no_members_and_stops_nobody) {
   }
 }
 
-TEST(LongDirected, a_database_that_is_swapped_away_and_back_is_harmless) {
+TEST(LongDirected, ADatabaseThatIsSwappedAwayAndBackIsHarmless) {
   for (const std::size_t nodes : {3U, 4U, 5U}) {
     Scenario s = intruded();
     s.nodes = nodes;
@@ -116,7 +116,7 @@ TEST(LongDirected, a_database_that_is_swapped_away_and_back_is_harmless) {
   }
 }
 
-TEST(Directed, connections_that_die_silently_are_made_again) {
+TEST(Directed, ConnectionsThatDieSilentlyAreMadeAgain) {
   Scenario s = intruded();
   s.between_deaths = s.between_silences = 200 * ms;
   s.shortest_limit = 50 * ms;
@@ -127,7 +127,7 @@ TEST(Directed, connections_that_die_silently_are_made_again) {
 }
 
 /// Clients that all start at once, with nodes that answer a first contact slowly.
-TEST(Directed, hundreds_of_first_contacts_at_once_all_succeed) {
+TEST(Directed, HundredsOfFirstContactsAtOnceAllSucceed) {
   Scenario s = calm();
   s.nodes = 3;
   s.quorum = 2;

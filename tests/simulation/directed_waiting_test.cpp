@@ -56,7 +56,7 @@ Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold
           static_cast<double>(outcome.requests) / static_cast<double>(3 * outcome.grants)};
 }
 
-TEST(LongDirected, a_semaphore_of_far_nodes_is_used_while_callers_wait) {
+TEST(LongDirected, ASemaphoreOfFarNodesIsUsedWhileCallersWait) {
   for (const std::size_t clients : {2U, 4U, 16U}) {
     // In one run, the shares differ by up to 1.6, each time in another order.
     const Use use_of_it = use(16, clients, 16, 200 * ms, 10 * ms, 0, 4);
@@ -65,7 +65,7 @@ TEST(LongDirected, a_semaphore_of_far_nodes_is_used_while_callers_wait) {
   }
 }
 
-TEST(LongDirected, a_semaphore_beside_a_far_node_is_used_while_callers_wait) {
+TEST(LongDirected, ASemaphoreBesideAFarNodeIsUsedWhileCallersWait) {
   struct Case {
     std::size_t permits, clients, callers;
   };
@@ -83,7 +83,7 @@ TEST(LongDirected, a_semaphore_beside_a_far_node_is_used_while_callers_wait) {
   }
 }
 
-TEST(LongDirected, a_semaphore_is_used_while_callers_wait) {
+TEST(LongDirected, ASemaphoreIsUsedWhileCallersWait) {
   struct Case {
     std::size_t permits, clients, callers;
     True hold;
@@ -138,7 +138,7 @@ Scenario saturated(Wanted kind, Wanted beside, std::size_t clients, std::size_t 
 constexpr std::array kinds_of_one_resource{Wanted::exclusive, Wanted::readers, Wanted::owners,
                                            Wanted::several, Wanted::interval};
 
-TEST(Directed, callers_of_one_client_do_not_take_what_is_kept_for_another_of_its_callers) {
+TEST(Directed, CallersOfOneClientDoNotTakeWhatIsKeptForAnotherOfItsCallers) {
   for (const std::size_t clients : {1U, 2U, 3U}) {
     Scenario s = saturated(Wanted::several, Wanted::several, clients, clients);
     s.slots = 4;
@@ -148,7 +148,7 @@ TEST(Directed, callers_of_one_client_do_not_take_what_is_kept_for_another_of_its
   }
 }
 
-TEST(LongDirected, whoever_waits_for_what_others_lock_again_and_again_has_a_turn) {
+TEST(LongDirected, WhoeverWaitsForWhatOthersLockAgainAndAgainHasATurn) {
   constexpr std::array<std::size_t, 4> crowds{3, 4, 8, 17};
   for (const Wanted one : kinds_of_one_resource) {
     for (const Wanted other : kinds_of_one_resource) {
@@ -173,7 +173,7 @@ Scenario beside_a_far_node(Wanted kind) {
   return s;
 }
 
-TEST(LongDirected, a_far_node_beside_a_near_quorum_costs_nobody_his_turn) {
+TEST(LongDirected, AFarNodeBesideANearQuorumCostsNobodyHisTurn) {
   for (const Wanted kind : kinds_of_one_resource) {
     Scenario s = beside_a_far_node(kind);
     EXPECT_EQ(run(s, 3).violation, "") << static_cast<int>(kind);
@@ -231,7 +231,7 @@ Scenario frozen(Wanted kind, std::size_t nodes, const Frozen& which) {
   return s;
 }
 
-TEST(Directed, clients_that_hang_cost_a_short_reservation_each_wherever_they_are_queued) {
+TEST(Directed, ClientsThatHangCostAShortReservationEachWhereverTheyAreQueued) {
   for (const std::size_t nodes : {1U, 3U, 5U}) {
     for (const std::size_t count : {1U, 2U, 6U, 12U}) {
       for (const Frozen& which : frozen_queues(count)) {
@@ -247,7 +247,7 @@ TEST(Directed, clients_that_hang_cost_a_short_reservation_each_wherever_they_are
   }
 }
 
-TEST(Directed, clients_that_hang_cost_callers_of_every_kind_of_lock_as_little) {
+TEST(Directed, ClientsThatHangCostCallersOfEveryKindOfLockAsLittle) {
   for (const Wanted kind : {Wanted::readers, Wanted::owners, Wanted::permits, Wanted::interval}) {
     for (const Frozen& which : frozen_queues(6)) {
       Scenario s = frozen(kind, 3, which);
@@ -258,7 +258,7 @@ TEST(Directed, clients_that_hang_cost_callers_of_every_kind_of_lock_as_little) {
   }
 }
 
-TEST(Directed, a_hundred_clients_that_hang_cost_a_short_reservation_each) {
+TEST(Directed, AHundredClientsThatHangCostAShortReservationEach) {
   for (const Frozen& which : frozen_queues(100)) {
     const Scenario s = frozen(Wanted::exclusive, 3, which);
     const auto outcome = Simulation(s, 1).run();
@@ -298,7 +298,7 @@ Shares beside_long_holds(std::size_t several, True hold, True long_hold) {
   return share(s, several);
 }
 
-TEST(Directed, callers_of_several_resources_and_of_each_of_them_are_served_next_to_each_other) {
+TEST(Directed, CallersOfSeveralResourcesAndOfEachOfThemAreServedNextToEachOther) {
   for (const std::size_t several : {1U, 8U}) {
     const Shares shares = beside_long_holds(several, 4 * ms, 0);
     EXPECT_EQ(shares.violation, "") << several;
@@ -308,7 +308,7 @@ TEST(Directed, callers_of_several_resources_and_of_each_of_them_are_served_next_
   }
 }
 
-TEST(Directed, a_resource_is_used_while_callers_of_several_wait_for_another_one) {
+TEST(Directed, AResourceIsUsedWhileCallersOfSeveralWaitForAnotherOne) {
   for (const True long_hold : {1'000 * ms, 10'000 * ms}) {
     const Shares alone = beside_long_holds(0, 40 * ms, long_hold);
     for (const std::size_t several : {1U, 8U}) {
@@ -322,7 +322,7 @@ TEST(Directed, a_resource_is_used_while_callers_of_several_wait_for_another_one)
   }
 }
 
-TEST(Directed, more_than_64_readers_wait_for_a_writer_and_share_what_it_leaves) {
+TEST(Directed, MoreThan64ReadersWaitForAWriterAndShareWhatItLeaves) {
   Scenario s = saturated(Wanted::readers, Wanted::readers, 80, 80);
   s.chaos = 2'000 * ms;
   s.readers_per_mille = 950;
@@ -330,7 +330,7 @@ TEST(Directed, more_than_64_readers_wait_for_a_writer_and_share_what_it_leaves) 
   EXPECT_EQ(run(s, 2).violation, "");
 }
 
-TEST(Directed, more_than_64_clients_that_died_as_they_waited_keep_nobody_waiting) {
+TEST(Directed, MoreThan64ClientsThatDiedAsTheyWaitedKeepNobodyWaiting) {
   Scenario s = saturated(Wanted::exclusive, Wanted::exclusive, 150, 150);
   s.all_wait = false;
   s.between_waiter_ends = 1'000 * ms;

@@ -20,7 +20,7 @@ constexpr bool sanitized = false;
 constexpr std::uint64_t seeds_of_a_test = sanitized ? 300 : 10'000;
 constexpr std::uint64_t long_seeds_of_a_kind = sanitized ? 1 : 4;
 
-TEST(Simulation, keeps_every_promise_under_thousands_of_mixes_of_faults) {
+TEST(Simulation, KeepsEveryPromiseUnderThousandsOfMixesOfFaults) {
   const Verdict verdict = run_seeds({.first = 1, .count = seeds_of_a_test});
   EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
                                       << story_of(verdict.failing_seed);
@@ -30,7 +30,7 @@ TEST(Simulation, keeps_every_promise_under_thousands_of_mixes_of_faults) {
   RecordProperty("events", static_cast<int>(verdict.events));
 }
 
-TEST(Simulation, without_faults_no_resource_is_free_for_long_while_a_caller_waits) {
+TEST(Simulation, WithoutFaultsNoResourceIsFreeForLongWhileACallerWaits) {
   const Verdict verdict =
       run_seeds({.first = 1, .count = sanitized ? 6 : 60, .length = Length::steady});
   EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
@@ -40,7 +40,7 @@ TEST(Simulation, without_faults_no_resource_is_free_for_long_while_a_caller_wait
   RecordProperty("longest_idle_us", static_cast<int>(verdict.longest_idle / 1000));
 }
 
-TEST(Simulation, a_crowd_is_served_in_turn) {
+TEST(Simulation, ACrowdIsServedInTurn) {
   const Verdict verdict =
       run_seeds({.first = 2, .count = sanitized ? 2 : 5, .length = Length::crowd});
   EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
@@ -49,7 +49,7 @@ TEST(Simulation, a_crowd_is_served_in_turn) {
   RecordProperty("most_overtaken", static_cast<int>(verdict.most_overtaken));
 }
 
-TEST(Simulation, a_crowd_that_needs_several_resources_keeps_its_queue_positions) {
+TEST(Simulation, ACrowdThatNeedsSeveralResourcesKeepsItsQueuePositions) {
   // In these two seeds, a caller that was queued anew whenever another resource was in its way
   // waited for 2.5 s.
   for (const std::uint64_t seed : std::array<std::uint64_t, 2>{990'000'009, 990'000'015}) {
@@ -59,7 +59,7 @@ TEST(Simulation, a_crowd_that_needs_several_resources_keeps_its_queue_positions)
   }
 }
 
-TEST(Simulation, readers_behind_a_writer_that_gives_up_come_in_with_new_ones) {
+TEST(Simulation, ReadersBehindAWriterThatGivesUpComeInWithNewOnes) {
   if (sanitized) GTEST_SKIP() << "three million events";
   // A caller was overtaken four times by the same later reader.
   constexpr std::uint64_t seed = 990'000'211;
@@ -67,7 +67,7 @@ TEST(Simulation, readers_behind_a_writer_that_gives_up_come_in_with_new_ones) {
   EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n' << story_of(seed, Length::crowd);
 }
 
-TEST(Simulation, what_is_reserved_for_a_client_that_was_granted_already_is_passed_on) {
+TEST(Simulation, WhatIsReservedForAClientThatWasGrantedAlreadyIsPassedOn) {
   // One node kept the resource for a client that had left the queue of another wait, and the nodes
   // disagreed for 81 ms.
   constexpr std::uint64_t seed = 990'003'032;
@@ -75,7 +75,7 @@ TEST(Simulation, what_is_reserved_for_a_client_that_was_granted_already_is_passe
   EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n' << story_of(seed, Length::crowd);
 }
 
-TEST(Simulation, readers_that_are_queued_late_share_with_those_that_hold_it) {
+TEST(Simulation, ReadersThatAreQueuedLateShareWithThoseThatHoldIt) {
   // Readers waited until a holder released, and for the writer reservation of a caller that had
   // given up.
   for (const std::uint64_t seed :
@@ -86,7 +86,7 @@ TEST(Simulation, readers_that_are_queued_late_share_with_those_that_hold_it) {
   }
 }
 
-TEST(Simulation, is_decided_by_its_seed_alone) {
+TEST(Simulation, IsDecidedByItsSeedAlone) {
   const Scenario scenario = Scenario::draw(4711);
   std::string first;
   std::string second;
@@ -109,7 +109,7 @@ std::vector<std::size_t> groups_of(Wanted kind) {
 /// Runs minutes of every fault at once, for one kind of lock per seed.
 class Minutes : public ::testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(Minutes, keep_every_promise_and_serve_everybody) {
+TEST_P(Minutes, KeepEveryPromiseAndServeEverybody) {
   std::uint64_t events = 0;
   for (std::uint64_t seed = GetParam(); seed < long_seeds_of_a_kind * kinds; seed += kinds) {
     const Scenario scenario = Scenario::draw_long(seed);
@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Minutes, ::testing::Range<std::uint64_t>(0, kind
                            return kind_names.at(instance.param % kinds);
                          });
 
-TEST(MinutesWithAFault, do_not_go_by_unnoticed) {
+TEST(MinutesWithAFault, DoNotGoByUnnoticed) {
   constexpr std::array<Mutant, kinds> faults{
       Mutant::set_without_nx, Mutant::writer_ignores_readers, Mutant::readers_let_all_in,
       Mutant::set_without_nx, Mutant::count_permits,          Mutant::release_at_once};
@@ -155,7 +155,7 @@ std::vector<Planted> planted_faults(bool patient) {
   return faults;
 }
 
-TEST_P(PlantedFault, is_found) {
+TEST_P(PlantedFault, IsFound) {
   const Planted& fault = GetParam();
   // Most faults break more than one promise: the promise named in `planted` may be the second.
   Verdict verdict;
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Mutants, PlantedFault, ::testing::ValuesIn(planted_faul
 INSTANTIATE_TEST_SUITE_P(Patient, PlantedFault, ::testing::ValuesIn(planted_faults(true)),
                          name_of_fault);
 
-TEST(MinimalStory, keeps_the_failure_and_little_else) {
+TEST(MinimalStory, KeepsTheFailureAndLittleElse) {
   const Mutant mutant = Mutant::release_without_compare;
   const Verdict verdict = run_seeds({.count = 1000, .mutant = mutant});
   ASSERT_NE(verdict.failing_seed, 0U);
@@ -188,12 +188,12 @@ TEST(MinimalStory, keeps_the_failure_and_little_else) {
   EXPECT_EQ(minimal_story(verdict.failing_seed, mutant).story, minimal.story);
 }
 
-TEST(PlantedFaultDeathTest, half_of_the_nodes_are_no_quorum) {
+TEST(PlantedFaultDeathTest, HalfOfTheNodesAreNoQuorum) {
   EXPECT_DEATH(static_cast<void>(run_seeds({.count = 10, .mutant = Mutant::half_quorum})),
                "broken invariant.*majority");
 }
 
-TEST(PlantedFaultDeathTest, an_answer_that_is_delivered_twice_breaks_the_contract) {
+TEST(PlantedFaultDeathTest, AnAnswerThatIsDeliveredTwiceBreaksTheContract) {
   EXPECT_DEATH(static_cast<void>(run_seeds({.count = 10, .mutant = Mutant::answer_twice})),
                "broken invariant");
 }

@@ -27,7 +27,7 @@ ClientOptions options_for(std::vector<std::string> urls) {
   return options;
 }
 
-TEST(ClientMetrics, count_what_the_client_does) {
+TEST(ClientMetrics, CountWhatTheClientDoes) {
   Result<Client> client = Client::create(options_for(shared_urls(3)));
   ASSERT_TRUE(client);
   const std::string resource = fresh_resource();
@@ -53,7 +53,7 @@ TEST(ClientMetrics, count_what_the_client_does) {
   EXPECT_EQ(metrics->holds.count(), 1U);
 }
 
-TEST(ClientMetrics, name_nodes_without_their_passwords) {
+TEST(ClientMetrics, NameNodesWithoutTheirPasswords) {
   RedisServerOptions server;
   server.password = "secret";
   Nodes nodes(1, server);
@@ -65,7 +65,7 @@ TEST(ClientMetrics, name_nodes_without_their_passwords) {
   EXPECT_EQ(text.find("secret"), std::string::npos);
 }
 
-TEST(ClientMetrics, count_the_handover_to_a_waiting_caller) {
+TEST(ClientMetrics, CountTheHandoverToAWaitingCaller) {
   Result<Client> holder = Client::create(options_for(shared_urls(3)));
   Result<Client> waiter = Client::create(options_for(shared_urls(3)));
   ASSERT_TRUE(holder && waiter);
@@ -83,7 +83,7 @@ TEST(ClientMetrics, count_the_handover_to_a_waiting_caller) {
   EXPECT_GE(metrics.attempts, 2U);
 }
 
-TEST(ClientMetrics, of_a_closed_client_are_refused) {
+TEST(ClientMetrics, OfAClosedClientAreRefused) {
   Result<Client> client = Client::create(options_for(shared_urls(1)));
   ASSERT_TRUE(client);
   ASSERT_TRUE(client->close());
@@ -92,7 +92,7 @@ TEST(ClientMetrics, of_a_closed_client_are_refused) {
   EXPECT_EQ(client->metrics().error().code, Errc::closed);
 }
 
-TEST(ClientMetrics, of_an_asynchronous_client_come_on_its_loop_thread) {
+TEST(ClientMetrics, OfAnAsynchronousClientComeOnItsLoopThread) {
   Result<AsyncClient> client = AsyncClient::create(options_for(shared_urls(1)));
   ASSERT_TRUE(client);
   std::atomic<int> answers{0};
@@ -107,7 +107,7 @@ TEST(ClientMetrics, of_an_asynchronous_client_come_on_its_loop_thread) {
   EXPECT_TRUE(eventually([&] { return answers == 1; }));
 }
 
-TEST(ClientMetrics, are_accepted_by_promtool) {
+TEST(ClientMetrics, AreAcceptedByPromtool) {
   if (run_process({"sh", "-c", "command -v promtool"}).exit_code != 0) {
     GTEST_SKIP() << "promtool is not installed: tools/install-packages full";
   }

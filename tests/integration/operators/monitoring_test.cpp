@@ -38,7 +38,7 @@ std::set<std::string> metrics_named_in(std::string_view text) {
 
 std::set<std::string> all_metrics() { return metrics_named_in(to_prometheus(Metrics{})); }
 
-TEST(Monitoring, the_dashboard_is_json_and_shows_every_metric) {
+TEST(Monitoring, TheDashboardIsJsonAndShowsEveryMetric) {
   const std::string text = read_file(monitoring_file("grafana.json"));
   const auto dashboard = nlohmann::json::parse(text, nullptr, false);
   ASSERT_TRUE(dashboard.is_object());
@@ -53,14 +53,14 @@ TEST(Monitoring, the_dashboard_is_json_and_shows_every_metric) {
   EXPECT_EQ(shown, all_metrics());
 }
 
-TEST(Monitoring, the_alert_rules_are_about_metrics_that_there_are) {
+TEST(Monitoring, TheAlertRulesAreAboutMetricsThatThereAre) {
   const std::set<std::string> metrics = all_metrics();
   const std::set<std::string> named = metrics_named_in(read_file(monitoring_file("alerts.yml")));
   EXPECT_FALSE(named.empty());
   for (const std::string& name : named) EXPECT_TRUE(metrics.contains(name)) << name;
 }
 
-TEST(Monitoring, the_alert_rules_are_accepted_by_promtool) {
+TEST(Monitoring, TheAlertRulesAreAcceptedByPromtool) {
   if (run_process({"sh", "-c", "command -v promtool"}).exit_code != 0) {
     GTEST_SKIP() << "promtool is not installed: tools/install-packages full";
   }

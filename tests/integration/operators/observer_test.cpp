@@ -78,7 +78,7 @@ class ClientObserver : public ::testing::Test {
   std::shared_ptr<Notes> notes_ = std::make_shared<Notes>();
 };
 
-TEST_F(ClientObserver, is_notified_of_a_call_and_its_lease) {
+TEST_F(ClientObserver, IsNotifiedOfACallAndItsLease) {
   Result<Client> client = Client::create(options());
   ASSERT_TRUE(client);
   const std::string resource = fresh_resource();
@@ -105,7 +105,7 @@ class Waiting final : public Observer {
   int granted_ = 0;
 };
 
-TEST_F(ClientObserver, does_not_hold_up_a_caller_that_was_answered_before) {
+TEST_F(ClientObserver, DoesNotHoldUpACallerThatWasAnsweredBefore) {
   const auto observer = std::make_shared<Waiting>();
   ClientOptions terms = options();
   terms.observer = observer;
@@ -127,7 +127,7 @@ TEST_F(ClientObserver, does_not_hold_up_a_caller_that_was_answered_before) {
   EXPECT_FALSE(observer->held_up);
 }
 
-TEST_F(ClientObserver, is_notified_of_a_loss_before_the_hold_ends) {
+TEST_F(ClientObserver, IsNotifiedOfALossBeforeTheHoldEnds) {
   Result<Client> client = Client::create(options());
   ASSERT_TRUE(client);
   AcquireOptions terms;
@@ -140,7 +140,7 @@ TEST_F(ClientObserver, is_notified_of_a_loss_before_the_hold_ends) {
   static_cast<void>(lease->release());
 }
 
-TEST_F(ClientObserver, is_notified_how_else_a_hold_ends) {
+TEST_F(ClientObserver, IsNotifiedHowElseAHoldEnds) {
   {
     Result<Client> client = Client::create(options());
     ASSERT_TRUE(client);
@@ -157,7 +157,7 @@ TEST_F(ClientObserver, is_notified_how_else_a_hold_ends) {
   EXPECT_EQ(notes_->all().back(), "hold ended: closed");
 }
 
-TEST_F(ClientObserver, is_notified_on_the_loop_thread_of_an_asynchronous_client) {
+TEST_F(ClientObserver, IsNotifiedOnTheLoopThreadOfAnAsynchronousClient) {
   Result<AsyncClient> client = AsyncClient::create(options());
   ASSERT_TRUE(client);
   client->try_acquire(fresh_resource(), {}, [](Result<Lease> lease) {
@@ -167,7 +167,7 @@ TEST_F(ClientObserver, is_notified_on_the_loop_thread_of_an_asynchronous_client)
       notes_are({"acquire began", "acquire ended: granted", "hold began", "hold ended: released"}));
 }
 
-TEST_F(ClientObserver, is_not_notified_of_calls_with_bad_arguments) {
+TEST_F(ClientObserver, IsNotNotifiedOfCallsWithBadArguments) {
   Result<Client> client = Client::create(options());
   ASSERT_TRUE(client);
   EXPECT_FALSE(client->acquire(""));

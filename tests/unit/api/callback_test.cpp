@@ -19,7 +19,7 @@ class Callbacks : public testing::Test {};
 using Kinds = testing::Types<Callback<void(int)>, SharedCallback<void(int)>>;
 TYPED_TEST_SUITE(Callbacks, Kinds);
 
-TYPED_TEST(Callbacks, made_from_what_holds_nothing_is_empty) {
+TYPED_TEST(Callbacks, MadeFromWhatHoldsNothingIsEmpty) {
   EXPECT_FALSE(TypeParam());
   EXPECT_FALSE(TypeParam(nullptr));
   EXPECT_FALSE(TypeParam(std::function<void(int)>()));
@@ -29,7 +29,7 @@ TYPED_TEST(Callbacks, made_from_what_holds_nothing_is_empty) {
   EXPECT_TRUE(TypeParam() == nullptr);
 }
 
-TYPED_TEST(Callbacks, made_from_what_can_be_called_calls_it) {
+TYPED_TEST(Callbacks, MadeFromWhatCanBeCalledCallsIt) {
   int sum = 0;
   TypeParam lambda([&sum](int more) { sum += more; });
   ASSERT_TRUE(lambda);
@@ -44,7 +44,7 @@ TYPED_TEST(Callbacks, made_from_what_can_be_called_calls_it) {
   EXPECT_TRUE(TypeParam(&by_pointer));
 }
 
-TYPED_TEST(Callbacks, owns_what_can_only_be_moved) {
+TYPED_TEST(Callbacks, OwnsWhatCanOnlyBeMoved) {
   auto owned = std::make_unique<int>(1);
   const int* const where = owned.get();
   TypeParam callback([owned = std::move(owned)](int more) { *owned += more; });
@@ -53,7 +53,7 @@ TYPED_TEST(Callbacks, owns_what_can_only_be_moved) {
 }
 
 /// Small captures are kept in place, larger ones are not.
-TYPED_TEST(Callbacks, moved_from_is_empty_and_moved_to_calls) {
+TYPED_TEST(Callbacks, MovedFromIsEmptyAndMovedToCalls) {
   int sum = 0;
   TypeParam small([&sum](int more) { sum += more; });
   TypeParam large(
@@ -76,7 +76,7 @@ TYPED_TEST(Callbacks, moved_from_is_empty_and_moved_to_calls) {
   EXPECT_EQ(sum, 40);
 }
 
-TYPED_TEST(Callbacks, what_is_captured_ends_with_it) {
+TYPED_TEST(Callbacks, WhatIsCapturedEndsWithIt) {
   const auto captured = std::make_shared<int>(1);
   {
     const TypeParam callback([captured](int) {});
@@ -85,7 +85,7 @@ TYPED_TEST(Callbacks, what_is_captured_ends_with_it) {
   EXPECT_EQ(captured.use_count(), 1);
 }
 
-TEST(Callback, takes_what_can_only_be_moved_and_refers_to_the_rest) {
+TEST(Callback, TakesWhatCanOnlyBeMovedAndRefersToTheRest) {
   int given = 0;
   Callback<void(std::unique_ptr<int>, int&)> callback(
       [&given](std::unique_ptr<int> owned, int& counted) {
@@ -98,7 +98,7 @@ TEST(Callback, takes_what_can_only_be_moved_and_refers_to_the_rest) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(SharedCallbacks, share_one_callable_between_their_copies) {
+TEST(SharedCallbacks, ShareOneCallableBetweenTheirCopies) {
   int last = 0;
   const SharedCallback<void(int)> one(
       [&last, count = std::make_unique<int>(0)](int more) { last = *count += more; });

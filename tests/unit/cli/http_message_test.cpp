@@ -19,7 +19,7 @@ std::string answer_to(const std::string& request) {
   });
 }
 
-TEST(HttpMessage, a_listen_address_is_a_host_and_a_port) {
+TEST(HttpMessage, AListenAddressIsAHostAndAPort) {
   const ListenAddress v4 = parse_listen_address("metrics-listen", "127.0.0.1:9464");
   EXPECT_EQ(v4.host, "127.0.0.1");
   EXPECT_EQ(v4.port, "9464");
@@ -30,7 +30,7 @@ TEST(HttpMessage, a_listen_address_is_a_host_and_a_port) {
   EXPECT_EQ(show_listen_address(v6), "[::1]:0");
 }
 
-TEST(HttpMessage, anything_else_is_refused_in_one_line) {
+TEST(HttpMessage, AnythingElseIsRefusedInOneLine) {
   for (const char* text :
        {"", "9464", ":9464", "localhost", "localhost:", "localhost:x", "::1:9464",
         "localhost:65536", "localhost:-1", "localhost:94 64", "[]:1", "a\nb:x"}) {
@@ -45,13 +45,13 @@ TEST(HttpMessage, anything_else_is_refused_in_one_line) {
   }
 }
 
-TEST(HttpMessage, a_request_is_complete_with_its_empty_line) {
+TEST(HttpMessage, ARequestIsCompleteWithItsEmptyLine) {
   EXPECT_FALSE(is_complete_http_request("GET /metrics HTTP/1.1\r\nHost: a\r\n"));
   EXPECT_TRUE(is_complete_http_request("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"));
   EXPECT_TRUE(is_complete_http_request(std::string(longest_http_request + 1, 'a')));
 }
 
-TEST(HttpMessage, the_page_has_its_length_and_type) {
+TEST(HttpMessage, ThePageHasItsLengthAndType) {
   const std::string answer = answer_to("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n")) << answer;
   EXPECT_NE(answer.find("Content-Type: text/plain\r\n"), std::string::npos);
@@ -61,7 +61,7 @@ TEST(HttpMessage, the_page_has_its_length_and_type) {
   EXPECT_EQ(answer_to("HEAD /metrics HTTP/1.1\r\n\r\n") + "redlock_quorum 2\n", answer);
 }
 
-TEST(HttpMessage, other_requests_are_refused) {
+TEST(HttpMessage, OtherRequestsAreRefused) {
   const auto status = [](const std::string& request) { return answer_to(request).substr(9, 3); };
   EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), "404");
   EXPECT_EQ(status("GET /metricsx HTTP/1.1\r\n\r\n"), "404");

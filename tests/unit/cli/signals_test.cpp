@@ -8,7 +8,7 @@
 namespace redlock::cli {
 namespace {
 
-TEST(SignalNames, are_known_without_the_c_library) {
+TEST(SignalNames, AreKnownWithoutTheCLibrary) {
   EXPECT_EQ(name_of_signal(SIGTERM), "SIGTERM");
   EXPECT_EQ(name_of_signal(SIGKILL), "SIGKILL");
   EXPECT_EQ(name_of_signal(SIGABRT), "SIGABRT");

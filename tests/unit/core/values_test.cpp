@@ -20,13 +20,13 @@ using namespace std::chrono_literals;
 
 constexpr Instant at(Duration since_zero) { return Instant(since_zero); }
 
-TEST(Validity, is_the_ttl_less_one_percent_and_two_milliseconds_from_the_start_of_the_round) {
+TEST(Validity, IsTheTtlLessOnePercentAndTwoMillisecondsFromTheStartOfTheRound) {
   EXPECT_EQ(drift(10s), 102ms);
   EXPECT_EQ(valid_until(at(5s), 10s), at(14'898ms));
   EXPECT_EQ(gone_by(at(5s), 10s), at(15'102ms));
 }
 
-TEST(Validity, of_a_ttl_that_is_all_drift_is_none) {
+TEST(Validity, OfATtlThatIsAllDriftIsNone) {
   EXPECT_LT(valid_until(at(5s), 1ms), at(5s));
   EXPECT_LT(valid_until(at(5s), 2ms), at(5s));
   EXPECT_GT(valid_until(at(5s), 3ms), at(5s));
@@ -34,7 +34,7 @@ TEST(Validity, of_a_ttl_that_is_all_drift_is_none) {
   EXPECT_GT(valid_until(at(5s), limits::shortest_ttl), at(5s));
 }
 
-TEST(Validity, saturates_at_the_ends_of_time_instead_of_wrapping) {
+TEST(Validity, SaturatesAtTheEndsOfTimeInsteadOfWrapping) {
   EXPECT_EQ(valid_until(Instant::max() - 1s, 10s), Instant::max());
   EXPECT_EQ(valid_until(Instant::max(), Duration::max()), Instant::max());
   EXPECT_EQ(valid_until(at(1s), Duration::max()),
@@ -46,14 +46,14 @@ TEST(Validity, saturates_at_the_ends_of_time_instead_of_wrapping) {
   EXPECT_EQ(later(at(0s), Duration::min()), Instant::min());
 }
 
-TEST(Validity, the_earlier_of_two_instants_treats_none_as_never) {
+TEST(Validity, TheEarlierOfTwoInstantsTreatsNoneAsNever) {
   EXPECT_EQ(earlier(std::nullopt, std::nullopt), std::nullopt);
   EXPECT_EQ(earlier(at(1s), std::nullopt), at(1s));
   EXPECT_EQ(earlier(std::nullopt, at(1s)), at(1s));
   EXPECT_EQ(earlier(at(2s), at(1s)), at(1s));
 }
 
-TEST(Quorum, of_an_even_number_is_lost_with_half_of_the_votes_denied) {
+TEST(Quorum, OfAnEvenNumberIsLostWithHalfOfTheVotesDenied) {
   EXPECT_EQ(majority(4), 3U);
   EXPECT_EQ(verdict({4, 3, 2, 1}), Verdict::pending);
   EXPECT_EQ(verdict({4, 3, 2, 2}), Verdict::lost);
@@ -62,7 +62,7 @@ TEST(Quorum, of_an_even_number_is_lost_with_half_of_the_votes_denied) {
   EXPECT_EQ(verdict({2, 2, 1, 1}), Verdict::lost);
 }
 
-TEST(TimerHeap, agrees_with_a_multimap_under_random_operations) {
+TEST(TimerHeap, AgreesWithAMultimapUnderRandomOperations) {
   std::mt19937_64 random(42);
   TimerHeap heap;
   std::map<std::uint32_t, Instant> model;
@@ -103,7 +103,7 @@ TEST(TimerHeap, agrees_with_a_multimap_under_random_operations) {
   }
 }
 
-TEST(TimerHeap, hands_out_everything_in_the_order_of_time) {
+TEST(TimerHeap, HandsOutEverythingInTheOrderOfTime) {
   std::mt19937_64 random(7);
   TimerHeap heap;
   std::multimap<Instant, std::uint32_t> model;
@@ -127,7 +127,7 @@ struct Slot {
   std::vector<int> payload;
 };
 
-TEST(Pool, gives_a_reused_slot_a_new_generation_so_that_a_stale_name_finds_nothing) {
+TEST(Pool, GivesAReusedSlotANewGenerationSoThatAStaleNameFindsNothing) {
   Pool<Slot> pool;
   Slot& first = pool.take();
   const std::uint32_t index = first.index;
@@ -143,7 +143,7 @@ TEST(Pool, gives_a_reused_slot_a_new_generation_so_that_a_stale_name_finds_nothi
   EXPECT_EQ(pool.find(index + 1, 1), nullptr);
 }
 
-TEST(Pool, never_hands_out_the_generation_that_names_none) {
+TEST(Pool, NeverHandsOutTheGenerationThatNamesNone) {
   Pool<Slot> pool;
   Slot& slot = pool.take();
   slot.generation = UINT32_MAX;
@@ -151,7 +151,7 @@ TEST(Pool, never_hands_out_the_generation_that_names_none) {
   EXPECT_EQ(pool.take().generation, 1U);
 }
 
-TEST(Pool, keeps_addresses_and_visits_the_living_while_it_grows) {
+TEST(Pool, KeepsAddressesAndVisitsTheLivingWhileItGrows) {
   Pool<Slot> pool;
   Slot& first = pool.take();
   int visited = 0;
@@ -163,7 +163,7 @@ TEST(Pool, keeps_addresses_and_visits_the_living_while_it_grows) {
   EXPECT_EQ(pool.find(first.index, first.generation), &first);
 }
 
-TEST(Texts, are_taken_off_one_by_one_whatever_is_in_them) {
+TEST(Texts, AreTakenOffOneByOneWhateverIsInThem) {
   std::string_view texts = "6:shared0:5:a:1:b";
   EXPECT_EQ(take_text(texts), "shared");
   EXPECT_EQ(take_text(texts), "");
@@ -172,7 +172,7 @@ TEST(Texts, are_taken_off_one_by_one_whatever_is_in_them) {
   EXPECT_TRUE(texts.empty());
 }
 
-TEST(Texts, that_are_none_stay_as_they_are) {
+TEST(Texts, ThatAreNoneStayAsTheyAre) {
   for (const std::string_view none :
        {"", ":", "x", "1", "1:", "-1:a", "3:ab", "99999999999999999999:a"}) {
     std::string_view texts = none;
@@ -181,7 +181,7 @@ TEST(Texts, that_are_none_stay_as_they_are) {
   }
 }
 
-TEST(Round, forgets_what_nodes_said_in_the_round_before_and_a_copy_keeps_it) {
+TEST(Round, ForgetsWhatNodesSaidInTheRoundBeforeAndACopyKeepsIt) {
   Round round;
   round.begin(1, 3, 2, Instant(), 10s);
   round.record(0, Vote::refused, {"somebody", 1ms, 4s, 7, 2s, Holds{3, true}});

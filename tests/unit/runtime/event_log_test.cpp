@@ -27,7 +27,7 @@ LogLines messages_of(const std::vector<NodeEvent>& events) {
   return all;
 }
 
-TEST(EventLog, tells_the_first_at_once_and_counts_those_of_the_next_minute) {
+TEST(EventLog, TellsTheFirstAtOnceAndCountsThoseOfTheNextMinute) {
   EventLog log;
   const auto first = log.add(logged_event(EventKind::down, 0), at(0s));
   ASSERT_TRUE(first);
@@ -50,7 +50,7 @@ TEST(EventLog, tells_the_first_at_once_and_counts_those_of_the_next_minute) {
   EXPECT_EQ(log.next(), std::nullopt);
 }
 
-TEST(EventLog, is_quiet_for_another_minute_after_a_summary) {
+TEST(EventLog, IsQuietForAnotherMinuteAfterASummary) {
   EventLog log;
   EXPECT_TRUE(log.add(logged_event(EventKind::down, 0), at(0s)));
   EXPECT_FALSE(log.add(logged_event(EventKind::down, 0), at(1s)));
@@ -62,7 +62,7 @@ TEST(EventLog, is_quiet_for_another_minute_after_a_summary) {
       << "a minute without one is over";
 }
 
-TEST(EventLog, counts_kinds_nodes_and_levels_apart) {
+TEST(EventLog, CountsKindsNodesAndLevelsApart) {
   EventLog log;
   EXPECT_TRUE(log.add(logged_event(EventKind::down, 0), at(0s)));
   EXPECT_TRUE(log.add(logged_event(EventKind::down, 1), at(0s)));
@@ -71,7 +71,7 @@ TEST(EventLog, counts_kinds_nodes_and_levels_apart) {
   EXPECT_FALSE(log.add(logged_event(EventKind::down, 0), at(1s)));
 }
 
-TEST(EventLog, ends_the_lines_of_a_node_with_what_happened_last) {
+TEST(EventLog, EndsTheLinesOfANodeWithWhatHappenedLast) {
   EventLog log;
   for (int i = 0; i < 3; ++i) {
     static_cast<void>(log.add(logged_event(EventKind::down, 0, "gone"), at(i * 10s)));
@@ -82,7 +82,7 @@ TEST(EventLog, ends_the_lines_of_a_node_with_what_happened_last) {
             (LogLines{"back (2 times in the last 55 s)", "gone (3 times in the last minute)"}));
 }
 
-TEST(EventLog, loses_no_summary_at_the_end) {
+TEST(EventLog, LosesNoSummaryAtTheEnd) {
   EventLog log;
   static_cast<void>(log.add(logged_event(EventKind::down, 0), at(0s)));
   EXPECT_TRUE(log.finish(at(1s)).empty());
@@ -94,7 +94,7 @@ TEST(EventLog, loses_no_summary_at_the_end) {
   EXPECT_TRUE(log.finish(at(13s)).empty());
 }
 
-TEST(EventLog, is_bounded_whatever_happens) {
+TEST(EventLog, IsBoundedWhateverHappens) {
   constexpr std::size_t most = 100;
   EventLog log(most);
   std::size_t lines = 0;
@@ -122,7 +122,7 @@ TEST(EventLog, is_bounded_whatever_happens) {
       << "what has been quiet makes room";
 }
 
-TEST(EventLog, says_that_a_summary_is_of_several_nodes) {
+TEST(EventLog, SaysThatASummaryIsOfSeveralNodes) {
   EventLog log(1);
   EXPECT_TRUE(log.add(logged_event(EventKind::down, 0), at(0s)));
   EXPECT_TRUE(log.add(logged_event(EventKind::down, 1), at(0s)));

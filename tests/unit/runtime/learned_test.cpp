@@ -21,7 +21,7 @@ bool is_reached(const std::vector<std::string>& list, const std::string& learned
   return configure_learned(learned, options_of(list)).endpoint.refused.empty();
 }
 
-TEST(LearnedMember, is_reached_by_no_less_than_the_list_asks_for) {
+TEST(LearnedMember, IsReachedByNoLessThanTheListAsksFor) {
   EXPECT_TRUE(is_reached({"redis://a:1"}, "redis://b:1"));
   EXPECT_TRUE(is_reached({"redis://a:1"}, "rediss://b:1"));
   EXPECT_FALSE(is_reached({"rediss://a:1"}, "redis://b:1"));
@@ -36,7 +36,7 @@ TEST(LearnedMember, is_reached_by_no_less_than_the_list_asks_for) {
   }
 }
 
-TEST(LearnedMember, says_why_it_is_not_connected_to) {
+TEST(LearnedMember, SaysWhyItIsNotConnectedTo) {
   const auto target = configure_learned("redis://b:1", options_of({"rediss://a:1"}));
   EXPECT_EQ(
       target.endpoint.refused,
@@ -45,7 +45,7 @@ TEST(LearnedMember, says_why_it_is_not_connected_to) {
 
 /// Whatever the lists and markers say: no secret of a URL goes to another node, and no connection
 /// leaves by a transport that the list does not allow.
-TEST(LearnedMember, never_gets_what_a_url_gave_for_another) {
+TEST(LearnedMember, NeverGetsWhatAUrlGaveForAnother) {
   const std::vector<std::string> schemes = {"redis://", "rediss://", "unix:///run/"};
   std::mt19937 random(1);
   const auto pick = [&random](std::size_t count) { return random() % count; };

@@ -10,7 +10,7 @@
 namespace redlock::uv::test {
 namespace {
 
-TEST(BlockedThreads, do_not_block_where_the_wait_is_over) {
+TEST(BlockedThreads, DoNotBlockWhereTheWaitIsOver) {
   BlockedThreads blocked;
   BlockedThreads::Wait wait;
   blocked.end(wait);
@@ -52,7 +52,7 @@ void answer_all(BlockedThreads& blocked, std::vector<Caller>& callers, const std
 }
 
 /// 150 threads: more than there are seats.
-TEST(BlockedThreads, are_all_woken_however_many_are_answered_together) {
+TEST(BlockedThreads, AreAllWokenHoweverManyAreAnsweredTogether) {
   constexpr std::size_t threads = 150;
   constexpr int rounds = 40;
   for (const std::size_t at_a_time : {std::size_t{1}, std::size_t{7}, threads}) {
@@ -70,7 +70,7 @@ TEST(BlockedThreads, are_all_woken_however_many_are_answered_together) {
   }
 }
 
-TEST(BlockedThreads, see_what_was_written_before_the_answer) {
+TEST(BlockedThreads, SeeWhatWasWrittenBeforeTheAnswer) {
   BlockedThreads blocked;
   for (int round = 1; round <= 500; ++round) {
     int written = 0;
@@ -86,7 +86,7 @@ TEST(BlockedThreads, see_what_was_written_before_the_answer) {
   }
 }
 
-TEST(BlockedThreads, are_answered_by_several_threads_at_once) {
+TEST(BlockedThreads, AreAnsweredBySeveralThreadsAtOnce) {
   constexpr int callers = 8;
   BlockedThreads blocked;
   std::vector<std::thread> threads;

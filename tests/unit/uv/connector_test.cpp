@@ -105,7 +105,7 @@ class ConnectorTest : public testing::Test {
   std::optional<Stream> stream;
 };
 
-TEST_F(ConnectorTest, reaches_the_only_address_that_is_not_silent) {
+TEST_F(ConnectorTest, ReachesTheOnlyAddressThatIsNotSilent) {
   for (const std::size_t count : {1U, 2U, 8U, 16U}) {
     Addresses found(count - 1, silent());
     found.push_back(live());
@@ -114,7 +114,7 @@ TEST_F(ConnectorTest, reaches_the_only_address_that_is_not_silent) {
   }
 }
 
-TEST_F(ConnectorTest, reaches_the_only_address_that_does_not_refuse) {
+TEST_F(ConnectorTest, ReachesTheOnlyAddressThatDoesNotRefuse) {
   for (const std::size_t count : {2U, 8U, 16U}) {
     Addresses found(count - 1, refusing());
     found.push_back(live());
@@ -123,14 +123,14 @@ TEST_F(ConnectorTest, reaches_the_only_address_that_does_not_refuse) {
   }
 }
 
-TEST_F(ConnectorTest, passes_over_silent_and_refusing_addresses_in_any_order) {
+TEST_F(ConnectorTest, PassesOverSilentAndRefusingAddressesInAnyOrder) {
   open({silent(), refusing(), silent(), live(), silent()});
   expect_echo();
   open({refusing(), silent(), live()});
   expect_echo();
 }
 
-TEST_F(ConnectorTest, begins_with_the_address_that_worked_last) {
+TEST_F(ConnectorTest, BeginsWithTheAddressThatWorkedLast) {
   open({silent(), live()});
   expect_echo();
   stream->server_works();
@@ -141,7 +141,7 @@ TEST_F(ConnectorTest, begins_with_the_address_that_worked_last) {
   expect_echo();
 }
 
-TEST_F(ConnectorTest, fails_once_when_every_address_has_refused) {
+TEST_F(ConnectorTest, FailsOnceWhenEveryAddressHasRefused) {
   open({refusing(), refusing(), refusing()});
   ASSERT_TRUE(run_until(loop, [&] { return recorder.finished(); }));
   EXPECT_EQ(recorder.opened, 0);
@@ -151,7 +151,7 @@ TEST_F(ConnectorTest, fails_once_when_every_address_has_refused) {
   EXPECT_EQ(recorder.failures[0].message, "connection refused");
 }
 
-TEST_F(ConnectorTest, reports_once_and_leaves_no_timer_that_would_report_again) {
+TEST_F(ConnectorTest, ReportsOnceAndLeavesNoTimerThatWouldReportAgain) {
   const std::size_t before = active_timers(loop);
   Reports reports;
   Connector connector(loop.get(), reports);
@@ -163,7 +163,7 @@ TEST_F(ConnectorTest, reports_once_and_leaves_no_timer_that_would_report_again) 
   EXPECT_EQ(reports.connected, 0);
 }
 
-TEST_F(ConnectorTest, waits_for_a_silent_address_when_all_others_have_refused) {
+TEST_F(ConnectorTest, WaitsForASilentAddressWhenAllOthersHaveRefused) {
   open({silent(), refusing()});
   // The silent address, while its owner has patience: then it listens again.
   ASSERT_TRUE(run_until(loop, [&] { return open_sockets(loop) > 1; }));
@@ -172,7 +172,7 @@ TEST_F(ConnectorTest, waits_for_a_silent_address_when_all_others_have_refused) {
   EXPECT_EQ(recorder.opened, 1);
 }
 
-TEST_F(ConnectorTest, leaves_nothing_on_the_loop_wherever_it_was_when_it_was_closed) {
+TEST_F(ConnectorTest, LeavesNothingOnTheLoopWhereverItWasWhenItWasClosed) {
   for (int turns = 0; turns < 6; ++turns) {
     open({silent(), refusing(), silent(), silent()});
     for (int i = 0; i < turns; ++i) uv_run(loop.get(), UV_RUN_ONCE);
@@ -183,7 +183,7 @@ TEST_F(ConnectorTest, leaves_nothing_on_the_loop_wherever_it_was_when_it_was_clo
   ASSERT_TRUE(run_until(loop, [&] { return open_sockets(loop) == 1; }));
 }
 
-TEST_F(ConnectorTest, may_be_destroyed_when_it_has_connected_or_failed) {
+TEST_F(ConnectorTest, MayBeDestroyedWhenItHasConnectedOrFailed) {
   open({silent(), live()});
   recorder.when_open = [&] { stream.reset(); };
   ASSERT_TRUE(run_until(loop, [&] { return !stream.has_value(); }));

@@ -37,7 +37,7 @@ struct Counter {
   std::function<void()> then;
 };
 
-TEST(DeadlineTimer, never_fires_before_its_instant) {
+TEST(DeadlineTimer, NeverFiresBeforeItsInstant) {
   Loop loop;
   Counter counter;
   DeadlineTimer timer(loop.get(), counter.callback());
@@ -49,7 +49,7 @@ TEST(DeadlineTimer, never_fires_before_its_instant) {
   EXPECT_EQ(counter.calls, 1);
 }
 
-TEST(DeadlineTimer, fires_at_once_for_instants_that_have_passed) {
+TEST(DeadlineTimer, FiresAtOnceForInstantsThatHavePassed) {
   Loop loop;
   Counter counter;
   DeadlineTimer timer(loop.get(), counter.callback());
@@ -60,7 +60,7 @@ TEST(DeadlineTimer, fires_at_once_for_instants_that_have_passed) {
   }
 }
 
-TEST(DeadlineTimer, obeys_the_latest_instant_whether_earlier_or_later) {
+TEST(DeadlineTimer, ObeysTheLatestInstantWhetherEarlierOrLater) {
   Loop loop;
   Counter counter;
   DeadlineTimer timer(loop.get(), counter.callback());
@@ -75,7 +75,7 @@ TEST(DeadlineTimer, obeys_the_latest_instant_whether_earlier_or_later) {
   EXPECT_GE(DeadlineTimer::now(), later);
 }
 
-TEST(DeadlineTimer, may_be_armed_again_by_its_callback) {
+TEST(DeadlineTimer, MayBeArmedAgainByItsCallback) {
   Loop loop;
   Counter counter;
   DeadlineTimer timer(loop.get(), counter.callback());
@@ -86,7 +86,7 @@ TEST(DeadlineTimer, may_be_armed_again_by_its_callback) {
   ASSERT_TRUE(run_until(loop, [&] { return counter.calls == 5; }));
 }
 
-TEST(DeadlineTimer, stays_silent_and_keeps_no_loop_alive_once_disarmed) {
+TEST(DeadlineTimer, StaysSilentAndKeepsNoLoopAliveOnceDisarmed) {
   Loop loop;
   Counter counter;
   DeadlineTimer timer(loop.get(), counter.callback());
@@ -104,7 +104,7 @@ TEST(DeadlineTimer, stays_silent_and_keeps_no_loop_alive_once_disarmed) {
   EXPECT_EQ(counter.calls, 0);
 }
 
-TEST(DeadlineTimer, may_be_destroyed_by_its_callback) {
+TEST(DeadlineTimer, MayBeDestroyedByItsCallback) {
   Loop loop;
   Counter counter;
   std::optional<DeadlineTimer> timer(std::in_place, loop.get(), counter.callback());
@@ -114,7 +114,7 @@ TEST(DeadlineTimer, may_be_destroyed_by_its_callback) {
   EXPECT_EQ(counter.calls, 1);
 }
 
-TEST(TurnHook, calls_back_once_for_many_requests) {
+TEST(TurnHook, CallsBackOnceForManyRequests) {
   Loop loop;
   Counter counter;
   TurnHook hook(loop.get(), counter.callback());
@@ -127,7 +127,7 @@ TEST(TurnHook, calls_back_once_for_many_requests) {
   EXPECT_EQ(counter.calls, 1);
 }
 
-TEST(TurnHook, does_not_let_the_poll_block_when_requested_from_its_own_callback) {
+TEST(TurnHook, DoesNotLetThePollBlockWhenRequestedFromItsOwnCallback) {
   Loop loop;
   Counter counter;
   TurnHook hook(loop.get(), counter.callback());
@@ -140,7 +140,7 @@ TEST(TurnHook, does_not_let_the_poll_block_when_requested_from_its_own_callback)
   EXPECT_EQ(counter.calls, 10);
 }
 
-TEST(TurnHook, serves_a_request_before_the_next_poll) {
+TEST(TurnHook, ServesARequestBeforeTheNextPoll) {
   Loop loop;
   std::vector<std::string> order;
   Counter at_end;
@@ -163,7 +163,7 @@ TEST(TurnHook, serves_a_request_before_the_next_poll) {
   EXPECT_EQ(order, (std::vector<std::string>{"event", "turn end", "event", "turn end"}));
 }
 
-TEST(TurnHook, may_be_destroyed_by_its_callback) {
+TEST(TurnHook, MayBeDestroyedByItsCallback) {
   Loop loop;
   Counter counter;
   std::optional<TurnHook> hook(std::in_place, loop.get(), counter.callback());
@@ -203,7 +203,7 @@ struct Worker {
   LoopThread thread{Callback::to<&Worker::on_stop>(*this)};
 };
 
-TEST(LoopThread, serves_wakeups_from_many_threads_and_closes_everything_when_stopped) {
+TEST(LoopThread, ServesWakeupsFromManyThreadsAndClosesEverythingWhenStopped) {
   constexpr int threads = 4;
   constexpr int each = 1000;
   Worker worker;
@@ -235,7 +235,7 @@ TEST(LoopThread, serves_wakeups_from_many_threads_and_closes_everything_when_sto
   EXPECT_EQ(worker.stops, 1);
 }
 
-TEST(LoopThread, does_not_change_the_signal_mask_of_the_thread_that_starts_it) {
+TEST(LoopThread, DoesNotChangeTheSignalMaskOfTheThreadThatStartsIt) {
   sigset_t before;
   sigset_t after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
@@ -245,7 +245,7 @@ TEST(LoopThread, does_not_change_the_signal_mask_of_the_thread_that_starts_it) {
   EXPECT_EQ(sigismember(&before, SIGTERM), sigismember(&after, SIGTERM));
 }
 
-TEST(LoopThread, cleans_up_when_it_was_never_started) {
+TEST(LoopThread, CleansUpWhenItWasNeverStarted) {
   Worker worker;
   worker.thread.stop();
   EXPECT_EQ(worker.stops, 1);
@@ -291,7 +291,7 @@ struct LentWorker {
   [[nodiscard]] bool sees(int what) const { return reaches(what) && seen.load() == what; }
 };
 
-TEST(LoopThread, lends_its_loop_and_takes_it_up_again) {
+TEST(LoopThread, LendsItsLoopAndTakesItUpAgain) {
   LentWorker worker;
   worker.write();
   ASSERT_TRUE(worker.sees(1)) << "by its own thread";
@@ -311,7 +311,7 @@ TEST(LoopThread, lends_its_loop_and_takes_it_up_again) {
   ASSERT_TRUE(worker.sees(200)) << "nobody borrows any more";
 }
 
-TEST(LoopThread, sleeps_as_long_as_its_loop_is_lent) {
+TEST(LoopThread, SleepsAsLongAsItsLoopIsLent) {
   // Five hundred waiting clients, each of which woke once per millisecond, kept a machine busy.
   LentWorker worker;
   ASSERT_TRUE(worker.borrow());
@@ -326,7 +326,7 @@ TEST(LoopThread, sleeps_as_long_as_its_loop_is_lent) {
   ASSERT_TRUE(worker.sees(1)) << "it has taken its loop up again";
 }
 
-TEST(LoopThread, is_not_lent_to_anybody_while_somebody_waits) {
+TEST(LoopThread, IsNotLentToAnybodyWhileSomebodyWaits) {
   LentWorker worker;
   ASSERT_TRUE(worker.borrow());
   worker.thread.begin_waiting();
@@ -340,7 +340,7 @@ TEST(LoopThread, is_not_lent_to_anybody_while_somebody_waits) {
   worker.thread.give_back(false);
 }
 
-TEST(LoopThread, keeps_its_loop_until_the_last_that_waited_has_been_answered) {
+TEST(LoopThread, KeepsItsLoopUntilTheLastThatWaitedHasBeenAnswered) {
   LentWorker worker;
   worker.thread.begin_waiting();
   worker.thread.begin_waiting();
@@ -355,7 +355,7 @@ TEST(LoopThread, keeps_its_loop_until_the_last_that_waited_has_been_answered) {
   worker.thread.give_back(false);
 }
 
-TEST(LoopThread, many_threads_wait_and_borrow_without_losing_anything) {
+TEST(LoopThread, ManyThreadsWaitAndBorrowWithoutLosingAnything) {
   LentWorker worker;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -378,7 +378,7 @@ TEST(LoopThread, many_threads_wait_and_borrow_without_losing_anything) {
   worker.thread.give_back(false);
 }
 
-TEST(LoopThread, wants_its_loop_back_from_a_borrower_when_it_is_stopped) {
+TEST(LoopThread, WantsItsLoopBackFromABorrowerWhenItIsStopped) {
   LentWorker worker;
   ASSERT_TRUE(worker.borrow());
   std::thread stopper([&] { worker.thread.stop(); });
@@ -390,7 +390,7 @@ TEST(LoopThread, wants_its_loop_back_from_a_borrower_when_it_is_stopped) {
   EXPECT_FALSE(worker.thread.try_borrow());
 }
 
-TEST(LoopThread, many_threads_borrow_and_notify_without_losing_anything) {
+TEST(LoopThread, ManyThreadsBorrowAndNotifyWithoutLosingAnything) {
   LentWorker worker;
   std::atomic<int> loans{0};
   std::vector<std::thread> threads;

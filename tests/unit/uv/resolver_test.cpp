@@ -81,7 +81,7 @@ class ResolverTest : public testing::Test {
   NameServer names;
 };
 
-TEST_F(ResolverTest, runs_one_lookup_for_all_who_ask_while_it_hangs) {
+TEST_F(ResolverTest, RunsOneLookupForAllWhoAskWhileItHangs) {
   Resolver resolver(loop.get(), names.lookup(addresses({"127.0.0.1"})));
   Waiter first;
   Waiter second;
@@ -98,7 +98,7 @@ TEST_F(ResolverTest, runs_one_lookup_for_all_who_ask_while_it_hangs) {
   EXPECT_EQ(gave_up.answers, 0);
 }
 
-TEST_F(ResolverTest, runs_no_second_thread_for_tries_that_were_given_up) {
+TEST_F(ResolverTest, RunsNoSecondThreadForTriesThatWereGivenUp) {
   Resolver resolver(loop.get(), names.lookup(addresses({"127.0.0.1"})));
   for (int tries = 0; tries < 100; ++tries) {
     Waiter waiter;
@@ -112,7 +112,7 @@ TEST_F(ResolverTest, runs_no_second_thread_for_tries_that_were_given_up) {
   EXPECT_EQ(names.asked(), 1);
 }
 
-TEST_F(ResolverTest, keeps_an_answer_that_comes_after_everybody_gave_up_for_the_next) {
+TEST_F(ResolverTest, KeepsAnAnswerThatComesAfterEverybodyGaveUpForTheNext) {
   Resolver resolver(loop.get(), names.lookup(addresses({"127.0.0.1"})));
   Waiter gave_up;
   resolve(resolver, gave_up);
@@ -132,7 +132,7 @@ TEST_F(ResolverTest, keeps_an_answer_that_comes_after_everybody_gave_up_for_the_
   EXPECT_EQ(names.asked(), 2);
 }
 
-TEST_F(ResolverTest, starts_behind_the_address_that_was_tried_last_unless_it_works) {
+TEST_F(ResolverTest, StartsBehindTheAddressThatWasTriedLastUnlessItWorks) {
   names.answer();
   Addresses resolved = addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
   Resolver resolver(loop.get(), [&](const std::string&, std::uint16_t) {
@@ -162,7 +162,7 @@ TEST_F(ResolverTest, starts_behind_the_address_that_was_tried_last_unless_it_wor
   EXPECT_EQ(order(), addresses({"127.0.0.8", "127.0.0.9"})) << "the last one is gone";
 }
 
-TEST_F(ResolverTest, tells_what_the_name_server_said) {
+TEST_F(ResolverTest, TellsWhatTheNameServerSaid) {
   Resolver resolver(loop.get(), [](const std::string&, std::uint16_t) {
     return ResolvedHost{"no such host", {}};
   });
@@ -172,7 +172,7 @@ TEST_F(ResolverTest, tells_what_the_name_server_said) {
   EXPECT_EQ(waiter.problem, "no such host");
 }
 
-TEST_F(ResolverTest, runs_a_bounded_number_of_lookups_in_a_process) {
+TEST_F(ResolverTest, RunsABoundedNumberOfLookupsInAProcess) {
   for (std::size_t i = 0; i < most_lookups; ++i) {
     // Destroyed at once, as with a client that ends; the lookup still hangs.
     Resolver resolver(loop.get(), names.lookup({}));
@@ -187,7 +187,7 @@ TEST_F(ResolverTest, runs_a_bounded_number_of_lookups_in_a_process) {
   EXPECT_TRUE(soon_looks_up(one_too_many));
 }
 
-TEST_F(ResolverTest, takes_a_stream_past_an_address_that_hangs) {
+TEST_F(ResolverTest, TakesAStreamPastAnAddressThatHangs) {
   names.answer();
   LoopbackServer hangs(loop, LoopbackServer::Ip{"127.0.0.1"});
   LoopbackServer answers(loop, LoopbackServer::Ip{"127.0.0.1"});

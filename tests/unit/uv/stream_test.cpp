@@ -47,14 +47,14 @@ class StreamTest : public testing::Test {
   std::optional<Stream> stream;
 };
 
-TEST_F(StreamTest, talks_to_an_ipv4_literal) {
+TEST_F(StreamTest, TalksToAnIpv4Literal) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   open(server.endpoint("127.0.0.1"));
   expect_open();
   expect_echo(server);
 }
 
-TEST_F(StreamTest, talks_to_an_ipv6_literal) {
+TEST_F(StreamTest, TalksToAnIpv6Literal) {
   std::optional<LoopbackServer> server;
   try {
     server.emplace(loop, LoopbackServer::Ip{"::1"});
@@ -66,7 +66,7 @@ TEST_F(StreamTest, talks_to_an_ipv6_literal) {
   expect_echo(*server);
 }
 
-TEST_F(StreamTest, looks_a_name_up_and_tries_its_addresses_in_turn) {
+TEST_F(StreamTest, LooksANameUpAndTriesItsAddressesInTurn) {
   // On machines where localhost is ::1 first, nobody listens there.
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   open(server.endpoint("localhost"));
@@ -74,7 +74,7 @@ TEST_F(StreamTest, looks_a_name_up_and_tries_its_addresses_in_turn) {
   expect_echo(server);
 }
 
-TEST_F(StreamTest, talks_to_a_unix_socket) {
+TEST_F(StreamTest, TalksToAUnixSocket) {
   TemporaryDirectory directory;
   LoopbackServer server(loop, LoopbackServer::Path{directory.file("s")});
   Endpoint endpoint;
@@ -87,7 +87,7 @@ TEST_F(StreamTest, talks_to_a_unix_socket) {
   expect_failure(FailureKind::closed_by_peer, "connection closed by the server");
 }
 
-TEST_F(StreamTest, reports_a_refused_connection) {
+TEST_F(StreamTest, ReportsARefusedConnection) {
   Endpoint endpoint;
   {
     LoopbackServer gone(loop, LoopbackServer::Ip{"127.0.0.1"});
@@ -98,7 +98,7 @@ TEST_F(StreamTest, reports_a_refused_connection) {
   EXPECT_EQ(recorder.opened, 0);
 }
 
-TEST_F(StreamTest, reports_a_unix_socket_that_does_not_exist) {
+TEST_F(StreamTest, ReportsAUnixSocketThatDoesNotExist) {
   TemporaryDirectory directory;
   Endpoint endpoint;
   endpoint.kind = Endpoint::Kind::unix_socket;
@@ -107,7 +107,7 @@ TEST_F(StreamTest, reports_a_unix_socket_that_does_not_exist) {
   expect_failure(FailureKind::connect, "no such file or directory");
 }
 
-TEST_F(StreamTest, does_not_cut_a_long_socket_path_off) {
+TEST_F(StreamTest, DoesNotCutALongSocketPathOff) {
   Endpoint endpoint;
   endpoint.kind = Endpoint::Kind::unix_socket;
   endpoint.path = "/" + std::string(200, 'x');
@@ -115,7 +115,7 @@ TEST_F(StreamTest, does_not_cut_a_long_socket_path_off) {
   expect_failure(FailureKind::connect, "name too long");
 }
 
-TEST_F(StreamTest, reports_a_name_that_does_not_resolve) {
+TEST_F(StreamTest, ReportsANameThatDoesNotResolve) {
   Endpoint endpoint;
   endpoint.host = "nosuch.invalid";
   endpoint.port = 1;
@@ -125,13 +125,13 @@ TEST_F(StreamTest, reports_a_name_that_does_not_resolve) {
   EXPECT_EQ(recorder.failures[0].message.find("cannot resolve host name 'nosuch.invalid': "), 0U);
 }
 
-TEST_F(StreamTest, reports_an_empty_host_name_as_unresolvable) {
+TEST_F(StreamTest, ReportsAnEmptyHostNameAsUnresolvable) {
   open(Endpoint{});
   ASSERT_TRUE(run_until(loop, [&] { return !recorder.failures.empty(); }));
   EXPECT_EQ(recorder.failures[0].kind, FailureKind::resolve);
 }
 
-TEST_F(StreamTest, sends_eight_mebibytes_in_order_to_a_slow_reader) {
+TEST_F(StreamTest, SendsEightMebibytesInOrderToASlowReader) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   server.reads_at_once = false;
   open(server.endpoint("127.0.0.1"));
@@ -152,7 +152,7 @@ TEST_F(StreamTest, sends_eight_mebibytes_in_order_to_a_slow_reader) {
   EXPECT_TRUE(recorder.failures.empty());
 }
 
-TEST_F(StreamTest, sends_only_what_was_flushed_once_a_backlog_is_gone) {
+TEST_F(StreamTest, SendsOnlyWhatWasFlushedOnceABacklogIsGone) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   server.reads_at_once = false;
   open(server.endpoint("127.0.0.1"));
@@ -168,7 +168,7 @@ TEST_F(StreamTest, sends_only_what_was_flushed_once_a_backlog_is_gone) {
   EXPECT_EQ(stream->unsent(), 0U);
 }
 
-TEST_F(StreamTest, keeps_bytes_appended_before_it_is_open_for_the_first_flush) {
+TEST_F(StreamTest, KeepsBytesAppendedBeforeItIsOpenForTheFirstFlush) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   recorder.when_open = [&] { stream->flush(); };
   open(server.endpoint("127.0.0.1"));
@@ -177,7 +177,7 @@ TEST_F(StreamTest, keeps_bytes_appended_before_it_is_open_for_the_first_flush) {
   ASSERT_TRUE(run_until(loop, [&] { return server.received == "early"; }));
 }
 
-TEST_F(StreamTest, keeps_the_capacity_of_the_outbox) {
+TEST_F(StreamTest, KeepsTheCapacityOfTheOutbox) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   open(server.endpoint("127.0.0.1"));
   expect_open();
@@ -186,7 +186,7 @@ TEST_F(StreamTest, keeps_the_capacity_of_the_outbox) {
   EXPECT_GE(stream->outbox().capacity(), 1000U);
 }
 
-TEST_F(StreamTest, reports_the_end_once_when_the_server_hangs_up) {
+TEST_F(StreamTest, ReportsTheEndOnceWhenTheServerHangsUp) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   open(server.endpoint("127.0.0.1"));
   expect_open();
@@ -200,7 +200,7 @@ TEST_F(StreamTest, reports_the_end_once_when_the_server_hangs_up) {
   EXPECT_EQ(recorder.failures.size(), 1U);
 }
 
-TEST_F(StreamTest, delivers_the_last_words_of_a_server_that_already_hung_up_when_a_write_fails) {
+TEST_F(StreamTest, DeliversTheLastWordsOfAServerThatAlreadyHungUpWhenAWriteFails) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   server.reads_at_once = false;
   open(server.endpoint("127.0.0.1"));
@@ -217,7 +217,7 @@ TEST_F(StreamTest, delivers_the_last_words_of_a_server_that_already_hung_up_when
   EXPECT_EQ(recorder.bytes, "-ERR max number of clients reached\r\n");
 }
 
-TEST_F(StreamTest, reports_the_end_when_the_server_hangs_up_on_a_backlog) {
+TEST_F(StreamTest, ReportsTheEndWhenTheServerHangsUpOnABacklog) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   server.reads_at_once = false;
   open(server.endpoint("127.0.0.1"));
@@ -229,7 +229,7 @@ TEST_F(StreamTest, reports_the_end_when_the_server_hangs_up_on_a_backlog) {
   expect_failure(FailureKind::closed_by_peer, "connection reset by the server");
 }
 
-TEST_F(StreamTest, may_be_closed_from_inside_on_bytes) {
+TEST_F(StreamTest, MayBeClosedFromInsideOnBytes) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   recorder.when_bytes = [&] { stream->close(CloseMode::graceful); };
   open(server.endpoint("127.0.0.1"));
@@ -241,7 +241,7 @@ TEST_F(StreamTest, may_be_closed_from_inside_on_bytes) {
   EXPECT_TRUE(recorder.failures.empty());
 }
 
-TEST_F(StreamTest, may_be_destroyed_from_inside_any_callback) {
+TEST_F(StreamTest, MayBeDestroyedFromInsideAnyCallback) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   recorder.when_bytes = [&] { stream.reset(); };
   open(server.endpoint("127.0.0.1"));
@@ -262,7 +262,7 @@ TEST_F(StreamTest, may_be_destroyed_from_inside_any_callback) {
   ASSERT_TRUE(run_until(loop, [&] { return !stream.has_value(); }));
 }
 
-TEST_F(StreamTest, a_graceful_close_sends_the_outbox_and_ends_the_stream_in_order) {
+TEST_F(StreamTest, AGracefulCloseSendsTheOutboxAndEndsTheStreamInOrder) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   open(server.endpoint("127.0.0.1"));
   expect_open();
@@ -273,7 +273,7 @@ TEST_F(StreamTest, a_graceful_close_sends_the_outbox_and_ends_the_stream_in_orde
   EXPECT_EQ(server.end_status, UV_EOF);
 }
 
-TEST_F(StreamTest, a_close_by_reset_and_destruction_reset_the_connection) {
+TEST_F(StreamTest, ACloseByResetAndDestructionResetTheConnection) {
   for (const bool destroyed : {false, true}) {
     LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
     open(server.endpoint("127.0.0.1"));
@@ -292,7 +292,7 @@ TEST_F(StreamTest, a_close_by_reset_and_destruction_reset_the_connection) {
   }
 }
 
-TEST_F(StreamTest, leaves_nothing_on_the_loop_wherever_it_was_when_it_was_closed) {
+TEST_F(StreamTest, LeavesNothingOnTheLoopWhereverItWasWhenItWasClosed) {
   std::optional<LoopbackServer> server(std::in_place, loop, LoopbackServer::Ip{"127.0.0.1"});
   for (const char* host : {"127.0.0.1", "localhost", "nosuch.invalid", ""}) {
     for (int turns = 0; turns < 4; ++turns) {
@@ -312,7 +312,7 @@ TEST_F(StreamTest, leaves_nothing_on_the_loop_wherever_it_was_when_it_was_closed
   EXPECT_FALSE(recorder.finished()) << "a closed stream is silent";
 }
 
-TEST_F(StreamTest, reads_a_flood_of_answers_completely) {
+TEST_F(StreamTest, ReadsAFloodOfAnswersCompletely) {
   LoopbackServer server(loop, LoopbackServer::Ip{"127.0.0.1"});
   const std::string line = pattern(1000);
   std::size_t asked = 0;

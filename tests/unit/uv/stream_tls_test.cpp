@@ -78,14 +78,14 @@ class StreamTlsTest : public testing::Test {
   std::optional<Stream> stream;
 };
 
-TEST_F(StreamTlsTest, talks_to_a_server_whose_certificate_names_the_host) {
+TEST_F(StreamTlsTest, TalksToAServerWhoseCertificateNamesTheHost) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   open(server, "localhost", trusting("ca"));
   expect_echo("hello");
   EXPECT_EQ(server.asked_name(), "localhost");
 }
 
-TEST_F(StreamTlsTest, shakes_hands_with_the_first_address_that_accepts) {
+TEST_F(StreamTlsTest, ShakesHandsWithTheFirstAddressThatAccepts) {
   const redlock::test::SilentListener silent;
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   Resolver resolver(loop.get(), [&](const std::string&, std::uint16_t) {
@@ -99,21 +99,21 @@ TEST_F(StreamTlsTest, shakes_hands_with_the_first_address_that_accepts) {
   stream.reset();
 }
 
-TEST_F(StreamTlsTest, talks_to_a_server_whose_certificate_names_the_ip_address) {
+TEST_F(StreamTlsTest, TalksToAServerWhoseCertificateNamesTheIpAddress) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   open(server, "127.0.0.1", trusting("ca"));
   expect_echo("hello");
   EXPECT_EQ(server.asked_name(), "") << "addresses do not belong into SNI";
 }
 
-TEST_F(StreamTlsTest, speaks_tls_1_2_as_well) {
+TEST_F(StreamTlsTest, SpeaksTls12AsWell) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::demanded);
   server.speak_tls_1_2();
   open(server, "localhost", with_client_certificate());
   expect_echo("hello");
 }
 
-TEST_F(StreamTlsTest, carries_eight_mebibytes_there_and_back) {
+TEST_F(StreamTlsTest, CarriesEightMebibytesThereAndBack) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   open(server, "localhost", trusting("ca"));
   std::string text(8U << 20U, '\0');
@@ -121,14 +121,14 @@ TEST_F(StreamTlsTest, carries_eight_mebibytes_there_and_back) {
   expect_echo(text);
 }
 
-TEST_F(StreamTlsTest, answers_a_change_of_keys_that_the_server_asks_for) {
+TEST_F(StreamTlsTest, AnswersAChangeOfKeysThatTheServerAsksFor) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   open(server, "localhost", trusting("ca"));
   expect_echo("rekey");
   expect_echo("after the change");
 }
 
-TEST_F(StreamTlsTest, keeps_bytes_appended_before_it_is_open_for_the_first_flush) {
+TEST_F(StreamTlsTest, KeepsBytesAppendedBeforeItIsOpenForTheFirstFlush) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   recorder.when_open = [&] { stream->flush(); };
   open(server, "localhost", trusting("ca"));
@@ -137,59 +137,59 @@ TEST_F(StreamTlsTest, keeps_bytes_appended_before_it_is_open_for_the_first_flush
   ASSERT_TRUE(run_until(loop, [&] { return recorder.bytes == "early"; }));
 }
 
-TEST_F(StreamTlsTest, refuses_a_server_of_an_unknown_authority) {
+TEST_F(StreamTlsTest, RefusesAServerOfAnUnknownAuthority) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   open(server, "localhost", trusting("other-ca"));
   expect_failure("the certificate's issuer 'CN=ca' is not in the CA file '" +
                  certificates->file("other-ca.pem") + "'");
 }
 
-TEST_F(StreamTlsTest, refuses_a_certificate_made_out_to_another_host) {
+TEST_F(StreamTlsTest, RefusesACertificateMadeOutToAnotherHost) {
   TlsEchoServer server(*certificates, "stranger", ClientCertificate::ignored);
   open(server, "localhost", trusting("ca"));
   expect_failure("certificate is for 'redis.invalid', '192.0.2.1', expected 'localhost'");
 }
 
-TEST_F(StreamTlsTest, refuses_a_certificate_made_out_to_another_ip_address) {
+TEST_F(StreamTlsTest, RefusesACertificateMadeOutToAnotherIpAddress) {
   TlsEchoServer server(*certificates, "stranger", ClientCertificate::ignored);
   open(server, "127.0.0.1", trusting("ca"));
   expect_failure("certificate is for 'redis.invalid', '192.0.2.1', expected '127.0.0.1'");
 }
 
-TEST_F(StreamTlsTest, expects_the_name_of_the_endpoint_and_asks_for_it) {
+TEST_F(StreamTlsTest, ExpectsTheNameOfTheEndpointAndAsksForIt) {
   TlsEchoServer server(*certificates, "stranger", ClientCertificate::ignored);
   open(server, "127.0.0.1", trusting("ca"), "redis.invalid");
   expect_echo("hello");
   EXPECT_EQ(server.asked_name(), "redis.invalid");
 }
 
-TEST_F(StreamTlsTest, names_the_expected_name_of_the_endpoint_that_a_certificate_lacks) {
+TEST_F(StreamTlsTest, NamesTheExpectedNameOfTheEndpointThatACertificateLacks) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   open(server, "127.0.0.1", trusting("ca"), "redis-1");
   expect_failure("certificate is for 'localhost', '127.0.0.1', expected 'redis-1'");
 }
 
-TEST_F(StreamTlsTest, names_the_day_on_which_a_certificate_expired) {
+TEST_F(StreamTlsTest, NamesTheDayOnWhichACertificateExpired) {
   certificates->expire("server", "expired");
   TlsEchoServer server(*certificates, "expired", ClientCertificate::ignored);
   open(server, "localhost", trusting("ca"));
   expect_failure("certificate expired on 2001-09-09 01:46:40 UTC");
 }
 
-TEST_F(StreamTlsTest, refuses_a_certificate_that_signed_itself) {
+TEST_F(StreamTlsTest, RefusesACertificateThatSignedItself) {
   TlsEchoServer server(*certificates, "other-ca", ClientCertificate::ignored);
   open(server, "localhost", trusting("ca"));
   expect_failure("certificate 'CN=other-ca' signed itself, and is not in the CA file '" +
                  certificates->file("ca.pem") + "'");
 }
 
-TEST_F(StreamTlsTest, shows_its_client_certificate_to_a_server_that_demands_one) {
+TEST_F(StreamTlsTest, ShowsItsClientCertificateToAServerThatDemandsOne) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::demanded);
   open(server, "localhost", with_client_certificate());
   expect_echo("hello");
 }
 
-TEST_F(StreamTlsTest, says_so_when_the_server_demands_a_client_certificate_and_there_is_none) {
+TEST_F(StreamTlsTest, SaysSoWhenTheServerDemandsAClientCertificateAndThereIsNone) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::demanded);
   recorder.when_open = [&] {
     stream->outbox() += "hello";
@@ -203,7 +203,7 @@ TEST_F(StreamTlsTest, says_so_when_the_server_demands_a_client_certificate_and_t
       << recorder.failures[0].message;
 }
 
-TEST_F(StreamTlsTest, reports_a_server_that_does_not_speak_tls) {
+TEST_F(StreamTlsTest, ReportsAServerThatDoesNotSpeakTls) {
   LoopbackServer plain(loop, LoopbackServer::Ip{"127.0.0.1"});
   plain.when_bytes = [&](std::string_view) {
     plain.when_bytes = nullptr;
@@ -217,7 +217,7 @@ TEST_F(StreamTlsTest, reports_a_server_that_does_not_speak_tls) {
       "TLS handshake failed: the server does not speak TLS on this port (wrong version number)");
 }
 
-TEST_F(StreamTlsTest, reports_a_server_that_hangs_up_during_the_handshake) {
+TEST_F(StreamTlsTest, ReportsAServerThatHangsUpDuringTheHandshake) {
   LoopbackServer plain(loop, LoopbackServer::Ip{"127.0.0.1"});
   plain.when_bytes = [&](std::string_view) { plain.hang_up(); };
   Endpoint endpoint = plain.endpoint("127.0.0.1");
@@ -227,7 +227,7 @@ TEST_F(StreamTlsTest, reports_a_server_that_hangs_up_during_the_handshake) {
   expect_failure("TLS handshake failed: connection closed by the server");
 }
 
-TEST_F(StreamTlsTest, reports_the_end_when_the_server_says_good_bye) {
+TEST_F(StreamTlsTest, ReportsTheEndWhenTheServerSaysGoodBye) {
   std::optional<TlsEchoServer> server(std::in_place, *certificates, "server",
                                       ClientCertificate::ignored);
   open(*server, "localhost", trusting("ca"));
@@ -238,7 +238,7 @@ TEST_F(StreamTlsTest, reports_the_end_when_the_server_says_good_bye) {
   EXPECT_EQ(recorder.failures[0].message, "connection closed by the server");
 }
 
-TEST_F(StreamTlsTest, may_be_destroyed_from_inside_any_callback) {
+TEST_F(StreamTlsTest, MayBeDestroyedFromInsideAnyCallback) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   recorder.when_open = [&] { stream.reset(); };
   open(server, "localhost", trusting("ca"));
@@ -255,7 +255,7 @@ TEST_F(StreamTlsTest, may_be_destroyed_from_inside_any_callback) {
   EXPECT_TRUE(recorder.failures.empty());
 }
 
-TEST_F(StreamTlsTest, may_be_closed_gracefully_with_bytes_in_the_outbox) {
+TEST_F(StreamTlsTest, MayBeClosedGracefullyWithBytesInTheOutbox) {
   TlsEchoServer server(*certificates, "server", ClientCertificate::ignored);
   open(server, "localhost", trusting("ca"));
   expect_echo("hello");
@@ -265,7 +265,7 @@ TEST_F(StreamTlsTest, may_be_closed_gracefully_with_bytes_in_the_outbox) {
   EXPECT_TRUE(recorder.failures.empty());
 }
 
-TEST_F(StreamTlsTest, a_unix_socket_cannot_have_tls) {
+TEST_F(StreamTlsTest, AUnixSocketCannotHaveTls) {
   Endpoint endpoint;
   endpoint.kind = Endpoint::Kind::unix_socket;
   endpoint.path = "/nowhere";
@@ -275,11 +275,11 @@ TEST_F(StreamTlsTest, a_unix_socket_cannot_have_tls) {
   expect_failure("TLS over a Unix socket has no host name to verify");
 }
 
-TEST_F(StreamTlsTest, a_context_without_files_trusts_the_system) {
+TEST_F(StreamTlsTest, AContextWithoutFilesTrustsTheSystem) {
   EXPECT_EQ(error_of(TlsFiles{}), "no error");
 }
 
-TEST_F(StreamTlsTest, a_context_names_the_file_at_fault) {
+TEST_F(StreamTlsTest, AContextNamesTheFileAtFault) {
   const std::string ca = certificates->file("ca.pem");
   const std::string cert = certificates->file("client.pem");
   const std::string key = certificates->file("client.key");

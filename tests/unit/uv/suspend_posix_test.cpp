@@ -35,7 +35,7 @@ struct Expiry {
   int calls = 0;
 };
 
-TEST(DeadlineTimerInSuspend, notices_that_its_instant_has_passed_meanwhile) {
+TEST(DeadlineTimerInSuspend, NoticesThatItsInstantHasPassedMeanwhile) {
   Loop loop;
   Expiry expiry;
   DeadlineTimer timer(loop.get(), Callback::to<&Expiry::call>(expiry));

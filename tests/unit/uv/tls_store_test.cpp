@@ -41,12 +41,12 @@ class TlsStoreTest : public testing::Test {
   std::shared_ptr<const TlsContext> first;
 };
 
-TEST_F(TlsStoreTest, gives_the_same_context_as_long_as_the_files_are_the_same) {
+TEST_F(TlsStoreTest, GivesTheSameContextAsLongAsTheFilesAreTheSame) {
   EXPECT_EQ(store->current(), first);
   EXPECT_EQ(store->take_warning(), "");
 }
 
-TEST_F(TlsStoreTest, reads_files_that_were_replaced) {
+TEST_F(TlsStoreTest, ReadsFilesThatWereReplaced) {
   put("other-ca.pem", files.ca_file);
   const auto second = store->current();
   EXPECT_NE(second, first);
@@ -57,7 +57,7 @@ TEST_F(TlsStoreTest, reads_files_that_were_replaced) {
   EXPECT_EQ(store->take_warning(), "");
 }
 
-TEST_F(TlsStoreTest, keeps_the_former_context_and_warns_once_while_a_file_is_missing) {
+TEST_F(TlsStoreTest, KeepsTheFormerContextAndWarnsOnceWhileAFileIsMissing) {
   fs::remove(files.ca_file);
   EXPECT_EQ(store->current(), first);
   EXPECT_EQ(
@@ -74,7 +74,7 @@ TEST_F(TlsStoreTest, keeps_the_former_context_and_warns_once_while_a_file_is_mis
   EXPECT_NE(store->take_warning(), "") << "it is news again";
 }
 
-TEST_F(TlsStoreTest, keeps_the_former_context_while_certificate_and_key_do_not_match) {
+TEST_F(TlsStoreTest, KeepsTheFormerContextWhileCertificateAndKeyDoNotMatch) {
   put("server.pem", files.cert_file);
   EXPECT_EQ(store->current(), first);
   EXPECT_NE(store->take_warning().find("key values mismatch"), std::string::npos);
@@ -82,7 +82,7 @@ TEST_F(TlsStoreTest, keeps_the_former_context_while_certificate_and_key_do_not_m
   EXPECT_NE(store->current(), first);
 }
 
-TEST_F(TlsStoreTest, is_not_made_of_files_that_cannot_be_read) {
+TEST_F(TlsStoreTest, IsNotMadeOfFilesThatCannotBeRead) {
   const auto made = TlsStore::create({directory.file("none"), "", ""});
   ASSERT_EQ(made.index(), 1U);
   EXPECT_NE(std::get<1>(made).find("No such file or directory"), std::string::npos);

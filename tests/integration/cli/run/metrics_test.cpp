@@ -51,7 +51,7 @@ std::uint16_t announced_port(const ChildProcess& tool) {
   return port;
 }
 
-TEST_F(CliMetrics, a_file_has_the_last_numbers_when_the_command_has_ended) {
+TEST_F(CliMetrics, AFileHasTheLastNumbersWhenTheCommandHasEnded) {
   const TempDir folder;
   const auto file = folder.path() / "redlock.prom";
   const ProcessResult result =
@@ -66,7 +66,7 @@ TEST_F(CliMetrics, a_file_has_the_last_numbers_when_the_command_has_ended) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "nothing else is left";
 }
 
-TEST_F(CliMetrics, a_file_is_there_while_the_command_runs) {
+TEST_F(CliMetrics, AFileIsThereWhileTheCommandRuns) {
   const TempDir folder;
   const auto file = folder.path() / "redlock.prom";
   ChildProcess tool = start_tool(under_lock({"--metrics-file", file.string()}, {"cat"}));
@@ -79,7 +79,7 @@ TEST_F(CliMetrics, a_file_is_there_while_the_command_runs) {
   EXPECT_EQ(tool.wait(), (ExitStatus{0, 0}));
 }
 
-TEST_F(CliMetrics, a_scrape_is_answered_while_the_command_runs) {
+TEST_F(CliMetrics, AScrapeIsAnsweredWhileTheCommandRuns) {
   ChildProcess tool =
       start_tool(under_lock({"--metrics-listen", "127.0.0.1:0"}, {"sh", "-c", "echo ready; cat"}));
   ASSERT_TRUE(tool.wait_for_output("ready")) << tool.errors();
@@ -107,7 +107,7 @@ std::chrono::nanoseconds cpu_time_of(pid_t pid) {
   return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
-TEST_F(CliMetrics, without_descriptors_nobody_is_let_in_and_nothing_spins) {
+TEST_F(CliMetrics, WithoutDescriptorsNobodyIsLetInAndNothingSpins) {
   ChildProcess tool =
       start_tool(under_lock({"--metrics-listen", "127.0.0.1:0"}, {"sh", "-c", "echo ready; cat"}));
   ASSERT_TRUE(tool.wait_for_output("ready")) << tool.errors();
@@ -129,7 +129,7 @@ TEST_F(CliMetrics, without_descriptors_nobody_is_let_in_and_nothing_spins) {
   EXPECT_EQ(tool.wait(), (ExitStatus{0, 0}));
 }
 
-TEST_F(CliMetrics, a_leader_without_a_command_has_them_too) {
+TEST_F(CliMetrics, ALeaderWithoutACommandHasThemToo) {
   const TempDir folder;
   const auto file = folder.path() / "leader.prom";
   Words words{"elect", "scheduler", "--nodes", joined_urls(), "--metrics-file", file.string()};
@@ -141,7 +141,7 @@ TEST_F(CliMetrics, a_leader_without_a_command_has_them_too) {
                   "redlock_acquires_total{resource=\"scheduler\",outcome=\"granted\"} 1\n"));
 }
 
-TEST_F(CliMetrics, a_port_in_use_is_a_warning_unless_metrics_are_required) {
+TEST_F(CliMetrics, APortInUseIsAWarningUnlessMetricsAreRequired) {
   const PortReservation taken = reserve_port();
   const Fd listener = listen_on("127.0.0.1", taken.port());
   for (const std::string& address :
@@ -160,7 +160,7 @@ TEST_F(CliMetrics, a_port_in_use_is_a_warning_unless_metrics_are_required) {
   }
 }
 
-TEST_F(CliMetrics, values_that_cannot_be_used_are_refused_and_nothing_is_run) {
+TEST_F(CliMetrics, ValuesThatCannotBeUsedAreRefusedAndNothingIsRun) {
   const TempDir folder;
   const std::vector<std::pair<std::string, std::string>> bad{
       {"--metrics-listen", "9464"},
@@ -175,7 +175,7 @@ TEST_F(CliMetrics, values_that_cannot_be_used_are_refused_and_nothing_is_run) {
   }
 }
 
-TEST_F(CliMetrics, are_scraped_by_prometheus) {
+TEST_F(CliMetrics, AreScrapedByPrometheus) {
   if (run_process({"sh", "-c", "command -v prometheus"}).exit_code != 0) {
     GTEST_SKIP() << "prometheus is not installed: tools/install-packages full";
   }

@@ -7,7 +7,7 @@
 namespace redlock::core::test {
 namespace {
 
-TEST(Acquire, asks_all_nodes_in_one_step_and_is_granted_by_the_third_of_five) {
+TEST(Acquire, AsksAllNodesInOneStepAndIsGrantedByTheThirdOfFive) {
   Connected h(5);
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2 3 4");
   h.pass(5ms);
@@ -16,7 +16,7 @@ TEST(Acquire, asks_all_nodes_in_one_step_and_is_granted_by_the_third_of_five) {
   EXPECT_EQ(h.answer(1, Reply::granted), "");
 }
 
-TEST(Acquire, is_granted_early_although_two_nodes_are_silent) {
+TEST(Acquire, IsGrantedEarlyAlthoughTwoNodesAreSilent) {
   Connected h(5);
   h.acquire(1, 10s);
   EXPECT_EQ(h.answers({0, 1, 2}, Reply::granted), "acquired #1 until 9898ms");
@@ -24,7 +24,7 @@ TEST(Acquire, is_granted_early_although_two_nodes_are_silent) {
   EXPECT_EQ(h.up(3), "kill 104 -> 3");
 }
 
-TEST(Acquire, counts_the_deadline_from_the_start_of_the_granting_round) {
+TEST(Acquire, CountsTheDeadlineFromTheStartOfTheGrantingRound) {
   Connected h(3);
   h.pass(1s);
   h.acquire(1, 10s, 5s);
@@ -38,7 +38,7 @@ TEST(Acquire, counts_the_deadline_from_the_start_of_the_granting_round) {
   EXPECT_EQ(std::get<Acquired>(h.commands().back()).elapsed, 51ms);
 }
 
-TEST(Acquire, with_a_ttl_that_is_all_drift_is_never_granted_but_expired_and_released) {
+TEST(Acquire, WithATtlThatIsAllDriftIsNeverGrantedButExpiredAndReleased) {
   Connected h(3);
   EXPECT_EQ(h.acquire(1, 1ms), "set t1 -> 0 1 2");
   EXPECT_EQ(h.answer(0, Reply::granted), "release t1 -> 0 1 2; failed #1 expired");
@@ -47,7 +47,7 @@ TEST(Acquire, with_a_ttl_that_is_all_drift_is_never_granted_but_expired_and_rele
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Acquire, is_granted_a_nanosecond_before_the_deadline_and_expired_at_it) {
+TEST(Acquire, IsGrantedANanosecondBeforeTheDeadlineAndExpiredAtIt) {
   for (const Duration spare : {1ns, 0ns}) {
     Connected h(1);
     h.acquire(1, 100ms);
@@ -57,14 +57,14 @@ TEST(Acquire, is_granted_a_nanosecond_before_the_deadline_and_expired_at_it) {
   }
 }
 
-TEST(Acquire, undecided_at_its_deadline_is_expired_without_waiting_for_answers) {
+TEST(Acquire, UndecidedAtItsDeadlineIsExpiredWithoutWaitingForAnswers) {
   Connected h(3);
   h.acquire(1, 100ms);
   h.answer(0, Reply::granted);
   EXPECT_EQ(h.pass(97ms), "release t1 -> 0 1 2; failed #1 expired");
 }
 
-TEST(Acquire, near_the_end_of_time_does_not_wrap) {
+TEST(Acquire, NearTheEndOfTimeDoesNotWrap) {
   Connected h(1);
   h.oversleep(Instant::max() - h.now() - 1s);
   h.acquire(1, 10s);
@@ -72,7 +72,7 @@ TEST(Acquire, near_the_end_of_time_does_not_wrap) {
   EXPECT_EQ(h.valid_until(), Instant::max());
 }
 
-TEST(Acquire, tells_who_holds_the_lock_and_for_how_long) {
+TEST(Acquire, TellsWhoHoldsTheLockAndForHowLong) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answer(1, Reply::taken, "other", 700ms);
@@ -84,14 +84,14 @@ TEST(Acquire, tells_who_holds_the_lock_and_for_how_long) {
   EXPECT_EQ(round.vote(2).remaining, 400ms);
 }
 
-TEST(Acquire, waits_for_a_key_that_is_there_for_longer_than_a_duration_can_say) {
+TEST(Acquire, WaitsForAKeyThatIsThereForLongerThanADurationCanSay) {
   Connected h(1);
   h.acquire(1, 10s, 20s);
   h.answer(0, Reply::taken, "other", Duration::max());
   EXPECT_GT(h.until_deadline(), 0ms) << "not at once, again and again";
 }
 
-TEST(Acquire, that_failed_does_not_forget_a_key_that_was_set_late) {
+TEST(Acquire, ThatFailedDoesNotForgetAKeyThatWasSetLate) {
   Connected h(3);
   h.acquire(1, 100ms);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "other"), "failed #1 held");
@@ -104,7 +104,7 @@ TEST(Acquire, that_failed_does_not_forget_a_key_that_was_set_late) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Acquire, is_split_when_nobody_can_have_a_majority) {
+TEST(Acquire, IsSplitWhenNobodyCanHaveAMajority) {
   Connected h(5);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -112,7 +112,7 @@ TEST(Acquire, is_split_when_nobody_can_have_a_majority) {
   EXPECT_EQ(h.answer(4, Reply::taken, "third"), "release t1 -> 0 1; failed #1 split");
 }
 
-TEST(Acquire, is_held_as_long_as_a_silent_node_may_be_the_holders) {
+TEST(Acquire, IsHeldAsLongAsASilentNodeMayBeTheHolders) {
   Connected h(5);
   h.acquire(1, 10s);
   h.answer(0, Reply::granted);
@@ -120,7 +120,7 @@ TEST(Acquire, is_held_as_long_as_a_silent_node_may_be_the_holders) {
   EXPECT_EQ(h.answer(4, Reply::error, "OOM"), "release t1 -> 0 1; failed #1 held");
 }
 
-TEST(Acquire, is_held_when_servers_that_do_not_tell_the_holder_complete_a_majority) {
+TEST(Acquire, IsHeldWhenServersThatDoNotTellTheHolderCompleteAMajority) {
   Connected h(5);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -129,7 +129,7 @@ TEST(Acquire, is_held_when_servers_that_do_not_tell_the_holder_complete_a_majori
   EXPECT_EQ(h.decided_by()->leading_holder(), "other");
 }
 
-TEST(Acquire, names_the_holder_although_most_servers_do_not_tell_it) {
+TEST(Acquire, NamesTheHolderAlthoughMostServersDoNotTellIt) {
   Connected h(5);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::taken);
@@ -137,7 +137,7 @@ TEST(Acquire, names_the_holder_although_most_servers_do_not_tell_it) {
   EXPECT_EQ(h.decided_by()->leading_holder(), "other");
 }
 
-TEST(Acquire, is_unavailable_when_too_few_answer_and_says_why_node_by_node) {
+TEST(Acquire, IsUnavailableWhenTooFewAnswerAndSaysWhyNodeByNode) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answer(0, Reply::error, "READONLY");
@@ -149,14 +149,14 @@ TEST(Acquire, is_unavailable_when_too_few_answer_and_says_why_node_by_node) {
   EXPECT_EQ(round.vote(2).text, "reset");
 }
 
-TEST(Acquire, sends_nothing_where_too_few_nodes_are_up) {
+TEST(Acquire, SendsNothingWhereTooFewNodesAreUp) {
   Connected h(3);
   h.down(0);
   h.down(1);
   EXPECT_EQ(h.acquire(1, 10s), "failed #1 unavailable");
 }
 
-TEST(Acquire, treats_a_missed_time_limit_as_a_denial_and_drops_the_connection) {
+TEST(Acquire, TreatsAMissedTimeLimitAsADenialAndDropsTheConnection) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answer(0, Reply::granted);
@@ -167,7 +167,7 @@ TEST(Acquire, treats_a_missed_time_limit_as_a_denial_and_drops_the_connection) {
   EXPECT_EQ(h.decided_by()->vote(1).text, "no answer within 1000 ms");
 }
 
-TEST(Acquire, is_excluded_when_duplicates_leave_too_few_voters) {
+TEST(Acquire, IsExcludedWhenDuplicatesLeaveTooFewVoters) {
   Harness h(3);
   h.tick();
   h.up(0, "same");
@@ -176,7 +176,7 @@ TEST(Acquire, is_excluded_when_duplicates_leave_too_few_voters) {
   EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
 }
 
-TEST(Waiting, uses_a_fresh_token_for_every_attempt) {
+TEST(Waiting, UsesAFreshTokenForEveryAttempt) {
   Connected h(3);
   h.acquire(1, 10s, 1s);
   std::set<std::string> tokens;
@@ -191,7 +191,7 @@ TEST(Waiting, uses_a_fresh_token_for_every_attempt) {
   EXPECT_EQ(tokens.size(), 10U);
 }
 
-TEST(Waiting, for_a_holder_retries_when_a_quorum_can_be_free) {
+TEST(Waiting, ForAHolderRetriesWhenAQuorumCanBeFree) {
   Connected h(5);
   h.random.shortest = true;
   h.acquire(1, 10s, 10s);
@@ -202,7 +202,7 @@ TEST(Waiting, for_a_holder_retries_when_a_quorum_can_be_free) {
   EXPECT_EQ(h.until_deadline(), 100us);
 }
 
-TEST(Waiting, for_a_holder_retries_in_between_with_growing_pauses_up_to_50_ms) {
+TEST(Waiting, ForAHolderRetriesInBetweenWithGrowingPausesUpTo50Ms) {
   Connected h(3);
   h.acquire(1, 10s, 60s);
   std::vector<Duration> pauses;
@@ -220,7 +220,7 @@ TEST(Waiting, for_a_holder_retries_in_between_with_growing_pauses_up_to_50_ms) {
   EXPECT_EQ(pauses.back(), 50ms);
 }
 
-TEST(Waiting, for_the_expiry_of_a_holder_comes_a_millisecond_later) {
+TEST(Waiting, ForTheExpiryOfAHolderComesAMillisecondLater) {
   Connected h(1);
   h.acquire(1, 10s, 60s);
   h.pass(30ms);
@@ -228,7 +228,7 @@ TEST(Waiting, for_the_expiry_of_a_holder_comes_a_millisecond_later) {
   EXPECT_EQ(h.until_deadline(), 8ms);
 }
 
-TEST(Waiting, after_a_split_is_on_the_scale_of_the_round_trip) {
+TEST(Waiting, AfterASplitIsOnTheScaleOfTheRoundTrip) {
   Connected h(2);
   h.acquire(1, 10s, 60s);
   h.pass(400us);
@@ -237,7 +237,7 @@ TEST(Waiting, after_a_split_is_on_the_scale_of_the_round_trip) {
   EXPECT_EQ(h.until_deadline(), 800us);
 }
 
-TEST(Waiting, ends_exactly_at_its_limit_with_the_last_reason) {
+TEST(Waiting, EndsExactlyAtItsLimitWithTheLastReason) {
   Connected h(1);
   h.acquire(1, 10s, 200ms);
   std::string out = h.answer(0, Reply::taken, "other", 10s);
@@ -250,14 +250,14 @@ TEST(Waiting, ends_exactly_at_its_limit_with_the_last_reason) {
   EXPECT_EQ(h.now(), Instant(200ms));
 }
 
-TEST(Waiting, is_cut_off_in_the_middle_of_an_attempt_which_is_released) {
+TEST(Waiting, IsCutOffInTheMiddleOfAnAttemptWhichIsReleased) {
   Connected h(3);
   h.acquire(1, 10s, 200ms);
   h.answer(0, Reply::granted);
   EXPECT_EQ(h.pass(200ms), "release t1 -> 0 1 2; failed #1 unavailable");
 }
 
-TEST(Waiting, through_an_outage_ends_when_enough_nodes_are_back) {
+TEST(Waiting, ThroughAnOutageEndsWhenEnoughNodesAreBack) {
   Connected h(3);
   h.down(0);
   h.down(1);
@@ -266,7 +266,7 @@ TEST(Waiting, through_an_outage_ends_when_enough_nodes_are_back) {
   EXPECT_EQ(h.up(0), "set t1 -> 0 2");
 }
 
-TEST(Waiting, through_an_outage_pauses_for_no_more_than_250_ms) {
+TEST(Waiting, ThroughAnOutagePausesForNoMoreThan250Ms) {
   Connected h(1);
   h.down(0);
   EXPECT_EQ(h.acquire(1, 10s, 60s), "");
@@ -279,7 +279,7 @@ TEST(Waiting, through_an_outage_pauses_for_no_more_than_250_ms) {
   }
 }
 
-TEST(Waiting, for_ever_has_no_limit) {
+TEST(Waiting, ForEverHasNoLimit) {
   Connected h(1);
   h.acquire(1, 10s, Duration::max());
   h.oversleep(24h * 365);
@@ -288,7 +288,7 @@ TEST(Waiting, for_ever_has_no_limit) {
   EXPECT_EQ(h.pass(50ms), "set t2 -> 0");
 }
 
-TEST(Cancel, during_an_attempt_releases_it) {
+TEST(Cancel, DuringAnAttemptReleasesIt) {
   Connected h(3);
   h.acquire(1, 10s, 1s);
   h.answer(0, Reply::taken, "other");
@@ -296,7 +296,7 @@ TEST(Cancel, during_an_attempt_releases_it) {
   EXPECT_EQ(h.cancel(1), "");
 }
 
-TEST(Cancel, between_attempts_has_nothing_left_to_release) {
+TEST(Cancel, BetweenAttemptsHasNothingLeftToRelease) {
   Connected h(1);
   h.acquire(1, 10s, 1s);
   h.answer(0, Reply::taken, "other");
@@ -304,7 +304,7 @@ TEST(Cancel, between_attempts_has_nothing_left_to_release) {
   EXPECT_EQ(h.pass(5s), "");
 }
 
-TEST(Cancel, during_first_contact_sends_nothing) {
+TEST(Cancel, DuringFirstContactSendsNothing) {
   Harness h(3);
   h.tick();
   EXPECT_EQ(h.acquire(1, 10s), "");
@@ -313,14 +313,14 @@ TEST(Cancel, during_first_contact_sends_nothing) {
   EXPECT_EQ(h.up(1), "");
 }
 
-TEST(Cancel, after_the_grant_is_too_late_and_harmless) {
+TEST(Cancel, AfterTheGrantIsTooLateAndHarmless) {
   Connected h(1);
   h.hold(10s);
   EXPECT_EQ(h.cancel(1), "");
   EXPECT_EQ(h.cancel(99), "");
 }
 
-TEST(FirstContact, begins_the_round_as_soon_as_a_quorum_is_up) {
+TEST(FirstContact, BeginsTheRoundAsSoonAsAQuorumIsUp) {
   Harness h(5);
   EXPECT_EQ(h.tick(), "connect 0; connect 1; connect 2; connect 3; connect 4");
   EXPECT_EQ(h.acquire(1, 10s), "");
@@ -335,7 +335,7 @@ TEST(FirstContact, begins_the_round_as_soon_as_a_quorum_is_up) {
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2 3 4");
 }
 
-TEST(FirstContact, does_not_wait_for_nodes_that_refuse_the_connection) {
+TEST(FirstContact, DoesNotWaitForNodesThatRefuseTheConnection) {
   Harness h(3);
   h.tick();
   h.acquire(1, 10s);
@@ -343,14 +343,14 @@ TEST(FirstContact, does_not_wait_for_nodes_that_refuse_the_connection) {
   EXPECT_EQ(h.down(1, "refused"), "failed #1 unavailable");
 }
 
-TEST(FirstContact, is_limited_by_the_wait) {
+TEST(FirstContact, IsLimitedByTheWait) {
   Harness h(3);
   h.tick();
   h.acquire(1, 10s, 50ms);
   EXPECT_EQ(h.pass(50ms), "failed #1 unavailable");
 }
 
-TEST(FirstContact, with_nodes_that_never_answer_is_limited_by_the_time_to_connect) {
+TEST(FirstContact, WithNodesThatNeverAnswerIsLimitedByTheTimeToConnect) {
   Harness h(3);
   h.tick();
   h.acquire(1, 10s);

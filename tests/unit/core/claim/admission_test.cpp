@@ -8,7 +8,7 @@
 namespace redlock::core {
 namespace {
 
-TEST(Durations, have_no_exponents) {
+TEST(Durations, HaveNoExponents) {
   using namespace std::chrono_literals;
   EXPECT_EQ(format_duration(0ns), "0 ms");
   EXPECT_EQ(format_duration(10ns), "10 ns");
@@ -24,7 +24,7 @@ TEST(Durations, have_no_exponents) {
   EXPECT_EQ(format_duration(Duration::min()), "-9223372037 s");
 }
 
-TEST(Admission, of_a_call_by_token_takes_every_target_that_names_its_keys) {
+TEST(Admission, OfACallByTokenTakesEveryTargetThatNamesItsKeys) {
   const Token token = *Token::parse("abc");
   for (const Target& target : {Target("r"), shared("r"), owned("r", "me"), all_of({"r", "s"}),
                                interval("r", std::chrono::hours(1)), Target("r#3")}) {

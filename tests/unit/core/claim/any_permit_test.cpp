@@ -65,7 +65,7 @@ struct Asleep : NoneFree {
   }
 };
 
-TEST(AnyPermit, is_waited_for_in_one_queue) {
+TEST(AnyPermit, IsWaitedForInOneQueue) {
   NoneFree h;
   EXPECT_EQ(h.after_refusal, "release t1 -> 2; subscribe 0 1 2");
   EXPECT_EQ(h.subscribed({0, 1, 2}),
@@ -73,7 +73,7 @@ TEST(AnyPermit, is_waited_for_in_one_queue) {
             "queue resource# for any -> 2");
 }
 
-TEST(AnyPermit, is_not_polled_for) {
+TEST(AnyPermit, IsNotPolledFor) {
   Asleep h;
   std::size_t requests = 0;
   for (const Instant end = later(h.now(), 9s); h.now() < end;) {
@@ -86,7 +86,7 @@ TEST(AnyPermit, is_not_polled_for) {
   EXPECT_LE(requests, 4U) << "a notification may be lost";
 }
 
-TEST(AnyPermit, is_asked_for_when_a_quorum_notifies) {
+TEST(AnyPermit, IsAskedForWhenAQuorumNotifies) {
   Asleep h;
   EXPECT_EQ(h.notified(0, "resource#7"), "");
   EXPECT_EQ(h.notified(1, "resource#7"), "take-permit t3 -> 0 1 2");
@@ -95,14 +95,14 @@ TEST(AnyPermit, is_asked_for_when_a_quorum_notifies) {
   EXPECT_EQ(h.pass(2390ms), "") << "asleep again";
 }
 
-TEST(AnyPermit, that_is_free_already_is_asked_for_again) {
+TEST(AnyPermit, ThatIsFreeAlreadyIsAskedForAgain) {
   NoneFree h;
   h.subscribed({0, 1, 2});
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   EXPECT_EQ(h.answer(1, Reply::gone), "take-permit t3 -> 0 1 2");
 }
 
-TEST(AnyPermit, that_is_given_up_while_it_asks_is_asked_for_again) {
+TEST(AnyPermit, ThatIsGivenUpWhileItAsksIsAskedForAgain) {
   Asleep h;
   h.notified_by_two();
   h.notified_by_two("resource#9");
@@ -111,7 +111,7 @@ TEST(AnyPermit, that_is_given_up_while_it_asks_is_asked_for_again) {
   EXPECT_EQ(h.permit_asked_for(), "resource#9");
 }
 
-TEST(AnyPermit, is_asked_for_that_most_nodes_have_reserved) {
+TEST(AnyPermit, IsAskedForThatMostNodesHaveReserved) {
   Asleep h;
   h.notified(0, "resource#3");
   EXPECT_EQ(h.notified(1, "resource#7"), "take-permit t3 -> 0 1 2");
@@ -125,7 +125,7 @@ TEST(AnyPermit, is_asked_for_that_most_nodes_have_reserved) {
             "release t3 again 7 -> 2; take-permit t4 -> 0 1 2");
 }
 
-TEST(AnyPermit, leaves_nothing_when_it_is_granted) {
+TEST(AnyPermit, LeavesNothingWhenItIsGranted) {
   Asleep h;
   h.notified_by_two();
   EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms");
@@ -133,18 +133,18 @@ TEST(AnyPermit, leaves_nothing_when_it_is_granted) {
   EXPECT_EQ(h.notified(2, "resource#7"), "") << "it was granted by then";
 }
 
-TEST(AnyPermit, that_is_reserved_for_who_waits_no_more_is_given_back) {
+TEST(AnyPermit, ThatIsReservedForWhoWaitsNoMoreIsGivenBack) {
   Asleep h;
   h.cancel(1);
   EXPECT_EQ(h.notified(0, "resource#7"), "leave resource#7 -> 0");
 }
 
-TEST(AnyPermit, is_left_by_who_gives_up) {
+TEST(AnyPermit, IsLeftByWhoGivesUp) {
   Asleep h;
   EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource# -> 0 1 2");
 }
 
-TEST(AnyPermit, is_asked_for_by_the_first_alone_when_it_expires) {
+TEST(AnyPermit, IsAskedForByTheFirstAloneWhenItExpires) {
   Asleep first(Harness::Place{7, true});
   EXPECT_EQ(first.pass(2399ms), "");
   EXPECT_EQ(first.pass(1ms), "take-permit t3 -> 0 1 2") << "sooner than the permit's end";
@@ -168,14 +168,14 @@ struct TwoAsleep : Asleep {
   }
 };
 
-TEST(AnyPermit, is_asked_for_by_one_of_a_client) {
+TEST(AnyPermit, IsAskedForByOneOfAClient) {
   TwoAsleep h;
   EXPECT_EQ(h.notified_by_two(), "take-permit t4 -> 0 1 2");
   EXPECT_EQ(h.refuse(10s, {7}), "release t4 again 7 -> 2");
   EXPECT_EQ(h.pass(2390ms), "") << "the other sleeps on";
 }
 
-TEST(AnyPermit, has_another_of_the_client_ask_and_be_queued_when_it_is_granted) {
+TEST(AnyPermit, HasAnotherOfTheClientAskAndBeQueuedWhenItIsGranted) {
   TwoAsleep h;
   h.notified_by_two();
   EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms; take-permit t5 -> 0 1 2");
@@ -184,7 +184,7 @@ TEST(AnyPermit, has_another_of_the_client_ask_and_be_queued_when_it_is_granted) 
   EXPECT_EQ(h.notified_by_two("resource#8"), "take-permit t6 -> 0 1 2");
 }
 
-TEST(AnyPermit, that_one_of_a_client_was_notified_of_and_gives_up_is_asked_for_by_another) {
+TEST(AnyPermit, ThatOneOfAClientWasNotifiedOfAndGivesUpIsAskedForByAnother) {
   TwoAsleep h;
   h.notified_by_two();
   const std::string out = h.cancel(1);
@@ -192,7 +192,7 @@ TEST(AnyPermit, that_one_of_a_client_was_notified_of_and_gives_up_is_asked_for_b
   EXPECT_NE((out + h.tick()).find("take-permit t5 -> 0 1 2"), std::string::npos) << out;
 }
 
-TEST(AnyPermit, that_nobody_waits_for_any_more_leaves_nothing_behind) {
+TEST(AnyPermit, ThatNobodyWaitsForAnyMoreLeavesNothingBehind) {
   Asleep h;
   h.cancel(1);
   for (std::uint32_t permit = 0; permit < 100; ++permit) {
@@ -204,7 +204,7 @@ TEST(AnyPermit, that_nobody_waits_for_any_more_leaves_nothing_behind) {
   EXPECT_LE(h.engine().walked() - before, 33U) << "so many are kept on purpose";
 }
 
-TEST(AnyPermit, is_the_end_of_the_names_of_permits) {
+TEST(AnyPermit, IsTheEndOfTheNamesOfPermits) {
   EXPECT_EQ(any_permit_of("jobs#0"), "jobs#");
   EXPECT_EQ(any_permit_of("jobs#255"), "jobs#");
   EXPECT_EQ(any_permit_of("a#b#7"), "a#b#");
@@ -216,7 +216,7 @@ TEST(AnyPermit, is_the_end_of_the_names_of_permits) {
   EXPECT_EQ(any_permit_name("jobs"), "jobs#");
 }
 
-TEST(ManyResources, are_waited_for_in_the_queue_of_the_one_that_is_in_the_way) {
+TEST(ManyResources, AreWaitedForInTheQueueOfTheOneThatIsInTheWay) {
   Connected h(3);
   h.shows_notifications = true;
   h.random.shortest = true;

@@ -49,7 +49,7 @@ class CohortLease : public testing::Test {
   Cohort::Waiter waiter_;
 };
 
-TEST_F(CohortLease, is_passed_only_if_it_is_good_and_a_thread_waits) {
+TEST_F(CohortLease, IsPassedOnlyIfItIsGoodAndAThreadWaits) {
   const Instant now = start + seconds(3);
   EXPECT_FALSE(cohort_.passes(good(), now)) << "nobody waits";
   cohort_.queue(waiter_, now);
@@ -77,7 +77,7 @@ TEST_F(CohortLease, is_passed_only_if_it_is_good_and_a_thread_waits) {
   }
 }
 
-TEST_F(CohortLease, is_passed_sixteen_times_while_others_wait_or_may_wait) {
+TEST_F(CohortLease, IsPassedSixteenTimesWhileOthersWaitOrMayWait) {
   cohort_.queue(waiter_, start);
   EXPECT_EQ(count_passes(good(OtherClients::unknown)), 16);
   EXPECT_EQ(count_passes(good(OtherClients::waiting)), 0) << "the same lease";
@@ -85,14 +85,14 @@ TEST_F(CohortLease, is_passed_sixteen_times_while_others_wait_or_may_wait) {
   EXPECT_EQ(count_passes(good(OtherClients::waiting)), 16) << "another lease";
 }
 
-TEST_F(CohortLease, is_passed_any_number_of_times_while_it_is_known_that_nobody_else_waits) {
+TEST_F(CohortLease, IsPassedAnyNumberOfTimesWhileItIsKnownThatNobodyElseWaits) {
   cohort_.queue(waiter_, start);
   EXPECT_EQ(count_passes(good(OtherClients::none)), 1000);
   EXPECT_FALSE(cohort_.passes(good(OtherClients::waiting), start)) << "now somebody does";
   EXPECT_FALSE(cohort_.passes(good(OtherClients::unknown), start)) << "a node has failed";
 }
 
-TEST_F(CohortLease, is_passed_for_one_ttl_whatever_is_known_of_others) {
+TEST_F(CohortLease, IsPassedForOneTtlWhateverIsKnownOfOthers) {
   cohort_.queue(waiter_, start);
   for (const OtherClients others :
        {OtherClients::unknown, OtherClients::none, OtherClients::waiting}) {
@@ -102,7 +102,7 @@ TEST_F(CohortLease, is_passed_for_one_ttl_whatever_is_known_of_others) {
   }
 }
 
-TEST_F(CohortLease, is_as_old_as_its_round) {
+TEST_F(CohortLease, IsAsOldAsItsRound) {
   cohort_.queue(waiter_, start);
   // The lease's round took two seconds.
   cohort_.granted(start + seconds(2), start + ttl);
@@ -110,7 +110,7 @@ TEST_F(CohortLease, is_as_old_as_its_round) {
   EXPECT_FALSE(cohort_.passes({true, later + ttl, OtherClients::waiting}, later));
 }
 
-TEST_F(CohortLease, that_is_over_when_the_next_thread_runs_is_not_taken) {
+TEST_F(CohortLease, ThatIsOverWhenTheNextThreadRunsIsNotTaken) {
   cohort_.queue(waiter_, start);
   ASSERT_TRUE(cohort_.passes(good(), start));
   static_cast<void>(cohort_.leave(start));
@@ -120,7 +120,7 @@ TEST_F(CohortLease, that_is_over_when_the_next_thread_runs_is_not_taken) {
   EXPECT_TRUE(cohort_.takes(good(OtherClients::waiting), start)) << "they came after the pass";
 }
 
-TEST_F(CohortLease, with_limits_of_its_own_is_never_passed) {
+TEST_F(CohortLease, WithLimitsOfItsOwnIsNeverPassed) {
   Cohort limited({ttl, false});
   ASSERT_TRUE(limited.enter());
   limited.granted(start, start + ttl);
@@ -129,7 +129,7 @@ TEST_F(CohortLease, with_limits_of_its_own_is_never_passed) {
   EXPECT_FALSE(limited.asks(good()));
 }
 
-TEST_F(CohortLease, asks_for_others_once_when_a_thread_waits) {
+TEST_F(CohortLease, AsksForOthersOnceWhenAThreadWaits) {
   EXPECT_FALSE(cohort_.asks(good())) << "nobody waits";
   cohort_.queue(waiter_, start);
   EXPECT_FALSE(cohort_.asks(good(OtherClients::none))) << "known";
@@ -139,7 +139,7 @@ TEST_F(CohortLease, asks_for_others_once_when_a_thread_waits) {
   EXPECT_TRUE(cohort_.asks(good())) << "another lease";
 }
 
-TEST_F(CohortLease, asks_for_others_after_the_pass_that_emptied_the_queue) {
+TEST_F(CohortLease, AsksForOthersAfterThePassThatEmptiedTheQueue) {
   cohort_.queue(waiter_, start);
   ASSERT_TRUE(cohort_.passes(good(), start));
   ASSERT_EQ(cohort_.leave(start), &waiter_);
@@ -159,18 +159,18 @@ class CohortQueue : public testing::Test {
   std::deque<Cohort::Waiter> waiters_;
 };
 
-TEST_F(CohortQueue, a_held_lock_is_entered_by_nobody) {
+TEST_F(CohortQueue, AHeldLockIsEnteredByNobody) {
   queue(1);
   EXPECT_FALSE(cohort_.enter());
   EXPECT_FALSE(cohort_.enter(waiters_[0], start));
 }
 
-TEST_F(CohortQueue, a_lock_without_waiters_is_free) {
+TEST_F(CohortQueue, ALockWithoutWaitersIsFree) {
   EXPECT_EQ(cohort_.leave(start), nullptr);
   EXPECT_TRUE(cohort_.enter());
 }
 
-TEST_F(CohortQueue, a_free_lock_belongs_to_who_asks_first) {
+TEST_F(CohortQueue, AFreeLockBelongsToWhoAsksFirst) {
   queue(2);
   EXPECT_EQ(cohort_.leave(start), &waiters_[0]);
   EXPECT_TRUE(cohort_.enter()) << "a running thread, before the woken one";
@@ -180,7 +180,7 @@ TEST_F(CohortQueue, a_free_lock_belongs_to_who_asks_first) {
   EXPECT_EQ(cohort_.leave(start), &waiters_[1]);
 }
 
-TEST_F(CohortQueue, one_thread_is_woken_at_a_time) {
+TEST_F(CohortQueue, OneThreadIsWokenAtATime) {
   queue(3);
   EXPECT_EQ(cohort_.leave(start), &waiters_[0]);
   for (int i = 0; i < 3; ++i) {
@@ -190,7 +190,7 @@ TEST_F(CohortQueue, one_thread_is_woken_at_a_time) {
   EXPECT_TRUE(cohort_.enter(waiters_[0], start));
 }
 
-TEST_F(CohortQueue, who_has_waited_for_long_is_handed_the_lock) {
+TEST_F(CohortQueue, WhoHasWaitedForLongIsHandedTheLock) {
   queue(2);
   const Instant now = start + Cohort::patience;
   EXPECT_EQ(cohort_.leave(now), &waiters_[0]);
@@ -200,7 +200,7 @@ TEST_F(CohortQueue, who_has_waited_for_long_is_handed_the_lock) {
   EXPECT_FALSE(cohort_.enter());
 }
 
-TEST_F(CohortQueue, a_slice_for_running_threads_follows_a_hand_over) {
+TEST_F(CohortQueue, ASliceForRunningThreadsFollowsAHandOver) {
   queue(2);
   const Instant now = start + Cohort::patience;
   ASSERT_EQ(cohort_.leave(now), &waiters_[0]);
@@ -212,7 +212,7 @@ TEST_F(CohortQueue, a_slice_for_running_threads_follows_a_hand_over) {
   EXPECT_FALSE(cohort_.enter());
 }
 
-TEST_F(CohortQueue, a_woken_thread_that_gives_up_takes_nothing_with_it) {
+TEST_F(CohortQueue, AWokenThreadThatGivesUpTakesNothingWithIt) {
   queue(3);
   // The thread was woken, and the lock is free: the thread has the lock, and must leave.
   ASSERT_EQ(cohort_.leave(start), &waiters_[0]);
@@ -231,7 +231,7 @@ TEST_F(CohortQueue, a_woken_thread_that_gives_up_takes_nothing_with_it) {
   EXPECT_TRUE(cohort_.enter());
 }
 
-TEST_F(CohortQueue, any_thread_may_cancel) {
+TEST_F(CohortQueue, AnyThreadMayCancel) {
   for (std::size_t who = 0; who < 3; ++who) {
     Cohort cohort{{ttl}};
     ASSERT_TRUE(cohort.enter());
@@ -247,7 +247,7 @@ TEST_F(CohortQueue, any_thread_may_cancel) {
   }
 }
 
-TEST_F(CohortQueue, nobody_starves_beside_a_thread_that_never_stops) {
+TEST_F(CohortQueue, NobodyStarvesBesideAThreadThatNeverStops) {
   constexpr std::size_t count = 64;
   constexpr Duration turn = microseconds(3);
   constexpr Duration wake_up = microseconds(40);

@@ -22,7 +22,7 @@ Terms last_asked(Harness& h) {
   return terms;
 }
 
-TEST(Downgrade, is_decided_by_a_quorum_and_leaves_the_deadline_as_it_is) {
+TEST(Downgrade, IsDecidedByAQuorumAndLeavesTheDeadlineAsItIs) {
   Connected h(3);
   h.hold(9s, no_limits);
   h.pass(1s);
@@ -33,7 +33,7 @@ TEST(Downgrade, is_decided_by_a_quorum_and_leaves_the_deadline_as_it_is) {
   EXPECT_EQ(h.valid_until(), Instant(8908ms));
 }
 
-TEST(Downgrade, counts_from_the_request_on_and_the_rest_is_seen_to_by_renewals) {
+TEST(Downgrade, CountsFromTheRequestOnAndTheRestIsSeenToByRenewals) {
   Connected h(3);
   h.hold(9s, no_limits);
   h.downgrade(2);
@@ -47,7 +47,7 @@ TEST(Downgrade, counts_from_the_request_on_and_the_rest_is_seen_to_by_renewals) 
   EXPECT_EQ(h.release(3), "release t1 -> 0 1 2");
 }
 
-TEST(Downgrade, that_too_few_nodes_answer_takes_no_time_away_and_is_a_readers_all_the_same) {
+TEST(Downgrade, ThatTooFewNodesAnswerTakesNoTimeAwayAndIsAReadersAllTheSame) {
   Connected h(3);
   h.hold(9s, no_limits);
   h.downgrade(2);
@@ -58,7 +58,7 @@ TEST(Downgrade, that_too_few_nodes_answer_takes_no_time_away_and_is_a_readers_al
   EXPECT_EQ(h.downgrade(3), "downgrade t1 -> 2; failed #3 unavailable");
 }
 
-TEST(Downgrade, of_a_key_that_is_gone_is_not_the_holders) {
+TEST(Downgrade, OfAKeyThatIsGoneIsNotTheHolders) {
   Connected h(3);
   h.hold(9s);
   h.downgrade(2);
@@ -66,7 +66,7 @@ TEST(Downgrade, of_a_key_that_is_gone_is_not_the_holders) {
   EXPECT_EQ(h.answer(1, Reply::taken), "failed #2 not_holder");
 }
 
-TEST(Downgrade, counts_as_no_renewal) {
+TEST(Downgrade, CountsAsNoRenewal) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{1, Duration::max()});
   h.downgrade(2);
@@ -74,7 +74,7 @@ TEST(Downgrade, counts_as_no_renewal) {
   EXPECT_EQ(h.extend(3, 9s), "extend t1 -> 0");
 }
 
-TEST(Downgrade, asked_for_while_an_extend_is_under_way_is_next) {
+TEST(Downgrade, AskedForWhileAnExtendIsUnderWayIsNext) {
   Connected h(1);
   h.hold(9s);
   h.extend(2, 9s);
@@ -87,7 +87,7 @@ TEST(Downgrade, asked_for_while_an_extend_is_under_way_is_next) {
   EXPECT_EQ(h.tick(), "extend t1 -> 0");
 }
 
-TEST(Downgrade, is_cancelled_by_a_release) {
+TEST(Downgrade, IsCancelledByARelease) {
   Connected h(1);
   h.hold(9s);
   h.extend(2, 9s);
@@ -96,7 +96,7 @@ TEST(Downgrade, is_cancelled_by_a_release) {
   EXPECT_EQ(h.downgrade(5), "failed #5 not_holder");
 }
 
-TEST(Downgrade, gives_nothing_back_behind_a_release) {
+TEST(Downgrade, GivesNothingBackBehindARelease) {
   Connected h(3);
   h.hold(9s);
   h.downgrade(2);
@@ -109,7 +109,7 @@ TEST(Downgrade, gives_nothing_back_behind_a_release) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Downgrade, that_is_answered_after_the_deadline_does_not_revive_the_lease) {
+TEST(Downgrade, ThatIsAnsweredAfterTheDeadlineDoesNotReviveTheLease) {
   Connected h(1);
   h.hold(10s);
   h.pass(9800ms);
@@ -118,7 +118,7 @@ TEST(Downgrade, that_is_answered_after_the_deadline_does_not_revive_the_lease) {
   EXPECT_EQ(h.answer(0, Reply::extended), "failed #2 not_holder; lost; release t1 -> 0");
 }
 
-TEST(Downgrade, by_token_asks_every_node_and_gives_nothing_back) {
+TEST(Downgrade, ByTokenAsksEveryNodeAndGivesNothingBack) {
   Connected h(3);
   const auto token = *Token::parse("another");
   EXPECT_EQ(h.step(DowngradeToken{CallId{1}, "resource", token}), "downgrade another -> 0 1 2");
@@ -131,7 +131,7 @@ TEST(Downgrade, by_token_asks_every_node_and_gives_nothing_back) {
   EXPECT_EQ(h.answer(1, Reply::gone), "failed #2 not_holder");
 }
 
-TEST(Downgrade, leaves_the_writers_key_to_nodes_that_run_no_scripts) {
+TEST(Downgrade, LeavesTheWritersKeyToNodesThatRunNoScripts) {
   Harness h(Harness::settings_for(3));
   h.tick();
   NodeUp node;

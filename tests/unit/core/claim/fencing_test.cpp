@@ -10,7 +10,7 @@ namespace {
 
 std::uint64_t token_of(Harness& h) { return h.engine().claim(h.lease)->fencing()->number; }
 
-TEST(FencingToken, takes_one_round_trip_when_a_quorum_acknowledges_the_number) {
+TEST(FencingToken, TakesOneRoundTripWhenAQuorumAcknowledgesTheNumber) {
   Connected h(3);
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "take t1 5000 -> 0 1 2");
   EXPECT_EQ(h.fenced(0, Reply::granted, 5000), "");
@@ -19,7 +19,7 @@ TEST(FencingToken, takes_one_round_trip_when_a_quorum_acknowledges_the_number) {
   EXPECT_EQ(h.engine().claim(h.lease)->fencing()->rounds, 1U);
 }
 
-TEST(FencingToken, is_raised_above_all_numbers_of_the_nodes_where_the_lock_is_ours) {
+TEST(FencingToken, IsRaisedAboveAllNumbersOfTheNodesWhereTheLockIsOurs) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
   EXPECT_EQ(h.fenced(0, Reply::behind, 7000), "");
@@ -30,7 +30,7 @@ TEST(FencingToken, is_raised_above_all_numbers_of_the_nodes_where_the_lock_is_ou
   EXPECT_EQ(token_of(h), 7001U);
 }
 
-TEST(FencingToken, is_not_made_of_acknowledgements_of_different_numbers) {
+TEST(FencingToken, IsNotMadeOfAcknowledgementsOfDifferentNumbers) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
   h.fenced(0, Reply::behind, 7000);
@@ -45,7 +45,7 @@ TEST(FencingToken, is_not_made_of_acknowledgements_of_different_numbers) {
   EXPECT_EQ(token_of(h), 9501U);
 }
 
-TEST(FencingToken, makes_the_attempt_fail_when_too_few_nodes_can_acknowledge_it) {
+TEST(FencingToken, MakesTheAttemptFailWhenTooFewNodesCanAcknowledgeIt) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
   h.fenced(0, Reply::behind, 7000);
@@ -56,7 +56,7 @@ TEST(FencingToken, makes_the_attempt_fail_when_too_few_nodes_can_acknowledge_it)
   EXPECT_EQ(h.down(1, "refused"), "failed #1 unavailable");
 }
 
-TEST(FencingToken, that_comes_too_late_is_no_lease) {
+TEST(FencingToken, ThatComesTooLateIsNoLease) {
   Connected h(1);
   h.acquire_fenced(1, 100ms, 5000);
   EXPECT_EQ(h.fenced(0, Reply::behind, 7000), "raise t1 7001 -> 0");
@@ -64,7 +64,7 @@ TEST(FencingToken, that_comes_too_late_is_no_lease) {
   EXPECT_EQ(h.fenced(0, Reply::granted, 7001), "release t1 -> 0; failed #1 expired");
 }
 
-TEST(FencingToken, of_the_next_attempt_is_above_what_was_seen_even_if_the_clock_is_behind) {
+TEST(FencingToken, OfTheNextAttemptIsAboveWhatWasSeenEvenIfTheClockIsBehind) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
   h.fenced(0, Reply::behind, 7000);
@@ -74,7 +74,7 @@ TEST(FencingToken, of_the_next_attempt_is_above_what_was_seen_even_if_the_clock_
   EXPECT_EQ(h.acquire_fenced(3, 10s, 5000), "take t2 7002 -> 0");
 }
 
-TEST(FencingToken, is_not_changed_by_an_extend) {
+TEST(FencingToken, IsNotChangedByAnExtend) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
   h.fenced(0, Reply::granted, 5000);
@@ -110,7 +110,7 @@ class Numbering : public testing::Test {
   Harness h{settings()};
 };
 
-TEST_F(Numbering, acknowledges_where_the_number_is_higher_and_the_key_is_still_ours) {
+TEST_F(Numbering, AcknowledgesWhereTheNumberIsHigherAndTheKeyIsStillOurs) {
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0 1 2");
   EXPECT_EQ(h.fenced(0, Reply::granted, 4999, "t1"), "");
   EXPECT_EQ(h.fenced(1, Reply::granted, 0, "t1"), "acquired #1 until 9898ms");
@@ -118,13 +118,13 @@ TEST_F(Numbering, acknowledges_where_the_number_is_higher_and_the_key_is_still_o
   EXPECT_EQ(h.engine().claim(h.lease)->fencing()->rounds, 1U);
 }
 
-TEST_F(Numbering, does_not_acknowledge_its_own_number) {
+TEST_F(Numbering, DoesNotAcknowledgeItsOwnNumber) {
   h.acquire_fenced(1, 10s, 5000);
   EXPECT_EQ(h.fenced(0, Reply::granted, 5000, "t1"), "");
   EXPECT_EQ(h.fenced(1, Reply::granted, 4000, "t1"), "raise t1 5001 -> 0 1");
 }
 
-TEST_F(Numbering, does_not_acknowledge_where_somebody_else_came_in_between) {
+TEST_F(Numbering, DoesNotAcknowledgeWhereSomebodyElseCameInBetween) {
   for (const auto* holder : {"", "other"}) {
     const std::string before = h.acquire_fenced(1, 10s, 5000);
     const std::string token = before.substr(before.find('t', 4), 2);
@@ -137,7 +137,7 @@ TEST_F(Numbering, does_not_acknowledge_where_somebody_else_came_in_between) {
   }
 }
 
-TEST_F(Numbering, is_finished_by_the_script_where_the_number_is_not_the_highest) {
+TEST_F(Numbering, IsFinishedByTheScriptWhereTheNumberIsNotTheHighest) {
   h.acquire_fenced(1, 10s, 5000);
   h.fenced(0, Reply::granted, 7000, "t1");
   EXPECT_EQ(h.fenced(1, Reply::granted, 4000, "t1"), "raise t1 7001 -> 0 1");
@@ -148,7 +148,7 @@ TEST_F(Numbering, is_finished_by_the_script_where_the_number_is_not_the_highest)
   EXPECT_EQ(token_of(h), 7001U);
 }
 
-TEST_F(Numbering, is_the_scripts_where_the_node_would_refuse_the_number) {
+TEST_F(Numbering, IsTheScriptsWhereTheNodeWouldRefuseTheNumber) {
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000 + static_cast<std::int64_t>(day)),
             "set-fenced t1 86400005000 -> 0 1 2");
   h.cancel(1);
@@ -157,7 +157,7 @@ TEST_F(Numbering, is_the_scripts_where_the_node_would_refuse_the_number) {
             "take t2 86400005001 -> 0 1 2");
 }
 
-TEST_F(Numbering, is_tended_by_the_first_of_a_connection_and_every_thousandth) {
+TEST_F(Numbering, IsTendedByTheFirstOfAConnectionAndEveryThousandth) {
   for (std::uint64_t i = 1; i <= 1000; ++i) {
     const std::string sent = h.acquire_fenced(i, 10s, static_cast<std::int64_t>(5000 + i));
     ASSERT_NE(sent.find("set-fenced"), std::string::npos) << sent;
@@ -215,7 +215,7 @@ class ShortForm : public testing::Test {
   Harness h{settings()};
 };
 
-TEST_F(ShortForm, acknowledges_with_a_floor_below_the_number_read_behind_it) {
+TEST_F(ShortForm, AcknowledgesWithAFloorBelowTheNumberReadBehindIt) {
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced-short t1 5000 -> 0 1 2");
   EXPECT_EQ(h.end_turn(), "read-floor-and-marker -> 0 1 2");
   EXPECT_EQ(answer(0, Reply::granted, "t1", 4999), "");
@@ -224,28 +224,28 @@ TEST_F(ShortForm, acknowledges_with_a_floor_below_the_number_read_behind_it) {
   EXPECT_EQ(h.engine().claim(h.lease)->fencing()->rounds, 1U);
 }
 
-TEST_F(ShortForm, does_not_acknowledge_a_number_that_is_not_above_the_floor) {
+TEST_F(ShortForm, DoesNotAcknowledgeANumberThatIsNotAboveTheFloor) {
   h.acquire_fenced(1, 10s, 5000);
   h.end_turn();
   EXPECT_EQ(answer(0, Reply::granted, "t1", 5000), "");
   EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
 }
 
-TEST_F(ShortForm, does_not_acknowledge_without_a_floor) {
+TEST_F(ShortForm, DoesNotAcknowledgeWithoutAFloor) {
   h.acquire_fenced(1, 10s, 5000);
   h.end_turn();
   EXPECT_EQ(answer(0, Reply::granted, "t1", 0), "");
   EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
 }
 
-TEST_F(ShortForm, does_not_acknowledge_where_somebody_else_came_in_between) {
+TEST_F(ShortForm, DoesNotAcknowledgeWhereSomebodyElseCameInBetween) {
   h.acquire_fenced(1, 10s, 5000);
   h.end_turn();
   EXPECT_EQ(answer(0, Reply::granted, "other", 1), "");
   EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
 }
 
-TEST_F(ShortForm, of_which_a_node_says_yes_and_nothing_else_counts_as_one_that_names_us) {
+TEST_F(ShortForm, OfWhichANodeSaysYesAndNothingElseCountsAsOneThatNamesUs) {
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced-short t1 5000 -> 0 1 2");
   h.end_turn();
   EXPECT_EQ(plain_yes(0, 4999), "");
@@ -255,7 +255,7 @@ TEST_F(ShortForm, of_which_a_node_says_yes_and_nothing_else_counts_as_one_that_n
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
-TEST_F(ShortForm, of_which_a_node_says_yes_counts_by_its_floor) {
+TEST_F(ShortForm, OfWhichANodeSaysYesCountsByItsFloor) {
   h.acquire_fenced(1, 10s, 5000);
   h.end_turn();
   EXPECT_EQ(plain_yes(0, 5000), "");
@@ -263,7 +263,7 @@ TEST_F(ShortForm, of_which_a_node_says_yes_counts_by_its_floor) {
   EXPECT_EQ(plain_yes(2, 1), "raise t1 5001 -> 2") << "it granted when the others were raised";
 }
 
-TEST_F(ShortForm, gives_way_to_the_long_one_where_others_are_ahead) {
+TEST_F(ShortForm, GivesWayToTheLongOneWhereOthersAreAhead) {
   h.acquire_fenced(1, 10s, 5000);
   h.end_turn();
   EXPECT_EQ(answer(0, Reply::behind, "", 1), "");
@@ -301,7 +301,7 @@ TEST_F(ShortForm, gives_way_to_the_long_one_where_others_are_ahead) {
       << "nobody was ahead of 7001";
 }
 
-TEST_F(ShortForm, is_not_for_an_attempt_that_was_refused_before) {
+TEST_F(ShortForm, IsNotForAnAttemptThatWasRefusedBefore) {
   Acquire event;
   event.request = CallId{1};
   event.resource = "resource";
@@ -318,7 +318,7 @@ TEST_F(ShortForm, is_not_for_an_attempt_that_was_refused_before) {
   EXPECT_EQ(later.find("short"), std::string::npos) << later;
 }
 
-TEST(ShortFormUnguarded, is_the_long_one_without_the_marker_behind_votes) {
+TEST(ShortFormUnguarded, IsTheLongOneWithoutTheMarkerBehindVotes) {
   Settings settings = Harness::settings_for(1);
   settings.clock_guard = true;
   Harness h(settings);
@@ -330,7 +330,7 @@ TEST(ShortFormUnguarded, is_the_long_one_without_the_marker_behind_votes) {
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0");
 }
 
-TEST(FencingToken, past_what_lua_can_count_is_refused) {
+TEST(FencingToken, PastWhatLuaCanCountIsRefused) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
   EXPECT_EQ(h.fenced(0, Reply::behind, fence_limit - 1), "release t1 -> 0; failed #1 excluded");
@@ -339,7 +339,7 @@ TEST(FencingToken, past_what_lua_can_count_is_refused) {
 /// Far above the numbers that other nodes would accept from a client whose clock shows 5000.
 constexpr std::uint64_t far_ahead = 30 * std::uint64_t{86'400'000'000};
 
-TEST(FencingToken, leaves_out_a_node_whose_numbers_are_far_ahead_while_the_others_suffice) {
+TEST(FencingToken, LeavesOutANodeWhoseNumbersAreFarAheadWhileTheOthersSuffice) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
   EXPECT_EQ(h.fenced(0, Reply::behind, far_ahead), "");
@@ -354,7 +354,7 @@ TEST(FencingToken, leaves_out_a_node_whose_numbers_are_far_ahead_while_the_other
   EXPECT_EQ(h.acquire_fenced(3, 10s, 6000), "take t2 6000 -> 0 1 2") << "nor is it proposed";
 }
 
-TEST(FencingToken, is_raised_above_numbers_far_ahead_where_no_quorum_is_possible_without_them) {
+TEST(FencingToken, IsRaisedAboveNumbersFarAheadWhereNoQuorumIsPossibleWithoutThem) {
   Connected h(3);
   h.down(2);
   h.acquire_fenced(1, 10s, 5000);
@@ -368,7 +368,7 @@ TEST(FencingToken, is_raised_above_numbers_far_ahead_where_no_quorum_is_possible
   EXPECT_EQ(h.acquire_fenced(3, 10s, 6000), "take t2 6000 -> 0 1");
 }
 
-TEST(FencingToken, leaves_out_a_node_whose_numbers_turn_out_to_be_far_ahead_when_they_are_raised) {
+TEST(FencingToken, LeavesOutANodeWhoseNumbersTurnOutToBeFarAheadWhenTheyAreRaised) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
   h.fenced(0, Reply::behind, 7000);
@@ -379,7 +379,7 @@ TEST(FencingToken, leaves_out_a_node_whose_numbers_turn_out_to_be_far_ahead_when
   EXPECT_EQ(h.fenced(2, Reply::granted, 7001), "acquired #1 until 9898ms");
 }
 
-TEST(FencingToken, that_was_refused_for_being_too_far_ahead_is_not_asked_for_again) {
+TEST(FencingToken, ThatWasRefusedForBeingTooFarAheadIsNotAskedForAgain) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
   h.fenced(0, Reply::behind, 7000);
@@ -391,21 +391,21 @@ TEST(FencingToken, that_was_refused_for_being_too_far_ahead_is_not_asked_for_aga
   EXPECT_EQ(h.acquire_fenced(4, 10s, 5000), "take t3 5000 -> 0");
 }
 
-TEST(FencingToken, script_that_a_node_does_not_know_is_not_sent_again_behind_the_release) {
+TEST(FencingToken, ScriptThatANodeDoesNotKnowIsNotSentAgainBehindTheRelease) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
   EXPECT_EQ(h.cancel(1), "release t1 -> 0 1 2; failed #1 cancelled");
   EXPECT_EQ(h.answer(0, Reply::script_missing), "");
 }
 
-TEST(FencingNumbers, proposes_nothing_that_the_nodes_would_refuse) {
+TEST(FencingNumbers, ProposesNothingThatTheNodesWouldRefuse) {
   FencingNumbers memory;
   const Duration clock = 5s;
   memory.note("r", fencing_number_at(clock + fence_lead) + 7);
   EXPECT_EQ(memory.propose("r", clock), fencing_number_at(clock));
 }
 
-TEST(FencingNumbers, proposes_the_clock_or_what_is_just_above_the_highest_number) {
+TEST(FencingNumbers, ProposesTheClockOrWhatIsJustAboveTheHighestNumber) {
   FencingNumbers memory;
   EXPECT_EQ(memory.propose("r", 9us), 9U);
   memory.note("r", 20);
@@ -415,7 +415,7 @@ TEST(FencingNumbers, proposes_the_clock_or_what_is_just_above_the_highest_number
   EXPECT_EQ(memory.propose("r", -5us), 21U) << "a clock before 1970";
 }
 
-TEST(Orphan, is_given_an_expiry_on_the_nodes_that_show_none) {
+TEST(Orphan, IsGivenAnExpiryOnTheNodesThatShowNone) {
   Connected h(3);
   Acquire event;
   event.request = CallId{1};

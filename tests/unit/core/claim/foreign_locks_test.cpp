@@ -39,19 +39,19 @@ struct BesideForeignLocks : Tracking {
   std::string begun;
 };
 
-TEST(BesideForeignLocks, a_client_is_queued_and_the_keys_are_tracked) {
+TEST(BesideForeignLocks, AClientIsQueuedAndTheKeysAreTracked) {
   BesideForeignLocks h;
   EXPECT_EQ(h.after_refusal, "release t1 -> 0; subscribe 0 1 2; track resource -> 0 1 2");
 }
 
-TEST(BesideForeignLocks, a_win_is_reserved_until_the_next_attempt) {
+TEST(BesideForeignLocks, AWinIsReservedUntilTheNextAttempt) {
   BesideForeignLocks h;
   EXPECT_EQ(h.begun, "take t3 ticket 7 -> 0 1 2");
   EXPECT_EQ(h.try_again(), "release t3 again 7 for longer -> 0; track resource -> 0 1 2");
   EXPECT_LE(h.until_deadline(), kept_for / 2);
 }
 
-TEST(BesideForeignLocks, however_often_it_fails_the_next_attempt_comes_in_time) {
+TEST(BesideForeignLocks, HoweverOftenItFailsTheNextAttemptComesInTime) {
   BesideForeignLocks h;
   for (int i = 0; i < 20; ++i) {
     h.try_again();
@@ -62,20 +62,20 @@ TEST(BesideForeignLocks, however_often_it_fails_the_next_attempt_comes_in_time) 
   }
 }
 
-TEST(BesideForeignLocks, a_node_that_has_not_answered_yet_counts_as_a_win) {
+TEST(BesideForeignLocks, ANodeThatHasNotAnsweredYetCountsAsAWin) {
   BesideForeignLocks h;
   h.refused({1}, foreign, 10s, {7, true});
   EXPECT_EQ(h.refused({2}, another, 10s, {7, true}),
             "release t3 again 7 for longer -> 0; track resource -> 0 1 2");
 }
 
-TEST(BesideForeignLocks, one_that_ends_is_replaced_at_once) {
+TEST(BesideForeignLocks, OneThatEndsIsReplacedAtOnce) {
   BesideForeignLocks h;
   h.try_again();
   EXPECT_EQ(h.changed({1}, "resource"), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(BesideForeignLocks, one_that_ended_during_an_attempt_is_replaced_behind_it) {
+TEST(BesideForeignLocks, OneThatEndedDuringAnAttemptIsReplacedBehindIt) {
   BesideForeignLocks h;
   h.placed({0}, Reply::granted, {}, {}, {});
   h.refused({1}, foreign, 10s, {7, true});
@@ -85,7 +85,7 @@ TEST(BesideForeignLocks, one_that_ended_during_an_attempt_is_replaced_behind_it)
   EXPECT_EQ(h.tick(), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(BesideForeignLocks, one_that_ends_is_left_to_the_first_in_the_queue) {
+TEST(BesideForeignLocks, OneThatEndsIsLeftToTheFirstInTheQueue) {
   BesideForeignLocks h;
   for (NodeIndex node = 0; node < 3; ++node) {
     h.refused({node}, node == 1 ? foreign : another, 10s, {7, false});
@@ -95,7 +95,7 @@ TEST(BesideForeignLocks, one_that_ends_is_left_to_the_first_in_the_queue) {
   EXPECT_EQ(h.until_deadline(), left);
 }
 
-TEST(BesideForeignLocks, an_attempt_follows_soon_where_nodes_do_not_notify) {
+TEST(BesideForeignLocks, AnAttemptFollowsSoonWhereNodesDoNotNotify) {
   Connected h(3);
   h.shows_notifications = true;
   h.acquire(1, 10s, 60s);
@@ -105,7 +105,7 @@ TEST(BesideForeignLocks, an_attempt_follows_soon_where_nodes_do_not_notify) {
   EXPECT_LE(h.until_deadline(), 10ms);
 }
 
-TEST(BesideForeignLocks, the_lock_of_a_quorum_is_waited_for_and_not_polled) {
+TEST(BesideForeignLocks, TheLockOfAQuorumIsWaitedForAndNotPolled) {
   Tracking h;
   h.acquire(1, 10s, 60s);
   h.answer(0, Reply::granted);

@@ -15,7 +15,7 @@ struct Waiting : Harness {
   std::string detach() { return step(Detach{lease}); }
 };
 
-TEST(HandingOn, keeps_a_lost_lease_as_it_is_until_it_is_known_who_was_first) {
+TEST(HandingOn, KeepsALostLeaseAsItIsUntilItIsKnownWhoWasFirst) {
   Waiting h;
   h.hold(10s);
   EXPECT_EQ(h.pass(9898ms), "lost");
@@ -26,7 +26,7 @@ TEST(HandingOn, keeps_a_lost_lease_as_it_is_until_it_is_known_who_was_first) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(HandingOn, releases_a_lost_lease_for_the_caller_that_was_first) {
+TEST(HandingOn, ReleasesALostLeaseForTheCallerThatWasFirst) {
   Waiting h;
   h.hold(10s);
   EXPECT_EQ(h.pass(9898ms), "lost");
@@ -37,14 +37,14 @@ TEST(HandingOn, releases_a_lost_lease_for_the_caller_that_was_first) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(HandingOn, releases_a_lost_lease_when_the_client_closes) {
+TEST(HandingOn, ReleasesALostLeaseWhenTheClientCloses) {
   Waiting h;
   h.hold(10s);
   h.pass(9898ms);
   EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0 1 2");
 }
 
-TEST(HandingOn, neither_repairs_nor_extends_what_was_handed_on) {
+TEST(HandingOn, NeitherRepairsNorExtendsWhatWasHandedOn) {
   Waiting h;
   h.hold(10s);
   h.extend(2, 10s);
@@ -55,7 +55,7 @@ TEST(HandingOn, neither_repairs_nor_extends_what_was_handed_on) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(HandingOn, gives_a_late_node_its_key_only_until_the_deadline) {
+TEST(HandingOn, GivesALateNodeItsKeyOnlyUntilTheDeadline) {
   for (const bool late : {false, true}) {
     Harness h(3);
     h.tick();
@@ -85,7 +85,7 @@ struct Adopting : Waiting {
   [[nodiscard]] std::uint64_t number() { return engine().claim(lease)->fencing()->number; }
 };
 
-TEST(HandingOn, keeps_the_fencing_number_if_no_node_of_a_quorum_has_a_larger_one) {
+TEST(HandingOn, KeepsTheFencingNumberIfNoNodeOfAQuorumHasALargerOne) {
   Adopting h;
   EXPECT_EQ(h.adopt(700), "raise abc 700 -> 0 1");
   EXPECT_EQ(h.fenced(0, Reply::behind, 700), "");
@@ -94,7 +94,7 @@ TEST(HandingOn, keeps_the_fencing_number_if_no_node_of_a_quorum_has_a_larger_one
   EXPECT_EQ(h.number(), 700U);
 }
 
-TEST(HandingOn, raises_the_fencing_number_above_those_that_others_asked_for) {
+TEST(HandingOn, RaisesTheFencingNumberAboveThoseThatOthersAskedFor) {
   Adopting h;
   EXPECT_EQ(h.adopt(700), "raise abc 700 -> 0 1");
   h.fenced(0, Reply::behind, 700);
@@ -104,7 +104,7 @@ TEST(HandingOn, raises_the_fencing_number_above_those_that_others_asked_for) {
   EXPECT_EQ(h.number(), 801U);
 }
 
-TEST(HandingOn, fails_if_the_fencing_number_cannot_be_checked_in_time) {
+TEST(HandingOn, FailsIfTheFencingNumberCannotBeCheckedInTime) {
   Adopting h;
   h.adopt(700);
   h.fenced(0, Reply::behind, 700);
@@ -115,7 +115,7 @@ TEST(HandingOn, fails_if_the_fencing_number_cannot_be_checked_in_time) {
   EXPECT_EQ(late.fenced(0, Reply::behind, 700), "failed #1 expired");
 }
 
-TEST(HandingOn, adopts_a_writers_lock_as_a_readers_in_its_first_round) {
+TEST(HandingOn, AdoptsAWritersLockAsAReadersInItsFirstRound) {
   Waiting h;
   Adopt event;
   event.request = CallId{1};

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Acquire::Renewal without_limits{UINT64_MAX, Duration::max()};
 
-TEST(Renewal, begins_when_a_third_of_the_ttl_has_passed_and_again_a_third_after_each_success) {
+TEST(Renewal, BeginsWhenAThirdOfTheTtlHasPassedAndAgainAThirdAfterEachSuccess) {
   Connected h(3);
   h.hold(9s, without_limits);
   EXPECT_EQ(h.pass(3s), "extend t1 -> 0 1 2");
@@ -18,7 +18,7 @@ TEST(Renewal, begins_when_a_third_of_the_ttl_has_passed_and_again_a_third_after_
   EXPECT_EQ(h.pass(1ms), "extend t1 -> 0 1 2");
 }
 
-TEST(Renewal, that_fails_releases_nothing_and_is_tried_again_until_the_deadline) {
+TEST(Renewal, ThatFailsReleasesNothingAndIsTriedAgainUntilTheDeadline) {
   Connected h(3);
   h.hold(9s, without_limits);
   h.pass(3s);
@@ -37,7 +37,7 @@ TEST(Renewal, that_fails_releases_nothing_and_is_tried_again_until_the_deadline)
   EXPECT_TRUE(h.pass(1ms).ends_with("lost; release t1 -> 0 1 2"));
 }
 
-TEST(Renewal, that_fails_warns_of_each_deadline_once) {
+TEST(Renewal, ThatFailsWarnsOfEachDeadlineOnce) {
   Connected h(1);
   h.hold(9s, without_limits);
   int warnings = 0;
@@ -58,7 +58,7 @@ TEST(Renewal, that_fails_warns_of_each_deadline_once) {
   EXPECT_EQ(warnings, 2);
 }
 
-TEST(Renewal, ends_after_the_allowed_number) {
+TEST(Renewal, EndsAfterTheAllowedNumber) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{2, Duration::max()});
   EXPECT_EQ(h.pass(3s), "extend t1 -> 0");
@@ -68,13 +68,13 @@ TEST(Renewal, ends_after_the_allowed_number) {
   EXPECT_EQ(h.pass(9s), "at-risk; lost; release t1 -> 0");
 }
 
-TEST(Renewal, of_none_at_all_is_a_plain_lease) {
+TEST(Renewal, OfNoneAtAllIsAPlainLease) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{0, Duration::max()});
   EXPECT_EQ(h.pass(9s), "at-risk; lost; release t1 -> 0");
 }
 
-TEST(Renewal, never_makes_a_lease_valid_past_the_longest_hold) {
+TEST(Renewal, NeverMakesALeaseValidPastTheLongestHold) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, 20s});
   Instant lost{};
@@ -90,14 +90,14 @@ TEST(Renewal, never_makes_a_lease_valid_past_the_longest_hold) {
   EXPECT_GE(lost, Instant(19'800ms));
 }
 
-TEST(Renewal, of_a_hold_shorter_than_the_ttl_asks_for_no_longer_a_ttl) {
+TEST(Renewal, OfAHoldShorterThanTheTtlAsksForNoLongerATtl) {
   Connected h(1);
   h.acquire_renewed(1, 9s, {UINT64_MAX, 1500ms});
   EXPECT_EQ(h.commands().size(), 1U);
   EXPECT_EQ(h.answer(0, Reply::granted), "acquired #1 until 1483ms");
 }
 
-TEST(Renewal, goes_on_after_an_extend_by_hand_that_reached_further) {
+TEST(Renewal, GoesOnAfterAnExtendByHandThatReachedFurther) {
   Connected h(1);
   h.hold(9s, without_limits);
   h.pass(1s);
@@ -108,7 +108,7 @@ TEST(Renewal, goes_on_after_an_extend_by_hand_that_reached_further) {
   EXPECT_EQ(h.pass(h.until_deadline()), "extend t1 -> 0");
 }
 
-TEST(Renewal, goes_on_after_an_extend_by_hand_that_failed_while_the_deadline_was_far) {
+TEST(Renewal, GoesOnAfterAnExtendByHandThatFailedWhileTheDeadlineWasFar) {
   Connected h(1);
   h.hold(9s, without_limits);
   h.extend(2, 30s);
@@ -120,7 +120,7 @@ TEST(Renewal, goes_on_after_an_extend_by_hand_that_failed_while_the_deadline_was
   EXPECT_EQ(h.pass(1ns), "extend t1 -> 0");
 }
 
-TEST(Renewal, is_not_put_off_by_extends_by_hand_that_raise_nothing) {
+TEST(Renewal, IsNotPutOffByExtendsByHandThatRaiseNothing) {
   Connected h(1);
   h.hold(9s, without_limits);
   h.pass(2900ms);
@@ -129,7 +129,7 @@ TEST(Renewal, is_not_put_off_by_extends_by_hand_that_raise_nothing) {
   EXPECT_EQ(h.pass(100ms), "extend t1 -> 0");
 }
 
-TEST(Renewal, limits_bind_an_extend_by_hand_too) {
+TEST(Renewal, LimitsBindAnExtendByHandToo) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, 20s});
   h.pass(2s);
@@ -138,7 +138,7 @@ TEST(Renewal, limits_bind_an_extend_by_hand_too) {
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 19818ms; extended #2 until 19818ms");
 }
 
-TEST(Renewal, counts_an_extend_by_hand_and_refuses_one_too_many) {
+TEST(Renewal, CountsAnExtendByHandAndRefusesOneTooMany) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{2, Duration::max()});
   h.extend(2, 9s);
@@ -149,7 +149,7 @@ TEST(Renewal, counts_an_extend_by_hand_and_refuses_one_too_many) {
   EXPECT_EQ(h.pass(9s), "at-risk; lost; release t1 -> 0");
 }
 
-TEST(Renewal, ends_before_the_release_is_sent) {
+TEST(Renewal, EndsBeforeTheReleaseIsSent) {
   Connected h(3);
   h.hold(9s, without_limits);
   h.pass(3s);
@@ -161,7 +161,7 @@ TEST(Renewal, ends_before_the_release_is_sent) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Extend, raises_the_deadline_once_a_quorum_that_had_the_key_answered) {
+TEST(Extend, RaisesTheDeadlineOnceAQuorumThatHadTheKeyAnswered) {
   Connected h(5);
   h.hold(10s);
   h.pass(1s);
@@ -170,7 +170,7 @@ TEST(Extend, raises_the_deadline_once_a_quorum_that_had_the_key_answered) {
   EXPECT_EQ(h.answer(2, Reply::extended), "extended until 10898ms; extended #2 until 10898ms");
 }
 
-TEST(Extend, never_counts_a_node_in_the_round_that_repaired_it) {
+TEST(Extend, NeverCountsANodeInTheRoundThatRepairedIt) {
   Connected h(3);
   h.hold(10s);
   h.extend(2, 10s);
@@ -184,7 +184,7 @@ TEST(Extend, never_counts_a_node_in_the_round_that_repaired_it) {
       << "in the next round it counts";
 }
 
-TEST(Extend, repairs_nothing_that_fewer_nodes_than_a_quorum_still_have) {
+TEST(Extend, RepairsNothingThatFewerNodesThanAQuorumStillHave) {
   Connected h(3);
   h.hold(10s);
   h.extend(2, 10s);
@@ -195,7 +195,7 @@ TEST(Extend, repairs_nothing_that_fewer_nodes_than_a_quorum_still_have) {
   EXPECT_EQ(h.pass(10s), "lost") << "nothing is left";
 }
 
-TEST(Extend, repairs_no_straggler_if_fewer_nodes_than_a_quorum_can_have_the_key) {
+TEST(Extend, RepairsNoStragglerIfFewerNodesThanAQuorumCanHaveTheKey) {
   Connected h(5);
   h.hold(10s);
   h.extend(2, 10s);
@@ -205,14 +205,14 @@ TEST(Extend, repairs_no_straggler_if_fewer_nodes_than_a_quorum_can_have_the_key)
   EXPECT_EQ(h.answer(4, Reply::gone), "") << "three of five said that they lack it";
 }
 
-TEST(Extend, never_lowers_the_deadline) {
+TEST(Extend, NeverLowersTheDeadline) {
   Connected h(1);
   h.hold(10s);
   h.extend(2, 1s);
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 9898ms; extended #2 until 9898ms");
 }
 
-TEST(Extend, that_fails_takes_nothing_away) {
+TEST(Extend, ThatFailsTakesNothingAway) {
   Connected h(3);
   h.hold(10s);
   h.extend(2, 10s);
@@ -221,7 +221,7 @@ TEST(Extend, that_fails_takes_nothing_away) {
   EXPECT_EQ(h.valid_until(), Instant(9898ms));
 }
 
-TEST(Extend, asked_for_while_one_is_under_way_waits_and_shares_the_next_round) {
+TEST(Extend, AskedForWhileOneIsUnderWayWaitsAndSharesTheNextRound) {
   Connected h(1);
   h.hold(10s);
   EXPECT_EQ(h.extend(2, 10s), "extend t1 -> 0");
@@ -234,7 +234,7 @@ TEST(Extend, asked_for_while_one_is_under_way_waits_and_shares_the_next_round) {
             "extended until 11878ms; extended #3 until 11878ms; extended #4 until 11878ms");
 }
 
-TEST(Extend, reports_the_round_that_decided_it_although_another_one_is_waiting) {
+TEST(Extend, ReportsTheRoundThatDecidedItAlthoughAnotherOneIsWaiting) {
   Connected h(1);
   h.hold(10s);
   h.extend(2, 10s);
@@ -246,7 +246,7 @@ TEST(Extend, reports_the_round_that_decided_it_although_another_one_is_waiting) 
   EXPECT_EQ(round->vote(0).vote, Vote::granted);
 }
 
-TEST(Extend, is_cancelled_by_a_release) {
+TEST(Extend, IsCancelledByARelease) {
   Connected h(1);
   h.hold(10s);
   h.extend(2, 10s);
@@ -255,7 +255,7 @@ TEST(Extend, is_cancelled_by_a_release) {
   EXPECT_EQ(Harness::round_of(h.commands().front()), nullptr) << "its round is the release's now";
 }
 
-TEST(Extend, that_is_answered_after_the_deadline_does_not_revive_the_lease) {
+TEST(Extend, ThatIsAnsweredAfterTheDeadlineDoesNotReviveTheLease) {
   Connected h(1);
   h.hold(10s);
   h.pass(9800ms);
@@ -265,7 +265,7 @@ TEST(Extend, that_is_answered_after_the_deadline_does_not_revive_the_lease) {
   EXPECT_EQ(h.extend(3, 10s), "failed #3 not_holder");
 }
 
-TEST(Extend, of_what_is_no_lease_any_more_is_refused) {
+TEST(Extend, OfWhatIsNoLeaseAnyMoreIsRefused) {
   Connected h(1);
   h.hold(10s);
   h.release(2);
@@ -276,7 +276,7 @@ TEST(Extend, of_what_is_no_lease_any_more_is_refused) {
   EXPECT_EQ(h.extend(5, 10s), "failed #5 not_holder");
 }
 
-TEST(Extend, gives_the_key_to_nodes_that_lost_it_and_releases_it_there_too) {
+TEST(Extend, GivesTheKeyToNodesThatLostItAndReleasesItThereToo) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -287,7 +287,7 @@ TEST(Extend, gives_the_key_to_nodes_that_lost_it_and_releases_it_there_too) {
   EXPECT_EQ(h.release(3), "release t1 -> 0 1 2");
 }
 
-TEST(Extend, whose_script_is_unknown_is_sent_in_full_once) {
+TEST(Extend, WhoseScriptIsUnknownIsSentInFullOnce) {
   Connected h(1);
   h.hold(10s);
   h.extend(2, 10s);
@@ -295,7 +295,7 @@ TEST(Extend, whose_script_is_unknown_is_sent_in_full_once) {
   EXPECT_EQ(h.answer(0, Reply::script_missing, "NOSCRIPT"), "failed #2 unavailable");
 }
 
-TEST(Extend, whose_script_is_unknown_is_not_sent_again_behind_the_release) {
+TEST(Extend, WhoseScriptIsUnknownIsNotSentAgainBehindTheRelease) {
   Connected h(1);
   h.hold(10s);
   h.extend(2, 10s);
@@ -305,7 +305,7 @@ TEST(Extend, whose_script_is_unknown_is_not_sent_again_behind_the_release) {
   EXPECT_EQ(h.answer(0, Reply::released), "released #3");
 }
 
-TEST(Extend, whose_script_is_unknown_is_not_sent_again_after_the_loss) {
+TEST(Extend, WhoseScriptIsUnknownIsNotSentAgainAfterTheLoss) {
   Connected h(1);
   h.hold(10s);
   h.pass(9890ms);
@@ -315,7 +315,7 @@ TEST(Extend, whose_script_is_unknown_is_not_sent_again_after_the_loss) {
   EXPECT_EQ(h.answer(0, Reply::gone), "");
 }
 
-TEST(Loss, comes_exactly_once_at_the_deadline_by_time_alone) {
+TEST(Loss, ComesExactlyOnceAtTheDeadlineByTimeAlone) {
   Connected h(3);
   h.hold(10s);
   EXPECT_EQ(h.pass(9898ms - 1ns), "");
@@ -324,7 +324,7 @@ TEST(Loss, comes_exactly_once_at_the_deadline_by_time_alone) {
             "disconnect 0; disconnect 1; disconnect 2; connect 0; connect 1; connect 2");
 }
 
-TEST(Loss, does_not_come_after_a_release) {
+TEST(Loss, DoesNotComeAfterARelease) {
   Connected h(1);
   h.hold(10s);
   h.release(2);
@@ -332,7 +332,7 @@ TEST(Loss, does_not_come_after_a_release) {
   EXPECT_EQ(h.pass(60s), "");
 }
 
-TEST(Loss, is_not_reported_to_a_caller_that_releases_after_the_deadline) {
+TEST(Loss, IsNotReportedToACallerThatReleasesAfterTheDeadline) {
   Connected h(1);
   h.hold(10s);
   h.oversleep(20s);
@@ -341,7 +341,7 @@ TEST(Loss, is_not_reported_to_a_caller_that_releases_after_the_deadline) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Loss, is_not_reported_to_a_caller_that_hands_the_lease_on_after_the_deadline) {
+TEST(Loss, IsNotReportedToACallerThatHandsTheLeaseOnAfterTheDeadline) {
   Connected h(1);
   h.hold(10s);
   h.oversleep(20s);
@@ -349,14 +349,14 @@ TEST(Loss, is_not_reported_to_a_caller_that_hands_the_lease_on_after_the_deadlin
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Loss, sends_nothing_to_the_node_that_went_down_in_the_same_step) {
+TEST(Loss, SendsNothingToTheNodeThatWentDownInTheSameStep) {
   Connected h(3);
   h.hold(10s);
   h.oversleep(20s);
   EXPECT_EQ(h.down(1), "lost; release t1 -> 0 2");
 }
 
-TEST(Loss, does_not_come_after_a_detach) {
+TEST(Loss, DoesNotComeAfterADetach) {
   Connected h(3);
   h.hold(10s, without_limits);
   EXPECT_EQ(h.step(Detach{h.lease}), "");
@@ -364,7 +364,7 @@ TEST(Loss, does_not_come_after_a_detach) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Detach, fails_the_extend_that_is_under_way) {
+TEST(Detach, FailsTheExtendThatIsUnderWay) {
   Connected h(1);
   h.hold(10s);
   h.extend(2, 10s);

@@ -53,7 +53,7 @@ struct Members : Harness {
   }
 };
 
-TEST(IntervalMemory, a_node_votes_for_no_interval_that_is_longer_than_it_remembers) {
+TEST(IntervalMemory, ANodeVotesForNoIntervalThatIsLongerThanItRemembers) {
   Members h;
   h.come_up(0);
   h.come_up(1);
@@ -63,7 +63,7 @@ TEST(IntervalMemory, a_node_votes_for_no_interval_that_is_longer_than_it_remembe
   EXPECT_EQ(h.acquire(3, 10s), "set t3 -> 0 1 2") << "its quarantine covers leases";
 }
 
-TEST(IntervalMemory, an_answer_does_not_count_of_a_node_that_turns_out_to_remember_for_less) {
+TEST(IntervalMemory, AnAnswerDoesNotCountOfANodeThatTurnsOutToRememberForLess) {
   Members h;
   h.come_up(0);
   h.come_up(1);
@@ -79,7 +79,7 @@ TEST(IntervalMemory, an_answer_does_not_count_of_a_node_that_turns_out_to_rememb
   EXPECT_THAT(h.answer(1, Reply::granted), HasSubstr("acquired #1"));
 }
 
-TEST(IntervalMemory, too_few_that_remember_say_so_and_when_that_ends) {
+TEST(IntervalMemory, TooFewThatRememberSaySoAndWhenThatEnds) {
   Members h;
   h.come_up(0);
   h.come_up(1, node_time - 10s);
@@ -94,7 +94,7 @@ TEST(IntervalMemory, too_few_that_remember_say_so_and_when_that_ends) {
   EXPECT_EQ(h.decided_by()->vote(0).vote, Vote::pending);
 }
 
-TEST(IntervalMemory, who_waits_is_served_when_enough_remember) {
+TEST(IntervalMemory, WhoWaitsIsServedWhenEnoughRemember) {
   Members h(false);
   h.come_up(0);
   h.come_up(1, 1s);
@@ -104,7 +104,7 @@ TEST(IntervalMemory, who_waits_is_served_when_enough_remember) {
   EXPECT_THAT(h.pass(1s), HasSubstr("set t1 -> 0 1 2"));
 }
 
-TEST(IntervalMemory, a_connection_that_is_made_anew_changes_nothing) {
+TEST(IntervalMemory, AConnectionThatIsMadeAnewChangesNothing) {
   Members h(false);
   for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, 1s);
   h.pass(20s);

@@ -42,7 +42,7 @@ std::string held_by(Connected& h, NodeIndex node, std::string_view text,
   return h.answer(node, Reply::released, text, {}, holds);
 }
 
-TEST(Reader, enters_and_leaves_every_node_that_it_may_be_on) {
+TEST(Reader, EntersAndLeavesEveryNodeThatItMayBeOn) {
   Connected h(3);
   Acquire event = asking(1);
   event.group = "shared";
@@ -51,7 +51,7 @@ TEST(Reader, enters_and_leaves_every_node_that_it_may_be_on) {
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
-TEST(Reader, enters_a_node_that_does_not_know_the_script_and_answers_after_the_grant) {
+TEST(Reader, EntersANodeThatDoesNotKnowTheScriptAndAnswersAfterTheGrant) {
   Connected h(3);
   Acquire event = asking(1);
   event.group = "shared";
@@ -62,7 +62,7 @@ TEST(Reader, enters_a_node_that_does_not_know_the_script_and_answers_after_the_g
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
-TEST(Reader, is_not_sent_in_full_behind_its_release) {
+TEST(Reader, IsNotSentInFullBehindItsRelease) {
   Connected h(3);
   Acquire event = asking(1);
   event.group = "shared";
@@ -72,7 +72,7 @@ TEST(Reader, is_not_sent_in_full_behind_its_release) {
   EXPECT_EQ(h.answer(2, Reply::script_missing), "");
 }
 
-TEST(Owner, learns_the_most_holds_that_a_quorum_reports) {
+TEST(Owner, LearnsTheMostHoldsThatAQuorumReports) {
   Connected h(3);
   Acquire event = asking(1);
   event.group = "owner me";
@@ -86,7 +86,7 @@ TEST(Owner, learns_the_most_holds_that_a_quorum_reports) {
   EXPECT_EQ(claim_of(h).work->holds_left, 2U);
 }
 
-TEST(Owner, learns_of_holds_from_nodes_that_did_not_have_its_own) {
+TEST(Owner, LearnsOfHoldsFromNodesThatDidNotHaveItsOwn) {
   Connected h(3);
   Acquire event = asking(1);
   event.group = "owner me";
@@ -100,7 +100,7 @@ TEST(Owner, learns_of_holds_from_nodes_that_did_not_have_its_own) {
   EXPECT_EQ(claim_of(h).work->holds_left, 1U);
 }
 
-TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
+TEST(Writer, AsksReadersToMakeRoomOnceItHasMetThem) {
   Connected h(3);
   EXPECT_EQ(h.step(asking(1, 5s)), "set t1 -> 0 1 2");
   // The key is not a string, so nobody's token is there.
@@ -111,7 +111,7 @@ TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
   EXPECT_LT(claim_of(h).writer_reservation(), 5s);
 }
 
-TEST(Writer, with_a_fencing_number_keeps_readers_out_where_the_number_goes_by_a_script) {
+TEST(Writer, WithAFencingNumberKeepsReadersOutWhereTheNumberGoesByAScript) {
   Connected h(3);
   Acquire event = asking(1, 5s);
   event.fencing = 5ms - h.now().time_since_epoch();
@@ -121,7 +121,7 @@ TEST(Writer, with_a_fencing_number_keeps_readers_out_where_the_number_goes_by_a_
   EXPECT_EQ(h.pass(60ms).substr(0, 4), "take") << "where the server knows plain commands, too";
 }
 
-TEST(Writer, keeps_nobody_out_for_longer_than_it_waits) {
+TEST(Writer, KeepsNobodyOutForLongerThanItWaits) {
   Connected h(1);
   h.step(asking(1, 100ms));
   h.answer(0, Reply::taken, "", 9s);
@@ -129,14 +129,14 @@ TEST(Writer, keeps_nobody_out_for_longer_than_it_waits) {
   EXPECT_LE(claim_of(h).writer_reservation(), 100ms);
 }
 
-TEST(Writer, that_is_refused_by_a_token_goes_on_with_the_plain_command) {
+TEST(Writer, ThatIsRefusedByATokenGoesOnWithThePlainCommand) {
   Connected h(1);
   h.step(asking(1, 5s));
   h.answer(0, Reply::taken, "somebody", 9s);
   EXPECT_EQ(h.pass(60ms), "set t2 -> 0");
 }
 
-TEST(SeveralResources, are_asked_for_at_once_and_share_a_number) {
+TEST(SeveralResources, AreAskedForAtOnceAndShareANumber) {
   Connected h(3);
   const std::vector<std::string> also{"second", "third"};
   Acquire event = asking(1);
@@ -149,7 +149,7 @@ TEST(SeveralResources, are_asked_for_at_once_and_share_a_number) {
   EXPECT_EQ(h.pruned(), 2U) << "the numbers of those that answered";
 }
 
-TEST(Interval, is_asked_for_with_the_key_and_kept_by_the_release) {
+TEST(Interval, IsAskedForWithTheKeyAndKeptByTheRelease) {
   Connected h(1);
   Acquire event = asking(1);
   event.hold_at_least = 1h;
@@ -162,7 +162,7 @@ TEST(Interval, is_asked_for_with_the_key_and_kept_by_the_release) {
   EXPECT_EQ(claim_of(h).cooldown(h.now()), 1h - 1s);
 }
 
-TEST(Interval, is_kept_by_nodes_that_missed_the_lease) {
+TEST(Interval, IsKeptByNodesThatMissedTheLease) {
   Connected h(3);
   Acquire event = asking(1);
   event.hold_at_least = 1h;
@@ -172,7 +172,7 @@ TEST(Interval, is_kept_by_nodes_that_missed_the_lease) {
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
-TEST(Interval, of_an_attempt_that_was_not_granted_keeps_nobody_out) {
+TEST(Interval, OfAnAttemptThatWasNotGrantedKeepsNobodyOut) {
   Connected h(3);
   Acquire event = asking(1);
   event.hold_at_least = 1h;
@@ -209,7 +209,7 @@ class BlockedInterval : public testing::Test {
   Connected h{3};
 };
 
-TEST_F(BlockedInterval, is_written_as_soon_as_the_other_key_is_gone) {
+TEST_F(BlockedInterval, IsWrittenAsSoonAsTheOtherKeyIsGone) {
   EXPECT_EQ(h.pass(100ms), "release t1 -> 2");
   h.answer(2, Reply::taken);
   EXPECT_EQ(h.pass(100ms), "release t1 -> 2");
@@ -217,27 +217,27 @@ TEST_F(BlockedInterval, is_written_as_soon_as_the_other_key_is_gone) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST_F(BlockedInterval, is_written_when_the_node_is_back) {
+TEST_F(BlockedInterval, IsWrittenWhenTheNodeIsBack) {
   h.down(2);
   EXPECT_EQ(h.up(2), "release t1 -> 2");
   h.answer(2, Reply::gone);
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST_F(BlockedInterval, is_given_up_when_keys_of_that_time_are_gone) {
+TEST_F(BlockedInterval, IsGivenUpWhenKeysOfThatTimeAreGone) {
   const std::size_t refused = refused_within(32s);
   EXPECT_GT(refused, 20U);
   EXPECT_LT(refused, 100U) << "a node is not asked again and again at once";
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST_F(BlockedInterval, is_tried_again_while_the_client_closes_but_does_not_count_as_left_behind) {
+TEST_F(BlockedInterval, IsTriedAgainWhileTheClientClosesButDoesNotCountAsLeftBehind) {
   EXPECT_EQ(h.step(Shutdown{500ms}), "");
   EXPECT_GT(refused_within(499ms), 3U);
   EXPECT_EQ(h.pass(1ms), "drained");
 }
 
-TEST_F(BlockedInterval, that_was_written_lets_the_client_close) {
+TEST_F(BlockedInterval, ThatWasWrittenLetsTheClientClose) {
   h.step(Shutdown{500ms});
   EXPECT_EQ(h.pass(100ms), "release t1 -> 2");
   EXPECT_EQ(h.answer(2, Reply::gone), "drained");
@@ -248,20 +248,20 @@ class ShortBlockedInterval : public BlockedInterval {
   ShortBlockedInterval() : BlockedInterval(2s) {}
 };
 
-TEST_F(ShortBlockedInterval, is_given_up_when_it_is_over) {
+TEST_F(ShortBlockedInterval, IsGivenUpWhenItIsOver) {
   EXPECT_GT(refused_within(2s), 2U);
   EXPECT_EQ(refused_within(2s), 0U);
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST_F(ShortBlockedInterval, is_not_written_on_a_node_that_comes_back_when_it_is_over) {
+TEST_F(ShortBlockedInterval, IsNotWrittenOnANodeThatComesBackWhenItIsOver) {
   h.down(2);
   h.pass(3s);
   EXPECT_EQ(h.up(2).find("release"), std::string::npos);
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Interval, that_is_over_lets_the_release_free_the_resource) {
+TEST(Interval, ThatIsOverLetsTheReleaseFreeTheResource) {
   Connected h(1);
   Acquire event = asking(1);
   event.hold_at_least = 2s;
@@ -284,14 +284,14 @@ class Permits : public testing::Test {
   }
 };
 
-TEST_F(Permits, are_locks_of_their_own) {
+TEST_F(Permits, AreLocksOfTheirOwn) {
   Connected h(1);
   EXPECT_EQ(h.step(asking_for(3)), "take-permit t1 -> 0");
   EXPECT_EQ(permit(h).substr(0, 9), "resource#");
   EXPECT_EQ(h.answer(0, Reply::granted), "acquired #1 until 8908ms");
 }
 
-TEST_F(Permits, that_a_quorum_calls_free_are_tried_at_once_even_by_one_attempt) {
+TEST_F(Permits, ThatAQuorumCallsFreeAreTriedAtOnceEvenByOneAttempt) {
   Connected h(3);
   h.step(asking_for(3));
   const std::string first = permit(h);
@@ -305,14 +305,14 @@ TEST_F(Permits, that_a_quorum_calls_free_are_tried_at_once_even_by_one_attempt) 
   }
 }
 
-TEST_F(Permits, are_all_taken_where_no_quorum_calls_one_free) {
+TEST_F(Permits, AreAllTakenWhereNoQuorumCallsOneFree) {
   Connected h(3);
   h.step(asking_for(2));
   h.answer(0, Reply::taken, "01");
   EXPECT_EQ(h.answer(1, Reply::taken, "10"), "release t1 -> 2; failed #1 held");
 }
 
-TEST_F(Permits, are_not_tried_for_ever_by_one_attempt) {
+TEST_F(Permits, AreNotTriedForEverByOneAttempt) {
   Connected h(1);
   std::string out = h.step(asking_for(3));
   int tries = 0;
@@ -322,7 +322,7 @@ TEST_F(Permits, are_not_tried_for_ever_by_one_attempt) {
   EXPECT_EQ(tries, 4);
 }
 
-TEST(Warning, comes_once_when_a_third_is_left_and_nothing_was_renewed) {
+TEST(Warning, ComesOnceWhenAThirdIsLeftAndNothingWasRenewed) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
   h.pass(3s);
@@ -342,7 +342,7 @@ TEST(Warning, comes_once_when_a_third_is_left_and_nothing_was_renewed) {
   EXPECT_EQ(seen, "at-risk");
 }
 
-TEST(Warning, does_not_come_without_renewal_and_not_after_a_release) {
+TEST(Warning, DoesNotComeWithoutRenewalAndNotAfterARelease) {
   Connected plain(1);
   plain.hold(9s);
   EXPECT_EQ(plain.pass(8900ms), "");
@@ -353,7 +353,7 @@ TEST(Warning, does_not_come_without_renewal_and_not_after_a_release) {
   EXPECT_EQ(released.pass(20s), "");
 }
 
-TEST(Name, stands_behind_the_token) {
+TEST(Name, StandsBehindTheToken) {
   Connected h(1);
   Acquire event = asking(1);
   event.name = "host/7";

@@ -6,7 +6,7 @@
 namespace redlock::core::test {
 namespace {
 
-TEST(Release, is_answered_as_soon_as_no_majority_is_taken_any_more) {
+TEST(Release, IsAnsweredAsSoonAsNoMajorityIsTakenAnyMore) {
   Connected h(5);
   h.acquire(1, 10s);
   h.answers({0, 1, 2}, Reply::granted);
@@ -15,7 +15,7 @@ TEST(Release, is_answered_as_soon_as_no_majority_is_taken_any_more) {
   EXPECT_EQ(h.answer(1, Reply::released), "released #2");
 }
 
-TEST(Release, goes_behind_a_set_that_is_not_answered) {
+TEST(Release, GoesBehindASetThatIsNotAnswered) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -23,7 +23,7 @@ TEST(Release, goes_behind_a_set_that_is_not_answered) {
   EXPECT_EQ(h.open(2), 2U);
 }
 
-TEST(Release, goes_to_a_node_that_was_repaired_although_it_refused_the_set_late) {
+TEST(Release, GoesToANodeThatWasRepairedAlthoughItRefusedTheSetLate) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -34,7 +34,7 @@ TEST(Release, goes_to_a_node_that_was_repaired_although_it_refused_the_set_late)
   EXPECT_EQ(h.release(3), "release t1 -> 0 1 2");
 }
 
-TEST(Release, goes_to_a_node_that_refused_one_extend_while_the_next_was_under_way) {
+TEST(Release, GoesToANodeThatRefusedOneExtendWhileTheNextWasUnderWay) {
   Connected h(3);
   h.hold(10s);
   h.extend(2, 10s);
@@ -44,7 +44,7 @@ TEST(Release, goes_to_a_node_that_refused_one_extend_while_the_next_was_under_wa
   EXPECT_EQ(h.release(4), "failed #3 cancelled; release t1 -> 0 1 2");
 }
 
-TEST(Release, of_what_had_expired_is_not_the_holders) {
+TEST(Release, OfWhatHadExpiredIsNotTheHolders) {
   Connected h(3);
   h.hold(10s);
   h.release(2);
@@ -52,7 +52,7 @@ TEST(Release, of_what_had_expired_is_not_the_holders) {
   EXPECT_EQ(h.answer(2, Reply::taken), "failed #2 not_holder");
 }
 
-TEST(Release, that_reaches_too_few_is_unavailable_and_stays_owed) {
+TEST(Release, ThatReachesTooFewIsUnavailableAndStaysOwed) {
   Connected h(3);
   h.hold(10s);
   h.down(0);
@@ -67,14 +67,14 @@ TEST(Release, that_reaches_too_few_is_unavailable_and_stays_owed) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Release, needs_nobody_to_wait_for_it) {
+TEST(Release, NeedsNobodyToWaitForIt) {
   Connected h(1);
   h.hold(10s);
   EXPECT_EQ(h.release(0), "release t1 -> 0");
   EXPECT_EQ(h.answer(0, Reply::released), "");
 }
 
-TEST(Release, that_is_certain_is_owed_until_the_key_has_expired_and_then_dropped) {
+TEST(Release, ThatIsCertainIsOwedUntilTheKeyHasExpiredAndThenDropped) {
   Connected h(3);
   h.hold(10s);
   h.down(0);
@@ -87,7 +87,7 @@ TEST(Release, that_is_certain_is_owed_until_the_key_has_expired_and_then_dropped
   EXPECT_EQ(h.up(0), "");
 }
 
-TEST(Release, whose_set_may_be_executed_yet_is_owed_past_the_expiry) {
+TEST(Release, WhoseSetMayBeExecutedYetIsOwedPastTheExpiry) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -102,7 +102,7 @@ TEST(Release, whose_set_may_be_executed_yet_is_owed_past_the_expiry) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Release, to_a_restarted_server_needs_no_kill) {
+TEST(Release, ToARestartedServerNeedsNoKill) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -111,7 +111,7 @@ TEST(Release, to_a_restarted_server_needs_no_kill) {
   EXPECT_EQ(h.up(2, "another run"), "release t1 -> 2");
 }
 
-TEST(Release, after_a_connection_without_open_requests_needs_no_kill) {
+TEST(Release, AfterAConnectionWithoutOpenRequestsNeedsNoKill) {
   Connected h(3);
   h.hold(10s);
   h.down(2);
@@ -119,7 +119,7 @@ TEST(Release, after_a_connection_without_open_requests_needs_no_kill) {
   EXPECT_EQ(h.up(2), "release t1 -> 2");
 }
 
-TEST(Release, is_behind_the_kill_of_every_connection_in_doubt_until_one_is_answered) {
+TEST(Release, IsBehindTheKillOfEveryConnectionInDoubtUntilOneIsAnswered) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -133,7 +133,7 @@ TEST(Release, is_behind_the_kill_of_every_connection_in_doubt_until_one_is_answe
   EXPECT_EQ(h.up(2), "kill 105 -> 2; release t1 -> 2");
 }
 
-TEST(Release, that_is_answered_with_an_error_is_tried_again_until_the_expiry) {
+TEST(Release, ThatIsAnsweredWithAnErrorIsTriedAgainUntilTheExpiry) {
   Connected h(1);
   h.hold(10s);
   h.release(2);
@@ -161,7 +161,7 @@ Duration until_given_up(Connected& h) {
   return tried;
 }
 
-TEST(Release, is_owed_until_what_was_extended_late_has_expired) {
+TEST(Release, IsOwedUntilWhatWasExtendedLateHasExpired) {
   Connected h(3);
   h.hold(10s);
   h.extend(2, 10s);
@@ -176,7 +176,7 @@ TEST(Release, is_owed_until_what_was_extended_late_has_expired) {
   EXPECT_LE(tried, 10s + drift(10s) + 20ms);
 }
 
-TEST(Release, is_owed_until_what_was_set_late_has_expired_though_extends_asked_for_less) {
+TEST(Release, IsOwedUntilWhatWasSetLateHasExpiredThoughExtendsAskedForLess) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -193,7 +193,7 @@ TEST(Release, is_owed_until_what_was_set_late_has_expired_though_extends_asked_f
   EXPECT_LE(tried, 10s + drift(10s) + 20ms);
 }
 
-TEST(Release, in_doubt_that_is_answered_with_errors_is_not_tried_for_ever) {
+TEST(Release, InDoubtThatIsAnsweredWithErrorsIsNotTriedForEver) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -211,7 +211,7 @@ TEST(Release, in_doubt_that_is_answered_with_errors_is_not_tried_for_ever) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Release, of_several_claims_that_do_not_fit_on_a_new_connection_is_never_forgotten) {
+TEST(Release, OfSeveralClaimsThatDoNotFitOnANewConnectionIsNeverForgotten) {
   Settings settings = Harness::settings_for(1);
   settings.max_unanswered = 2;
   Connected h(settings);
@@ -226,7 +226,7 @@ TEST(Release, of_several_claims_that_do_not_fit_on_a_new_connection_is_never_for
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Release, of_a_hold_waits_for_no_node_in_first_contact) {
+TEST(Release, OfAHoldWaitsForNoNodeInFirstContact) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -243,7 +243,7 @@ TEST(Release, of_a_hold_waits_for_no_node_in_first_contact) {
   EXPECT_EQ(h.answer(1, Reply::released), "failed #2 unavailable");
 }
 
-TEST(Release, whose_script_is_unknown_is_sent_in_full_once) {
+TEST(Release, WhoseScriptIsUnknownIsSentInFullOnce) {
   Connected h(1);
   h.hold(10s);
   h.release(2);
@@ -251,7 +251,7 @@ TEST(Release, whose_script_is_unknown_is_sent_in_full_once) {
   EXPECT_EQ(h.answer(0, Reply::released), "released #2");
 }
 
-TEST(Release, of_a_failed_attempt_whose_script_is_unknown_is_sent_in_full) {
+TEST(Release, OfAFailedAttemptWhoseScriptIsUnknownIsSentInFull) {
   Connected h(2);
   h.acquire(1, 10s);
   h.answer(0, Reply::granted);
@@ -261,7 +261,7 @@ TEST(Release, of_a_failed_attempt_whose_script_is_unknown_is_sent_in_full) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Release, is_sent_in_full_though_what_is_ahead_of_it_is_being_sent_in_full_too) {
+TEST(Release, IsSentInFullThoughWhatIsAheadOfItIsBeingSentInFullToo) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
   EXPECT_EQ(h.fenced(0, Reply::behind, 7000), "raise t1 7001 -> 0");
@@ -270,21 +270,21 @@ TEST(Release, is_sent_in_full_though_what_is_ahead_of_it_is_being_sent_in_full_t
   EXPECT_EQ(h.answer(0, Reply::script_missing), "release t1 in full -> 0");
 }
 
-TEST(ReleaseByToken, asks_all_nodes_and_needs_a_quorum_that_had_it) {
+TEST(ReleaseByToken, AsksAllNodesAndNeedsAQuorumThatHadIt) {
   Connected h(3);
   EXPECT_EQ(h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
   EXPECT_EQ(h.answer(0, Reply::released), "");
   EXPECT_EQ(h.answer(1, Reply::released), "released #1");
 }
 
-TEST(ReleaseByToken, of_a_token_without_a_majority_is_not_the_holders) {
+TEST(ReleaseByToken, OfATokenWithoutAMajorityIsNotTheHolders) {
   Connected h(3);
   h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")});
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   EXPECT_EQ(h.answer(1, Reply::taken), "failed #1 not_holder");
 }
 
-TEST(ReleaseByToken, that_reaches_too_few_is_unavailable_and_owed) {
+TEST(ReleaseByToken, ThatReachesTooFewIsUnavailableAndOwed) {
   Connected h(3);
   h.down(1);
   h.down(2);
@@ -294,7 +294,7 @@ TEST(ReleaseByToken, that_reaches_too_few_is_unavailable_and_owed) {
   EXPECT_EQ(h.up(2), "release abc -> 2");
 }
 
-TEST(ReleaseByToken, is_owed_to_a_node_whose_first_contact_fails) {
+TEST(ReleaseByToken, IsOwedToANodeWhoseFirstContactFails) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -306,7 +306,7 @@ TEST(ReleaseByToken, is_owed_to_a_node_whose_first_contact_fails) {
   EXPECT_EQ(h.up(2), "release abc -> 2");
 }
 
-TEST(ReleaseByToken, of_a_lease_that_was_handed_on_withdraws_its_set_from_late_nodes) {
+TEST(ReleaseByToken, OfALeaseThatWasHandedOnWithdrawsItsSetFromLateNodes) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -317,7 +317,7 @@ TEST(ReleaseByToken, of_a_lease_that_was_handed_on_withdraws_its_set_from_late_n
   EXPECT_EQ(h.up(2), "release t1 -> 2");
 }
 
-TEST(ReleaseByToken, does_not_wait_for_a_node_that_turns_out_to_be_a_replica) {
+TEST(ReleaseByToken, DoesNotWaitForANodeThatTurnsOutToBeAReplica) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -330,7 +330,7 @@ TEST(ReleaseByToken, does_not_wait_for_a_node_that_turns_out_to_be_a_replica) {
   EXPECT_EQ(h.step(replica), "failed #1 unavailable");
 }
 
-TEST(ReleaseByToken, asked_for_twice_in_first_contact_is_answered_twice) {
+TEST(ReleaseByToken, AskedForTwiceInFirstContactIsAnsweredTwice) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -349,7 +349,7 @@ ReleaseToken broken_for(Duration delay) {
   return event;
 }
 
-TEST(BreakWithDelay, is_a_request_of_its_own_and_remembered) {
+TEST(BreakWithDelay, IsARequestOfItsOwnAndRemembered) {
   Connected h(3);
   EXPECT_EQ(h.step(broken_for(5s)), "break abc -> 0 1 2");
   EXPECT_EQ(h.answer(0, Reply::script_missing), "break abc in full -> 0");
@@ -360,7 +360,7 @@ TEST(BreakWithDelay, is_a_request_of_its_own_and_remembered) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(BreakWithDelay, needs_a_quorum_that_keeps_everybody_out) {
+TEST(BreakWithDelay, NeedsAQuorumThatKeepsEverybodyOut) {
   for (const Duration delay : {Duration(0), Duration(5s)}) {
     Connected h(5);
     h.step(broken_for(delay));
@@ -372,7 +372,7 @@ TEST(BreakWithDelay, needs_a_quorum_that_keeps_everybody_out) {
   }
 }
 
-TEST(BreakWithDelay, of_a_token_that_a_majority_does_not_have_is_not_the_holders) {
+TEST(BreakWithDelay, OfATokenThatAMajorityDoesNotHaveIsNotTheHolders) {
   Connected h(3);
   h.step(broken_for(5s));
   EXPECT_EQ(h.answer(0, Reply::released), "write-audit abc -> 0");
@@ -380,7 +380,7 @@ TEST(BreakWithDelay, of_a_token_that_a_majority_does_not_have_is_not_the_holders
   EXPECT_EQ(h.answer(2, Reply::taken), "failed #1 not_holder");
 }
 
-TEST(BreakWithDelay, is_owed_to_nodes_that_are_down) {
+TEST(BreakWithDelay, IsOwedToNodesThatAreDown) {
   Connected h(3);
   h.down(2);
   EXPECT_EQ(h.step(broken_for(5s)), "break abc -> 0 1");
@@ -388,7 +388,7 @@ TEST(BreakWithDelay, is_owed_to_nodes_that_are_down) {
   EXPECT_EQ(h.up(2), "break abc -> 2");
 }
 
-TEST(BreakWithDelay, leaves_no_trace_in_the_next_release) {
+TEST(BreakWithDelay, LeavesNoTraceInTheNextRelease) {
   Connected h(3);
   h.step(broken_for(5s));
   h.answers({0, 1, 2}, Reply::released);
@@ -396,7 +396,7 @@ TEST(BreakWithDelay, leaves_no_trace_in_the_next_release) {
   EXPECT_EQ(h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
 }
 
-TEST(ExtendByToken, gives_the_key_back_only_after_a_quorum_has_shown_to_have_it) {
+TEST(ExtendByToken, GivesTheKeyBackOnlyAfterAQuorumHasShownToHaveIt) {
   Connected h(3);
   EXPECT_EQ(h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s}), "extend abc -> 0 1 2");
   EXPECT_EQ(h.answer(0, Reply::gone), "");
@@ -407,7 +407,7 @@ TEST(ExtendByToken, gives_the_key_back_only_after_a_quorum_has_shown_to_have_it)
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(ExtendByToken, repairs_a_straggler_too) {
+TEST(ExtendByToken, RepairsAStragglerToo) {
   Connected h(3);
   h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s});
   h.answers({1, 2}, Reply::extended);
@@ -415,7 +415,7 @@ TEST(ExtendByToken, repairs_a_straggler_too) {
   EXPECT_EQ(h.answer(0, Reply::gone), "extend-or-set abc -> 0");
 }
 
-TEST(ExtendByToken, repairs_nothing_behind_a_release_of_the_token) {
+TEST(ExtendByToken, RepairsNothingBehindAReleaseOfTheToken) {
   Connected h(3);
   h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s});
   h.answers({1, 2}, Reply::extended);
@@ -423,7 +423,7 @@ TEST(ExtendByToken, repairs_nothing_behind_a_release_of_the_token) {
   EXPECT_EQ(h.answer(0, Reply::gone), "");
 }
 
-TEST(ExtendByToken, of_several_resources_gives_back_all_of_them_or_none) {
+TEST(ExtendByToken, OfSeveralResourcesGivesBackAllOfThemOrNone) {
   Connected h(3);
   const std::vector<std::string> more{"s"};
   EXPECT_EQ(h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s, more}),
@@ -433,7 +433,7 @@ TEST(ExtendByToken, of_several_resources_gives_back_all_of_them_or_none) {
   EXPECT_EQ(h.answer(0, Reply::gone), "") << "the release of one of them is a release of it";
 }
 
-TEST(ReleaseByToken, of_several_resources_ends_an_extend_of_any_of_them) {
+TEST(ReleaseByToken, OfSeveralResourcesEndsAnExtendOfAnyOfThem) {
   Connected h(3);
   const std::vector<std::string> more{"s", "t"};
   h.step(ExtendToken{CallId{1}, "t", *Token::parse("abc"), 10s});
@@ -444,7 +444,7 @@ TEST(ReleaseByToken, of_several_resources_ends_an_extend_of_any_of_them) {
   EXPECT_EQ(h.answers({1, 2}, Reply::released), "released #2");
 }
 
-TEST(ExtendByToken, that_lost_repairs_nothing) {
+TEST(ExtendByToken, ThatLostRepairsNothing) {
   Connected h(3);
   h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s});
   h.answer(0, Reply::gone);
@@ -452,7 +452,7 @@ TEST(ExtendByToken, that_lost_repairs_nothing) {
   EXPECT_EQ(h.answer(2, Reply::extended), "");
 }
 
-TEST(ExtendByToken, that_lost_does_not_go_to_nodes_in_first_contact) {
+TEST(ExtendByToken, ThatLostDoesNotGoToNodesInFirstContact) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -462,7 +462,7 @@ TEST(ExtendByToken, that_lost_does_not_go_to_nodes_in_first_contact) {
   EXPECT_EQ(h.up(2), "");
 }
 
-TEST(ExtendByToken, that_comes_too_late_to_be_worth_anything_is_expired_and_repairs_nothing) {
+TEST(ExtendByToken, ThatComesTooLateToBeWorthAnythingIsExpiredAndRepairsNothing) {
   Connected h(3);
   h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 20ms});
   h.oversleep(18ms);
@@ -471,7 +471,7 @@ TEST(ExtendByToken, that_comes_too_late_to_be_worth_anything_is_expired_and_repa
   EXPECT_EQ(h.answer(2, Reply::gone), "");
 }
 
-TEST(ExtendByToken, through_an_outage_is_unavailable) {
+TEST(ExtendByToken, ThroughAnOutageIsUnavailable) {
   Connected h(3);
   h.down(0);
   h.down(1);
@@ -483,14 +483,14 @@ Adopt adoption(std::string_view group = {}) {
   return {CallId{1}, "r", *Token::parse("abc"), 10s, {}, group, {}, 0};
 }
 
-TEST(Adoption, makes_a_lease_of_what_a_quorum_still_has) {
+TEST(Adoption, MakesALeaseOfWhatAQuorumStillHas) {
   Connected h(3);
   EXPECT_EQ(h.step(adoption()), "extend abc -> 0 1 2");
   h.answer(0, Reply::extended);
   EXPECT_EQ(h.answer(1, Reply::extended), "acquired #1 until 9898ms");
 }
 
-TEST(Adoption, ends_on_all_nodes_because_another_call_may_have_repaired_them) {
+TEST(Adoption, EndsOnAllNodesBecauseAnotherCallMayHaveRepairedThem) {
   Connected h(3);
   Adopt event = adoption();
   event.renewal.max_renewals = 1;
@@ -503,14 +503,14 @@ TEST(Adoption, ends_on_all_nodes_because_another_call_may_have_repaired_them) {
   EXPECT_EQ(h.release(3), "failed #2 cancelled; release abc -> 0 1 2");
 }
 
-TEST(Adoption, of_what_is_gone_is_no_lease) {
+TEST(Adoption, OfWhatIsGoneIsNoLease) {
   Connected h(3);
   h.step(adoption());
   h.answer(0, Reply::gone);
   EXPECT_EQ(h.answer(1, Reply::gone), "failed #1 not_holder");
 }
 
-TEST(Adoption, of_a_hold_is_no_exclusive_lease) {
+TEST(Adoption, OfAHoldIsNoExclusiveLease) {
   Connected h(3);
   h.step(adoption());
   h.answer(0, Reply::extended, "", {}, Holds{2});
@@ -520,14 +520,14 @@ TEST(Adoption, of_a_hold_is_no_exclusive_lease) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Adoption, of_a_hold_as_a_hold_is_a_lease) {
+TEST(Adoption, OfAHoldAsAHoldIsALease) {
   Connected h(3);
   h.step(adoption("shared"));
   h.answer(0, Reply::extended, "", {}, Holds{2});
   EXPECT_EQ(h.answer(1, Reply::extended, "", {}, Holds{2}), "acquired #1 until 9898ms");
 }
 
-TEST(Inspect, is_answered_when_every_node_answered_or_failed) {
+TEST(Inspect, IsAnsweredWhenEveryNodeAnsweredOrFailed) {
   Connected h(3);
   EXPECT_EQ(h.step(Inspect{CallId{1}, "r"}), "inspect  -> 0 1 2");
   h.answer(0, Reply::found, "abc", 3s);
@@ -540,7 +540,7 @@ TEST(Inspect, is_answered_when_every_node_answered_or_failed) {
   EXPECT_EQ(round.vote(2).vote, Vote::unreachable);
 }
 
-TEST(Inspect, waits_for_nodes_in_first_contact) {
+TEST(Inspect, WaitsForNodesInFirstContact) {
   Harness h(2);
   h.tick();
   h.step(Inspect{CallId{1}, "r"});

@@ -204,7 +204,7 @@ class Exhaustive {
 
 class EveryOrderOfAnswers : public ::testing::TestWithParam<std::pair<std::size_t, std::size_t>> {};
 
-TEST_P(EveryOrderOfAnswers, decides_at_the_first_moment_and_releases_where_a_key_may_be) {
+TEST_P(EveryOrderOfAnswers, DecidesAtTheFirstMomentAndReleasesWhereAKeyMayBe) {
   const auto [nodes, quorum] = GetParam();
   Exhaustive exhaustive(nodes, quorum);
   exhaustive.every_assignment();

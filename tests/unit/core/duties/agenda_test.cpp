@@ -56,7 +56,7 @@ struct AgendaDuty : testing::Test {
   Agenda agenda{borrowed.now, borrowed.nodes};
 };
 
-TEST_F(AgendaDuty, lists_a_claim_once_until_it_is_handled) {
+TEST_F(AgendaDuty, ListsAClaimOnceUntilItIsHandled) {
   agenda.touch(claim);
   agenda.touch(claim);
   EXPECT_THAT(agenda.touched(), ElementsAre(claim.index));
@@ -66,7 +66,7 @@ TEST_F(AgendaDuty, lists_a_claim_once_until_it_is_handled) {
   EXPECT_THAT(agenda.touched(), ElementsAre(claim.index));
 }
 
-TEST_F(AgendaDuty, leaves_out_a_claim_of_which_the_answer_decides_nothing) {
+TEST_F(AgendaDuty, LeavesOutAClaimOfWhichTheAnswerDecidesNothing) {
   claim.round.record_grant(0, 1ms);
   EXPECT_THAT(touched_if_decided(), IsEmpty()) << "one of three";
   claim.unanswered = 0;
@@ -76,7 +76,7 @@ TEST_F(AgendaDuty, leaves_out_a_claim_of_which_the_answer_decides_nothing) {
   EXPECT_THAT(touched_if_decided(), ElementsAre(claim.index)) << "the round is won";
 }
 
-TEST_F(AgendaDuty, knows_for_each_task_what_may_decide_it) {
+TEST_F(AgendaDuty, KnowsForEachTaskWhatMayDecideIt) {
   EXPECT_FALSE(Agenda::may_be_decided(claim));
   claim.task = Claim::Task::fence;
   EXPECT_TRUE(Agenda::may_be_decided(claim)) << "an answer that is no vote may decide it";
@@ -92,7 +92,7 @@ TEST_F(AgendaDuty, knows_for_each_task_what_may_decide_it) {
   EXPECT_TRUE(Agenda::may_be_decided(claim));
 }
 
-TEST_F(AgendaDuty, has_an_attempt_due_at_its_deadline_and_a_call_by_token_never) {
+TEST_F(AgendaDuty, HasAnAttemptDueAtItsDeadlineAndACallByTokenNever) {
   EXPECT_EQ(due_after_retiming(), in(9s));
   claim.valid_until = in(5s);
   EXPECT_EQ(due_after_retiming(), in(5s)) << "one instant for each claim";
@@ -100,7 +100,7 @@ TEST_F(AgendaDuty, has_an_attempt_due_at_its_deadline_and_a_call_by_token_never)
   EXPECT_EQ(due_after_retiming(), std::nullopt);
 }
 
-TEST_F(AgendaDuty, has_a_lease_due_for_the_renewal_the_warning_and_the_deadline) {
+TEST_F(AgendaDuty, HasALeaseDueForTheRenewalTheWarningAndTheDeadline) {
   hold();
   EXPECT_EQ(due_after_retiming(), in(3s)) << "to renew it";
   claim.task = Claim::Task::extend;
@@ -113,7 +113,7 @@ TEST_F(AgendaDuty, has_a_lease_due_for_the_renewal_the_warning_and_the_deadline)
   EXPECT_EQ(due_after_retiming(), in(0s));
 }
 
-TEST_F(AgendaDuty, has_a_finished_claim_due_only_while_a_release_is_owed) {
+TEST_F(AgendaDuty, HasAFinishedClaimDueOnlyWhileAReleaseIsOwed) {
   claim.phase = Claim::Phase::cleaning_up;
   claim.keys.expires_by(in(9s));
   EXPECT_EQ(due_after_retiming(), std::nullopt);
@@ -126,7 +126,7 @@ TEST_F(AgendaDuty, has_a_finished_claim_due_only_while_a_release_is_owed) {
   EXPECT_EQ(due(), std::nullopt);
 }
 
-TEST_F(AgendaDuty, tells_acquisitions_from_claims_of_the_same_index) {
+TEST_F(AgendaDuty, TellsAcquisitionsFromClaimsOfTheSameIndex) {
   Acquisition& acquisition = acquisitions.make(CallId{1});
   ASSERT_EQ(acquisition.index, claim.index);
   agenda.retime(claim);

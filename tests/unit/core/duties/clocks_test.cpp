@@ -26,14 +26,14 @@ struct ClocksDuty : testing::Test {
   Clocks clocks{borrowed.settings, borrowed.now, borrowed.nodes, borrowed.outbox};
 };
 
-TEST_F(ClocksDuty, are_read_of_a_node_that_came_up) {
+TEST_F(ClocksDuty, AreReadOfANodeThatCameUp) {
   clocks.came_up(1);
   EXPECT_EQ(borrowed.asked(Verb::read_clock), NodeSet::of(1));
   EXPECT_EQ(shows(1, 0s), Shown::first);
   EXPECT_EQ(shows(1, 0s), Shown::as_before);
 }
 
-TEST_F(ClocksDuty, of_a_minority_that_step_are_wrong) {
+TEST_F(ClocksDuty, OfAMinorityThatStepAreWrong) {
   for (NodeIndex node = 0; node < 3; ++node) EXPECT_EQ(shows(node, 0s), Shown::first);
   borrowed.begin_step(1s);
   EXPECT_EQ(shows(0, 5s), Shown::opened);
@@ -56,7 +56,7 @@ TEST_F(ClocksDuty, of_a_minority_that_step_are_wrong) {
   EXPECT_FALSE(clocks.was_in_doubt_since(later(judged, 1ns)));
 }
 
-TEST_F(ClocksDuty, that_all_step_alike_say_that_ours_stood_still) {
+TEST_F(ClocksDuty, ThatAllStepAlikeSayThatOursStoodStill) {
   for (NodeIndex node = 0; node < 3; ++node) EXPECT_EQ(shows(node, 0s), Shown::first);
   borrowed.begin_step(1s);
   EXPECT_EQ(shows(0, 5s), Shown::opened);
@@ -69,21 +69,21 @@ TEST_F(ClocksDuty, that_all_step_alike_say_that_ours_stood_still) {
   EXPECT_EQ(borrowed.count<StoodStill>(), 1U);
 }
 
-TEST_F(ClocksDuty, that_may_not_be_read_cost_the_vote) {
+TEST_F(ClocksDuty, ThatMayNotBeReadCostTheVote) {
   EXPECT_FALSE(clocks.refused(0, "BUSY a script runs"));
   EXPECT_TRUE(clocks.refused(0, "NOPERM this user has no permissions"));
   EXPECT_FALSE(borrowed.nodes[0].ineligible().empty());
   EXPECT_EQ(borrowed.count<NodeExcluded>(), 1U);
 }
 
-TEST_F(ClocksDuty, come_with_the_keys_that_a_node_evicted) {
+TEST_F(ClocksDuty, ComeWithTheKeysThatANodeEvicted) {
   EXPECT_FALSE(clocks.evicted(2, 0));
   EXPECT_TRUE(clocks.evicted(2, 7));
   EXPECT_FALSE(borrowed.nodes[2].ineligible().empty());
   EXPECT_FALSE(clocks.evicted(2, 7));
 }
 
-TEST_F(ClocksDuty, have_a_node_say_its_policy_whose_number_of_evictions_was_reset) {
+TEST_F(ClocksDuty, HaveANodeSayItsPolicyWhoseNumberOfEvictionsWasReset) {
   ASSERT_TRUE(clocks.evicted(1, 7));
   borrowed.go_down(1);
   borrowed.come_up(1, "server1", 7);
@@ -92,7 +92,7 @@ TEST_F(ClocksDuty, have_a_node_say_its_policy_whose_number_of_evictions_was_rese
   EXPECT_TRUE(borrowed.nodes[1].role_check_due(borrowed.now));
 }
 
-TEST_F(ClocksDuty, take_a_number_that_fell_and_rose_for_evictions) {
+TEST_F(ClocksDuty, TakeANumberThatFellAndRoseForEvictions) {
   ASSERT_TRUE(clocks.evicted(1, 7));
   EXPECT_TRUE(clocks.evicted(1, 6));
   EXPECT_EQ(borrowed.nodes[1].evicted(), 6U);

@@ -27,12 +27,12 @@ struct ClosingDuty : testing::Test {
   Closing closing{borrowed.now, claims, borrowed.nodes, borrowed.outbox};
 };
 
-TEST_F(ClosingDuty, has_no_deadline_before_it_has_begun) {
+TEST_F(ClosingDuty, HasNoDeadlineBeforeItHasBegun) {
   EXPECT_FALSE(closing.has_begun());
   EXPECT_EQ(closing.deadline(), never);
 }
 
-TEST_F(ClosingDuty, waits_shortly_for_nodes_and_until_its_limit_for_answers) {
+TEST_F(ClosingDuty, WaitsShortlyForNodesAndUntilItsLimitForAnswers) {
   closing.begin(10s);
   EXPECT_EQ(closing.deadline() - borrowed.now, 100ms);
   EXPECT_TRUE(closing.must_wait({}, true)) << "a node may become a member yet";
@@ -47,7 +47,7 @@ TEST_F(ClosingDuty, waits_shortly_for_nodes_and_until_its_limit_for_answers) {
   EXPECT_EQ(closing.deadline(), never);
 }
 
-TEST_F(ClosingDuty, does_not_wait_long_for_a_node_that_is_only_to_forget_the_name) {
+TEST_F(ClosingDuty, DoesNotWaitLongForANodeThatIsOnlyToForgetTheName) {
   borrowed.outbox.send(NodeSet::of(1), Stamp(Verb::write_name));
   closing.begin(10s);
   EXPECT_TRUE(must_wait(NodeSet::of(1)));
@@ -56,7 +56,7 @@ TEST_F(ClosingDuty, does_not_wait_long_for_a_node_that_is_only_to_forget_the_nam
   EXPECT_TRUE(must_wait()) << "it is something else";
 }
 
-TEST_F(ClosingDuty, waits_for_what_is_owed_and_reports_what_was_not_delivered) {
+TEST_F(ClosingDuty, WaitsForWhatIsOwedAndReportsWhatWasNotDelivered) {
   owed_to(2);
   closing.begin(10s);
   EXPECT_TRUE(must_wait());
@@ -69,7 +69,7 @@ TEST_F(ClosingDuty, waits_for_what_is_owed_and_reports_what_was_not_delivered) {
   EXPECT_EQ(report.left, 9s);
 }
 
-TEST_F(ClosingDuty, gives_up_a_node_that_ends_one_connection_after_the_other) {
+TEST_F(ClosingDuty, GivesUpANodeThatEndsOneConnectionAfterTheOther) {
   owed_to(2);
   closing.dropped(2);
   closing.begin(10s);

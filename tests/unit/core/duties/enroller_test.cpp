@@ -93,7 +93,7 @@ struct EnrollerDuty : testing::Test {
   std::string text_;
 };
 
-TEST_F(EnrollerDuty, leaves_nodes_as_they_are_until_a_lock_is_wanted) {
+TEST_F(EnrollerDuty, LeavesNodesAsTheyAreUntilALockIsWanted) {
   mark(0);
   enroller.end_step();
   EXPECT_EQ(borrowed.count<Request>(), 0U);
@@ -105,7 +105,7 @@ TEST_F(EnrollerDuty, leaves_nodes_as_they_are_until_a_lock_is_wanted) {
   EXPECT_EQ(written(), NodeSet::of(0));
 }
 
-TEST_F(EnrollerDuty, writes_one_node_after_the_other_once_the_readings_confirm_it) {
+TEST_F(EnrollerDuty, WritesOneNodeAfterTheOtherOnceTheReadingsConfirmIt) {
   begin_with(2);
   enroller.end_step();
   EXPECT_EQ(read(), NodeSet::of(2));
@@ -127,7 +127,7 @@ TEST_F(EnrollerDuty, writes_one_node_after_the_other_once_the_readings_confirm_i
   EXPECT_EQ(written(), NodeSet::of(1));
 }
 
-TEST_F(EnrollerDuty, reports_a_node_without_a_vote_once_nothing_is_done_about_it) {
+TEST_F(EnrollerDuty, ReportsANodeWithoutAVoteOnceNothingIsDoneAboutIt) {
   begin_with(2);
   enroller.end_step();
   EXPECT_EQ(reported(), NodeSet()) << "it is about to be taken back";
@@ -139,7 +139,7 @@ TEST_F(EnrollerDuty, reports_a_node_without_a_vote_once_nothing_is_done_about_it
   EXPECT_EQ(reported(), NodeSet()) << "once";
 }
 
-TEST_F(EnrollerDuty, reports_no_node_that_is_on_its_way_to_have_a_vote) {
+TEST_F(EnrollerDuty, ReportsNoNodeThatIsOnItsWayToHaveAVote) {
   begin_with(0);
   enroller.end_step();
   answer_written(0, text_to_write());
@@ -150,7 +150,7 @@ TEST_F(EnrollerDuty, reports_no_node_that_is_on_its_way_to_have_a_vote) {
   EXPECT_EQ(written(), NodeSet::of(1));
 }
 
-TEST_F(EnrollerDuty, writes_a_node_that_refused_again_after_a_second) {
+TEST_F(EnrollerDuty, WritesANodeThatRefusedAgainAfterASecond) {
   begin_taking_back();
   begin_step();
   enroller.refused(1);
@@ -175,7 +175,7 @@ TEST_F(EnrollerDuty, writes_a_node_that_refused_again_after_a_second) {
   EXPECT_EQ(enroller.deadline(), never) << "who closes waits for nothing";
 }
 
-TEST_F(EnrollerDuty, asks_a_node_that_went_anew_when_it_is_back) {
+TEST_F(EnrollerDuty, AsksANodeThatWentAnewWhenItIsBack) {
   const auto comes_back = [this](NodeIndex node) {
     borrowed.go_down(node);
     enroller.dropped(node);
@@ -195,7 +195,7 @@ TEST_F(EnrollerDuty, asks_a_node_that_went_anew_when_it_is_back) {
   EXPECT_EQ(written(), NodeSet::of(0));
 }
 
-TEST_F(EnrollerDuty, waits_before_it_replaces_what_another_client_has_begun) {
+TEST_F(EnrollerDuty, WaitsBeforeItReplacesWhatAnotherClientHasBegun) {
   begin_with(0);
   Marker theirs = borrowed.marker_of(0, State::opening);
   theirs.members = {"proxy0", "proxy1", "proxy2"};
@@ -217,7 +217,7 @@ TEST_F(EnrollerDuty, waits_before_it_replaces_what_another_client_has_begun) {
   EXPECT_EQ(written(), NodeSet::of(0));
 }
 
-TEST_F(EnrollerDuty, keeps_the_votes_of_a_member_only_if_nobody_else_has_written_it) {
+TEST_F(EnrollerDuty, KeepsTheVotesOfAMemberOnlyIfNobodyElseHasWrittenIt) {
   begin_taking_back();
   const Enroller::Written by_us = answer_written(0, text_to_write());
   EXPECT_FALSE(by_us.changed);
@@ -229,7 +229,7 @@ TEST_F(EnrollerDuty, keeps_the_votes_of_a_member_only_if_nobody_else_has_written
       << "it may have forgotten, and be a member again";
 }
 
-TEST_F(EnrollerDuty, believes_another_client_that_was_first_unless_it_is_another_server) {
+TEST_F(EnrollerDuty, BelievesAnotherClientThatWasFirstUnlessItIsAnotherServer) {
   begin_with(0);
   enroller.end_step();
   Marker other = borrowed.marker_of(0);
@@ -249,7 +249,7 @@ TEST_F(EnrollerDuty, believes_another_client_that_was_first_unless_it_is_another
   EXPECT_TRUE(answer_written(0, format_marker(other)).changed);
 }
 
-TEST_F(EnrollerDuty, has_nodes_marked_that_nobody_has_met_for_a_client_that_wants_locks) {
+TEST_F(EnrollerDuty, HasNodesMarkedThatNobodyHasMetForAClientThatWantsLocks) {
   begin_with(3);
   borrowed.nodes[2].take_marker("", borrowed.now, true);
   EXPECT_TRUE(enroller.may_mark(2));
@@ -270,7 +270,7 @@ TEST_F(EnrollerDuty, has_nodes_marked_that_nobody_has_met_for_a_client_that_want
   EXPECT_FALSE(enroller.is_to_be_marked(2));
 }
 
-TEST_F(EnrollerDuty, learns_members_that_the_settings_do_not_name) {
+TEST_F(EnrollerDuty, LearnsMembersThatTheSettingsDoNotName) {
   begin_with(3);
   for (NodeIndex node = 0; node < 3; ++node) {
     Marker marker = borrowed.marker_of(node);
@@ -284,7 +284,7 @@ TEST_F(EnrollerDuty, learns_members_that_the_settings_do_not_name) {
   EXPECT_EQ(borrowed.count<NodeLearned>(), 0U);
 }
 
-TEST_F(EnrollerDuty, has_markers_read_now_and_then_that_no_vote_would_show) {
+TEST_F(EnrollerDuty, HasMarkersReadNowAndThenThatNoVoteWouldShow) {
   begin_with(2);
   enroller.end_step();
   begin_step(10s);
@@ -292,7 +292,7 @@ TEST_F(EnrollerDuty, has_markers_read_now_and_then_that_no_vote_would_show) {
   EXPECT_TRUE(borrowed.nodes[2].marker_look_due(borrowed.now)) << "it is asked for none";
 }
 
-TEST_F(EnrollerDuty, goes_on_for_a_client_that_closes_if_one_more_node_could_open_it) {
+TEST_F(EnrollerDuty, GoesOnForAClientThatClosesIfOneMoreNodeCouldOpenIt) {
   begin_with(0);
   EXPECT_FALSE(enroller.may_still_enrol()) << "nobody is being connected to";
   borrowed.outbox.send(NodeSet::of(2), Stamp(Verb::read_clock));

@@ -37,7 +37,7 @@ struct FencingTokensDuty : testing::Test {
   Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
 };
 
-TEST_F(FencingTokensDuty, are_numbers_that_a_quorum_acknowledged) {
+TEST_F(FencingTokensDuty, AreNumbersThatAQuorumAcknowledged) {
   EXPECT_EQ(number(), 1'000'000'000U);
   EXPECT_FALSE(answered(0, Reply::granted, number()));
   EXPECT_EQ(FencingTokens::judge(claim), Verdict::first_round);
@@ -45,7 +45,7 @@ TEST_F(FencingTokensDuty, are_numbers_that_a_quorum_acknowledged) {
   EXPECT_EQ(FencingTokens::judge(claim), Verdict::acknowledged);
 }
 
-TEST_F(FencingTokensDuty, are_raised_above_all_that_nodes_have) {
+TEST_F(FencingTokensDuty, AreRaisedAboveAllThatNodesHave) {
   const std::uint64_t first = number();
   answered(0, Reply::granted, first);
   answered(1, Reply::behind, first + 5);
@@ -61,7 +61,7 @@ TEST_F(FencingTokensDuty, are_raised_above_all_that_nodes_have) {
   EXPECT_EQ(FencingTokens::judge(claim), Verdict::acknowledged);
 }
 
-TEST_F(FencingTokensDuty, prune_with_the_first_number_of_a_connection) {
+TEST_F(FencingTokensDuty, PruneWithTheFirstNumberOfAConnection) {
   tokens.prune(NodeSet::first(2));
   EXPECT_EQ(borrowed.asked(Verb::prune_fencing_numbers), NodeSet::first(2));
   borrowed.begin_step();

@@ -36,7 +36,7 @@ struct RestDuty : testing::Test {
   IdleLeases idle_leases{settings, claims};
 };
 
-TEST_F(RestDuty, gives_work_to_a_claim_that_has_none) {
+TEST_F(RestDuty, GivesWorkToAClaimThatHasNone) {
   Claim& claim = awake();
   ASSERT_TRUE(claim.work);
   claim.work->requests.push_back(CallId{1});
@@ -44,7 +44,7 @@ TEST_F(RestDuty, gives_work_to_a_claim_that_has_none) {
   EXPECT_EQ(claim.work->requests.size(), 1U) << "it has some already";
 }
 
-TEST_F(RestDuty, puts_the_work_of_idle_leases_away_when_there_are_more_than_may_keep_it) {
+TEST_F(RestDuty, PutsTheWorkOfIdleLeasesAwayWhenThereAreMoreThanMayKeepIt) {
   Claim& first = lease();
   idle_leases.note_idle(first);
   idle_leases.note_idle(first);
@@ -62,7 +62,7 @@ TEST_F(RestDuty, puts_the_work_of_idle_leases_away_when_there_are_more_than_may_
   EXPECT_EQ(first.round.vote(1).vote, Vote::granted);
 }
 
-TEST_F(RestDuty, leaves_its_work_to_a_claim_of_which_something_is_under_way) {
+TEST_F(RestDuty, LeavesItsWorkToAClaimOfWhichSomethingIsUnderWay) {
   Claim& busy = lease();
   Claim& second = lease();
   busy.unanswered = 1;
@@ -83,7 +83,7 @@ TEST_F(RestDuty, leaves_its_work_to_a_claim_of_which_something_is_under_way) {
   EXPECT_FALSE(busy.work) << "it is idle again";
 }
 
-TEST_F(RestDuty, hands_work_from_claim_to_claim_as_good_as_new) {
+TEST_F(RestDuty, HandsWorkFromClaimToClaimAsGoodAsNew) {
   Claim& first = lease();
   make_long(first);
   first.work->requests.push_back(CallId{1});
@@ -98,7 +98,7 @@ TEST_F(RestDuty, hands_work_from_claim_to_claim_as_good_as_new) {
   EXPECT_EQ(next.round.round_trip(1), 1ms) << "its round has votes again";
 }
 
-TEST_F(RestDuty, keeps_no_more_spare_work_than_can_be_under_way_at_once) {
+TEST_F(RestDuty, KeepsNoMoreSpareWorkThanCanBeUnderWayAtOnce) {
   Claim& first = lease();
   Claim& second = lease();
   for (Claim* const claim : {&first, &second}) {

@@ -36,7 +36,7 @@ struct KeyNotesDuty : testing::Test, BorrowedForClaims {
   }
 };
 
-TEST_F(KeyNotesDuty, note_where_the_key_is_and_whether_it_is_a_vote) {
+TEST_F(KeyNotesDuty, NoteWhereTheKeyIsAndWhetherItIsAVote) {
   quarantine(1);
   TrackedKeys::Entry& tracked = tracking.resources().use("resource");
   Claim& claim = asked_attempt();
@@ -64,7 +64,7 @@ TEST_F(KeyNotesDuty, note_where_the_key_is_and_whether_it_is_a_vote) {
   EXPECT_TRUE(third.keys.present().has(0)) << "the extend that is under way may set it there";
 }
 
-TEST_F(KeyNotesDuty, add_to_the_basis_of_a_lease_the_nodes_that_granted_late) {
+TEST_F(KeyNotesDuty, AddToTheBasisOfALeaseTheNodesThatGrantedLate) {
   Claim& claim = asked_attempt();
   hold(claim);
   set(claim, 0, Reply::granted);
@@ -76,7 +76,7 @@ TEST_F(KeyNotesDuty, add_to_the_basis_of_a_lease_the_nodes_that_granted_late) {
   EXPECT_EQ(claim.lease().basis.nodes, NodeSet::of(0));
 }
 
-TEST_F(KeyNotesDuty, forget_the_vote_of_a_node_that_does_not_say_that_it_kept_the_key) {
+TEST_F(KeyNotesDuty, ForgetTheVoteOfANodeThatDoesNotSayThatItKeptTheKey) {
   Claim& claim = extended();
   extend(claim, 0, Reply::extended);
   extend(claim, 1, Reply::error);
@@ -100,7 +100,7 @@ TEST_F(KeyNotesDuty, forget_the_vote_of_a_node_that_does_not_say_that_it_kept_th
   EXPECT_FALSE(third.keys.votes().has(0)) << "the node may have set it in its quarantine";
 }
 
-TEST_F(KeyNotesDuty, keep_the_other_resources_in_mind_when_a_node_has_lost_one_of_several) {
+TEST_F(KeyNotesDuty, KeepTheOtherResourcesInMindWhenANodeHasLostOneOfSeveral) {
   const std::vector<std::string> others{"another resource"};
   Claim& claim = extended();
   claim.set_more_resources(others);
@@ -110,7 +110,7 @@ TEST_F(KeyNotesDuty, keep_the_other_resources_in_mind_when_a_node_has_lost_one_o
   EXPECT_EQ(claim.keys.present(), NodeSet::first(3)) << "to be released";
 }
 
-TEST_F(KeyNotesDuty, give_the_key_back_to_a_node_that_lost_it_while_the_lease_lasts) {
+TEST_F(KeyNotesDuty, GiveTheKeyBackToANodeThatLostItWhileTheLeaseLasts) {
   const auto asked_after_a_straggler = [this](auto&& change) {
     Claim& claim = extended();
     for (NodeIndex node = 0; node < 2; ++node) claim.round.record_grant(node, 1ms);
@@ -140,7 +140,7 @@ TEST_F(KeyNotesDuty, give_the_key_back_to_a_node_that_lost_it_while_the_lease_la
   EXPECT_EQ(asked_after_a_straggler(one_of_several), NodeSet());
 }
 
-TEST_F(KeyNotesDuty, ask_next_on_that_node_for_what_its_answer_calls_for) {
+TEST_F(KeyNotesDuty, AskNextOnThatNodeForWhatItsAnswerCallsFor) {
   SpecialTerms terms;
   terms.orphan_ttl = 30s;
   Claim& claim = asked_attempt(terms);
@@ -176,7 +176,7 @@ TEST_F(KeyNotesDuty, ask_next_on_that_node_for_what_its_answer_calls_for) {
   EXPECT_EQ(fenced.fencing()->asked, NodeSet::of(1)) << "its answer is waited for";
 }
 
-TEST_F(KeyNotesDuty, pass_on_that_a_release_was_executed) {
+TEST_F(KeyNotesDuty, PassOnThatAReleaseWasExecuted) {
   Claim& broken = begun(Claim::Purpose::release);
   broken.by_operator = true;
   broken.keys.assume_present(nodes.all());
@@ -196,7 +196,7 @@ TEST_F(KeyNotesDuty, pass_on_that_a_release_was_executed) {
   EXPECT_EQ(asked(Verb::write_audit), NodeSet::first(2)) << "no operator did it";
 }
 
-TEST_F(KeyNotesDuty, tell_the_acquisition_what_was_in_its_way) {
+TEST_F(KeyNotesDuty, TellTheAcquisitionWhatWasInItsWay) {
   Claim& claim = asked_attempt();
   set(claim, 0, Reply::taken, "another");
   EXPECT_FALSE(acquisition_of(claim).by_script);

@@ -19,7 +19,7 @@ struct MarkerProofDuty : testing::Test {
   MarkerProof proof{borrowed.settings, borrowed.nodes, borrowed.outbox};
 };
 
-TEST_F(MarkerProofDuty, reads_one_marker_a_turn_of_each_node_that_was_asked_for_votes) {
+TEST_F(MarkerProofDuty, ReadsOneMarkerATurnOfEachNodeThatWasAskedForVotes) {
   proof.sent(Verb::set, NodeSet::first(2));
   proof.sent(Verb::set, NodeSet::of(1));
   proof.sent(Verb::inspect, NodeSet::of(2));
@@ -32,7 +32,7 @@ TEST_F(MarkerProofDuty, reads_one_marker_a_turn_of_each_node_that_was_asked_for_
   EXPECT_TRUE(borrowed.commands.empty());
 }
 
-TEST_F(MarkerProofDuty, reads_the_floor_behind_short_votes_and_nothing_of_a_node_that_went) {
+TEST_F(MarkerProofDuty, ReadsTheFloorBehindShortVotesAndNothingOfANodeThatWent) {
   proof.sent(Verb::set_fenced_short, NodeSet::first(2));
   proof.sent(Verb::set, NodeSet::first(3));
   proof.dropped(1);
@@ -41,7 +41,7 @@ TEST_F(MarkerProofDuty, reads_the_floor_behind_short_votes_and_nothing_of_a_node
   EXPECT_EQ(borrowed.asked(Verb::read_marker), NodeSet::of(2));
 }
 
-TEST_F(MarkerProofDuty, confirms_what_came_before_the_known_marker) {
+TEST_F(MarkerProofDuty, ConfirmsWhatCameBeforeTheKnownMarker) {
   std::array<PlainYes, 3> plain_yeses{};
   plain_yeses[0].stamp.verb = Verb::set;
   plain_yeses[1].reply = Reply::marker;

@@ -26,7 +26,7 @@ struct MeterDuty : testing::Test {
   Meter meter{borrowed.settings, borrowed.nodes};
 };
 
-TEST_F(MeterDuty, counts_calls_by_how_they_end_and_those_that_wait_until_then) {
+TEST_F(MeterDuty, CountsCallsByHowTheyEndAndThoseThatWaitUntilThen) {
   acquisition.began = borrowed.now;
   acquisition.is_waiting = true;
   meter.wait_began();
@@ -50,7 +50,7 @@ TEST_F(MeterDuty, counts_calls_by_how_they_end_and_those_that_wait_until_then) {
   EXPECT_EQ(acquires.limit_reached, 1U);
 }
 
-TEST_F(MeterDuty, counts_a_vote_by_what_the_answer_was_worth) {
+TEST_F(MeterDuty, CountsAVoteByWhatTheAnswerWasWorth) {
   claim.keys.voted(0);
   count(0, Reply::granted);
   count(0, Reply::behind);
@@ -67,7 +67,7 @@ TEST_F(MeterDuty, counts_a_vote_by_what_the_answer_was_worth) {
   EXPECT_EQ(of(2).round_trips.sum, 2ms);
 }
 
-TEST_F(MeterDuty, counts_votes_of_nodes_that_did_not_answer_without_a_round_trip) {
+TEST_F(MeterDuty, CountsVotesOfNodesThatDidNotAnswerWithoutARoundTrip) {
   Answer none;
   none.node = 1;
   none.reply = Reply::failed;
@@ -79,7 +79,7 @@ TEST_F(MeterDuty, counts_votes_of_nodes_that_did_not_answer_without_a_round_trip
   EXPECT_EQ(of(1).round_trips.count(), 0U);
 }
 
-TEST_F(MeterDuty, tells_leases_apart_by_how_their_acquire_came_to_them) {
+TEST_F(MeterDuty, TellsLeasesApartByHowTheirAcquireCameToThem) {
   acquisition.by_notification = true;
   meter.granted(acquisition, claim, borrowed.now);
   acquisition.by_notification = false;
@@ -93,7 +93,7 @@ TEST_F(MeterDuty, tells_leases_apart_by_how_their_acquire_came_to_them) {
   EXPECT_EQ(report().fenced_in_more_rounds, 2U);
 }
 
-TEST_F(MeterDuty, shows_the_nodes_as_they_are_at_that_instant) {
+TEST_F(MeterDuty, ShowsTheNodesAsTheyAreAtThatInstant) {
   meter.connected(0);
   EXPECT_EQ(of(0).reconnects, 0U) << "the first connection is none";
   meter.connected(0);

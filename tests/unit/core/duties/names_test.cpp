@@ -12,7 +12,7 @@ struct NamesDuty : testing::Test {
   Names names{borrowed.settings, borrowed.now, borrowed.nodes, borrowed.outbox};
 };
 
-TEST_F(NamesDuty, writes_the_name_once_and_again_for_a_longer_lease) {
+TEST_F(NamesDuty, WritesTheNameOnceAndAgainForALongerLease) {
   names.write(NodeSet::of(0));
   names.write(NodeSet::first(2));
   EXPECT_EQ(borrowed.asked(Verb::write_name), NodeSet::first(2));
@@ -27,7 +27,7 @@ TEST_F(NamesDuty, writes_the_name_once_and_again_for_a_longer_lease) {
   EXPECT_EQ(names.kept(), 4h);
 }
 
-TEST_F(NamesDuty, writes_it_again_where_it_was_written_and_not_refused) {
+TEST_F(NamesDuty, WritesItAgainWhereItWasWrittenAndNotRefused) {
   names.write(NodeSet::first(2));
   Answer refusal;
   refusal.node = 1;
@@ -39,7 +39,7 @@ TEST_F(NamesDuty, writes_it_again_where_it_was_written_and_not_refused) {
   EXPECT_EQ(borrowed.asked(Verb::write_name), NodeSet::of(0));
 }
 
-TEST_F(NamesDuty, forgets_it_where_nodes_have_it_unless_a_lease_stays) {
+TEST_F(NamesDuty, ForgetsItWhereNodesHaveItUnlessALeaseStays) {
   names.write(NodeSet::first(2));
   borrowed.begin_step();
   names.came_up(1);

@@ -31,7 +31,7 @@ struct ObserversDuty : testing::Test {
                       tracking.resources(), timers,       borrowed.outbox};
 };
 
-TEST_F(ObserversDuty, share_one_inspection) {
+TEST_F(ObserversDuty, ShareOneInspection) {
   Observation* const observation = add(1);
   ASSERT_NE(observation, nullptr);
   Claim& claim = inspection();
@@ -45,7 +45,7 @@ TEST_F(ObserversDuty, share_one_inspection) {
   EXPECT_EQ(observers.due(TimerHeap::index_of(timers.top()->key)), observation);
 }
 
-TEST_F(ObserversDuty, inspect_when_a_quorum_has_changed) {
+TEST_F(ObserversDuty, InspectWhenAQuorumHasChanged) {
   Observation* const observation = add(1);
   Claim& claim = inspection();
   observers.begin(*observation, claim);
@@ -56,7 +56,7 @@ TEST_F(ObserversDuty, inspect_when_a_quorum_has_changed) {
   EXPECT_EQ(changed(1), observation);
 }
 
-TEST_F(ObserversDuty, that_stop_are_notified_and_their_timer_goes) {
+TEST_F(ObserversDuty, ThatStopAreNotifiedAndTheirTimerGoes) {
   Observation* const observation = add(1);
   Claim& claim = inspection();
   claim.work->requests.push_back(CallId{1});

@@ -40,7 +40,7 @@ struct OwedReleasesDuty : testing::Test, BorrowedForClaims {
   [[nodiscard]] Instant due() const { return agenda.timers().top()->at; }
 };
 
-TEST_F(OwedReleasesDuty, asks_each_node_that_may_have_the_key_as_soon_as_it_can) {
+TEST_F(OwedReleasesDuty, AsksEachNodeThatMayHaveTheKeyAsSoonAsItCan) {
   go_down(2);
   Claim& claim = attempt();
   claim.keys.assume_present(nodes.all());
@@ -66,7 +66,7 @@ TEST_F(OwedReleasesDuty, asks_each_node_that_may_have_the_key_as_soon_as_it_can)
   EXPECT_TRUE(claim.touched) << "nothing may be owed any more";
 }
 
-TEST_F(OwedReleasesDuty, leave_the_rest_of_an_interval_on_every_node) {
+TEST_F(OwedReleasesDuty, LeaveTheRestOfAnIntervalOnEveryNode) {
   Claim& claim = lease(interval());
   claim.keys.absent(1);
   claim.keys.absent(2);
@@ -84,7 +84,7 @@ TEST_F(OwedReleasesDuty, leave_the_rest_of_an_interval_on_every_node) {
   EXPECT_TRUE(claim.keys.clean());
 }
 
-TEST_F(OwedReleasesDuty, takes_the_key_from_a_node_that_grants_when_nobody_wants_it_any_more) {
+TEST_F(OwedReleasesDuty, TakesTheKeyFromANodeThatGrantsWhenNobodyWantsItAnyMore) {
   Claim& claim = attempt();
   sender.send(claim, Verb::set, nodes.all());
   owed_releases.written(claim, 0);
@@ -109,7 +109,7 @@ TEST_F(OwedReleasesDuty, takes_the_key_from_a_node_that_grants_when_nobody_wants
   EXPECT_EQ(last_request().terms.ticket, std::nullopt) << "a later attempt queues it by itself";
 }
 
-TEST_F(OwedReleasesDuty, asks_again_after_an_answer_that_leaves_the_key_there) {
+TEST_F(OwedReleasesDuty, AsksAgainAfterAnAnswerThatLeavesTheKeyThere) {
   Claim& claim = released(ended());
   for (NodeIndex node = 0; node < 3; ++node) static_cast<void>(answer(node, Reply::taken));
   answer_release(claim, 0, Reply::taken);
@@ -124,7 +124,7 @@ TEST_F(OwedReleasesDuty, asks_again_after_an_answer_that_leaves_the_key_there) {
   EXPECT_TRUE(held.keys.clean()) << "the lease goes on";
 }
 
-TEST_F(OwedReleasesDuty, notes_how_many_others_hold_what_was_shared) {
+TEST_F(OwedReleasesDuty, NotesHowManyOthersHoldWhatWasShared) {
   const auto holds_left_of = [this](const SpecialTerms& terms) {
     Claim& claim = released(lease(terms));
     for (const std::uint32_t count : {1U, 2U, 0U}) {
@@ -140,7 +140,7 @@ TEST_F(OwedReleasesDuty, notes_how_many_others_hold_what_was_shared) {
   EXPECT_EQ(holds_left_of({}), std::nullopt) << "those hold what was ours before";
 }
 
-TEST_F(OwedReleasesDuty, waits_for_the_expiry_where_a_replica_cannot_write_any_more) {
+TEST_F(OwedReleasesDuty, WaitsForTheExpiryWhereAReplicaCannotWriteAnyMore) {
   Claim& claim = released(ended());
   static_cast<void>(answer(0, Reply::failed));
   claim.keys.write_unanswered(0);
@@ -161,7 +161,7 @@ TEST_F(OwedReleasesDuty, waits_for_the_expiry_where_a_replica_cannot_write_any_m
   EXPECT_EQ(due(), gone_by(now, settings.max_ttl));
 }
 
-TEST_F(OwedReleasesDuty, sends_a_release_after_a_set_that_nobody_will_count) {
+TEST_F(OwedReleasesDuty, SendsAReleaseAfterASetThatNobodyWillCount) {
   Claim& attempted = attempt();
   Claim& held = attempt();
   Claim& answered = attempt();

@@ -49,7 +49,7 @@ struct QueueWatchDuty : testing::Test {
   QueueWatch watch{borrowed.settings, queues, wait_queue, borrowed.outbox};
 };
 
-TEST_F(QueueWatchDuty, tells_that_nobody_waits_once_a_quorum_of_nodes_has_said_so) {
+TEST_F(QueueWatchDuty, TellsThatNobodyWaitsOnceAQuorumOfNodesHasSaidSo) {
   EXPECT_EQ(borrowed.asked(Verb::track), NodeSet::first(3));
   answer(0, Reply::gone);
   EXPECT_THAT(reported(), IsEmpty()) << "one of three is none";
@@ -59,7 +59,7 @@ TEST_F(QueueWatchDuty, tells_that_nobody_waits_once_a_quorum_of_nodes_has_said_s
   EXPECT_THAT(reported(), IsEmpty()) << "that is no news";
 }
 
-TEST_F(QueueWatchDuty, tells_that_somebody_waits_if_one_node_says_so) {
+TEST_F(QueueWatchDuty, TellsThatSomebodyWaitsIfOneNodeSaysSo) {
   answer(2, Reply::taken);
   EXPECT_THAT(reported(), ElementsAre(OtherClients::waiting));
   answer(0, Reply::gone);
@@ -68,7 +68,7 @@ TEST_F(QueueWatchDuty, tells_that_somebody_waits_if_one_node_says_so) {
   EXPECT_TRUE(wait_queue.is_contended("resource")) << "our next attempt queues after them";
 }
 
-TEST_F(QueueWatchDuty, takes_a_change_for_a_client_that_waits_until_the_node_has_answered) {
+TEST_F(QueueWatchDuty, TakesAChangeForAClientThatWaitsUntilTheNodeHasAnswered) {
   nobody_waits();
   watch.changed({1, Tracked::queue, "resource"});
   EXPECT_EQ(borrowed.asked(Verb::track), NodeSet::of(1));
@@ -77,7 +77,7 @@ TEST_F(QueueWatchDuty, takes_a_change_for_a_client_that_waits_until_the_node_has
   EXPECT_THAT(reported(), ElementsAre(OtherClients::none));
 }
 
-TEST_F(QueueWatchDuty, counts_acquisitions_of_this_client_which_no_node_notifies_it_of) {
+TEST_F(QueueWatchDuty, CountsAcquisitionsOfThisClientWhichNoNodeNotifiesItOf) {
   nobody_waits();
   Acquisition& acquisition = acquisitions.take();
   acquisition.terms.resource = "resource";
@@ -87,7 +87,7 @@ TEST_F(QueueWatchDuty, counts_acquisitions_of_this_client_which_no_node_notifies
   EXPECT_THAT(reported(), ElementsAre(OtherClients::waiting));
 }
 
-TEST_F(QueueWatchDuty, knows_nothing_any_more_without_a_quorum) {
+TEST_F(QueueWatchDuty, KnowsNothingAnyMoreWithoutAQuorum) {
   nobody_waits();
   queues.dropped(0);
   watch.node_dropped();
@@ -97,7 +97,7 @@ TEST_F(QueueWatchDuty, knows_nothing_any_more_without_a_quorum) {
   EXPECT_THAT(reported(), ElementsAre(OtherClients::unknown));
 }
 
-TEST_F(QueueWatchDuty, tells_nothing_of_a_lease_that_ended) {
+TEST_F(QueueWatchDuty, TellsNothingOfALeaseThatEnded) {
   watch.begin(lease);
   nobody_waits();
   watch.end(lease);

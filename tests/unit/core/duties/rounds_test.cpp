@@ -30,7 +30,7 @@ struct RoundsDuty : testing::Test, BorrowedForClaims {
   [[nodiscard]] NodeMetrics metrics(NodeIndex node) const { return meter.report(now).nodes[node]; }
 };
 
-TEST_F(RoundsDuty, record_why_a_node_is_not_asked) {
+TEST_F(RoundsDuty, RecordWhyANodeIsNotAsked) {
   go_down(0);
   quarantine(1);
   congest(2);
@@ -43,7 +43,7 @@ TEST_F(RoundsDuty, record_why_a_node_is_not_asked) {
   EXPECT_TRUE(claim.unasked.empty());
 }
 
-TEST_F(RoundsDuty, ask_a_node_as_soon_as_it_is_known_whether_it_votes) {
+TEST_F(RoundsDuty, AskANodeAsSoonAsItIsKnownWhetherItVotes) {
   const NodeIndex fresh = nodes.learn("learned");
   settings.clock_guard = true;
   Claim& claim = attempt();
@@ -59,7 +59,7 @@ TEST_F(RoundsDuty, ask_a_node_as_soon_as_it_is_known_whether_it_votes) {
   EXPECT_EQ(inspection.unasked, NodeSet::of(fresh));
 }
 
-TEST_F(RoundsDuty, ask_for_an_extend_where_a_lease_may_have_votes) {
+TEST_F(RoundsDuty, AskForAnExtendWhereALeaseMayHaveVotes) {
   quarantine(0);
   make_replica(1);
   NodeUp event;
@@ -82,7 +82,7 @@ TEST_F(RoundsDuty, ask_for_an_extend_where_a_lease_may_have_votes) {
   EXPECT_EQ(rounds.ask(inspection), NodeSet::first(3)) << "which changes nothing";
 }
 
-TEST_F(RoundsDuty, count_an_answer_as_the_vote_that_it_is) {
+TEST_F(RoundsDuty, CountAnAnswerAsTheVoteThatItIs) {
   Claim& claim = asked_attempt();
   quarantine(0);
   EXPECT_EQ(vote_after(claim, 0, Reply::granted), Vote::excluded) << "a guard spoke meanwhile";
@@ -110,7 +110,7 @@ TEST_F(RoundsDuty, count_an_answer_as_the_vote_that_it_is) {
       << "it says so in other words";
 }
 
-TEST_F(RoundsDuty, leave_out_answers_to_an_earlier_round_and_what_is_no_vote) {
+TEST_F(RoundsDuty, LeaveOutAnswersToAnEarlierRoundAndWhatIsNoVote) {
   Claim& claim = attempt();
   sender.notify_queued(claim, 2);
   rounds.ask(claim);
@@ -126,7 +126,7 @@ TEST_F(RoundsDuty, leave_out_answers_to_an_earlier_round_and_what_is_no_vote) {
   EXPECT_EQ(claim.unanswered, 4U);
 }
 
-TEST_F(RoundsDuty, wait_on_for_a_node_that_is_asked_again) {
+TEST_F(RoundsDuty, WaitOnForANodeThatIsAskedAgain) {
   Claim& claim = asked_for(Verb::take, Claim::Task::acquire);
   EXPECT_EQ(vote_after(claim, 1, Reply::script_missing), Vote::pending);
   EXPECT_EQ(claim.unanswered, 3U);
@@ -135,7 +135,7 @@ TEST_F(RoundsDuty, wait_on_for_a_node_that_is_asked_again) {
   EXPECT_EQ(claim.unanswered, 2U);
 }
 
-TEST_F(RoundsDuty, count_what_most_nodes_answer_as_if_it_were_any_answer) {
+TEST_F(RoundsDuty, CountWhatMostNodesAnswerAsIfItWereAnyAnswer) {
   Claim& usual = asked_attempt();
   Claim& quick = asked_attempt();
   quarantine(2);

@@ -32,7 +32,7 @@ struct SenderDuty : testing::Test, BorrowedForClaims {
   }
 };
 
-TEST_F(SenderDuty, asks_the_nodes_that_may_be_asked_now_and_notes_which) {
+TEST_F(SenderDuty, AsksTheNodesThatMayBeAskedNowAndNotesWhich) {
   go_down(0);
   make_replica(1);
   settings.restart_guard = true;
@@ -65,7 +65,7 @@ TEST_F(SenderDuty, asks_the_nodes_that_may_be_asked_now_and_notes_which) {
   EXPECT_EQ(claim.unanswered, 4U);
 }
 
-TEST_F(SenderDuty, asks_for_a_fencing_token_by_a_script_where_a_plain_command_would_not_do) {
+TEST_F(SenderDuty, AsksForAFencingTokenByAScriptWhereAPlainCommandWouldNotDo) {
   reconnect(0, {Capability::run_scripts, Capability::set_fenced});
   reconnect(1, {Capability::run_scripts, Capability::set_fenced});
   static_cast<void>(nodes[0].observe_clock(now, now, 1000s));
@@ -78,7 +78,7 @@ TEST_F(SenderDuty, asks_for_a_fencing_token_by_a_script_where_a_plain_command_wo
       << "its clock is not known, and the other knows no numbers";
 }
 
-TEST_F(SenderDuty, releases_without_a_script_if_that_does_the_same) {
+TEST_F(SenderDuty, ReleasesWithoutAScriptIfThatDoesTheSame) {
   reconnect(0, comparing);
   EXPECT_EQ(asked_by(Verb::release_plain, lease(), Verb::release), NodeSet::of(0));
   EXPECT_EQ(asked(Verb::release), NodeSet::first(3) - NodeSet::of(0)) << "the others cannot";
@@ -103,7 +103,7 @@ TEST_F(SenderDuty, releases_without_a_script_if_that_does_the_same) {
   EXPECT_EQ(count<Request>(), 0U) << "who is queued there tries again in time";
 }
 
-TEST_F(SenderDuty, extends_by_a_script_wherever_scripts_may_run) {
+TEST_F(SenderDuty, ExtendsByAScriptWhereverScriptsMayRun) {
   reconnect(0, comparing);
   reconnect(1, without_scripts);
   Claim& claim = lease();
@@ -115,7 +115,7 @@ TEST_F(SenderDuty, extends_by_a_script_wherever_scripts_may_run) {
       << "it may be one of several holds";
 }
 
-TEST_F(SenderDuty, sends_a_script_in_full_once_to_a_node_that_does_not_know_it) {
+TEST_F(SenderDuty, SendsAScriptInFullOnceToANodeThatDoesNotKnowIt) {
   Claim& claim = attempt();
   send(claim, Verb::take);
   EXPECT_TRUE(sent_again(claim, 0, Reply::script_missing));
@@ -135,7 +135,7 @@ TEST_F(SenderDuty, sends_a_script_in_full_once_to_a_node_that_does_not_know_it) 
   EXPECT_FALSE(sent_again(ended, 1, Reply::script_missing)) << "it would revive the key";
 }
 
-TEST_F(SenderDuty, asks_by_a_script_where_a_plain_command_says_too_little) {
+TEST_F(SenderDuty, AsksByAScriptWhereAPlainCommandSaysTooLittle) {
   reconnect(0, comparing);
   reconnect(1, without_scripts);
   Claim& claim = lease();
@@ -151,7 +151,7 @@ TEST_F(SenderDuty, asks_by_a_script_where_a_plain_command_says_too_little) {
   EXPECT_FALSE(nodes[0].can(Capability::compare)) << "that does not change so soon";
 }
 
-TEST_F(SenderDuty, says_in_terms_of_scripts_what_a_plain_command_answered) {
+TEST_F(SenderDuty, SaysInTermsOfScriptsWhatAPlainCommandAnswered) {
   Claim& claim = lease();
   const auto reply = [&](Verb verb, Reply said, std::string_view text) -> std::optional<Reply> {
     Answer answer;

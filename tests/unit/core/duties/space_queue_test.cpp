@@ -26,7 +26,7 @@ struct SpaceQueueDuty : testing::Test {
   SpaceQueue queue{borrowed.settings, borrowed.nodes, acquisitions};
 };
 
-TEST_F(SpaceQueueDuty, has_space_while_a_quorum_takes_more_requests) {
+TEST_F(SpaceQueueDuty, HasSpaceWhileAQuorumTakesMoreRequests) {
   EXPECT_TRUE(queue.has_space(borrowed.nodes.ballot()));
   borrowed.outbox.send(NodeSet::of(0), Stamp(Verb::read_clock));
   EXPECT_TRUE(queue.has_space(borrowed.nodes.ballot()));
@@ -34,7 +34,7 @@ TEST_F(SpaceQueueDuty, has_space_while_a_quorum_takes_more_requests) {
   EXPECT_FALSE(queue.has_space(borrowed.nodes.ballot()));
 }
 
-TEST_F(SpaceQueueDuty, serves_in_the_order_of_coming_as_soon_as_nodes_have_answered) {
+TEST_F(SpaceQueueDuty, ServesInTheOrderOfComingAsSoonAsNodesHaveAnswered) {
   Acquisition& first = waits();
   Acquisition& second = waits();
   borrowed.outbox.send(NodeSet::first(2), Stamp(Verb::read_clock));
@@ -46,7 +46,7 @@ TEST_F(SpaceQueueDuty, serves_in_the_order_of_coming_as_soon_as_nodes_have_answe
   EXPECT_TRUE(queue.empty());
 }
 
-TEST_F(SpaceQueueDuty, passes_over_those_that_are_over_or_wait_twice) {
+TEST_F(SpaceQueueDuty, PassesOverThoseThatAreOverOrWaitTwice) {
   Acquisition& gone = waits();
   Acquisition& over = waits();
   Acquisition& stays = waits();

@@ -52,7 +52,7 @@ struct TrackingDuty : testing::Test {
   core::Tracking tracking{borrowed.nodes, borrowed.outbox};
 };
 
-TEST_F(TrackingDuty, has_an_observed_key_tracked_again_after_a_request_that_may_write_it) {
+TEST_F(TrackingDuty, HasAnObservedKeyTrackedAgainAfterARequestThatMayWriteIt) {
   observed("resource");
   for (const Verb verb : {Verb::take, Verb::extend, Verb::release}) {
     EXPECT_EQ(asked_after(verb), NodeSet::first(2)) << name_of(verb);
@@ -61,7 +61,7 @@ TEST_F(TrackingDuty, has_an_observed_key_tracked_again_after_a_request_that_may_
   EXPECT_EQ(asked_after(Verb::set), NodeSet()) << "if it is granted, that says so";
 }
 
-TEST_F(TrackingDuty, knows_that_a_node_that_granted_tracks_the_keys_no_more) {
+TEST_F(TrackingDuty, KnowsThatANodeThatGrantedTracksTheKeysNoMore) {
   const std::vector<std::string> more{"second"};
   claim.set_more_resources(more);
   TrackedKeys::Entry& first = observed("resource");
@@ -73,14 +73,14 @@ TEST_F(TrackingDuty, knows_that_a_node_that_granted_tracks_the_keys_no_more) {
   }
 }
 
-TEST_F(TrackingDuty, has_each_of_several_resources_tracked_again) {
+TEST_F(TrackingDuty, HasEachOfSeveralResourcesTrackedAgain) {
   const std::vector<std::string> more{"second"};
   claim.set_more_resources(more);
   observed("second");
   EXPECT_EQ(asked_after(Verb::take), NodeSet::first(2));
 }
 
-TEST_F(TrackingDuty, has_a_queue_tracked_again_after_a_request_that_may_queue_this_client) {
+TEST_F(TrackingDuty, HasAQueueTrackedAgainAfterARequestThatMayQueueThisClient) {
   tracking.queues().use("resource");
   begin_step();
   EXPECT_EQ(asked_after(Verb::take), NodeSet()) << "it has no place in a queue";
@@ -90,7 +90,7 @@ TEST_F(TrackingDuty, has_a_queue_tracked_again_after_a_request_that_may_queue_th
   EXPECT_EQ(asked_after(Verb::extend), NodeSet()) << "which queues nobody";
 }
 
-TEST_F(TrackingDuty, hears_from_an_inspection_of_changes_that_were_not_notified) {
+TEST_F(TrackingDuty, HearsFromAnInspectionOfChangesThatWereNotNotified) {
   observed("resource", Reply::taken);
   EXPECT_EQ(asked_after_inspection(Reply::found), NodeSet()) << "as it was";
   EXPECT_EQ(asked_after_inspection(Reply::error), NodeSet());
@@ -98,7 +98,7 @@ TEST_F(TrackingDuty, hears_from_an_inspection_of_changes_that_were_not_notified)
   EXPECT_EQ(asked_after_inspection(Reply::gone), NodeSet::of(1));
 }
 
-TEST_F(TrackingDuty, does_the_same_for_resources_and_queues) {
+TEST_F(TrackingDuty, DoesTheSameForResourcesAndQueues) {
   const auto both = [this] {
     return std::vector<TrackedKeys*>{&tracking.resources(), &tracking.queues()};
   };

@@ -31,7 +31,7 @@ struct VotersDuty : testing::Test {
   Voters voters{borrowed.now, borrowed.nodes, lost_votes, idle_leases, meter};
 };
 
-TEST_F(VotersDuty, are_of_the_deployment_that_counted_when_the_round_began) {
+TEST_F(VotersDuty, AreOfTheDeploymentThatCountedWhenTheRoundBegan) {
   for (NodeIndex node = 0; node < 3; ++node) mark(node, node < 2 ? "first" : "second");
   Claim& claim = begun();
   EXPECT_EQ(voters.of(claim), NodeSet::first(2));
@@ -46,7 +46,7 @@ TEST_F(VotersDuty, are_of_the_deployment_that_counted_when_the_round_began) {
   EXPECT_TRUE(voters.has_vote(claim, 1));
 }
 
-TEST_F(VotersDuty, remember_the_whole_interval_for_which_a_lease_is_to_keep_others_out) {
+TEST_F(VotersDuty, RememberTheWholeIntervalForWhichALeaseIsToKeepOthersOut) {
   for (NodeIndex node = 0; node < 3; ++node) {
     Marker marker = borrowed.marker_of(node);
     if (node == 2) marker.remembers_since = std::chrono::microseconds(1);
@@ -65,7 +65,7 @@ TEST_F(VotersDuty, remember_the_whole_interval_for_which_a_lease_is_to_keep_othe
   EXPECT_TRUE(voters.has_vote(claim, 2));
 }
 
-TEST_F(VotersDuty, extend_in_quarantine_only_what_they_have_not_forgotten) {
+TEST_F(VotersDuty, ExtendInQuarantineOnlyWhatTheyHaveNotForgotten) {
   Claim& claim = begun();
   claim.keys.voted(0);
   claim.keys.voted(1);
@@ -79,7 +79,7 @@ TEST_F(VotersDuty, extend_in_quarantine_only_what_they_have_not_forgotten) {
   EXPECT_TRUE(voters.extends(claim, 2));
 }
 
-TEST_F(VotersDuty, that_are_not_asked_are_counted_once_for_each_round_that_votes) {
+TEST_F(VotersDuty, ThatAreNotAskedAreCountedOnceForEachRoundThatVotes) {
   borrowed.go_down(1);
   Claim& claim = begun();
   const auto counted = [this] { return meter.report(borrowed.now).nodes[1].votes.unreachable; };
@@ -95,14 +95,14 @@ TEST_F(VotersDuty, that_are_not_asked_are_counted_once_for_each_round_that_votes
   EXPECT_EQ(counted(), 1U) << "a release is no vote";
 }
 
-TEST_F(VotersDuty, are_not_other_names_of_nodes_that_are_in_the_round) {
+TEST_F(VotersDuty, AreNotOtherNamesOfNodesThatAreInTheRound) {
   const NodeIndex learned = borrowed.nodes.learn("another name of node0");
   borrowed.come_up(learned, "server0");
   EXPECT_TRUE(borrowed.nodes.find_duplicate(learned));
   EXPECT_EQ(begun().round.left_out(), NodeSet::of(learned));
 }
 
-TEST_F(VotersDuty, say_why_a_call_that_asked_nobody_could_not_ask_them) {
+TEST_F(VotersDuty, SayWhyACallThatAskedNobodyCouldNotAskThem) {
   borrowed.settings.clock_guard = true;
   borrowed.go_down(0);
   quarantine(1);

@@ -50,7 +50,7 @@ struct JustBegun : Harness {
 
 ExtendToken extend() { return {CallId{1}, "r", *Token::parse("abc"), 10s}; }
 
-TEST(ByTokenInFirstContact, an_extend_counts_the_nodes_that_come_up_after_it) {
+TEST(ByTokenInFirstContact, AnExtendCountsTheNodesThatComeUpAfterIt) {
   JustBegun h;
   EXPECT_EQ(h.step(extend()), "");
   EXPECT_EQ(h.come_up(0), "read-clock -> 0") << "one node does not say which deployment counts";
@@ -62,7 +62,7 @@ TEST(ByTokenInFirstContact, an_extend_counts_the_nodes_that_come_up_after_it) {
   EXPECT_EQ(h.answer_upkeep({0, 1}), "extended until 9898ms; extended #1 until 9898ms");
 }
 
-TEST(ByTokenInFirstContact, an_extend_needs_no_clock) {
+TEST(ByTokenInFirstContact, AnExtendNeedsNoClock) {
   JustBegun h;
   h.step(extend());
   h.come_up(0);
@@ -75,7 +75,7 @@ TEST(ByTokenInFirstContact, an_extend_needs_no_clock) {
   EXPECT_EQ(h.answer_upkeep({0, 1}), "extended until 9898ms; extended #1 until 9898ms");
 }
 
-TEST(ByTokenInFirstContact, every_call_begins_when_a_quorum_of_one_deployment_is_up) {
+TEST(ByTokenInFirstContact, EveryCallBeginsWhenAQuorumOfOneDeploymentIsUp) {
   const Token token = *Token::parse("abc");
   ReleaseToken broken{CallId{1}, "r", token, true};
   broken.delay = 5s;
@@ -96,7 +96,7 @@ TEST(ByTokenInFirstContact, every_call_begins_when_a_quorum_of_one_deployment_is
   }
 }
 
-TEST(ByTokenInFirstContact, the_quorum_is_that_of_the_members_not_of_the_list) {
+TEST(ByTokenInFirstContact, TheQuorumIsThatOfTheMembersNotOfTheList) {
   // Three nodes of a deployment of five: three have to release it.
   JustBegun h(3);
   h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")});
@@ -108,7 +108,7 @@ TEST(ByTokenInFirstContact, the_quorum_is_that_of_the_members_not_of_the_list) {
   EXPECT_EQ(h.answer(2, Reply::released), "released #1");
 }
 
-TEST(ByTokenInFirstContact, a_node_of_another_deployment_does_not_decide) {
+TEST(ByTokenInFirstContact, ANodeOfAnotherDeploymentDoesNotDecide) {
   JustBegun h;
   h.step(extend());
   EXPECT_EQ(h.come_up(0, marker_of(0, 3, "E")), "read-clock -> 0");
@@ -116,7 +116,7 @@ TEST(ByTokenInFirstContact, a_node_of_another_deployment_does_not_decide) {
   EXPECT_EQ(h.come_up(2), "read-clock -> 2; extend abc -> 0 1 2");
 }
 
-TEST(ByTokenInFirstContact, it_begins_when_no_node_is_in_first_contact_any_more) {
+TEST(ByTokenInFirstContact, ItBeginsWhenNoNodeIsInFirstContactAnyMore) {
   JustBegun h;
   h.step(extend());
   h.come_up(0);
@@ -124,7 +124,7 @@ TEST(ByTokenInFirstContact, it_begins_when_no_node_is_in_first_contact_any_more)
   EXPECT_EQ(h.down(2), "extend abc -> 0; failed #1 unavailable");
 }
 
-TEST(ByTokenInFirstContact, nothing_is_asked_of_nodes_that_are_all_down) {
+TEST(ByTokenInFirstContact, NothingIsAskedOfNodesThatAreAllDown) {
   JustBegun h;
   h.step(Inspect{CallId{1}, "r"});
   h.down(0);
@@ -132,7 +132,7 @@ TEST(ByTokenInFirstContact, nothing_is_asked_of_nodes_that_are_all_down) {
   EXPECT_EQ(h.down(2), "inspected #1");
 }
 
-TEST(ByTokenInFirstContact, a_release_ends_the_extend_that_waits_beside_it) {
+TEST(ByTokenInFirstContact, AReleaseEndsTheExtendThatWaitsBesideIt) {
   JustBegun h;
   h.step(extend());
   h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc")});
@@ -140,7 +140,7 @@ TEST(ByTokenInFirstContact, a_release_ends_the_extend_that_waits_beside_it) {
   EXPECT_EQ(h.come_up(1), "read-clock -> 1; extend abc -> 0 1; release abc -> 0 1");
 }
 
-TEST(ByTokenInFirstContact, a_client_that_closes_carries_out_what_it_was_asked_for) {
+TEST(ByTokenInFirstContact, AClientThatClosesCarriesOutWhatItWasAskedFor) {
   JustBegun h;
   h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")});
   EXPECT_EQ(h.step(Shutdown{1s}), "");
@@ -148,7 +148,7 @@ TEST(ByTokenInFirstContact, a_client_that_closes_carries_out_what_it_was_asked_f
   EXPECT_EQ(h.come_up(1), "read-clock -> 1; release abc -> 0 1");
 }
 
-TEST(ByTokenInFirstContact, a_client_that_closes_answers_all_the_same) {
+TEST(ByTokenInFirstContact, AClientThatClosesAnswersAllTheSame) {
   JustBegun h;
   h.step(extend());
   h.step(Shutdown{1s});

@@ -11,7 +11,7 @@
 namespace redlock::core::test::enrolment {
 namespace {
 
-TEST_F(Enrolling, a_blank_node_is_adopted_by_a_quorum_of_others_that_name_it) {
+TEST_F(Enrolling, ABlankNodeIsAdoptedByAQuorumOfOthersThatNameIt) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   node("b", blank_marker("2", random_));
   EXPECT_FALSE(next_write_when_confirmed()) << "one of three proves nothing";
@@ -41,7 +41,7 @@ TEST_F(Enrolling, a_blank_node_is_adopted_by_a_quorum_of_others_that_name_it) {
   EXPECT_GE(write->quarantine, quarantine);
 }
 
-TEST_F(Enrolling, a_blank_node_that_the_members_do_not_name_is_not_adopted) {
+TEST_F(Enrolling, ABlankNodeThatTheMembersDoNotNameIsNotAdopted) {
   node("a", member("1", "d", "a", {"a", "c", "e"}, random_));
   node("b", blank_marker("2", random_));
   node("c", member("3", "d", "c", {"a", "c", "e"}, random_));
@@ -53,21 +53,21 @@ TEST_F(Enrolling, a_blank_node_that_the_members_do_not_name_is_not_adopted) {
   EXPECT_EQ(write->marker.self, "e");
 }
 
-TEST_F(Enrolling, a_name_that_another_node_claims_is_not_given_twice) {
+TEST_F(Enrolling, ANameThatAnotherNodeClaimsIsNotGivenTwice) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   node("b", blank_marker("2", random_));
   node("z", member("3", "d", "b", {"a", "b", "c"}, random_));
   EXPECT_FALSE(next_write_when_confirmed());
 }
 
-TEST_F(Enrolling, of_two_nodes_none_is_adopted) {
+TEST_F(Enrolling, OfTwoNodesNoneIsAdopted) {
   // a may have been left out of the deployment that b has forgotten.
   node("a", member("1", "d", "a", {"a", "b"}, random_));
   node("b", blank_marker("2", random_));
   EXPECT_FALSE(next_write_when_confirmed());
 }
 
-TEST_F(Enrolling, the_quarantine_is_that_of_the_deployment_whatever_client_met_the_node) {
+TEST_F(Enrolling, TheQuarantineIsThatOfTheDeploymentWhateverClientMetTheNode) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   node("b", blank_marker("2", random_));
   node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
@@ -78,7 +78,7 @@ TEST_F(Enrolling, the_quarantine_is_that_of_the_deployment_whatever_client_met_t
   EXPECT_EQ(write->marker.max_ttl, max_ttl);
 }
 
-TEST_F(Enrolling, a_node_that_an_operator_adds_is_left_alone) {
+TEST_F(Enrolling, ANodeThatAnOperatorAddsIsLeftAlone) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   node("b", member("2", "d", "b", {"a", "b", "c"}, random_));
   node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
@@ -86,7 +86,7 @@ TEST_F(Enrolling, a_node_that_an_operator_adds_is_left_alone) {
   EXPECT_FALSE(next_write_when_confirmed());
 }
 
-TEST_F(Enrolling, what_a_node_once_was_counts_for_more_than_its_url) {
+TEST_F(Enrolling, WhatANodeOnceWasCountsForMoreThanItsUrl) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   node("b", blank_marker("2", random_));
   node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
@@ -94,7 +94,7 @@ TEST_F(Enrolling, what_a_node_once_was_counts_for_more_than_its_url) {
   EXPECT_FALSE(next_write_when_confirmed());
 }
 
-TEST_F(Enrolling, a_local_url_is_a_name_only_where_all_members_are_local) {
+TEST_F(Enrolling, ALocalUrlIsANameOnlyWhereAllMembersAreLocal) {
   const std::string local = "redis://127.0.0.1:7002";
   node("a", member("1", "d", "a", {"a", "b", local}, random_));
   node(local, blank_marker("2", random_));
@@ -106,7 +106,7 @@ TEST_F(Enrolling, a_local_url_is_a_name_only_where_all_members_are_local) {
   EXPECT_TRUE(next_write_when_confirmed());
 }
 
-TEST_F(Enrolling, a_node_of_an_opening_that_came_to_nothing_is_taken_back) {
+TEST_F(Enrolling, ANodeOfAnOpeningThatCameToNothingIsTakenBack) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   node("b", member("2", "d", "b", {"a", "b", "c"}, random_));
   node("c", member("3", "x", "c", {"a", "b", "c"}, random_));
@@ -122,7 +122,7 @@ TEST_F(Enrolling, a_node_of_an_opening_that_came_to_nothing_is_taken_back) {
   EXPECT_FALSE(next_write_when_confirmed());
 }
 
-TEST_F(Enrolling, members_that_the_list_does_not_have_are_found_by_a_majority_of_markers) {
+TEST_F(Enrolling, MembersThatTheListDoesNotHaveAreFoundByAMajorityOfMarkers) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   EXPECT_TRUE(unknown_members(views(), 1).empty());
   node("alias", member("2", "d", "b", {"a", "b", "c"}, random_));
@@ -132,7 +132,7 @@ TEST_F(Enrolling, members_that_the_list_does_not_have_are_found_by_a_majority_of
   EXPECT_TRUE(unknown_members(views(), 2).empty());
 }
 
-TEST_F(Enrolling, one_marker_that_names_other_members_is_not_believed) {
+TEST_F(Enrolling, OneMarkerThatNamesOtherMembersIsNotBelieved) {
   const std::vector<std::string> members = {"a", "b", "c"};
   node("a", member("1", "d", "a", {"a", "evil"}, random_));
   node("b", member("2", "d", "b", members, random_));
@@ -149,7 +149,7 @@ TEST_F(Enrolling, one_marker_that_names_other_members_is_not_believed) {
   EXPECT_TRUE(std::holds_alternative<Enrolment::Nothing>(next()));
 }
 
-TEST_F(Enrolling, a_node_is_taken_back_under_a_new_admission_that_the_others_are_given_first) {
+TEST_F(Enrolling, ANodeIsTakenBackUnderANewAdmissionThatTheOthersAreGivenFirst) {
   const std::vector<std::string> members = {"a", "b", "c"};
   node("a", member("1", "d", "a", members, random_));
   node("b", blank_marker("2", random_));
@@ -190,7 +190,7 @@ TEST_F(Enrolling, a_node_is_taken_back_under_a_new_admission_that_the_others_are
   EXPECT_EQ(deployment_text(markers_[1]), deployment_text(markers_[0]));
 }
 
-TEST_F(Enrolling, a_member_that_was_away_gets_the_admissions_that_it_lacks) {
+TEST_F(Enrolling, AMemberThatWasAwayGetsTheAdmissionsThatItLacks) {
   const std::vector<std::string> members = {"a", "b", "c", "e", "f"};
   for (const char* name : {"a", "b", "c", "e"}) {
     node(name, member(name, "d", name, members, random_));

@@ -176,7 +176,7 @@ class Crowd {
   std::array<std::vector<std::size_t>, clients> lists_;
 };
 
-TEST(EnrolmentOfManyClients, opens_the_deployment_whoever_crashed_on_the_way) {
+TEST(EnrolmentOfManyClients, OpensTheDeploymentWhoeverCrashedOnTheWay) {
   for (std::uint32_t seed = 0; seed < 600; ++seed) {
     const std::size_t nodes = 1 + seed % 5;
     Crowd crowd(nodes, 0, seed);
@@ -189,7 +189,7 @@ TEST(EnrolmentOfManyClients, opens_the_deployment_whoever_crashed_on_the_way) {
   }
 }
 
-TEST(EnrolmentOfManyClients, opens_it_whatever_names_those_had_who_crashed) {
+TEST(EnrolmentOfManyClients, OpensItWhateverNamesThoseHadWhoCrashed) {
   for (std::uint32_t seed = 0; seed < 600; ++seed) {
     const std::size_t nodes = 1 + seed % 5;
     Crowd crowd(nodes, 0, seed);
@@ -203,7 +203,7 @@ TEST(EnrolmentOfManyClients, opens_it_whatever_names_those_had_who_crashed) {
   }
 }
 
-TEST(EnrolmentOfManyClients, with_different_lists_never_gives_two_deployments_a_quorum) {
+TEST(EnrolmentOfManyClients, WithDifferentListsNeverGivesTwoDeploymentsAQuorum) {
   for (std::uint32_t seed = 0; seed < 600; ++seed) {
     Crowd crowd(3 + seed % 3, 1, seed);
     if (seed % 2 == 0) crowd.rename();
@@ -215,7 +215,7 @@ TEST(EnrolmentOfManyClients, with_different_lists_never_gives_two_deployments_a_
   }
 }
 
-TEST(EnrolmentOfManyClients, takes_no_two_servers_for_one_member_where_a_name_leads_to_both) {
+TEST(EnrolmentOfManyClients, TakesNoTwoServersForOneMemberWhereANameLeadsToBoth) {
   std::size_t open = 0;
   for (std::uint32_t seed = 0; seed < 500; ++seed) {
     Crowd crowd(3 + seed % 3, 1, seed);

@@ -13,7 +13,7 @@
 namespace redlock::core::test::enrolment {
 namespace {
 
-TEST_F(Enrolling, new_nodes_are_opened_as_new_by_the_one_client_that_draws_their_id) {
+TEST_F(Enrolling, NewNodesAreOpenedAsNewByTheOneClientThatDrawsTheirId) {
   for (const char* name : {"a", "b", "c"}) node(name, blank_marker(name, random_));
   std::size_t as_new = 0;
   while (const auto write = next_write_when_confirmed()) {
@@ -24,7 +24,7 @@ TEST_F(Enrolling, new_nodes_are_opened_as_new_by_the_one_client_that_draws_their
   EXPECT_EQ(as_new, 3U);
 }
 
-TEST_F(Enrolling, a_node_that_anybody_else_has_written_meanwhile_is_not_opened_as_new) {
+TEST_F(Enrolling, ANodeThatAnybodyElseHasWrittenMeanwhileIsNotOpenedAsNew) {
   for (std::size_t steps = 0; steps < 6; ++steps) {
     for (const bool lost : {false, true}) {
       SCOPED_TRACE(std::to_string(steps) + (lost ? " lost" : " marked by another client"));
@@ -54,7 +54,7 @@ TEST_F(Enrolling, a_node_that_anybody_else_has_written_meanwhile_is_not_opened_a
   }
 }
 
-TEST_F(Enrolling, nodes_of_a_new_deployment_remember_always_unless_one_says_otherwise) {
+TEST_F(Enrolling, NodesOfANewDeploymentRememberAlwaysUnlessOneSaysOtherwise) {
   for (const char* name : {"a", "b", "c"}) node(name, blank_marker(name, random_));
   markers_[1].remembers_since = 5us;
   open_all({"a", "b", "c"});
@@ -62,7 +62,7 @@ TEST_F(Enrolling, nodes_of_a_new_deployment_remember_always_unless_one_says_othe
   EXPECT_EQ(markers_[1].remembers_since, 5us);
 }
 
-TEST_F(Enrolling, nodes_that_were_members_before_are_not_opened_as_new) {
+TEST_F(Enrolling, NodesThatWereMembersBeforeAreNotOpenedAsNew) {
   for (const char* name : {"a", "b", "c"}) node(name, blank_marker(name, random_));
   known_as_[1] = "b";
   while (const auto write = next_write_when_confirmed()) {
@@ -73,7 +73,7 @@ TEST_F(Enrolling, nodes_that_were_members_before_are_not_opened_as_new) {
   EXPECT_EQ(markers_[1].state, State::active);
 }
 
-TEST_F(Enrolling, a_deployment_is_opened_only_when_every_node_is_there_and_blank) {
+TEST_F(Enrolling, ADeploymentIsOpenedOnlyWhenEveryNodeIsThereAndBlank) {
   node("a", blank_marker("2", random_));
   node("b", blank_marker("1", random_));
   usable_[0] = false;
@@ -89,7 +89,7 @@ TEST_F(Enrolling, a_deployment_is_opened_only_when_every_node_is_there_and_blank
   EXPECT_FALSE(next_write());
 }
 
-TEST_F(Enrolling, nodes_are_activated_only_after_all_were_read_again) {
+TEST_F(Enrolling, NodesAreActivatedOnlyAfterAllWereReadAgain) {
   node("a", blank_marker("1", random_));
   node("b", blank_marker("2", random_));
   for (int i = 0; i < 2; ++i) {
@@ -118,7 +118,7 @@ TEST_F(Enrolling, nodes_are_activated_only_after_all_were_read_again) {
   EXPECT_TRUE(std::holds_alternative<Enrolment::Nothing>(next()));
 }
 
-TEST_F(Enrolling, a_pass_of_confirmation_begins_anew_when_a_marker_changed_in_it) {
+TEST_F(Enrolling, APassOfConfirmationBeginsAnewWhenAMarkerChangedInIt) {
   node("a", blank_marker("1", random_));
   node("b", blank_marker("2", random_));
   for (int i = 0; i < 2; ++i) {
@@ -142,7 +142,7 @@ TEST_F(Enrolling, a_pass_of_confirmation_begins_anew_when_a_marker_changed_in_it
   EXPECT_EQ(std::get<Enrolment::Confirm>(again).nodes, NodeSet::first(2));
 }
 
-TEST_F(Enrolling, a_half_done_opening_is_not_gone_on_with_beside_a_node_that_forgot) {
+TEST_F(Enrolling, AHalfDoneOpeningIsNotGoneOnWithBesideANodeThatForgot) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   node("b", member("2", "d", "b", {"a", "b", "c"}, random_));
   node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
@@ -154,7 +154,7 @@ TEST_F(Enrolling, a_half_done_opening_is_not_gone_on_with_beside_a_node_that_for
   EXPECT_FALSE(next_write_when_confirmed());
 }
 
-TEST_F(Enrolling, of_two_openings_that_met_one_is_gone_on_with) {
+TEST_F(Enrolling, OfTwoOpeningsThatMetOneIsGoneOnWith) {
   node("a", member("1", "y", "a", {"a", "b", "c"}, random_));
   node("b", member("2", "x", "b", {"a", "b", "c"}, random_));
   node("c", blank_marker("3", random_));
@@ -169,7 +169,7 @@ TEST_F(Enrolling, of_two_openings_that_met_one_is_gone_on_with) {
   EXPECT_EQ(next_write_when_confirmed().value().marker.state, State::active);
 }
 
-TEST_F(Enrolling, an_opening_of_another_list_is_waited_for_and_then_replaced) {
+TEST_F(Enrolling, AnOpeningOfAnotherListIsWaitedForAndThenReplaced) {
   node("a", opening("1", "x", "a", {"a", "b", "c"}));
   node("b", opening("2", "x", "b", {"a", "b", "c"}));
   node("d", blank_marker("4", random_));
@@ -183,7 +183,7 @@ TEST_F(Enrolling, an_opening_of_another_list_is_waited_for_and_then_replaced) {
   open_all({"a", "b", "d"});
 }
 
-TEST_F(Enrolling, of_two_lists_the_other_client_being_dead_the_own_id_is_kept) {
+TEST_F(Enrolling, OfTwoListsTheOtherClientBeingDeadTheOwnIdIsKept) {
   // Two clients with two names for each node marked one node each.
   node("a", opening("1", "x", "a", {"a", "b", "c"}));
   node("b", opening("2", "w", "proxy-b", {"proxy-a", "proxy-b", "proxy-c"}));
@@ -193,7 +193,7 @@ TEST_F(Enrolling, of_two_lists_the_other_client_being_dead_the_own_id_is_kept) {
   EXPECT_EQ(markers_[0].deployment, "x");
 }
 
-TEST_F(Enrolling, a_wait_begins_again_when_a_marker_changes) {
+TEST_F(Enrolling, AWaitBeginsAgainWhenAMarkerChanges) {
   node("a", opening("1", "x", "proxy-a", {"proxy-a", "proxy-b", "proxy-c"}));
   node("b", blank_marker("2", random_));
   node("c", blank_marker("3", random_));
@@ -216,7 +216,7 @@ TEST_F(Enrolling, a_wait_begins_again_when_a_marker_changes) {
   EXPECT_TRUE(next_wait());
 }
 
-TEST_F(Enrolling, a_foreign_opening_on_all_its_members_is_finished_at_once) {
+TEST_F(Enrolling, AForeignOpeningOnAllItsMembersIsFinishedAtOnce) {
   const std::vector<std::string> members = {"proxy-a", "proxy-b", "proxy-c"};
   node("a", opening("1", "x", "proxy-a", members));
   node("b", opening("2", "x", "proxy-b", members));
@@ -227,7 +227,7 @@ TEST_F(Enrolling, a_foreign_opening_on_all_its_members_is_finished_at_once) {
   EXPECT_EQ(write->marker.members, members);
 }
 
-TEST_F(Enrolling, a_rival_that_finishes_during_the_wait_is_left_alone) {
+TEST_F(Enrolling, ARivalThatFinishesDuringTheWaitIsLeftAlone) {
   const std::vector<std::string> members = {"proxy-a", "proxy-b", "proxy-c"};
   node("a", opening("1", "x", "proxy-a", members));
   node("b", blank_marker("2", random_));
@@ -241,7 +241,7 @@ TEST_F(Enrolling, a_rival_that_finishes_during_the_wait_is_left_alone) {
   EXPECT_TRUE(std::holds_alternative<Enrolment::Nothing>(next()));
 }
 
-TEST_F(Enrolling, the_same_names_for_other_nodes_are_another_list) {
+TEST_F(Enrolling, TheSameNamesForOtherNodesAreAnotherList) {
   node("a", opening("1", "x", "b", {"a", "b"}));
   node("b", blank_marker("2", random_));
   enrolment_.waited(next_wait().value().number);
@@ -249,7 +249,7 @@ TEST_F(Enrolling, the_same_names_for_other_nodes_are_another_list) {
   EXPECT_NE(markers_[0].deployment, "x");
 }
 
-TEST_F(Enrolling, clients_that_disagree_on_max_ttl_open_nothing) {
+TEST_F(Enrolling, ClientsThatDisagreeOnMaxTtlOpenNothing) {
   node("a", opening("1", "x", "a", {"a", "b"}));
   node("b", blank_marker("2", random_));
   for (const std::size_t met_by_another : {0U, 1U}) {
@@ -259,7 +259,7 @@ TEST_F(Enrolling, clients_that_disagree_on_max_ttl_open_nothing) {
   }
 }
 
-TEST_F(Enrolling, a_foreign_opening_is_not_replaced_beside_active_or_joining_nodes) {
+TEST_F(Enrolling, AForeignOpeningIsNotReplacedBesideActiveOrJoiningNodes) {
   node("a", opening("1", "x", "a", {"a", "d", "e"}));
   node("b", member("2", "y", "b", {"b", "d", "e"}, random_));
   node("c", blank_marker("3", random_));

@@ -28,7 +28,7 @@ std::string stored(const Marker& marker) {
   return format_marker(marker) + ' ' + std::to_string(marker.written_at.count());
 }
 
-TEST(Marker, is_read_back_as_it_was_written) {
+TEST(Marker, IsReadBackAsItWasWritten) {
   const Marker marker = active_marker();
   EXPECT_EQ(stored(marker),
             "redlock3 active 1c d0 4a 4b 30000 durable redis://10.0.0.2:6379 "
@@ -44,7 +44,7 @@ TEST(Marker, is_read_back_as_it_was_written) {
   EXPECT_EQ(parse_marker(stored(blank)), blank);
 }
 
-TEST(Marker, says_since_when_the_node_remembers_unless_that_is_always) {
+TEST(Marker, SaysSinceWhenTheNodeRemembersUnlessThatIsAlways) {
   Marker marker = active_marker();
   EXPECT_EQ(parse_marker(stored(marker))->remembers_since, Marker::always);
   marker.remembers_since = Marker::from_its_writing;
@@ -61,7 +61,7 @@ TEST(Marker, says_since_when_the_node_remembers_unless_that_is_always) {
   }
 }
 
-TEST(Marker, of_an_earlier_version_or_without_its_end_is_none) {
+TEST(Marker, OfAnEarlierVersionOrWithoutItsEndIsNone) {
   const std::string text = stored(active_marker());
   EXPECT_FALSE(parse_marker(""));
   EXPECT_FALSE(parse_marker("4a 3 30000"));
@@ -72,7 +72,7 @@ TEST(Marker, of_an_earlier_version_or_without_its_end_is_none) {
   EXPECT_FALSE(parse_marker(text + std::string(marker_bytes, '1')));
 }
 
-TEST(Marker, whose_node_is_no_member_or_whose_members_are_in_disorder_is_none) {
+TEST(Marker, WhoseNodeIsNoMemberOrWhoseMembersAreInDisorderIsNone) {
   Marker marker = active_marker();
   std::string text = stored(marker);
   text.replace(text.find("redis://10.0.0.2"), 16, "redis://10.0.0.9");
@@ -82,7 +82,7 @@ TEST(Marker, whose_node_is_no_member_or_whose_members_are_in_disorder_is_none) {
   EXPECT_FALSE(parse_marker(text));
 }
 
-TEST(Marker, keeps_an_admission_for_each_member_or_none) {
+TEST(Marker, KeepsAnAdmissionForEachMemberOrNone) {
   Marker marker = active_marker();
   set_admission(marker, marker.self, next_admission(first_admission, "0123456789abcdef0123"));
   EXPECT_EQ(marker.admissions, (std::vector<std::string>{"0", "1.0123456789abcdef", "0"}));
@@ -97,7 +97,7 @@ TEST(Marker, keeps_an_admission_for_each_member_or_none) {
   EXPECT_FALSE(parse_marker(text));
 }
 
-TEST(Marker, admissions_only_rise) {
+TEST(Marker, AdmissionsOnlyRise) {
   Marker one = active_marker();
   Marker other = active_marker();
   EXPECT_EQ(deployment_text(one), deployment_text(other));
@@ -115,7 +115,7 @@ TEST(Marker, admissions_only_rise) {
   EXPECT_EQ(admission_of(one, "redis://10.0.0.9:6379"), first_admission);
 }
 
-TEST(Marker, the_next_admission_is_that_of_one_blank_marker) {
+TEST(Marker, TheNextAdmissionIsThatOfOneBlankMarker) {
   const std::string next = next_admission("3.x", "0123456789abcdef0123");
   EXPECT_TRUE(is_later_admission(next, "3.x"));
   EXPECT_TRUE(is_admission_of(next, "0123456789abcdef0123"));
@@ -123,7 +123,7 @@ TEST(Marker, the_next_admission_is_that_of_one_blank_marker) {
   EXPECT_FALSE(is_admission_of(first_admission, "0"));
 }
 
-TEST(Marker, names_members_by_urls_without_spaces_and_commas) {
+TEST(Marker, NamesMembersByUrlsWithoutSpacesAndCommas) {
   EXPECT_TRUE(is_member_name("redis://[::1]:7001/2"));
   for (const char* name : {"", "-", "a b", "a,b", "a\n", "\x7f"})
     EXPECT_FALSE(is_member_name(name));

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = MemberWish::Kind;
 
-TEST(MemberBootstrap, nodes_remember_always_unless_they_may_have_forgotten) {
+TEST(MemberBootstrap, NodesRememberAlwaysUnlessTheyMayHaveForgotten) {
   const auto remember_always = [](World& world, bool after_loss) {
     MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
     wish.after_loss = after_loss;
@@ -38,7 +38,7 @@ TEST(MemberBootstrap, nodes_remember_always_unless_they_may_have_forgotten) {
   EXPECT_EQ(remember_always(of_members, false), "n1n2") << "the third enters";
 }
 
-TEST(MemberBootstrap, opens_new_nodes_without_a_quarantine) {
+TEST(MemberBootstrap, OpensNewNodesWithoutAQuarantine) {
   for (std::size_t count = 1; count <= 5; ++count) {
     World world(count);
     Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
@@ -51,14 +51,14 @@ TEST(MemberBootstrap, opens_new_nodes_without_a_quarantine) {
   }
 }
 
-TEST(MemberBootstrap, ends_the_quarantine_of_blank_nodes) {
+TEST(MemberBootstrap, EndsTheQuarantineOfBlankNodes) {
   World world(3);
   world.let_clients_act();
   ASSERT_TRUE(Operator(world, wish_of(Kind::bootstrap, "", "", names_up_to(3))).done());
   EXPECT_TRUE(world.serves(names_up_to(3)));
 }
 
-TEST(MemberBootstrap, ends_the_quarantine_of_new_nodes_that_a_client_has_opened) {
+TEST(MemberBootstrap, EndsTheQuarantineOfNewNodesThatAClientHasOpened) {
   for (std::size_t count = 1; count <= 5; ++count) {
     World world(count);
     world.let_a_client_open(names_up_to(count));
@@ -74,7 +74,7 @@ TEST(MemberBootstrap, ends_the_quarantine_of_new_nodes_that_a_client_has_opened)
   }
 }
 
-TEST(MemberBootstrap, that_ends_quarantines_goes_on_after_any_crash_and_beside_another_one) {
+TEST(MemberBootstrap, ThatEndsQuarantinesGoesOnAfterAnyCrashAndBesideAnotherOne) {
   const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(5));
   bool first_ended = false;
   for (int first = 0; !first_ended; ++first) {
@@ -93,7 +93,7 @@ TEST(MemberBootstrap, that_ends_quarantines_goes_on_after_any_crash_and_beside_a
   }
 }
 
-TEST(MemberBootstrap, ends_no_quarantine_of_a_node_that_forgot_at_any_point) {
+TEST(MemberBootstrap, EndsNoQuarantineOfANodeThatForgotAtAnyPoint) {
   const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
   for (const std::string& victim : names_up_to(3)) {
     bool ended = false;
@@ -113,7 +113,7 @@ TEST(MemberBootstrap, ends_no_quarantine_of_a_node_that_forgot_at_any_point) {
   }
 }
 
-TEST(MemberBootstrap, leaves_the_quarantine_of_members_that_may_have_forgotten) {
+TEST(MemberBootstrap, LeavesTheQuarantineOfMembersThatMayHaveForgotten) {
   const Names members = names_up_to(3);
   const auto expect_left = [&](std::string_view why, const MemberWish& wish,
                                const std::string& held) {
@@ -137,7 +137,7 @@ TEST(MemberBootstrap, leaves_the_quarantine_of_members_that_may_have_forgotten) 
   expect_left(opened_as_new, wish, "n1 has a lock");
 }
 
-TEST(MemberBootstrap, after_a_loss_leaves_nothing_to_end_for_a_run_without_that_word) {
+TEST(MemberBootstrap, AfterALossLeavesNothingToEndForARunWithoutThatWord) {
   World world(3);
   world.let_a_client_open(names_up_to(3));
   MemberWish after_loss = wish_of(Kind::bootstrap, "", "", names_up_to(3));
@@ -153,7 +153,7 @@ TEST(MemberBootstrap, after_a_loss_leaves_nothing_to_end_for_a_run_without_that_
   EXPECT_FALSE(world.serves(names_up_to(3)));
 }
 
-TEST(MemberBootstrap, quarantines_blank_nodes_that_had_a_marker_when_they_were_met) {
+TEST(MemberBootstrap, QuarantinesBlankNodesThatHadAMarkerWhenTheyWereMet) {
   World world(3);
   world.let_clients_act();
   world.at("n2").seen.quarantine_why = "restarted";
@@ -161,7 +161,7 @@ TEST(MemberBootstrap, quarantines_blank_nodes_that_had_a_marker_when_they_were_m
   EXPECT_FALSE(world.serves(names_up_to(3)));
 }
 
-TEST(MemberBootstrap, after_a_loss_quarantines_nodes_that_look_new) {
+TEST(MemberBootstrap, AfterALossQuarantinesNodesThatLookNew) {
   for (const bool met : {false, true}) {
     World world(3);
     if (met) world.let_clients_act();
@@ -172,7 +172,7 @@ TEST(MemberBootstrap, after_a_loss_quarantines_nodes_that_look_new) {
   }
 }
 
-TEST(MemberBootstrap, that_is_killed_after_any_step_is_resumed) {
+TEST(MemberBootstrap, ThatIsKilledAfterAnyStepIsResumed) {
   for (const bool known : {false, true}) {
     for (int steps = 0;; ++steps) {
       SCOPED_TRACE(std::to_string(steps) + (known ? " known" : " new"));
@@ -189,7 +189,7 @@ TEST(MemberBootstrap, that_is_killed_after_any_step_is_resumed) {
   }
 }
 
-TEST(MemberBootstrap, takes_over_what_another_list_began_to_open) {
+TEST(MemberBootstrap, TakesOverWhatAnotherListBeganToOpen) {
   for (int steps = 0;; ++steps) {
     SCOPED_TRACE(steps);
     World world(4);
@@ -202,7 +202,7 @@ TEST(MemberBootstrap, takes_over_what_another_list_began_to_open) {
   }
 }
 
-TEST(MemberBootstrap, of_known_nodes_is_quarantined_for_their_longest_lease) {
+TEST(MemberBootstrap, OfKnownNodesIsQuarantinedForTheirLongestLease) {
   World world(3);
   Marker marker;
   marker.state = Marker::State::active;
@@ -220,7 +220,7 @@ TEST(MemberBootstrap, of_known_nodes_is_quarantined_for_their_longest_lease) {
   }
 }
 
-TEST(MemberBootstrap, goes_on_beside_another_one_at_every_point) {
+TEST(MemberBootstrap, GoesOnBesideAnotherOneAtEveryPoint) {
   for (const bool known : {false, true}) {
     for (int first = 0; first < 16; ++first) {
       for (int second = 0; second < 16; ++second) {
@@ -240,7 +240,7 @@ TEST(MemberBootstrap, goes_on_beside_another_one_at_every_point) {
   }
 }
 
-TEST(MemberBootstrap, refuses_lists_that_leave_a_quorum_out) {
+TEST(MemberBootstrap, RefusesListsThatLeaveAQuorumOut) {
   World world(5);
   world.found(names_up_to(3), "7.d");
   Operator two_out(world, wish_of(Kind::bootstrap, "", "", {"n3", "n4", "n5"}));
@@ -265,7 +265,7 @@ World world_by_other_names(std::size_t count) {
   return world;
 }
 
-TEST(MemberBootstrap, of_the_same_nodes_by_other_names_that_is_killed_after_any_step_is_resumed) {
+TEST(MemberBootstrap, OfTheSameNodesByOtherNamesThatIsKilledAfterAnyStepIsResumed) {
   for (std::size_t count = 1; count <= 5; ++count) {
     for (int steps = 0;; ++steps) {
       SCOPED_TRACE(std::to_string(count) + " nodes, " + std::to_string(steps) + " steps");
@@ -283,7 +283,7 @@ TEST(MemberBootstrap, of_the_same_nodes_by_other_names_that_is_killed_after_any_
 
 // An interrupted bootstrap left markers on two nodes. They do not let another list take a node from
 // a deployment that uses it.
-TEST(MemberBootstrap, of_another_list_than_the_interrupted_one_leaves_a_deployment_alone) {
+TEST(MemberBootstrap, OfAnotherListThanTheInterruptedOneLeavesADeploymentAlone) {
   World world = world_by_other_names(5);
   Operator killed(world, wish_of(Kind::bootstrap, "", "", names_up_to(5)));
   while (killed.writes.size() < 2) ASSERT_TRUE(killed.step());
@@ -293,7 +293,7 @@ TEST(MemberBootstrap, of_another_list_than_the_interrupted_one_leaves_a_deployme
 }
 
 // The interrupted bootstrap had read a blank node, which has joined another deployment since.
-TEST(MemberBootstrap, that_was_interrupted_takes_no_node_from_a_deployment_that_it_has_not_seen) {
+TEST(MemberBootstrap, ThatWasInterruptedTakesNoNodeFromADeploymentThatItHasNotSeen) {
   World world(3);
   const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
   Operator killed(world, wish);
@@ -309,7 +309,7 @@ TEST(MemberBootstrap, that_was_interrupted_takes_no_node_from_a_deployment_that_
   EXPECT_TRUE(run.writes.empty());
 }
 
-TEST(MemberBootstrap, of_the_same_nodes_by_other_names_goes_through) {
+TEST(MemberBootstrap, OfTheSameNodesByOtherNamesGoesThrough) {
   for (std::size_t count = 1; count <= 5; ++count) {
     World world = world_by_other_names(count);
     Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
@@ -319,7 +319,7 @@ TEST(MemberBootstrap, of_the_same_nodes_by_other_names_goes_through) {
   }
 }
 
-TEST(MemberBootstrap, refuses_while_a_change_is_under_way_and_names_it) {
+TEST(MemberBootstrap, RefusesWhileAChangeIsUnderWayAndNamesIt) {
   World world(4);
   world.found(names_up_to(3), "7.d");
   const MemberWish change = wish_of(Kind::replace, "n3", "n4", {"n1"});
@@ -331,7 +331,7 @@ TEST(MemberBootstrap, refuses_while_a_change_is_under_way_and_names_it) {
   EXPECT_TRUE(run.writes.empty());
 }
 
-TEST(MemberBootstrap, refuses_while_there_are_locks_and_while_a_node_is_missing) {
+TEST(MemberBootstrap, RefusesWhileThereAreLocksAndWhileANodeIsMissing) {
   World world(3);
   const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
   Operator run(world, wish);

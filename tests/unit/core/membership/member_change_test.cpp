@@ -67,7 +67,7 @@ World world_of(const Case& change) {
   return world;
 }
 
-TEST(MemberChange, commands_are_quoted_for_the_shell) {
+TEST(MemberChange, CommandsAreQuotedForTheShell) {
   MemberWish wish;
   wish.kind = MemberWish::Kind::replace;
   wish.leaving = "redis://[::1]:7001";
@@ -81,7 +81,7 @@ TEST(MemberChange, commands_are_quoted_for_the_shell) {
             "redis://a:7001,unix:///run/r.sock");
 }
 
-TEST(MemberChange, is_made_one_node_at_a_time) {
+TEST(MemberChange, IsMadeOneNodeAtATime) {
   for (const Case& change : cases()) {
     SCOPED_TRACE(title(change));
     World world = world_of(change);
@@ -103,7 +103,7 @@ TEST(MemberChange, is_made_one_node_at_a_time) {
   }
 }
 
-TEST(MemberChange, a_node_that_enters_remembers_since_then_and_the_others_as_before) {
+TEST(MemberChange, ANodeThatEntersRemembersSinceThenAndTheOthersAsBefore) {
   for (const Case& change : cases()) {
     SCOPED_TRACE(title(change));
     World world = world_of(change);
@@ -116,7 +116,7 @@ TEST(MemberChange, a_node_that_enters_remembers_since_then_and_the_others_as_bef
   }
 }
 
-TEST(MemberChange, a_member_that_is_taken_back_remembers_since_then) {
+TEST(MemberChange, AMemberThatIsTakenBackRemembersSinceThen) {
   World world(4);
   world.found(names_up_to(3), "7.d");
   world.restart_empty("n2");
@@ -125,7 +125,7 @@ TEST(MemberChange, a_member_that_is_taken_back_remembers_since_then) {
   EXPECT_NE(world.marker("n2").remembers_since, Marker::always);
 }
 
-TEST(MemberChange, that_was_made_is_found_made) {
+TEST(MemberChange, ThatWasMadeIsFoundMade) {
   for (const Case& change : cases()) {
     SCOPED_TRACE(title(change));
     World world = world_of(change);
@@ -136,7 +136,7 @@ TEST(MemberChange, that_was_made_is_found_made) {
   }
 }
 
-TEST(MemberChange, that_is_killed_after_any_step_is_resumed_by_the_same_wish) {
+TEST(MemberChange, ThatIsKilledAfterAnyStepIsResumedByTheSameWish) {
   for (const Case& change : cases()) {
     for (int steps = 0;; ++steps) {
       SCOPED_TRACE(title(change) + ", killed after step " + std::to_string(steps));
@@ -152,7 +152,7 @@ TEST(MemberChange, that_is_killed_after_any_step_is_resumed_by_the_same_wish) {
   }
 }
 
-TEST(MemberChange, that_is_killed_is_resumed_by_the_command_that_the_markers_tell) {
+TEST(MemberChange, ThatIsKilledIsResumedByTheCommandThatTheMarkersTell) {
   for (const Case& change : cases()) {
     for (int steps = 0;; ++steps) {
       SCOPED_TRACE(title(change) + ", killed after step " + std::to_string(steps));
@@ -169,7 +169,7 @@ TEST(MemberChange, that_is_killed_is_resumed_by_the_command_that_the_markers_tel
   }
 }
 
-TEST(MemberChange, that_is_killed_beside_a_node_that_refuses_is_known_to_be_half_done) {
+TEST(MemberChange, ThatIsKilledBesideANodeThatRefusesIsKnownToBeHalfDone) {
   for (const Case& change : cases()) {
     std::set<std::string> all(change.before.begin(), change.before.end());
     if (!change.wish.entering.empty()) all.insert(change.wish.entering);
@@ -196,7 +196,7 @@ TEST(MemberChange, that_is_killed_beside_a_node_that_refuses_is_known_to_be_half
   }
 }
 
-TEST(MemberChange, goes_on_beside_another_run_of_the_same_wish_at_every_point) {
+TEST(MemberChange, GoesOnBesideAnotherRunOfTheSameWishAtEveryPoint) {
   for (const Case& change : cases()) {
     if (change.before.size() > 3) continue;
     bool first_ended = false;
@@ -219,7 +219,7 @@ TEST(MemberChange, goes_on_beside_another_run_of_the_same_wish_at_every_point) {
   }
 }
 
-TEST(MemberChange, of_two_that_differ_one_is_made_at_every_interleaving) {
+TEST(MemberChange, OfTwoThatDifferOneIsMadeAtEveryInterleaving) {
   const Names before = names_up_to(3);
   const std::vector<MemberWish> wishes{
       wish_of(Kind::replace, "n1", "n4", before), wish_of(Kind::replace, "n3", "n5", before),
@@ -262,7 +262,7 @@ TEST(MemberChange, of_two_that_differ_one_is_made_at_every_interleaving) {
   }
 }
 
-TEST(MemberChange, survives_that_any_node_forgets_everything_at_any_point) {
+TEST(MemberChange, SurvivesThatAnyNodeForgetsEverythingAtAnyPoint) {
   for (const Case& change : cases()) {
     for (std::size_t victim = 1; victim <= change.before.size() + 1; ++victim) {
       if (change.before.size() < 3) continue;  // one of two members cannot take the other back
@@ -285,7 +285,7 @@ TEST(MemberChange, survives_that_any_node_forgets_everything_at_any_point) {
   }
 }
 
-TEST(MemberChange, waits_for_a_member_that_is_down_and_goes_on_when_it_is_back) {
+TEST(MemberChange, WaitsForAMemberThatIsDownAndGoesOnWhenItIsBack) {
   for (const Case& change : cases()) {
     for (const std::string& victim : change.after) {
       for (int steps = 0;; ++steps) {
@@ -307,7 +307,7 @@ TEST(MemberChange, waits_for_a_member_that_is_down_and_goes_on_when_it_is_back) 
   }
 }
 
-TEST(MemberChange, replaces_a_node_that_died_while_it_entered) {
+TEST(MemberChange, ReplacesANodeThatDiedWhileItEntered) {
   for (const Case& change : cases()) {
     if (change.wish.entering.empty() || change.after.size() < 3) continue;
     for (int steps = 0;; ++steps) {
@@ -335,7 +335,7 @@ TEST(MemberChange, replaces_a_node_that_died_while_it_entered) {
   }
 }
 
-TEST(MemberChange, can_be_taken_back_later_with_the_node_that_was_removed) {
+TEST(MemberChange, CanBeTakenBackLaterWithTheNodeThatWasRemoved) {
   const Case there{
       names_up_to(3), wish_of(Kind::replace, "n3", "n4", names_up_to(3)), {"n1", "n2", "n4"}};
   World world = world_of(there);
@@ -347,7 +347,7 @@ TEST(MemberChange, can_be_taken_back_later_with_the_node_that_was_removed) {
   expect_made(world, back);
 }
 
-TEST(MemberChange, begins_only_when_every_marker_is_old_enough_by_its_own_clock) {
+TEST(MemberChange, BeginsOnlyWhenEveryMarkerIsOldEnoughByItsOwnClock) {
   World world(4);
   world.found(names_up_to(3), "7.d");
   world.write("n2", world.marker("n2"), milliseconds(-1));
@@ -361,7 +361,7 @@ TEST(MemberChange, begins_only_when_every_marker_is_old_enough_by_its_own_clock)
   EXPECT_TRUE(run.done());
 }
 
-TEST(MemberChange, waits_while_a_member_is_quarantined_so_that_there_is_no_outage) {
+TEST(MemberChange, WaitsWhileAMemberIsQuarantinedSoThatThereIsNoOutage) {
   World world(4);
   world.found(names_up_to(3), "7.d");
   world.at("n1").quarantined_until = world.now + milliseconds(700);
@@ -371,13 +371,13 @@ TEST(MemberChange, waits_while_a_member_is_quarantined_so_that_there_is_no_outag
   EXPECT_EQ(run.waits[0].cause, WaitFor::Cause::quarantine);
 }
 
-TEST(MemberChange, finds_all_members_from_one) {
+TEST(MemberChange, FindsAllMembersFromOne) {
   World world(6);
   world.found(names_up_to(5), "7.d");
   EXPECT_TRUE(Operator(world, wish_of(Kind::replace, "n1", "n6", {"n5"})).done());
 }
 
-TEST(MemberChange, refuses_what_cannot_be_meant) {
+TEST(MemberChange, RefusesWhatCannotBeMeant) {
   World world(5);
   world.found(names_up_to(3), "7.d");
   const auto expect_usage = [&](const MemberWish& wish) {
@@ -398,7 +398,7 @@ TEST(MemberChange, refuses_what_cannot_be_meant) {
   ASSERT_TRUE(last.refused());
 }
 
-TEST(MemberChange, refuses_another_name_of_the_member_that_leaves) {
+TEST(MemberChange, RefusesAnotherNameOfTheMemberThatLeaves) {
   World world(4);
   world.found(names_up_to(3), "1.d");
   world.at("n4").seen.run_id = world.at("n3").seen.run_id;
@@ -409,7 +409,7 @@ TEST(MemberChange, refuses_another_name_of_the_member_that_leaves) {
   EXPECT_TRUE(run.writes.empty());
 }
 
-TEST(MemberChange, sees_a_node_that_was_asked_at_a_members_url_under_that_url) {
+TEST(MemberChange, SeesANodeThatWasAskedAtAMembersUrlUnderThatUrl) {
   World world(4);
   world.found(names_up_to(3), "1.d");
   const auto names_of = [&](const std::set<std::string>& asked) {
@@ -440,7 +440,7 @@ TEST(MemberChange, sees_a_node_that_was_asked_at_a_members_url_under_that_url) {
   }
 }
 
-TEST(MemberChange, refuses_a_node_of_another_deployment) {
+TEST(MemberChange, RefusesANodeOfAnotherDeployment) {
   World world(6);
   world.found(names_up_to(3), "7.d");
   Marker other;
@@ -455,14 +455,14 @@ TEST(MemberChange, refuses_a_node_of_another_deployment) {
   EXPECT_TRUE(run.writes.empty());
 }
 
-TEST(MemberChange, refuses_beside_a_deployment_that_is_not_there) {
+TEST(MemberChange, RefusesBesideADeploymentThatIsNotThere) {
   World world(4);
   Operator run(world, wish_of(Kind::add, "", "n4", names_up_to(3)));
   ASSERT_TRUE(run.refused());
   EXPECT_TRUE(run.writes.empty());
 }
 
-TEST(MemberChange, believes_no_single_marker) {
+TEST(MemberChange, BelievesNoSingleMarker) {
   World world(4);
   world.found(names_up_to(3), "7.d");
   // One marker names one more member, and later says that another one was replaced.
@@ -485,7 +485,7 @@ TEST(MemberChange, believes_no_single_marker) {
 
 /// Operators that crash and compete, nodes that die, forget and come back, and clients that adopt,
 /// at random; in the end the change is made.
-TEST(MemberChange, is_safe_and_is_made_whatever_happens_meanwhile) {
+TEST(MemberChange, IsSafeAndIsMadeWhateverHappensMeanwhile) {
   const auto all = cases();
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);

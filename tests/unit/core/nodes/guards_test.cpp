@@ -14,7 +14,7 @@ NodeUp quarantined(Duration left) {
   return event;
 }
 
-TEST(RestartGuard, leaves_a_quarantined_node_out_of_new_leases_only) {
+TEST(RestartGuard, LeavesAQuarantinedNodeOutOfNewLeasesOnly) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -30,7 +30,7 @@ TEST(RestartGuard, leaves_a_quarantined_node_out_of_new_leases_only) {
   EXPECT_EQ(h.engine().exclusion(2), "quarantined for 5 s more: it restarted");
 }
 
-TEST(RestartGuard, does_not_count_a_key_that_was_given_back_in_the_quarantine) {
+TEST(RestartGuard, DoesNotCountAKeyThatWasGivenBackInTheQuarantine) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -51,7 +51,7 @@ TEST(RestartGuard, does_not_count_a_key_that_was_given_back_in_the_quarantine) {
   EXPECT_EQ(h.decided_by()->vote(2).vote, Vote::excluded);
 }
 
-TEST(RestartGuard, counts_a_key_that_was_there_before_a_quarantine_and_never_missed) {
+TEST(RestartGuard, CountsAKeyThatWasThereBeforeAQuarantineAndNeverMissed) {
   Watched h(1);
   h.acquire(1, 20s);
   h.answer(0, Reply::granted);
@@ -62,7 +62,7 @@ TEST(RestartGuard, counts_a_key_that_was_there_before_a_quarantine_and_never_mis
   EXPECT_NE(h.answer(0, Reply::extended).find("extended #2"), std::string::npos);
 }
 
-TEST(ClockGuard, a_step_that_ends_the_lease_comes_ahead_of_the_extend_of_the_same_read) {
+TEST(ClockGuard, AStepThatEndsTheLeaseComesAheadOfTheExtendOfTheSameRead) {
   Watched h(1);
   h.acquire(1, 10s);
   h.answer(0, Reply::granted);
@@ -80,7 +80,7 @@ TEST(ClockGuard, a_step_that_ends_the_lease_comes_ahead_of_the_extend_of_the_sam
   EXPECT_NE(out.find("failed #2 not_holder; lost"), std::string::npos) << out;
 }
 
-TEST(RestartGuard, wakes_who_waits_when_the_quarantine_ends) {
+TEST(RestartGuard, WakesWhoWaitsWhenTheQuarantineEnds) {
   Harness h(1);
   h.tick();
   h.up_as(0, quarantined(5s));
@@ -90,7 +90,7 @@ TEST(RestartGuard, wakes_who_waits_when_the_quarantine_ends) {
   EXPECT_EQ(h.pass(1ms), "set t1 -> 0");
 }
 
-TEST(RestartGuard, of_two_quarantines_the_longer_one_holds) {
+TEST(RestartGuard, OfTwoQuarantinesTheLongerOneHolds) {
   Harness h(1);
   h.tick();
   h.up_as(0, quarantined(5s));
@@ -99,7 +99,7 @@ TEST(RestartGuard, of_two_quarantines_the_longer_one_holds) {
   EXPECT_EQ(h.engine().link(0).quarantined_until(), Instant() + 5s);
 }
 
-TEST(IdentityGuard, an_ineligible_node_has_no_vote_in_any_round) {
+TEST(IdentityGuard, AnIneligibleNodeHasNoVoteInAnyRound) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -113,7 +113,7 @@ TEST(IdentityGuard, an_ineligible_node_has_no_vote_in_any_round) {
   EXPECT_EQ(h.engine().exclusion(2), "it is a replica");
 }
 
-TEST(ClockGuard, reads_the_clocks_of_a_quorum_before_the_first_vote) {
+TEST(ClockGuard, ReadsTheClocksOfAQuorumBeforeTheFirstVote) {
   Harness h(with_clock_guard(3));
   h.tick();
   EXPECT_EQ(h.acquire(1, 10s), "");
@@ -128,7 +128,7 @@ TEST(ClockGuard, reads_the_clocks_of_a_quorum_before_the_first_vote) {
   EXPECT_EQ(h.clock(2, 1000s), "set t1 -> 2");
 }
 
-TEST(ClockGuard, waits_for_the_last_clock_of_a_quorum_that_needs_every_node) {
+TEST(ClockGuard, WaitsForTheLastClockOfAQuorumThatNeedsEveryNode) {
   for (const std::size_t nodes : {2U, 4U}) {
     Harness h(with_clock_guard(nodes));
     h.tick();
@@ -140,7 +140,7 @@ TEST(ClockGuard, waits_for_the_last_clock_of_a_quorum_that_needs_every_node) {
   }
 }
 
-TEST(ClockGuard, reads_a_clock_again_in_the_same_write_and_ahead_of_a_request) {
+TEST(ClockGuard, ReadsAClockAgainInTheSameWriteAndAheadOfARequest) {
   Watched h(1);
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0") << "read a moment ago";
   h.answer(0, Reply::taken);
@@ -148,7 +148,7 @@ TEST(ClockGuard, reads_a_clock_again_in_the_same_write_and_ahead_of_a_request) {
   EXPECT_EQ(h.acquire(2, 10s), "read-clock -> 0; set t2 -> 0");
 }
 
-TEST(ClockGuard, reads_all_clocks_every_second_while_there_is_a_lease) {
+TEST(ClockGuard, ReadsAllClocksEverySecondWhileThereIsALease) {
   Watched h(3);
   h.hold(10s);
   EXPECT_EQ(h.pass(999ms), "");
@@ -159,7 +159,7 @@ TEST(ClockGuard, reads_all_clocks_every_second_while_there_is_a_lease) {
   EXPECT_EQ(h.pass(10s), "") << "nobody relies on them";
 }
 
-TEST(ClockGuard, a_node_far_from_the_others_has_no_vote) {
+TEST(ClockGuard, ANodeFarFromTheOthersHasNoVote) {
   Harness h(with_clock_guard(3));
   h.tick();
   for (NodeIndex node = 0; node < 3; ++node) h.up(node);
@@ -169,7 +169,7 @@ TEST(ClockGuard, a_node_far_from_the_others_has_no_vote) {
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 2");
 }
 
-TEST(ClockGuard, of_two_nodes_that_differ_neither_is_believed) {
+TEST(ClockGuard, OfTwoNodesThatDifferNeitherIsBelieved) {
   Harness h(with_clock_guard(2));
   h.tick();
   h.up(0);
@@ -179,7 +179,7 @@ TEST(ClockGuard, of_two_nodes_that_differ_neither_is_believed) {
   EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
 }
 
-TEST(ClockGuard, waits_for_the_third_node_to_tell_which_of_two_is_wrong) {
+TEST(ClockGuard, WaitsForTheThirdNodeToTellWhichOfTwoIsWrong) {
   Harness h(with_clock_guard(3));
   h.tick();
   h.up(0);
@@ -191,7 +191,7 @@ TEST(ClockGuard, waits_for_the_third_node_to_tell_which_of_two_is_wrong) {
   EXPECT_EQ(h.clock(2, 1000s), "set t1 -> 0 2");
 }
 
-TEST(ClockGuard, a_vote_behind_a_step_is_not_counted) {
+TEST(ClockGuard, AVoteBehindAStepIsNotCounted) {
   Watched h(3);
   h.pass(100ms);
   EXPECT_EQ(h.acquire(1, 10s), "read-clock -> 0 1 2; set t1 -> 0 1 2");
@@ -203,7 +203,7 @@ TEST(ClockGuard, a_vote_behind_a_step_is_not_counted) {
   EXPECT_EQ(h.answer(2, Reply::granted), "acquired #1 until 9998ms");
 }
 
-TEST(ClockGuard, a_step_takes_from_the_leases_that_need_the_node) {
+TEST(ClockGuard, AStepTakesFromTheLeasesThatNeedTheNode) {
   Watched h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -214,7 +214,7 @@ TEST(ClockGuard, a_step_takes_from_the_leases_that_need_the_node) {
   EXPECT_EQ(h.clock(2, h.right()), "");
 }
 
-TEST(ClockGuard, a_step_takes_nothing_while_a_quorum_of_other_nodes_has_the_key) {
+TEST(ClockGuard, AStepTakesNothingWhileAQuorumOfOtherNodesHasTheKey) {
   Watched h(3);
   h.hold(10s);
   h.pass(1s);
@@ -222,7 +222,7 @@ TEST(ClockGuard, a_step_takes_nothing_while_a_quorum_of_other_nodes_has_the_key)
   EXPECT_EQ(h.valid_until(), Instant() + 9898ms);
 }
 
-TEST(ClockGuard, tells_the_loss_when_the_steps_leave_nothing) {
+TEST(ClockGuard, TellsTheLossWhenTheStepsLeaveNothing) {
   Watched h(3);
   h.hold(10s);
   h.pass(1s);
@@ -231,7 +231,7 @@ TEST(ClockGuard, tells_the_loss_when_the_steps_leave_nothing) {
   EXPECT_EQ(h.pass(0ms), "lost; release t1 -> 0 1 2");
 }
 
-TEST(ClockGuard, an_extend_after_the_step_makes_the_node_worth_all_again) {
+TEST(ClockGuard, AnExtendAfterTheStepMakesTheNodeWorthAllAgain) {
   Watched h(1);
   h.hold(10s);
   h.pass(1s);
@@ -241,7 +241,7 @@ TEST(ClockGuard, an_extend_after_the_step_makes_the_node_worth_all_again) {
   EXPECT_EQ(h.valid_until(), Instant() + 10898ms);
 }
 
-TEST(ClockGuard, a_deadline_that_a_step_lowered_makes_the_renewal_due_at_once) {
+TEST(ClockGuard, ADeadlineThatAStepLoweredMakesTheRenewalDueAtOnce) {
   Watched h(1);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
   h.pass(1s);
@@ -251,7 +251,7 @@ TEST(ClockGuard, a_deadline_that_a_step_lowered_makes_the_renewal_due_at_once) {
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 9908ms");
 }
 
-TEST(ClockGuard, a_step_during_a_renewal_makes_the_next_one_due_at_once) {
+TEST(ClockGuard, AStepDuringARenewalMakesTheNextOneDueAtOnce) {
   Watched h(3);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
   for (int second = 1; second <= 2; ++second) {
@@ -265,7 +265,7 @@ TEST(ClockGuard, a_step_during_a_renewal_makes_the_next_one_due_at_once) {
   EXPECT_EQ(h.pass(0ms), "extend t1 -> 0 1 2");
 }
 
-TEST(ClockGuard, a_step_during_an_extend_by_token_takes_from_what_it_won) {
+TEST(ClockGuard, AStepDuringAnExtendByTokenTakesFromWhatItWon) {
   Watched h(3);
   h.pass(1s);
   ExtendToken event;
@@ -280,7 +280,7 @@ TEST(ClockGuard, a_step_during_an_extend_by_token_takes_from_what_it_won) {
   EXPECT_EQ(h.answer(1, Reply::extended), "extended until 7898ms; extended #7 until 7898ms");
 }
 
-TEST(ClockGuard, a_step_back_changes_nothing) {
+TEST(ClockGuard, AStepBackChangesNothing) {
   Watched h(3);
   h.hold(10s);
   h.pass(1s);
@@ -288,7 +288,7 @@ TEST(ClockGuard, a_step_back_changes_nothing) {
   EXPECT_EQ(h.valid_until(), Instant() + 9898ms);
 }
 
-TEST(ClockGuard, a_node_that_does_not_tell_the_time_has_no_vote) {
+TEST(ClockGuard, ANodeThatDoesNotTellTheTimeHasNoVote) {
   Harness h(with_clock_guard(1));
   h.tick();
   h.up(0);
@@ -297,7 +297,7 @@ TEST(ClockGuard, a_node_that_does_not_tell_the_time_has_no_vote) {
   EXPECT_EQ(h.engine().exclusion(0), "its clock cannot be read: NOPERM");
 }
 
-TEST(ClockGuard, asks_again_when_a_node_can_not_tell_the_time_just_now) {
+TEST(ClockGuard, AsksAgainWhenANodeCanNotTellTheTimeJustNow) {
   Harness h(with_clock_guard(1));
   h.tick();
   h.acquire(1, 10s, 60s);
@@ -307,7 +307,7 @@ TEST(ClockGuard, asks_again_when_a_node_can_not_tell_the_time_just_now) {
   EXPECT_EQ(h.clock(0, 1000s), "set t1 -> 0");
 }
 
-TEST(ClockGuard, plans_no_reading_that_a_congested_node_can_not_be_sent) {
+TEST(ClockGuard, PlansNoReadingThatACongestedNodeCanNotBeSent) {
   Settings settings = with_clock_guard(1);
   settings.max_unanswered = 1;
   settings.shortest_limit = settings.longest_limit = 5s;
@@ -321,7 +321,7 @@ TEST(ClockGuard, plans_no_reading_that_a_congested_node_can_not_be_sent) {
   EXPECT_EQ(h.until_deadline(), 2s) << "the limit of what is unanswered";
 }
 
-TEST(Evictions, that_a_handshake_finds_end_the_leases_that_rest_on_the_node) {
+TEST(Evictions, ThatAHandshakeFindsEndTheLeasesThatRestOnTheNode) {
   for (const std::uint64_t evicted : {0U, 1U}) {
     Harness h(3);
     h.tick();
@@ -340,7 +340,7 @@ TEST(Evictions, that_a_handshake_finds_end_the_leases_that_rest_on_the_node) {
   }
 }
 
-TEST(NodeClock, takes_no_step_for_what_the_round_trips_leave_uncertain) {
+TEST(NodeClock, TakesNoStepForWhatTheRoundTripsLeaveUncertain) {
   NodeClock clock;
   const Instant start = Instant() + 100s;
   EXPECT_EQ(clock.observe(start, start + 20ms, 1000s).step, 0ms);
@@ -349,7 +349,7 @@ TEST(NodeClock, takes_no_step_for_what_the_round_trips_leave_uncertain) {
   EXPECT_EQ(clock.stepped(), 0ms);
 }
 
-TEST(NodeClock, tells_a_step_from_a_difference) {
+TEST(NodeClock, TellsAStepFromADifference) {
   NodeClock clock;
   const Instant start = Instant() + 100s;
   clock.observe(start, start, 5000s);
@@ -360,7 +360,7 @@ TEST(NodeClock, tells_a_step_from_a_difference) {
   EXPECT_EQ(clock.stepped(), 1s);
 }
 
-TEST(NodeClock, that_steps_between_far_instants_for_ever_is_trusted_with_no_key) {
+TEST(NodeClock, ThatStepsBetweenFarInstantsForEverIsTrustedWithNoKey) {
   constexpr Duration far = 8'000'000'000s;
   NodeClock clock(30s);
   Instant now = Instant() + 100s;
@@ -392,7 +392,7 @@ TEST(NodeClock, that_steps_between_far_instants_for_ever_is_trusted_with_no_key)
   EXPECT_LT(basis.deadline(basis.steps, 1), Instant());
 }
 
-TEST(NodeClock, notices_a_clock_that_runs_too_fast) {
+TEST(NodeClock, NoticesAClockThatRunsTooFast) {
   NodeClock clock;
   Duration fast{};
   for (int i = 0; i < 100; ++i) {
@@ -403,7 +403,7 @@ TEST(NodeClock, notices_a_clock_that_runs_too_fast) {
   EXPECT_GE(clock.stepped(), fast - 60ms);
 }
 
-TEST(NodeClock, notices_what_hides_in_the_uncertainty_of_each_reading) {
+TEST(NodeClock, NoticesWhatHidesInTheUncertaintyOfEachReading) {
   NodeClock clock(30s);
   Duration gained{};
   for (int i = 0; i < 60; ++i) {
@@ -422,7 +422,7 @@ TEST(NodeClock, notices_what_hides_in_the_uncertainty_of_each_reading) {
   EXPECT_EQ(slow.stepped(), 0ms);
 }
 
-TEST(ValidityBasis, is_what_the_quorum_that_lasts_longest_has_in_common) {
+TEST(ValidityBasis, IsWhatTheQuorumThatLastsLongestHasInCommon) {
   ValidityBasis basis;
   basis.nodes = NodeSet::first(3);
   basis.until = Instant() + 10s;

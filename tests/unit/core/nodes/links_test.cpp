@@ -5,7 +5,7 @@
 namespace redlock::core::test {
 namespace {
 
-TEST(Reconnect, backs_off_from_10_ms_to_a_second_with_jitter) {
+TEST(Reconnect, BacksOffFrom10MsToASecondWithJitter) {
   Harness h(1);
   h.tick();
   std::vector<Duration> pauses;
@@ -24,7 +24,7 @@ TEST(Reconnect, backs_off_from_10_ms_to_a_second_with_jitter) {
   EXPECT_EQ(h.until_deadline(), 500ms);
 }
 
-TEST(Reconnect, comes_later_after_each_connection_that_ended_and_sooner_after_each_second_of_use) {
+TEST(Reconnect, ComesLaterAfterEachConnectionThatEndedAndSoonerAfterEachSecondOfUse) {
   Connected h(1);
   const auto lasts = [&h](Duration time) {
     h.pass(h.until_deadline());
@@ -44,7 +44,7 @@ TEST(Reconnect, comes_later_after_each_connection_that_ended_and_sooner_after_ea
   EXPECT_EQ(lasts(1min), 10ms);
 }
 
-TEST(Reconnect, takes_a_connection_on_which_nothing_was_answered_for_one_that_was_of_no_use) {
+TEST(Reconnect, TakesAConnectionOnWhichNothingWasAnsweredForOneThatWasOfNoUse) {
   Connected h(1);
   h.down(0);
   h.pass(10ms);
@@ -54,7 +54,7 @@ TEST(Reconnect, takes_a_connection_on_which_nothing_was_answered_for_one_that_wa
   EXPECT_EQ(h.until_deadline(), 20ms) << "accepting connections proves nothing";
 }
 
-TEST(Link, is_idle_while_nothing_but_upkeep_is_unanswered) {
+TEST(Link, IsIdleWhileNothingButUpkeepIsUnanswered) {
   Connected h(1);
   const Link& link = h.engine().link(0);
   EXPECT_TRUE(link.idle());
@@ -66,7 +66,7 @@ TEST(Link, is_idle_while_nothing_but_upkeep_is_unanswered) {
   EXPECT_FALSE(link.idle()) << "it cannot be reached";
 }
 
-TEST(Reconnect, to_a_node_that_refuses_every_write_is_no_tight_loop) {
+TEST(Reconnect, ToANodeThatRefusesEveryWriteIsNoTightLoop) {
   Connected h(1);
   int connections = 0;
   for (const Instant end = later(h.now(), 1min); h.now() < end; ++connections) {
@@ -94,7 +94,7 @@ struct Replica : Connected {
   }
 };
 
-TEST(Replicas, are_sent_nothing_that_writes) {
+TEST(Replicas, AreSentNothingThatWrites) {
   Replica h;
   EXPECT_EQ(h.release(2), "release t1 -> 0 1");
   EXPECT_EQ(h.answers({0, 1}, Reply::released), "released #2");
@@ -107,7 +107,7 @@ TEST(Replicas, are_sent_nothing_that_writes) {
   EXPECT_EQ(h.pass(4s), "");
 }
 
-TEST(Replicas, get_what_is_owed_when_their_role_has_changed) {
+TEST(Replicas, GetWhatIsOwedWhenTheirRoleHasChanged) {
   Replica h;
   h.release(2);
   h.answers({0, 1}, Reply::released);
@@ -118,7 +118,7 @@ TEST(Replicas, get_what_is_owed_when_their_role_has_changed) {
   EXPECT_EQ(h.up(2), "release t1 -> 2");
 }
 
-TEST(Replicas, are_owed_nothing_that_has_expired) {
+TEST(Replicas, AreOwedNothingThatHasExpired) {
   Replica h;
   h.release(2);
   h.answers({0, 1}, Reply::released);
@@ -126,7 +126,7 @@ TEST(Replicas, are_owed_nothing_that_has_expired) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Replicas, are_owed_nothing_of_a_connection_that_is_dead_and_has_expired) {
+TEST(Replicas, AreOwedNothingOfAConnectionThatIsDeadAndHasExpired) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::granted);
@@ -143,20 +143,20 @@ TEST(Replicas, are_owed_nothing_of_a_connection_that_is_dead_and_has_expired) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Replicas, are_not_waited_for_at_the_end) {
+TEST(Replicas, AreNotWaitedForAtTheEnd) {
   Replica h;
   EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0 1");
   EXPECT_EQ(h.answers({0, 1}, Reply::released), "undelivered 1 for 10092 ms -> 2; drained");
 }
 
-TEST(Reconnect, gives_up_a_connection_that_does_not_come_up_in_time) {
+TEST(Reconnect, GivesUpAConnectionThatDoesNotComeUpInTime) {
   Harness h(1);
   h.tick();
   EXPECT_EQ(h.pass(1s), "disconnect 0");
   EXPECT_EQ(h.pass(10ms), "connect 0");
 }
 
-TEST(Reconnect, has_twice_the_time_after_each_connection_that_took_too_long) {
+TEST(Reconnect, HasTwiceTheTimeAfterEachConnectionThatTookTooLong) {
   Harness h(1);
   h.tick();
   for (const Duration limit : {1s, 2s, 4s, 8s, 8s, 8s}) {
@@ -170,7 +170,7 @@ TEST(Reconnect, has_twice_the_time_after_each_connection_that_took_too_long) {
   EXPECT_EQ(h.pass(1s), "disconnect 0") << "one that was made ends the doubling";
 }
 
-TEST(Reconnect, may_be_given_another_time_limit_than_answers) {
+TEST(Reconnect, MayBeGivenAnotherTimeLimitThanAnswers) {
   Settings settings = Harness::settings_for(1);
   settings.connect_timeout = 3s;
   Harness h(settings);
@@ -182,7 +182,7 @@ TEST(Reconnect, may_be_given_another_time_limit_than_answers) {
   EXPECT_EQ(h.pass(6s), "disconnect 0");
 }
 
-TEST(TimeLimit, follows_the_round_trip_between_its_bounds) {
+TEST(TimeLimit, FollowsTheRoundTripBetweenItsBounds) {
   Connected h(1);
   EXPECT_EQ(h.engine().link(0).limit(), 1s) << "nothing is known yet";
   h.acquire(1, 10s);
@@ -197,7 +197,7 @@ TEST(TimeLimit, follows_the_round_trip_between_its_bounds) {
   EXPECT_EQ(h.engine().link(0).limit(), 100ms);
 }
 
-TEST(TimeLimit, runs_from_the_oldest_request) {
+TEST(TimeLimit, RunsFromTheOldestRequest) {
   Connected h(2);
   for (int i = 0; i < 100; ++i) {
     h.acquire(1, 10s);
@@ -210,7 +210,7 @@ TEST(TimeLimit, runs_from_the_oldest_request) {
   EXPECT_TRUE(h.pass(1ms).starts_with("release t101 -> 0; release t102 -> 0; disconnect 0"));
 }
 
-TEST(TimeLimit, is_the_longest_again_after_it_was_missed_so_that_a_slower_path_is_learnt) {
+TEST(TimeLimit, IsTheLongestAgainAfterItWasMissedSoThatASlowerPathIsLearnt) {
   Connected h(1);
   for (int i = 0; i < 100; ++i) {
     h.acquire(1, 10s);
@@ -237,7 +237,7 @@ struct Idle : Connected {
   }
 };
 
-TEST(IdleConnections, that_are_dead_fail_no_call) {
+TEST(IdleConnections, ThatAreDeadFailNoCall) {
   Idle h;
   h.acquire(2, 10s);
   const std::string out = h.pass(100ms);  // no answer
@@ -253,7 +253,7 @@ TEST(IdleConnections, that_are_dead_fail_no_call) {
   EXPECT_TRUE(h.answer(1, Reply::granted).starts_with("acquired #2"));
 }
 
-TEST(IdleConnections, that_end_are_waited_for) {
+TEST(IdleConnections, ThatEndAreWaitedFor) {
   Idle h;
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}}) h.down(node, "reset");
   EXPECT_EQ(h.acquire(2, 10s), "");
@@ -262,7 +262,7 @@ TEST(IdleConnections, that_end_are_waited_for) {
   EXPECT_EQ(h.up(1), "set t2 -> 0 1");
 }
 
-TEST(IdleConnections, are_waited_for_once) {
+TEST(IdleConnections, AreWaitedForOnce) {
   Idle h;
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}}) h.down(node, "reset");
   h.acquire(2, 10s);
@@ -272,7 +272,7 @@ TEST(IdleConnections, are_waited_for_once) {
   EXPECT_EQ(h.acquire(3, 10s), "failed #3 unavailable") << "two are known to be down";
 }
 
-TEST(Congestion, makes_a_node_that_owes_too_many_answers_a_failure_at_once) {
+TEST(Congestion, MakesANodeThatOwesTooManyAnswersAFailureAtOnce) {
   Settings settings = Harness::settings_for(3);
   settings.max_unanswered = 2;
   Connected h(settings);
@@ -286,7 +286,7 @@ TEST(Congestion, makes_a_node_that_owes_too_many_answers_a_failure_at_once) {
   EXPECT_EQ(h.engine().claim(h.lease)->round.vote(2).text, "too many requests unanswered");
 }
 
-TEST(Congestion, of_a_majority_is_unavailable) {
+TEST(Congestion, OfAMajorityIsUnavailable) {
   Settings settings = Harness::settings_for(1);
   settings.max_unanswered = 1;
   Connected h(settings);
@@ -294,7 +294,7 @@ TEST(Congestion, of_a_majority_is_unavailable) {
   EXPECT_EQ(h.acquire(2, 10s), "failed #2 unavailable");
 }
 
-TEST(Congestion, is_what_a_release_that_finds_no_room_says) {
+TEST(Congestion, IsWhatAReleaseThatFindsNoRoomSays) {
   Settings settings = Harness::settings_for(1);
   settings.max_unanswered = 1;
   settings.clock_guard = true;
@@ -309,7 +309,7 @@ TEST(Congestion, is_what_a_release_that_finds_no_room_says) {
   EXPECT_EQ(h.decided_by()->vote(0).text, "too many requests unanswered");
 }
 
-TEST(Congestion, of_a_node_that_sets_the_key_after_its_expiry_leaves_nothing_there) {
+TEST(Congestion, OfANodeThatSetsTheKeyAfterItsExpiryLeavesNothingThere) {
   Settings settings = Harness::settings_for(3);
   settings.max_unanswered = 1;
   Connected h(settings);
@@ -321,7 +321,7 @@ TEST(Congestion, of_a_node_that_sets_the_key_after_its_expiry_leaves_nothing_the
   EXPECT_EQ(h.answer(2, Reply::granted), "release t1 -> 2") << "its TTL begins only now";
 }
 
-TEST(Operations, may_be_exactly_as_many_as_the_limit) {
+TEST(Operations, MayBeExactlyAsManyAsTheLimit) {
   Settings settings = Harness::settings_for(1);
   settings.max_operations = 3;
   Connected h(settings);
@@ -336,7 +336,7 @@ TEST(Operations, may_be_exactly_as_many_as_the_limit) {
   EXPECT_EQ(h.acquire(7, 10s), "set t4 -> 0") << "what is being cleaned up is no lease any more";
 }
 
-TEST(Duplicates, have_one_vote) {
+TEST(Duplicates, HaveOneVote) {
   Harness h(3);
   h.tick();
   h.up(0, "same");
@@ -349,7 +349,7 @@ TEST(Duplicates, have_one_vote) {
   EXPECT_EQ(h.engine().claim(h.lease)->round.vote(1).text, "the same server as node0");
 }
 
-TEST(Duplicates, take_over_the_vote_when_the_first_address_fails) {
+TEST(Duplicates, TakeOverTheVoteWhenTheFirstAddressFails) {
   Harness h(3);
   h.tick();
   h.up(0, "same");
@@ -360,7 +360,7 @@ TEST(Duplicates, take_over_the_vote_when_the_first_address_fails) {
   EXPECT_EQ(h.up(0, "same"), "excluded 0") << "and keep it when the first one is back";
 }
 
-TEST(Duplicates, of_which_there_are_three_have_one_vote_after_the_first_failed) {
+TEST(Duplicates, OfWhichThereAreThreeHaveOneVoteAfterTheFirstFailed) {
   Harness h(5);
   h.tick();
   h.up(0, "same");
@@ -372,7 +372,7 @@ TEST(Duplicates, of_which_there_are_three_have_one_vote_after_the_first_failed) 
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 1 3 4");
 }
 
-TEST(Duplicates, found_during_a_round_are_excluded_from_it) {
+TEST(Duplicates, FoundDuringARoundAreExcludedFromIt) {
   Harness h(3);
   h.tick();
   h.up(0, "same");
@@ -383,7 +383,7 @@ TEST(Duplicates, found_during_a_round_are_excluded_from_it) {
   EXPECT_EQ(h.answer(2, Reply::granted), "acquired #1 until 9898ms");
 }
 
-TEST(Answers, of_an_old_attempt_do_not_count_for_a_new_one) {
+TEST(Answers, OfAnOldAttemptDoNotCountForANewOne) {
   Connected h(3);
   h.acquire(1, 10s, 10s);
   h.answers({0, 1}, Reply::taken, "other", 1ms);
@@ -394,7 +394,7 @@ TEST(Answers, of_an_old_attempt_do_not_count_for_a_new_one) {
   EXPECT_EQ(h.answer(2, Reply::granted).substr(0, 11), "acquired #1");
 }
 
-TEST(AnswersDeathTest, to_a_request_that_was_not_asked_break_the_contract) {
+TEST(AnswersDeathTest, ToARequestThatWasNotAskedBreakTheContract) {
   EXPECT_DEATH(
       {
         Connected h(1);
@@ -406,7 +406,7 @@ TEST(AnswersDeathTest, to_a_request_that_was_not_asked_break_the_contract) {
       "oldest.stamp == stamp");
 }
 
-TEST(AnswersDeathTest, twice_to_one_request_break_the_contract) {
+TEST(AnswersDeathTest, TwiceToOneRequestBreakTheContract) {
   EXPECT_DEATH(
       {
         Connected h(3);
@@ -418,7 +418,7 @@ TEST(AnswersDeathTest, twice_to_one_request_break_the_contract) {
       "count_ > 0");
 }
 
-TEST(TimeLimit, undoes_a_set_behind_it_unless_the_lease_stands) {
+TEST(TimeLimit, UndoesASetBehindItUnlessTheLeaseStands) {
   Connected h(5);
   h.acquire(1, 10s);
   h.answers({0, 1, 2}, Reply::granted);
@@ -427,7 +427,7 @@ TEST(TimeLimit, undoes_a_set_behind_it_unless_the_lease_stands) {
   EXPECT_TRUE(h.pass(1s).starts_with("release t2 -> 2; disconnect 2")) << "t1 has its answer there";
 }
 
-TEST(Shutdown, fails_every_call_releases_every_lease_and_is_drained_by_the_last_answer) {
+TEST(Shutdown, FailsEveryCallReleasesEveryLeaseAndIsDrainedByTheLastAnswer) {
   Connected h(3);
   h.hold(10s);
   h.acquire(2, 10s, 1s);
@@ -445,7 +445,7 @@ TEST(Shutdown, fails_every_call_releases_every_lease_and_is_drained_by_the_last_
   EXPECT_EQ(h.step(Shutdown{1s}), "");
 }
 
-TEST(Shutdown, does_not_wait_longer_than_its_grace) {
+TEST(Shutdown, DoesNotWaitLongerThanItsGrace) {
   Connected h(1);
   h.hold(10s);
   EXPECT_EQ(h.step(Shutdown{50ms}), "release t1 -> 0");
@@ -463,7 +463,7 @@ struct Forgotten : Connected {
   }
 };
 
-TEST(Shutdown, delivers_what_may_be_left_on_a_node_that_went_away) {
+TEST(Shutdown, DeliversWhatMayBeLeftOnANodeThatWentAway) {
   Forgotten h;
   EXPECT_EQ(h.step(Shutdown{1s}), "");
   EXPECT_EQ(h.tick(), "connect 2") << "at once";
@@ -472,7 +472,7 @@ TEST(Shutdown, delivers_what_may_be_left_on_a_node_that_went_away) {
   EXPECT_EQ(h.answer(2, Reply::released), "drained");
 }
 
-TEST(Shutdown, says_what_it_could_not_deliver) {
+TEST(Shutdown, SaysWhatItCouldNotDeliver) {
   Forgotten h;
   h.step(Shutdown{1s});
   EXPECT_TRUE(h.pass(1s).ends_with("undelivered 1 for 10102 ms once written -> 2; drained"));
@@ -480,7 +480,7 @@ TEST(Shutdown, says_what_it_could_not_deliver) {
   EXPECT_EQ(h.pass(10s), "");
 }
 
-TEST(Shutdown, waits_until_releases_that_found_no_room_are_sent) {
+TEST(Shutdown, WaitsUntilReleasesThatFoundNoRoomAreSent) {
   Settings settings = Harness::settings_for(1);
   settings.max_unanswered = 1;
   Connected h(settings);
@@ -494,7 +494,7 @@ TEST(Shutdown, waits_until_releases_that_found_no_room_are_sent) {
   EXPECT_EQ(h.answer(0, Reply::released), "drained");
 }
 
-TEST(Shutdown, gives_a_detached_lease_to_a_node_in_first_contact_and_waits_for_no_hung_one) {
+TEST(Shutdown, GivesADetachedLeaseToANodeInFirstContactAndWaitsForNoHungOne) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -507,7 +507,7 @@ TEST(Shutdown, gives_a_detached_lease_to_a_node_in_first_contact_and_waits_for_n
   EXPECT_EQ(h.pass(1ms), "drained");
 }
 
-TEST(Shutdown, without_anything_open_is_drained_at_once) {
+TEST(Shutdown, WithoutAnythingOpenIsDrainedAtOnce) {
   Connected h(3);
   EXPECT_EQ(h.step(Shutdown{1s}), "drained");
   EXPECT_EQ(h.extend(1, 1s), "failed #1 closed");
@@ -517,14 +517,14 @@ TEST(Shutdown, without_anything_open_is_drained_at_once) {
   EXPECT_EQ(h.release(5), "failed #5 closed");
 }
 
-TEST(Shutdown, reconnects_to_nobody) {
+TEST(Shutdown, ReconnectsToNobody) {
   Connected h(1);
   h.step(Shutdown{1s});
   h.down(0);
   EXPECT_EQ(h.pass(10s), "");
 }
 
-TEST(Shutdown, answers_a_visit_under_way_with_closed_at_the_latest) {
+TEST(Shutdown, AnswersAVisitUnderWayWithClosedAtTheLatest) {
   Connected h(1);
   h.step(Inspect{CallId{1}, "r"});
   EXPECT_EQ(h.step(Shutdown{50ms}), "");

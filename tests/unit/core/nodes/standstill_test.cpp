@@ -25,7 +25,7 @@ void stay(Standstill& standstill, NodeIndex node, Instant asked = noticed) {
   standstill.read(node, {0ms, {-5ms, 5ms}}, asked);
 }
 
-TEST(Standstill, is_ours_when_all_step_alike) {
+TEST(Standstill, IsOursWhenAllStepAlike) {
   Standstill standstill(1s);
   step(standstill, 0, 10s);
   EXPECT_EQ(judge(standstill, 3, 3).cause, Cause::unknown);
@@ -38,7 +38,7 @@ TEST(Standstill, is_ours_when_all_step_alike) {
   EXPECT_GE(verdict.ours.most, 10s + 2ms);
 }
 
-TEST(Standstill, leaves_clocks_the_drift_of_the_time_that_ours_stood_still) {
+TEST(Standstill, LeavesClocksTheDriftOfTheTimeThatOursStoodStill) {
   for (const Duration apart : {90ms, 500ms}) {
     Standstill standstill(1s);
     step(standstill, 0, 10s);
@@ -51,7 +51,7 @@ TEST(Standstill, leaves_clocks_the_drift_of_the_time_that_ours_stood_still) {
   }
 }
 
-TEST(Standstill, leaves_them_no_more_than_the_clock_bound) {
+TEST(Standstill, LeavesThemNoMoreThanTheClockBound) {
   Standstill standstill(1s);
   step(standstill, 0, 3600s);
   step(standstill, 1, 3603s);
@@ -60,7 +60,7 @@ TEST(Standstill, leaves_them_no_more_than_the_clock_bound) {
   EXPECT_TRUE(standstill.leapt_too(1, judge(standstill, 3, 3).ours));
 }
 
-TEST(Standstill, is_not_ours_when_one_node_that_was_asked_since_did_not_step) {
+TEST(Standstill, IsNotOursWhenOneNodeThatWasAskedSinceDidNotStep) {
   Standstill standstill(1s);
   step(standstill, 0, 10s);
   step(standstill, 1, 10s);
@@ -71,7 +71,7 @@ TEST(Standstill, is_not_ours_when_one_node_that_was_asked_since_did_not_step) {
   EXPECT_EQ(judge(standstill, 3, 3).cause, Cause::theirs);
 }
 
-TEST(Standstill, needs_a_quorum_of_those_that_are_up) {
+TEST(Standstill, NeedsAQuorumOfThoseThatAreUp) {
   Standstill standstill(1s);
   step(standstill, 0, 10s);
   step(standstill, 1, 10s);
@@ -80,13 +80,13 @@ TEST(Standstill, needs_a_quorum_of_those_that_are_up) {
   EXPECT_EQ(judge(standstill, 1, 3).cause, Cause::unknown);
 }
 
-TEST(Standstill, of_a_single_node_is_never_ours) {
+TEST(Standstill, OfASingleNodeIsNeverOurs) {
   Standstill standstill(1s);
   step(standstill, 0, 10s);
   EXPECT_EQ(standstill.judge(NodeSet::first(1), 2, 1).cause, Cause::theirs);
 }
 
-TEST(Standstill, leaves_a_minority_what_it_leapt_beside_it) {
+TEST(Standstill, LeavesAMinorityWhatItLeaptBesideIt) {
   Standstill standstill(1s);
   step(standstill, 0, 15s);
   for (NodeIndex node = 1; node <= 3; ++node) step(standstill, node, 10s);
@@ -104,7 +104,7 @@ TEST(Standstill, leaves_a_minority_what_it_leapt_beside_it) {
   EXPECT_FALSE(standstill.leapt_too(4, last.ours)) << "who went back lets nothing expire early";
 }
 
-TEST(Standstill, adds_up_what_a_request_under_way_has_shown_a_part_of) {
+TEST(Standstill, AddsUpWhatARequestUnderWayHasShownAPartOf) {
   Standstill standstill(1s);
   step(standstill, 0, 50ms);
   step(standstill, 1, 10s);
@@ -114,7 +114,7 @@ TEST(Standstill, adds_up_what_a_request_under_way_has_shown_a_part_of) {
   EXPECT_EQ(standstill.step_of(0), 10s + 2ms);
 }
 
-TEST(Standstill, is_nobodys_word_that_of_a_clock_too_uncertain_to_tell) {
+TEST(Standstill, IsNobodysWordThatOfAClockTooUncertainToTell) {
   Standstill standstill(1s);
   step(standstill, 0, 10s);
   step(standstill, 1, 10s);
@@ -141,7 +141,7 @@ struct Paused : Watched {
   }
 };
 
-TEST(StandingStill, takes_no_votes_and_shortens_leases) {
+TEST(StandingStill, TakesNoVotesAndShortensLeases) {
   Paused h(3);
   h.hold(10s);
   h.pass(1s);
@@ -154,7 +154,7 @@ TEST(StandingStill, takes_no_votes_and_shortens_leases) {
   EXPECT_EQ(h.acquire(3, 10s), "set t2 -> 0 1 2");
 }
 
-TEST(StandingStill, loses_at_once_what_ran_out_meanwhile) {
+TEST(StandingStill, LosesAtOnceWhatRanOutMeanwhile) {
   Paused h(3);
   h.hold(10s);
   h.pass(1s);
@@ -162,7 +162,7 @@ TEST(StandingStill, loses_at_once_what_ran_out_meanwhile) {
   EXPECT_EQ(h.read(1, h.after(60s)), "extended until -20102ms; lost; release t1 -> 0 1 2");
 }
 
-TEST(StandingStill, lets_a_minority_that_leapt_beside_it_have_no_vote) {
+TEST(StandingStill, LetsAMinorityThatLeaptBesideItHaveNoVote) {
   Paused h(3);
   h.hold(30s);
   h.pass(1s);
@@ -173,7 +173,7 @@ TEST(StandingStill, lets_a_minority_that_leapt_beside_it_have_no_vote) {
   EXPECT_EQ(h.engine().exclusion(0).find("stood still"), std::string::npos);
 }
 
-TEST(StandingStill, is_not_what_a_minority_shows) {
+TEST(StandingStill, IsNotWhatAMinorityShows) {
   Paused h(5);
   h.hold(30s);
   h.pass(1s);
@@ -187,7 +187,7 @@ TEST(StandingStill, is_not_what_a_minority_shows) {
   EXPECT_EQ(h.acquire(3, 10s), "set t2 -> 2 3 4");
 }
 
-TEST(StandingStill, does_not_fail_the_call_that_notices_it) {
+TEST(StandingStill, DoesNotFailTheCallThatNoticesIt) {
   Paused h(3);
   h.pass(100ms);
   EXPECT_EQ(h.acquire(1, 10s), "read-clock -> 0 1 2; set t1 -> 0 1 2");
@@ -200,7 +200,7 @@ TEST(StandingStill, does_not_fail_the_call_that_notices_it) {
   EXPECT_NE(last.find("set t2 -> 0 1 2"), std::string::npos) << last;
 }
 
-TEST(StandingStill, waits_for_nodes_whose_connections_did_not_outlive_it) {
+TEST(StandingStill, WaitsForNodesWhoseConnectionsDidNotOutliveIt) {
   Paused h(3);
   h.hold(30s);
   h.down(1);
@@ -216,7 +216,7 @@ TEST(StandingStill, waits_for_nodes_whose_connections_did_not_outlive_it) {
   EXPECT_EQ(late.find("excluded"), std::string::npos) << late;
 }
 
-TEST(StandingStill, of_a_node_that_was_away_is_not_its_leap) {
+TEST(StandingStill, OfANodeThatWasAwayIsNotItsLeap) {
   Paused h(3);
   h.hold(30s);
   h.down(2);

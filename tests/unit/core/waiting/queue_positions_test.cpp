@@ -39,20 +39,20 @@ Acquire two_resources(std::uint64_t request) {
   return event;
 }
 
-TEST(QueuePositions, are_nobodys_in_a_first_attempt) {
+TEST(QueuePositions, AreNobodysInAFirstAttempt) {
   Connected h(3);
   h.acquire(1, 10s, 60s);
   EXPECT_EQ(position_of_attempt(h), "nobody's");
 }
 
-TEST(QueuePositions, have_a_ticket_if_the_caller_waits_for_one_key) {
+TEST(QueuePositions, HaveATicketIfTheCallerWaitsForOneKey) {
   Queued h;
   h.notified(0, "resource");
   h.notified(1, "resource");
   EXPECT_EQ(position_of_attempt(h), "with ticket 7");
 }
 
-TEST(QueuePositions, of_readers_have_no_ticket) {
+TEST(QueuePositions, OfReadersHaveNoTicket) {
   QueuedReader h;
   h.notified(0, "resource");
   h.notified(1, "resource");
@@ -88,7 +88,7 @@ struct Blocked : Connected {
   }
 };
 
-TEST(QueuePositions, are_in_the_queue_of_the_resource_that_is_in_the_way) {
+TEST(QueuePositions, AreInTheQueueOfTheResourceThatIsInTheWay) {
   Connected h(3);
   h.shows_notifications = true;
   h.step(two_resources(1));
@@ -102,13 +102,13 @@ TEST(QueuePositions, are_in_the_queue_of_the_resource_that_is_in_the_way) {
             "queue second of several -> 2");
 }
 
-TEST(QueuePositions, of_callers_that_need_several_resources_have_no_ticket) {
+TEST(QueuePositions, OfCallersThatNeedSeveralResourcesHaveNoTicket) {
   Blocked h;
   h.turn_for("second");
   EXPECT_EQ(position_of_attempt(h), "as the client");
 }
 
-TEST(SeveralResources, are_kept_for_nobody_whose_turn_it_is_not) {
+TEST(SeveralResources, AreKeptForNobodyWhoseTurnItIsNot) {
   Blocked h;
   EXPECT_EQ(h.pass(2400ms), "take t3 -> 0 1 2") << "the nodes keep nothing";
   h.refused_by(2);
@@ -124,7 +124,7 @@ struct Turned : Blocked {
   std::string asks, moves;
 };
 
-TEST(SeveralResources, stay_reserved_for_a_turn_if_another_one_is_in_the_way) {
+TEST(SeveralResources, StayReservedForATurnIfAnotherOneIsInTheWay) {
   Turned h;
   EXPECT_EQ(h.asks, "take t3 and keeps for 20 ms -> 0 1 2");
   EXPECT_EQ(h.moves, "queue second of several ticket 7 -> 0 1; queue resource of several -> 0 1 2");
@@ -132,7 +132,7 @@ TEST(SeveralResources, stay_reserved_for_a_turn_if_another_one_is_in_the_way) {
   EXPECT_EQ(h.turn_for("resource"), "take t4 and keeps for 20 ms -> 0 1 2");
 }
 
-TEST(SeveralResources, are_passed_on_when_the_turn_is_over) {
+TEST(SeveralResources, ArePassedOnWhenTheTurnIsOver) {
   Turned h;
   h.alone_in_queues();
   EXPECT_EQ(h.until_deadline(), 20ms);
@@ -141,7 +141,7 @@ TEST(SeveralResources, are_passed_on_when_the_turn_is_over) {
   EXPECT_GE(h.until_deadline(), 400ms) << "it sleeps";
 }
 
-TEST(SeveralResources, are_waited_for_with_the_ticket_that_the_client_had) {
+TEST(SeveralResources, AreWaitedForWithTheTicketThatTheClientHad) {
   Turned h;
   h.alone_in_queues();
   h.pass(20ms);
@@ -151,7 +151,7 @@ TEST(SeveralResources, are_waited_for_with_the_ticket_that_the_client_had) {
             "queue resource of several ticket 9 -> 0 1; queue second of several ticket 9 -> 0 1 2");
 }
 
-TEST(SeveralResources, stay_reserved_twice_as_long_after_each_turn_in_vain) {
+TEST(SeveralResources, StayReservedTwiceAsLongAfterEachTurnInVain) {
   Turned h;
   bool first = true;
   for (const char* const keep : {"40", "80", "160", "320", "640", "1280", "2560"}) {
@@ -166,7 +166,7 @@ TEST(SeveralResources, stay_reserved_twice_as_long_after_each_turn_in_vain) {
   }
 }
 
-TEST(SeveralResources, begin_no_turn_when_nodes_only_say_that_the_awaited_one_has_no_holder) {
+TEST(SeveralResources, BeginNoTurnWhenNodesOnlySayThatTheAwaitedOneHasNoHolder) {
   // As they do during an interval.
   Turned h;
   std::string commands;
@@ -191,7 +191,7 @@ TEST(SeveralResources, begin_no_turn_when_nodes_only_say_that_the_awaited_one_ha
   EXPECT_LE(kept, 21ms);
 }
 
-TEST(SeveralResources, stay_reserved_for_four_seconds_at_most_however_often_nodes_notify) {
+TEST(SeveralResources, StayReservedForFourSecondsAtMostHoweverOftenNodesNotify) {
   Turned h;
   std::string given_back;
   std::chrono::milliseconds kept(0);
@@ -206,18 +206,18 @@ TEST(SeveralResources, stay_reserved_for_four_seconds_at_most_however_often_node
   EXPECT_EQ(kept, 4s);
 }
 
-TEST(SeveralResources, are_not_kept_for_an_earlier_one_that_is_reserved_for_another_client) {
+TEST(SeveralResources, AreNotKeptForAnEarlierOneThatIsReservedForAnotherClient) {
   EXPECT_EQ(Turned("redlock:next:0123456789abcdef").moves,
             "leave second -> 0 1 2; queue resource of several -> 0 1 2");
 }
 
-TEST(SeveralResources, are_not_kept_for_one_for_which_another_client_comes_first) {
+TEST(SeveralResources, AreNotKeptForOneForWhichAnotherClientComesFirst) {
   Turned h;
   h.queued({0}, {7, true});  // the second
   EXPECT_EQ(h.queued({0}, {9, false}), "leave second -> 0 1 2");
 }
 
-TEST(SeveralResources, are_kept_by_the_release_of_a_lost_attempt_while_the_turn_lasts) {
+TEST(SeveralResources, AreKeptByTheReleaseOfALostAttemptWhileTheTurnLasts) {
   Blocked h;
   h.turn_for("second");
   h.answer(0, Reply::granted);
@@ -231,7 +231,7 @@ TEST(SeveralResources, are_kept_by_the_release_of_a_lost_attempt_while_the_turn_
             "queue resource of several -> 0 1 2");
 }
 
-TEST(SeveralResources, that_are_kept_are_waited_for_again_where_they_were_passed_on_late) {
+TEST(SeveralResources, ThatAreKeptAreWaitedForAgainWhereTheyWerePassedOnLate) {
   Blocked h;
   h.turn_for("second");
   h.notified(2, "second");
@@ -246,13 +246,13 @@ TEST(SeveralResources, that_are_kept_are_waited_for_again_where_they_were_passed
       << "and behind it";
 }
 
-TEST(SeveralResources, are_all_left_in_the_end) {
+TEST(SeveralResources, AreAllLeftInTheEnd) {
   Turned h;
   h.alone_in_queues();
   EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource -> 0 1 2; leave second -> 0 1 2");
 }
 
-TEST(SeveralResources, that_are_kept_are_not_for_other_callers_of_the_client) {
+TEST(SeveralResources, ThatAreKeptAreNotForOtherCallersOfTheClient) {
   Turned h;
   h.alone_in_queues();
   h.turn_for("resource");
@@ -261,7 +261,7 @@ TEST(SeveralResources, that_are_kept_are_not_for_other_callers_of_the_client) {
   EXPECT_EQ(position_of_attempt(h), "nobody's");
 }
 
-TEST(QueuePositions, are_restored_for_other_callers_of_a_client_after_a_grant_removed_it) {
+TEST(QueuePositions, AreRestoredForOtherCallersOfAClientAfterAGrantRemovedIt) {
   Queued h;
   h.pass(1s);
   h.acquire(2, 10s, 60s);
@@ -287,7 +287,7 @@ Duration patience_after(int refusals) {
   return h.until_deadline();
 }
 
-TEST(Patience, grows_with_attempts_that_are_refused) {
+TEST(Patience, GrowsWithAttemptsThatAreRefused) {
   EXPECT_EQ(patience_after(0), 1ms);
   EXPECT_EQ(patience_after(1), 2ms);
   EXPECT_EQ(patience_after(3), 4ms);
@@ -295,7 +295,7 @@ TEST(Patience, grows_with_attempts_that_are_refused) {
   EXPECT_EQ(patience_after(20), 64ms) << "longer than a reservation: others have it then";
 }
 
-TEST(Patience, begins_anew_when_a_quorum_notified) {
+TEST(Patience, BeginsAnewWhenAQuorumNotified) {
   Queued h;
   for (int i = 0; i < 11; ++i) {
     h.pass(2400ms);
@@ -308,7 +308,7 @@ TEST(Patience, begins_anew_when_a_quorum_notified) {
   EXPECT_EQ(h.until_deadline(), 1ms);
 }
 
-TEST(Patience, only_becomes_shorter) {
+TEST(Patience, OnlyBecomesShorter) {
   Queued h;
   h.pass(30ms);
   h.notified(0, "resource", 1);

@@ -41,7 +41,7 @@ struct LostRound {
   Round round;
 };
 
-TEST(Obstacles, of_this_library_are_distinguished_from_others) {
+TEST(Obstacles, OfThisLibraryAreDistinguishedFromOthers) {
   EXPECT_EQ(obstacle_of(our_token), Obstacle::lock);
   EXPECT_EQ(obstacle_of(our_token + ":a name"), Obstacle::lock);
   EXPECT_EQ(obstacle_of("writer"), Obstacle::lock);
@@ -55,7 +55,7 @@ TEST(Obstacles, of_this_library_are_distinguished_from_others) {
   EXPECT_EQ(obstacle_of(std::string(40, 'G')), Obstacle::foreign);
 }
 
-TEST(Refusals, by_one_holder_on_a_quorum_say_that_its_release_passes_the_lock_on) {
+TEST(Refusals, ByOneHolderOnAQuorumSayThatItsReleasePassesTheLockOn) {
   const Refusal refusal =
       LostRound().granted(0).refused(1, our_token).refused(2, our_token).refusal();
   EXPECT_TRUE(refusal.why == Errc::held);
@@ -67,7 +67,7 @@ TEST(Refusals, by_one_holder_on_a_quorum_say_that_its_release_passes_the_lock_on
   EXPECT_EQ(refusal.began, Instant(1s));
 }
 
-TEST(Refusals, by_a_reservation_or_an_interval_say_that_no_release_will_pass_it_on) {
+TEST(Refusals, ByAReservationOrAnIntervalSayThatNoReleaseWillPassItOn) {
   const std::string next = "redlock:next:aaaa";
   EXPECT_TRUE(LostRound().refused(0, next).refused(1, next).refusal().is_known);
   EXPECT_FALSE(LostRound().refused(0, next).refused(1, next).refusal().will_be_passed_on());
@@ -75,7 +75,7 @@ TEST(Refusals, by_a_reservation_or_an_interval_say_that_no_release_will_pass_it_
   EXPECT_FALSE(LostRound().refused(0, interval).refused(1, interval).refusal().is_known);
 }
 
-TEST(Refusals, know_locks_of_other_libraries_that_hold_it_or_some_of_its_nodes) {
+TEST(Refusals, KnowLocksOfOtherLibrariesThatHoldItOrSomeOfItsNodes) {
   const Refusal held = LostRound().refused(0, foreign_token).refused(1, foreign_token).refusal();
   EXPECT_TRUE(held.is_foreign);
   EXPECT_FALSE(held.is_beside) << "a quorum names its holder";
@@ -86,7 +86,7 @@ TEST(Refusals, know_locks_of_other_libraries_that_hold_it_or_some_of_its_nodes) 
   EXPECT_TRUE(split.is_beside);
 }
 
-TEST(Refusals, by_holds_tell_the_callers_own_group_from_another) {
+TEST(Refusals, ByHoldsTellTheCallersOwnGroupFromAnother) {
   EXPECT_TRUE(LostRound().refused(0, "shared").refused(1, "shared").refusal().is_another_group);
   Acquire reader = asking("resource");
   reader.group = "shared";
@@ -94,7 +94,7 @@ TEST(Refusals, by_holds_tell_the_callers_own_group_from_another) {
       LostRound(reader).refused(0, "shared").refused(1, "shared").refusal().is_another_group);
 }
 
-TEST(Refusals, of_several_resources_name_the_awaited_one_or_the_first_one_without_a_quorum) {
+TEST(Refusals, OfSeveralResourcesNameTheAwaitedOneOrTheFirstOneWithoutAQuorum) {
   const std::vector<std::string> more = {"a", "c"};
   Acquire several = asking("b");
   several.more_resources = more;

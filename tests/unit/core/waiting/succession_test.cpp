@@ -21,30 +21,30 @@ struct Contended : Queued {
   }
 };
 
-TEST(Contention, of_a_second_ago_has_a_waiter_queue_at_once) {
+TEST(Contention, OfASecondAgoHasAWaiterQueueAtOnce) {
   Contended h;
   h.pass(999ms);
   EXPECT_EQ(h.acquire(2, 10s, 60s), "take t3 ticket 0 -> 0 1 2");
 }
 
-TEST(Contention, of_longer_ago_costs_nothing) {
+TEST(Contention, OfLongerAgoCostsNothing) {
   Contended h;
   h.pass(1s);
   EXPECT_EQ(h.acquire(2, 10s, 60s), "set t3 -> 0 1 2");
 }
 
-TEST(Contention, has_nobody_queue_who_does_not_wait) {
+TEST(Contention, HasNobodyQueueWhoDoesNotWait) {
   Contended h;
   EXPECT_EQ(h.acquire(2, 10s), "set t3 -> 0 1 2");
 }
 
-TEST(Contention, has_one_of_a_client_queue_for_all) {
+TEST(Contention, HasOneOfAClientQueueForAll) {
   Contended h;
   h.acquire(2, 10s, 60s);
   EXPECT_EQ(h.acquire(3, 10s, 60s), "set t4 -> 0 1 2");
 }
 
-TEST(Contention, is_of_one_resource) {
+TEST(Contention, IsOfOneResource) {
   Contended h;
   Acquire other;
   other.request = CallId{2};
@@ -53,7 +53,7 @@ TEST(Contention, is_of_one_resource) {
   EXPECT_EQ(h.step(other), "set t3 -> 0 1 2");
 }
 
-TEST(Contention, is_shown_by_a_standbys_notification) {
+TEST(Contention, IsShownByAStandbysNotification) {
   Queued h;
   h.pass(2s);
   h.notified(0, "resource", 1);
@@ -63,7 +63,7 @@ TEST(Contention, is_shown_by_a_standbys_notification) {
   EXPECT_EQ(h.acquire(2, 10s, 60s), "take t3 ticket 0 -> 0 1 2");
 }
 
-TEST(Tickets, are_kept_and_the_highest_is_sent_to_nodes_that_gave_a_lower_one) {
+TEST(Tickets, AreKeptAndTheHighestIsSentToNodesThatGaveALowerOne) {
   Refused h;
   h.subscribed({0, 1, 2});
   EXPECT_EQ(h.queued({0}, {7}), "") << "no quorum yet";
@@ -73,7 +73,7 @@ TEST(Tickets, are_kept_and_the_highest_is_sent_to_nodes_that_gave_a_lower_one) {
   EXPECT_EQ(h.pass(2400ms), "take t3 ticket 9 -> 0 1 2");
 }
 
-TEST(Tickets, are_made_level_by_a_request_that_learns_of_an_interval_too) {
+TEST(Tickets, AreMadeLevelByARequestThatLearnsOfAnIntervalToo) {
   Contended h;
   h.acquire(2, 10s, 60s);
   h.refused({0}, holder, 10s, {7});
@@ -81,7 +81,7 @@ TEST(Tickets, are_made_level_by_a_request_that_learns_of_an_interval_too) {
             "release t3 again 7 -> 2; queue resource ticket 7 -> 2");
 }
 
-TEST(Tickets, that_a_node_does_not_raise_are_not_sent_again) {
+TEST(Tickets, ThatANodeDoesNotRaiseAreNotSentAgain) {
   Refused h;
   h.subscribed({0, 1, 2});
   h.queued({0, 1}, {9});
@@ -89,7 +89,7 @@ TEST(Tickets, that_a_node_does_not_raise_are_not_sent_again) {
   EXPECT_EQ(h.queued({2}, {7}), "");
 }
 
-TEST(Tickets, of_refusals_are_made_level) {
+TEST(Tickets, OfRefusalsAreMadeLevel) {
   Contended h;
   h.acquire(2, 10s, 60s);
   h.refused({0}, holder, 10s, {11});
@@ -102,7 +102,7 @@ TEST(Tickets, of_refusals_are_made_level) {
   EXPECT_EQ(h.refused({0, 1}, holder, 10s, {14}), "");
 }
 
-TEST(Tickets, are_forgotten_by_who_stops_waiting) {
+TEST(Tickets, AreForgottenByWhoStopsWaiting) {
   Contended h;
   h.acquire(2, 10s, 60s);
   h.refused({0, 1, 2}, holder, 10s, {11});
@@ -111,7 +111,7 @@ TEST(Tickets, are_forgotten_by_who_stops_waiting) {
   EXPECT_EQ(h.acquire(3, 10s, 60s), "take t4 ticket 0 -> 0 1 2");
 }
 
-TEST(LostAttempts, that_name_no_single_holder_pass_on_what_they_release) {
+TEST(LostAttempts, ThatNameNoSingleHolderPassOnWhatTheyRelease) {
   Queued h;
   h.pass(2400ms);
   h.answer(2, Reply::granted);
@@ -119,14 +119,14 @@ TEST(LostAttempts, that_name_no_single_holder_pass_on_what_they_release) {
   EXPECT_EQ(h.refused({1}, std::string(40, 'b'), 10s, {7}).find("release t3 again 7 -> 2"), 0U);
 }
 
-TEST(LostAttempts, that_a_reservation_refused_pass_on_what_is_granted_late) {
+TEST(LostAttempts, ThatAReservationRefusedPassOnWhatIsGrantedLate) {
   Queued h;
   h.pass(2400ms);
   EXPECT_EQ(h.refused({0, 1}, reservation, 20ms, {7}), "");
   EXPECT_EQ(h.answer(2, Reply::granted), "release t3 again 7 -> 2");
 }
 
-TEST(LostAttempts, of_what_a_quorum_names_release_only_what_is_granted) {
+TEST(LostAttempts, OfWhatAQuorumNamesReleaseOnlyWhatIsGranted) {
   Queued h;
   h.pass(2400ms);
   EXPECT_EQ(h.refused({0, 1}, holder, 10s, {7}), "") << "the third will refuse as well";
@@ -134,7 +134,7 @@ TEST(LostAttempts, of_what_a_quorum_names_release_only_what_is_granted) {
   EXPECT_EQ(h.tick(), "");
 }
 
-TEST(LostAttempts, that_a_node_does_not_answer_are_undone_behind_them) {
+TEST(LostAttempts, ThatANodeDoesNotAnswerAreUndoneBehindThem) {
   Queued h;
   h.pass(2400ms);
   h.refused({0, 1}, holder, 10s, {7});
@@ -142,7 +142,7 @@ TEST(LostAttempts, that_a_node_does_not_answer_are_undone_behind_them) {
   EXPECT_EQ(out.find("release t3 again 7 quietly -> 2; disconnect 2"), 0U) << out;
 }
 
-TEST(LostAttempts, that_wait_for_an_answer_are_released_by_a_shutdown) {
+TEST(LostAttempts, ThatWaitForAnAnswerAreReleasedByAShutdown) {
   Queued h;
   h.pass(2400ms);
   h.refused({0, 1}, holder, 10s, {7});
@@ -150,19 +150,19 @@ TEST(LostAttempts, that_wait_for_an_answer_are_released_by_a_shutdown) {
   EXPECT_NE(out.find("release t3"), std::string::npos) << out;
 }
 
-TEST(LostAttempts, of_who_stops_waiting_do_not_queue_it_again) {
+TEST(LostAttempts, OfWhoStopsWaitingDoNotQueueItAgain) {
   Queued h;
   h.pass(2400ms);
   EXPECT_EQ(h.cancel(1), "release t3 -> 0 1 2; failed #1 cancelled; leave resource -> 0 1 2");
 }
 
-TEST(LostAttempts, that_outlast_the_wait_do_not_queue_again) {
+TEST(LostAttempts, ThatOutlastTheWaitDoNotQueueAgain) {
   Contended h;
   h.acquire(2, 10s, 50ms);
   EXPECT_EQ(h.pass(50ms), "release t3 -> 0 1 2; failed #2 unavailable; leave resource -> 0 1 2");
 }
 
-TEST(LostAttempts, that_are_released_again_do_not_queue_again) {
+TEST(LostAttempts, ThatAreReleasedAgainDoNotQueueAgain) {
   Queued h;
   h.pass(2400ms);
   h.refused({0, 1}, holder, 10s, {7});
@@ -171,7 +171,7 @@ TEST(LostAttempts, that_are_released_again_do_not_queue_again) {
   EXPECT_EQ(h.pass(1s).find("release t3 -> 2"), 0U);
 }
 
-TEST(LostAttempts, that_are_released_on_another_connection_do_not_queue_again) {
+TEST(LostAttempts, ThatAreReleasedOnAnotherConnectionDoNotQueueAgain) {
   Queued h;
   h.pass(2400ms);
   h.refused({0, 1}, holder, 10s, {7});
@@ -181,7 +181,7 @@ TEST(LostAttempts, that_are_released_on_another_connection_do_not_queue_again) {
   EXPECT_EQ(out.find("again"), std::string::npos) << out;
 }
 
-TEST(Reservations, do_not_make_a_waiter_poll_that_is_not_first) {
+TEST(Reservations, DoNotMakeAWaiterPollThatIsNotFirst) {
   Queued h;
   h.pass(2400ms);
   h.refused({0, 1, 2}, reservation, 20ms, {7});
@@ -189,7 +189,7 @@ TEST(Reservations, do_not_make_a_waiter_poll_that_is_not_first) {
   EXPECT_EQ(h.pass(20ms), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(Reservations, are_polled_by_who_is_first) {
+TEST(Reservations, ArePolledByWhoIsFirst) {
   Queued h;
   h.pass(2400ms);
   h.refused({0}, reservation, 20ms, {7, true});
@@ -198,7 +198,7 @@ TEST(Reservations, are_polled_by_who_is_first) {
   EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(Reservations, are_polled_by_who_is_first_as_it_learns_behind_the_round) {
+TEST(Reservations, ArePolledByWhoIsFirstAsItLearnsBehindTheRound) {
   Queued h;
   h.pass(2400ms);
   h.refused({0, 1}, reservation, 20ms, {7});
@@ -207,7 +207,7 @@ TEST(Reservations, are_polled_by_who_is_first_as_it_learns_behind_the_round) {
   EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(Reservations, are_not_polled_by_who_is_first_no_more) {
+TEST(Reservations, AreNotPolledByWhoIsFirstNoMore) {
   Queued h;
   h.pass(2400ms);
   h.refused({0, 1}, reservation, 20ms, {7, true});
@@ -217,7 +217,7 @@ TEST(Reservations, are_not_polled_by_who_is_first_no_more) {
   EXPECT_EQ(h.pass(1s), "");
 }
 
-TEST(Reservations, have_a_watcher_come_when_they_are_over) {
+TEST(Reservations, HaveAWatcherComeWhenTheyAreOver) {
   Queued h;
   h.pass(30ms);
   h.notified(1, "resource", 1);
@@ -225,7 +225,7 @@ TEST(Reservations, have_a_watcher_come_when_they_are_over) {
   EXPECT_EQ(h.pass(1ms), "take t3 ticket 7 -> 0 1 2");
 }
 
-TEST(Reservations, that_a_watcher_meets_have_it_come_again_when_they_are_over) {
+TEST(Reservations, ThatAWatcherMeetsHaveItComeAgainWhenTheyAreOver) {
   Queued h;
   h.pass(30ms);
   h.notified(1, "resource", 1);
@@ -237,7 +237,7 @@ TEST(Reservations, that_a_watcher_meets_have_it_come_again_when_they_are_over) {
   EXPECT_EQ(h.pass(1s), "") << "a standby was notified of that reservation";
 }
 
-TEST(Reservations, have_a_standby_retry_that_is_notified_during_an_attempt) {
+TEST(Reservations, HaveAStandbyRetryThatIsNotifiedDuringAnAttempt) {
   Queued h;
   h.pass(2400ms);
   h.notified(1, "resource", 1);
@@ -247,7 +247,7 @@ TEST(Reservations, have_a_standby_retry_that_is_notified_during_an_attempt) {
   EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(Reservations, that_its_own_attempt_caused_on_too_few_nodes_need_no_standby) {
+TEST(Reservations, ThatItsOwnAttemptCausedOnTooFewNodesNeedNoStandby) {
   Queued h;
   h.pass(2400ms);
   h.notified(1, "resource", 1);
@@ -260,7 +260,7 @@ TEST(Reservations, that_its_own_attempt_caused_on_too_few_nodes_need_no_standby)
       << "another client caused this one";
 }
 
-TEST(Reservations, make_the_next_caller_of_a_client_the_standby_when_its_standby_is_granted) {
+TEST(Reservations, MakeTheNextCallerOfAClientTheStandbyWhenItsStandbyIsGranted) {
   Queued h;
   h.pass(30ms);
   h.notified(1, "resource", 1);
@@ -273,7 +273,7 @@ TEST(Reservations, make_the_next_caller_of_a_client_the_standby_when_its_standby
   EXPECT_EQ(h.pass(1ms), "take t5 ticket 9 -> 0 1 2");
 }
 
-TEST(Reservations, make_another_caller_of_a_client_the_standby_when_its_standby_gives_up) {
+TEST(Reservations, MakeAnotherCallerOfAClientTheStandbyWhenItsStandbyGivesUp) {
   Queued h;
   h.acquire(2, 10s, 60s);
   h.refuse(holder);
@@ -284,7 +284,7 @@ TEST(Reservations, make_another_caller_of_a_client_the_standby_when_its_standby_
   EXPECT_NE(h.pass(1ms).find("take t"), std::string::npos);
 }
 
-TEST(Reservations, that_one_node_tells_of_during_an_attempt_are_asked_for_soon_after_it) {
+TEST(Reservations, ThatOneNodeTellsOfDuringAnAttemptAreAskedForSoonAfterIt) {
   Queued h;
   h.pass(2400ms);
   h.notified(1, "resource");
@@ -293,7 +293,7 @@ TEST(Reservations, that_one_node_tells_of_during_an_attempt_are_asked_for_soon_a
   EXPECT_NE(h.pass(2ms).find("take t4"), std::string::npos);
 }
 
-TEST(Reservations, do_not_keep_a_standby_that_is_notified_itself) {
+TEST(Reservations, DoNotKeepAStandbyThatIsNotifiedItself) {
   Queued h;
   h.notified(0, "resource", 1);
   h.notified(0, "resource");
@@ -310,7 +310,7 @@ Duration reserved_for(Duration round_trip) {
   return h.engine().reserved_for();
 }
 
-TEST(Reservations, last_for_eight_round_trips_and_for_three_of_long_ones) {
+TEST(Reservations, LastForEightRoundTripsAndForThreeOfLongOnes) {
   EXPECT_EQ(reserved_for(0ms), 20ms);
   EXPECT_EQ(reserved_for(2500us), 20ms);
   EXPECT_EQ(reserved_for(2501us), 40ms) << "doubled until it covers them";
@@ -320,7 +320,7 @@ TEST(Reservations, last_for_eight_round_trips_and_for_three_of_long_ones) {
   EXPECT_EQ(reserved_for(200ms), 640ms);
 }
 
-TEST(Reservations, are_no_longer_because_of_a_node_that_is_far_away) {
+TEST(Reservations, AreNoLongerBecauseOfANodeThatIsFarAway) {
   // One of three nodes is 20 ms away. Clients that hung once kept the others waiting for 766 ms.
   Connected h(3);
   for (std::uint64_t attempt = 1; attempt <= 3; ++attempt) {
@@ -334,7 +334,7 @@ TEST(Reservations, are_no_longer_because_of_a_node_that_is_far_away) {
   EXPECT_EQ(h.engine().reserved_for(), 20ms);
 }
 
-TEST(Reservations, are_short_again_soon_after_a_burst) {
+TEST(Reservations, AreShortAgainSoonAfterABurst) {
   Connected h(1);
   const auto attempt = [&h](Duration round_trip) {
     h.acquire(1, 10s);
@@ -350,7 +350,7 @@ TEST(Reservations, are_short_again_soon_after_a_burst) {
   EXPECT_EQ(h.engine().reserved_for(), 20ms);
 }
 
-TEST(Reservations, last_no_longer_than_a_lease_may) {
+TEST(Reservations, LastNoLongerThanALeaseMay) {
   Settings settings = Harness::settings_for(3);
   settings.max_ttl = 50ms;
   Connected h(settings);
@@ -360,14 +360,14 @@ TEST(Reservations, last_no_longer_than_a_lease_may) {
   EXPECT_EQ(h.engine().reserved_for(), 80ms) << "in steps";
 }
 
-TEST(Reservations, for_what_is_over_are_given_back) {
+TEST(Reservations, ForWhatIsOverAreGivenBack) {
   Contended h;
   EXPECT_EQ(h.notified(0, "resource"), "") << "leave was sent already";
   EXPECT_EQ(h.notified(0, "resource"), "leave resource -> 0");
   EXPECT_EQ(h.notified(1, "resource", 1), "") << "to a watcher nothing is reserved";
 }
 
-TEST(Reservations, are_not_given_back_where_the_grant_took_us_out) {
+TEST(Reservations, AreNotGivenBackWhereTheGrantTookUsOut) {
   Queued h;
   h.notified(0, "resource");
   h.notified(1, "resource");
@@ -377,7 +377,7 @@ TEST(Reservations, are_not_given_back_where_the_grant_took_us_out) {
   EXPECT_EQ(h.notified(1, "resource"), "leave resource -> 1") << "that is a new one";
 }
 
-TEST(Reservations, are_given_back_whatever_a_wait_before_has_left) {
+TEST(Reservations, AreGivenBackWhateverAWaitBeforeHasLeft) {
   Contended h;
   Acquire owner = reading(2);
   owner.group = "owner 1";
@@ -394,7 +394,7 @@ TEST(Reservations, are_given_back_whatever_a_wait_before_has_left) {
   EXPECT_EQ(h.notified(0, "resource"), "leave resource -> 0");
 }
 
-TEST(Reservations, of_another_connection_are_given_back) {
+TEST(Reservations, OfAnotherConnectionAreGivenBack) {
   Queued h;
   h.cancel(1);
   h.down(2);
@@ -402,7 +402,7 @@ TEST(Reservations, of_another_connection_are_given_back) {
   EXPECT_EQ(h.notified(2, "resource"), "leave resource -> 2") << "leave was not sent to this node";
 }
 
-TEST(Grants, leave_the_queues_of_the_other_nodes_only) {
+TEST(Grants, LeaveTheQueuesOfTheOtherNodesOnly) {
   Contended h;
   h.acquire(2, 10s, 60s);
   h.refused({2}, holder, 10s, {7});
@@ -419,29 +419,29 @@ struct GrantedByTwo : Contended {
   std::string granted;
 };
 
-TEST(Grants, need_not_leave_the_queue_of_a_node_that_grants_it_later) {
+TEST(Grants, NeedNotLeaveTheQueueOfANodeThatGrantsItLater) {
   GrantedByTwo h;
   EXPECT_EQ(h.granted, "acquired #2 until 9898ms");
   EXPECT_EQ(h.placed({2}, Reply::granted, {}, {}, {}), "");
 }
 
-TEST(Grants, leave_the_queue_of_a_node_that_refuses_it_later) {
+TEST(Grants, LeaveTheQueueOfANodeThatRefusesItLater) {
   GrantedByTwo h;
   EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "leave resource -> 2");
 }
 
-TEST(Grants, leave_the_queue_of_a_node_that_fails_later) {
+TEST(Grants, LeaveTheQueueOfANodeThatFailsLater) {
   GrantedByTwo h;
   EXPECT_EQ(h.answer(2, Reply::error, "OOM"), "leave resource -> 2");
 }
 
-TEST(Grants, stay_in_the_queue_of_a_node_that_refuses_them_later_for_who_waits_again) {
+TEST(Grants, StayInTheQueueOfANodeThatRefusesThemLaterForWhoWaitsAgain) {
   GrantedByTwo h;
   h.acquire(3, 10s, 60s);
   EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "");
 }
 
-TEST(Grants, of_one_queue_the_others_of_a_client_at_the_back_of_all_nodes) {
+TEST(Grants, OfOneQueueTheOthersOfAClientAtTheBackOfAllNodes) {
   Queued h;
   h.pass(1s);
   h.acquire(2, 10s, 60s);
@@ -455,7 +455,7 @@ TEST(Grants, of_one_queue_the_others_of_a_client_at_the_back_of_all_nodes) {
   EXPECT_EQ(h.notified(1, "resource"), "take t5 ticket 8 -> 0 1 2") << "a new ticket";
 }
 
-TEST(Grants, are_not_queued_again_for_another_of_the_client_that_stops_waiting) {
+TEST(Grants, AreNotQueuedAgainForAnotherOfTheClientThatStopsWaiting) {
   Queued h;
   h.pass(1s);
   h.acquire(2, 10s, 60s);
@@ -466,7 +466,7 @@ TEST(Grants, are_not_queued_again_for_another_of_the_client_that_stops_waiting) 
   EXPECT_EQ(h.placed({1}, Reply::granted, {}, {}, {}), "acquired #1 until 12298ms");
 }
 
-TEST(Grants, are_not_queued_again_for_another_of_the_client_that_begins_to_wait) {
+TEST(Grants, AreNotQueuedAgainForAnotherOfTheClientThatBeginsToWait) {
   Queued h;
   h.pass(2399ms);
   h.acquire(2, 10s, 60s);
@@ -476,7 +476,7 @@ TEST(Grants, are_not_queued_again_for_another_of_the_client_that_begins_to_wait)
       << "the attempt of #1 decides whether we are queued: " << out;
 }
 
-TEST(Grants, are_not_queued_again_by_a_higher_ticket_of_another_node) {
+TEST(Grants, AreNotQueuedAgainByAHigherTicketOfAnotherNode) {
   Refused h;
   h.subscribed({0, 1, 2});
   h.queued({0, 1, 2}, {7});

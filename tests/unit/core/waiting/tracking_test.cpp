@@ -29,31 +29,31 @@ struct BehindForeignLock : Tracking {
   std::string after_refusal;
 };
 
-TEST(ForeignLock, is_tracked) {
+TEST(ForeignLock, IsTracked) {
   BehindForeignLock h;
   EXPECT_EQ(h.after_refusal, "subscribe 0 1 2; track resource -> 0 1 2");
 }
 
-TEST(ForeignLock, is_not_polled) {
+TEST(ForeignLock, IsNotPolled) {
   BehindForeignLock h;
   EXPECT_EQ(h.pass(1s), "");
   EXPECT_GT(h.until_deadline(), 1s);
 }
 
-TEST(ForeignLock, that_a_quorum_saw_end_is_asked_for_at_once) {
+TEST(ForeignLock, ThatAQuorumSawEndIsAskedForAtOnce) {
   BehindForeignLock h;
   h.changed({0}, "resource");
   EXPECT_EQ(h.changed({1}, "resource"), "take t3 ticket 7 -> 0 1 2");
 }
 
-TEST(ForeignLock, is_tracked_again_after_it_changed) {
+TEST(ForeignLock, IsTrackedAgainAfterItChanged) {
   BehindForeignLock h;
   h.changed({0, 1}, "resource");
   const std::string out = h.refused({0, 1}, foreign, 10s, {7, true});
   EXPECT_NE(out.find("track resource -> 0 1"), std::string::npos) << out;
 }
 
-TEST(ForeignLock, that_was_gone_when_the_nodes_were_asked_is_asked_for) {
+TEST(ForeignLock, ThatWasGoneWhenTheNodesWereAskedIsAskedFor) {
   Tracking h;
   h.acquire(1, 10s, 60s);
   h.refused({0, 1}, foreign, 10s, {});
@@ -65,7 +65,7 @@ TEST(ForeignLock, that_was_gone_when_the_nodes_were_asked_is_asked_for) {
   EXPECT_NE(h.queued({0, 1}, {7, true}), "");
 }
 
-TEST(ForeignLock, is_polled_where_too_few_nodes_track) {
+TEST(ForeignLock, IsPolledWhereTooFewNodesTrack) {
   Harness h(3);
   h.random.shortest = true;
   h.tick();
@@ -77,13 +77,13 @@ TEST(ForeignLock, is_polled_where_too_few_nodes_track) {
   EXPECT_LT(h.until_deadline(), 60ms);
 }
 
-TEST(ForeignLock, is_left_for_a_moment_to_who_is_first_in_the_queue) {
+TEST(ForeignLock, IsLeftForAMomentToWhoIsFirstInTheQueue) {
   BehindForeignLock h(false);
   EXPECT_EQ(h.changed({0, 1, 2}, "resource"), "");
   EXPECT_EQ(h.until_deadline(), shortest_reservation + 1ms);
 }
 
-TEST(ForeignLock, is_not_tracked_any_more_by_who_gave_up) {
+TEST(ForeignLock, IsNotTrackedAnyMoreByWhoGaveUp) {
   BehindForeignLock h;
   h.cancel(1);
   EXPECT_EQ(h.changed({0, 1, 2}, "resource"), "");
@@ -110,25 +110,25 @@ struct Observing : Tracking {
   std::string first;
 };
 
-TEST(Observer, tracks_the_key_and_inspects_behind_that) {
+TEST(Observer, TracksTheKeyAndInspectsBehindThat) {
   Observing h;
   EXPECT_EQ(h.begun, "track resource -> 0 1 2; inspect  -> 0 1 2");
   EXPECT_EQ(h.first, "inspected #1");
 }
 
-TEST(Observer, inspects_at_once_when_a_quorum_has_changed) {
+TEST(Observer, InspectsAtOnceWhenAQuorumHasChanged) {
   Observing h;
   EXPECT_EQ(h.changed({0}, "resource"), "");
   EXPECT_EQ(h.changed({1}, "resource"), "track resource -> 0 1; inspect  -> 0 1 2");
 }
 
-TEST(Observer, inspects_soon_when_one_node_has_changed) {
+TEST(Observer, InspectsSoonWhenOneNodeHasChanged) {
   Observing h;
   h.changed({0}, "resource");
   EXPECT_LE(h.until_deadline(), 10ms);
 }
 
-TEST(Observer, inspects_again_when_something_changed_meanwhile) {
+TEST(Observer, InspectsAgainWhenSomethingChangedMeanwhile) {
   Observing h;
   h.changed({0, 1}, "resource");
   h.answers({0, 1}, Reply::taken);
@@ -137,12 +137,12 @@ TEST(Observer, inspects_again_when_something_changed_meanwhile) {
   EXPECT_LE(h.until_deadline(), 10ms);
 }
 
-TEST(Observer, sleeps_for_seconds_where_it_is_notified) {
+TEST(Observer, SleepsForSecondsWhereItIsNotified) {
   Observing h;
   EXPECT_GT(h.until_deadline(), 250ms);
 }
 
-TEST(Observer, polls_where_it_is_not) {
+TEST(Observer, PollsWhereItIsNot) {
   Connected h(3);
   h.step(observing(1));
   h.answers({0, 1, 2}, Reply::gone);
@@ -150,7 +150,7 @@ TEST(Observer, polls_where_it_is_not) {
   EXPECT_EQ(h.pass(250ms), "inspect  -> 0 1 2");
 }
 
-TEST(Observer, inspects_when_a_lease_has_expired) {
+TEST(Observer, InspectsWhenALeaseHasExpired) {
   Observing h;
   h.changed({0, 1, 2}, "resource");
   h.answers({0, 1}, Reply::taken);
@@ -173,7 +173,7 @@ struct BehindAnExpiry : Observing {
   std::string inspection;
 };
 
-TEST(Observer, has_a_key_tracked_again_that_its_own_inspection_ended) {
+TEST(Observer, HasAKeyTrackedAgainThatItsOwnInspectionEnded) {
   // The server noticed the expiry while it served us, and notifies everybody but us.
   BehindAnExpiry h;
   EXPECT_EQ(h.inspection, "inspect  -> 0 1 2");
@@ -186,14 +186,14 @@ TEST(Observer, has_a_key_tracked_again_that_its_own_inspection_ended) {
   EXPECT_EQ(h.changed({1}, "resource"), "track resource -> 0 1; inspect  -> 0 1 2");
 }
 
-TEST(Observer, inspects_what_came_before_the_key_was_tracked_again) {
+TEST(Observer, InspectsWhatCameBeforeTheKeyWasTrackedAgain) {
   BehindAnExpiry h;
   h.answers({0, 1, 2}, Reply::gone);
   h.answer(0, Reply::taken);
   EXPECT_EQ(h.answer(1, Reply::taken), "inspect  -> 0 1 2");
 }
 
-TEST(Observer, has_a_key_tracked_again_behind_each_request_of_its_own_client_that_may_write_it) {
+TEST(Observer, HasAKeyTrackedAgainBehindEachRequestOfItsOwnClientThatMayWriteIt) {
   Observing h;
   h.acquire(2, 10s);
   h.answers({0, 1, 2}, Reply::granted);
@@ -207,7 +207,7 @@ TEST(Observer, has_a_key_tracked_again_behind_each_request_of_its_own_client_tha
   EXPECT_EQ(h.extend(3, 10s), "extend t1 -> 0 1 2; track resource -> 0 1 2");
 }
 
-TEST(Observer, learns_of_what_its_own_client_does_and_asks_again_for_what_that_ended) {
+TEST(Observer, LearnsOfWhatItsOwnClientDoesAndAsksAgainForWhatThatEnded) {
   Observing h;
   h.acquire(2, 10s);
   // A client's own write ends its tracking without a notification.
@@ -215,20 +215,20 @@ TEST(Observer, learns_of_what_its_own_client_does_and_asks_again_for_what_that_e
             "acquired #2 until 9898ms; track resource -> 0 1; inspect  -> 0 1 2");
 }
 
-TEST(Observer, asks_a_node_that_comes_back) {
+TEST(Observer, AsksANodeThatComesBack) {
   Observing h;
   h.down(1);
   EXPECT_NE(h.up_as(1, tracking_node()).find("track resource -> 1"), std::string::npos);
 }
 
-TEST(Observer, ends_by_cancel_with_one_answer) {
+TEST(Observer, EndsByCancelWithOneAnswer) {
   Observing h;
   EXPECT_EQ(h.cancel(1), "failed #1 cancelled");
   EXPECT_EQ(h.changed({0, 1, 2}, "resource"), "");
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Observer, ends_by_cancel_while_it_inspects) {
+TEST(Observer, EndsByCancelWhileItInspects) {
   Observing h;
   h.changed({0, 1}, "resource");
   EXPECT_EQ(h.cancel(1), "failed #1 cancelled");
@@ -236,7 +236,7 @@ TEST(Observer, ends_by_cancel_while_it_inspects) {
   EXPECT_EQ(h.answers({0, 1, 2}, Reply::gone), "");
 }
 
-TEST(Observer, of_a_resource_that_changes_all_the_time_inspects_it_now_and_then) {
+TEST(Observer, OfAResourceThatChangesAllTheTimeInspectsItNowAndThen) {
   Observing h;
   int inspections = 0;
   for (int i = 0; i < 10'000; ++i) {
@@ -256,7 +256,7 @@ TEST(Observer, of_a_resource_that_changes_all_the_time_inspects_it_now_and_then)
   EXPECT_NE(h.changed({0, 1}, "resource").find("inspect"), std::string::npos) << "at once again";
 }
 
-TEST(Observers, of_one_resource_share_their_inspections) {
+TEST(Observers, OfOneResourceShareTheirInspections) {
   Observing h;
   EXPECT_EQ(h.step(observing(2)), "inspect  -> 0 1 2") << "the second wants to know now";
   EXPECT_EQ(h.step(observing(3)), "") << "the third, right behind that";
@@ -273,7 +273,7 @@ TEST(Observers, of_one_resource_share_their_inspections) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(Observer, ends_with_its_client) {
+TEST(Observer, EndsWithItsClient) {
   Observing h;
   EXPECT_EQ(h.step(Shutdown{1s}), "failed #1 closed; drained");
 }
@@ -285,13 +285,13 @@ struct Holding : Tracking {
   std::string watch() { return step(WatchQueue{lease}); }
 };
 
-TEST(WatchedQueue, is_tracked) {
+TEST(WatchedQueue, IsTracked) {
   Holding h;
   EXPECT_EQ(h.watch(), "track queue of resource -> 0 1 2");
   EXPECT_EQ(h.watch(), "");
 }
 
-TEST(WatchedQueue, is_known_to_be_empty_from_a_quorum_on) {
+TEST(WatchedQueue, IsKnownToBeEmptyFromAQuorumOn) {
   Holding h;
   h.watch();
   EXPECT_EQ(h.answer(0, Reply::gone), "");
@@ -299,14 +299,14 @@ TEST(WatchedQueue, is_known_to_be_empty_from_a_quorum_on) {
   EXPECT_EQ(h.answer(2, Reply::gone), "");
 }
 
-TEST(WatchedQueue, has_somebody_where_one_node_says_so) {
+TEST(WatchedQueue, HasSomebodyWhereOneNodeSaysSo) {
   Holding h;
   h.watch();
   h.answers({0, 1}, Reply::gone);
   EXPECT_EQ(h.answer(2, Reply::taken), "others waiting");
 }
 
-TEST(WatchedQueue, that_changes_has_somebody_until_the_node_has_answered) {
+TEST(WatchedQueue, ThatChangesHasSomebodyUntilTheNodeHasAnswered) {
   Holding h;
   h.watch();
   h.answers({0, 1, 2}, Reply::gone);
@@ -315,7 +315,7 @@ TEST(WatchedQueue, that_changes_has_somebody_until_the_node_has_answered) {
   EXPECT_EQ(h.answer(1, Reply::gone), "others none");
 }
 
-TEST(WatchedQueue, is_unknown_without_a_quorum) {
+TEST(WatchedQueue, IsUnknownWithoutAQuorum) {
   Holding h;
   h.watch();
   h.answers({0, 1, 2}, Reply::gone);
@@ -323,7 +323,7 @@ TEST(WatchedQueue, is_unknown_without_a_quorum) {
   EXPECT_NE(h.down(1).find("others unknown"), std::string::npos);
 }
 
-TEST(WatchedQueue, has_somebody_where_our_own_client_waits) {
+TEST(WatchedQueue, HasSomebodyWhereOurOwnClientWaits) {
   Holding h;
   h.watch();
   h.answers({0, 1, 2}, Reply::gone);
@@ -332,7 +332,7 @@ TEST(WatchedQueue, has_somebody_where_our_own_client_waits) {
   EXPECT_NE(h.refused({1}, holder, 10s, {}).find("others waiting"), std::string::npos);
 }
 
-TEST(WatchedQueue, has_somebody_where_our_own_client_waits_for_it_among_several) {
+TEST(WatchedQueue, HasSomebodyWhereOurOwnClientWaitsForItAmongSeveral) {
   Holding h;
   h.watch();
   h.answers({0, 1, 2}, Reply::gone);
@@ -373,7 +373,7 @@ struct HoldingAndSubscribed : Holding {
   }
 };
 
-TEST(WatchedQueue, has_the_next_attempt_queue_behind_the_others) {
+TEST(WatchedQueue, HasTheNextAttemptQueueBehindTheOthers) {
   HoldingAndSubscribed h;
   h.changed({0}, "resource", Tracked::queue);
   h.answer(0, Reply::taken);
@@ -381,7 +381,7 @@ TEST(WatchedQueue, has_the_next_attempt_queue_behind_the_others) {
   EXPECT_NE(out.find("take "), std::string::npos) << out;
 }
 
-TEST(WatchedQueue, is_tracked_behind_each_request_that_queues_our_own_client) {
+TEST(WatchedQueue, IsTrackedBehindEachRequestThatQueuesOurOwnClient) {
   // A node does not notify us of our own request to queue, and stops tracking the queue.
   HoldingAndSubscribed h;
   h.acquire(3, 10s, 60s);
@@ -390,13 +390,13 @@ TEST(WatchedQueue, is_tracked_behind_each_request_that_queues_our_own_client) {
   EXPECT_NE(out.find("track queue of resource -> 0 1"), std::string::npos) << out;
 }
 
-TEST(WatchedQueue, that_is_empty_costs_the_next_attempt_nothing) {
+TEST(WatchedQueue, ThatIsEmptyCostsTheNextAttemptNothing) {
   HoldingAndSubscribed h;
   const std::string out = h.release_and_acquire();
   EXPECT_NE(out.find("set "), std::string::npos) << out;
 }
 
-TEST(WatchedQueue, is_nobodys_after_the_release) {
+TEST(WatchedQueue, IsNobodysAfterTheRelease) {
   Holding h;
   h.watch();
   h.answers({0, 1, 2}, Reply::gone);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Queues, are_for_who_was_refused_and_waits) {
+TEST(Queues, AreForWhoWasRefusedAndWaits) {
   Refused h;
   EXPECT_EQ(h.after_refusal, "subscribe 0 1 2");
   EXPECT_EQ(h.engine().client_id().str(), "t2");
@@ -20,14 +20,14 @@ TEST(Queues, are_for_who_was_refused_and_waits) {
   EXPECT_EQ(h.subscribed({0}), "") << "once";
 }
 
-TEST(Queues, are_not_for_a_single_attempt) {
+TEST(Queues, AreNotForASingleAttempt) {
   Connected h(3);
   h.shows_notifications = true;
   h.acquire(1, 10s);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, holder, 10s), "failed #1 held");
 }
 
-TEST(Queues, let_sleep_who_stands_in_a_quorum_of_them) {
+TEST(Queues, LetSleepWhoStandsInAQuorumOfThem) {
   Refused h;
   h.subscribed({0, 1});
   EXPECT_EQ(h.until_deadline(), 100us) << "until then it retries soon";
@@ -40,14 +40,14 @@ TEST(Queues, let_sleep_who_stands_in_a_quorum_of_them) {
   EXPECT_EQ(h.pass(20ms), "take t3 ticket 7 -> 0 1 2") << "a notification may be lost";
 }
 
-TEST(Queues, have_a_client_retry_at_once_when_the_resource_is_free) {
+TEST(Queues, HaveAClientRetryAtOnceWhenTheResourceIsFree) {
   Refused h;
   h.subscribed({0, 1, 2});
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   EXPECT_EQ(h.answer(1, Reply::gone), "take t3 ticket 0 -> 0 1 2");
 }
 
-TEST(Queues, have_the_first_client_retry_when_a_quorum_has_notified_it) {
+TEST(Queues, HaveTheFirstClientRetryWhenAQuorumHasNotifiedIt) {
   Queued h;
   EXPECT_EQ(h.notified(0, "resource"), "");
   EXPECT_EQ(h.notified(0, "resource"), "") << "one node, twice";
@@ -55,14 +55,14 @@ TEST(Queues, have_the_first_client_retry_when_a_quorum_has_notified_it) {
   EXPECT_EQ(h.notified(2, "resource"), "take t3 ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, that_disagree_have_it_retry_a_moment_later) {
+TEST(Queues, ThatDisagreeHaveItRetryAMomentLater) {
   Queued h;
   EXPECT_EQ(h.notified(0, "resource"), "");
   EXPECT_EQ(h.pass(900us), "");
   EXPECT_EQ(h.pass(100us), "take t3 ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, have_the_standby_retry_when_the_reservation_of_the_first_is_over) {
+TEST(Queues, HaveTheStandbyRetryWhenTheReservationOfTheFirstIsOver) {
   Queued h;
   EXPECT_EQ(
       h.notified(0, "resource", 1) + h.notified(1, "resource", 1) + h.notified(2, "resource", 1),
@@ -72,7 +72,7 @@ TEST(Queues, have_the_standby_retry_when_the_reservation_of_the_first_is_over) {
   EXPECT_EQ(h.pass(100us), "take t3 ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, of_nodes_that_had_let_a_reader_in_need_not_notify_it) {
+TEST(Queues, OfNodesThatHadLetAReaderInNeedNotNotifyIt) {
   QueuedReader h;
   h.pass(2400ms);
   h.answer(2, Reply::granted);
@@ -81,7 +81,7 @@ TEST(Queues, of_nodes_that_had_let_a_reader_in_need_not_notify_it) {
   EXPECT_EQ(h.notified(1, "resource"), "enter t4 -> 0 1 2");
 }
 
-TEST(Queues, notify_a_reader_that_finds_a_writer_leaving) {
+TEST(Queues, NotifyAReaderThatFindsAWriterLeaving) {
   Connected h(4);
   h.shows_notifications = h.random.shortest = true;
   h.step(reading(1));
@@ -98,7 +98,7 @@ TEST(Queues, notify_a_reader_that_finds_a_writer_leaving) {
       << "two let it in, and a third would: no need to wait and see";
 }
 
-TEST(Queues, of_nodes_that_had_granted_a_client_with_a_ticket_have_to_notify_it) {
+TEST(Queues, OfNodesThatHadGrantedAClientWithATicketHaveToNotifyIt) {
   Queued h;
   h.pass(2400ms);
   h.placed({2}, Reply::granted, {}, {}, {});
@@ -108,7 +108,7 @@ TEST(Queues, of_nodes_that_had_granted_a_client_with_a_ticket_have_to_notify_it)
   EXPECT_EQ(h.notified(2, "resource"), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, send_notifications_that_are_not_lost_during_an_attempt) {
+TEST(Queues, SendNotificationsThatAreNotLostDuringAnAttempt) {
   Queued h;
   EXPECT_EQ(h.pass(2400ms), "take t3 ticket 7 -> 0 1 2");
   h.notified(0, "resource");
@@ -122,7 +122,7 @@ struct Checking : Queued {
   Checking() { shows_checks = true; }
 };
 
-TEST(Checks, ask_one_node_after_the_other_and_each_less_than_once_per_second) {
+TEST(Checks, AskOneNodeAfterTheOtherAndEachLessThanOncePerSecond) {
   Checking h;
   EXPECT_EQ(h.pass(470ms), "");
   EXPECT_EQ(h.pass(5ms), "check resource -> 1");
@@ -133,14 +133,14 @@ TEST(Checks, ask_one_node_after_the_other_and_each_less_than_once_per_second) {
   h.queued({0}, {7});
 }
 
-TEST(Checks, that_find_the_key_free_on_a_quorum_have_the_client_ask_at_once) {
+TEST(Checks, ThatFindTheKeyFreeOnAQuorumHaveTheClientAskAtOnce) {
   Checking h;
   h.pass(475ms);
   EXPECT_EQ(h.placed({1}, Reply::gone, {}, {}, {7}), "check resource -> 0 2");
   EXPECT_EQ(h.placed({2}, Reply::gone, {}, {}, {7}), "take t3 ticket 7 -> 0 1 2");
 }
 
-TEST(Checks, do_not_ask_again_a_node_that_was_free_while_the_others_were_not) {
+TEST(Checks, DoNotAskAgainANodeThatWasFreeWhileTheOthersWereNot) {
   Checking h;
   h.pass(475ms);
   h.placed({1}, Reply::gone, {}, {}, {7});
@@ -151,7 +151,7 @@ TEST(Checks, do_not_ask_again_a_node_that_was_free_while_the_others_were_not) {
   EXPECT_EQ(h.placed({0}, Reply::gone, {}, {}, {7}), "take t3 ticket 7 -> 0 1 2") << "two now";
 }
 
-TEST(Checks, that_find_the_key_taken_change_nothing) {
+TEST(Checks, ThatFindTheKeyTakenChangeNothing) {
   Checking h;
   h.pass(475ms);
   EXPECT_EQ(h.queued({1}, {7}), "");
@@ -160,7 +160,7 @@ TEST(Checks, that_find_the_key_taken_change_nothing) {
   EXPECT_EQ(h.pass(30ms), "take t3 ticket 7 -> 0 1 2") << "as late as without the check";
 }
 
-TEST(Checks, of_thousands_of_keys_are_at_most_two_thousand_in_a_second) {
+TEST(Checks, OfThousandsOfKeysAreAtMostTwoThousandInASecond) {
   Checking h;
   for (std::uint64_t i = 2; i <= 4000; ++i) {
     const std::string resource = "resource " + std::to_string(i);
@@ -183,7 +183,7 @@ TEST(Checks, of_thousands_of_keys_are_at_most_two_thousand_in_a_second) {
   EXPECT_LE(checks, 4000U + 500U);
 }
 
-TEST(Checks, are_made_by_one_of_the_callers_of_a_client) {
+TEST(Checks, AreMadeByOneOfTheCallersOfAClient) {
   Checking h;
   h.acquire(2, 10s, 60s);
   h.refuse(holder);
@@ -193,24 +193,24 @@ TEST(Checks, are_made_by_one_of_the_callers_of_a_client) {
   EXPECT_EQ(h.pass(475ms), "check resource -> 2") << "the other caller";
 }
 
-TEST(Checks, are_not_made_of_other_libraries_locks) {
+TEST(Checks, AreNotMadeOfOtherLibrariesLocks) {
   Refused h(foreign);
   h.shows_checks = true;
   EXPECT_EQ(h.pass(1s).find("check"), std::string::npos);
 }
 
-TEST(Queues, are_not_for_locks_of_others) {
+TEST(Queues, AreNotForLocksOfOthers) {
   Refused h("another client's");
   EXPECT_EQ(h.after_refusal, "");
   EXPECT_NE(h.pass(60ms), "");
 }
 
-TEST(Queues, are_for_an_interval_too) {
+TEST(Queues, AreForAnIntervalToo) {
   Queued h("redlock:cooldown");
   EXPECT_EQ(h.pass(1s), "");
 }
 
-TEST(Queues, of_an_interval_are_not_left_to_the_first_who_may_be_gone) {
+TEST(Queues, OfAnIntervalAreNotLeftToTheFirstWhoMayBeGone) {
   Connected h(3);
   h.shows_notifications = h.random.shortest = true;
   h.acquire(1, 10s, 60s);
@@ -225,7 +225,7 @@ TEST(Queues, of_an_interval_are_not_left_to_the_first_who_may_be_gone) {
   EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, wake_who_hears_them_no_more) {
+TEST(Queues, WakeWhoHearsThemNoMore) {
   Queued h;
   EXPECT_EQ(h.unsubscribed(2), "") << "two are enough";
   EXPECT_EQ(h.pass(100ms), "");
@@ -234,7 +234,7 @@ TEST(Queues, wake_who_hears_them_no_more) {
   EXPECT_EQ(h.refuse(holder), "") << "nobody is asked again at once";
 }
 
-TEST(Queues, that_come_and_go_put_nobody_off) {
+TEST(Queues, ThatComeAndGoPutNobodyOff) {
   Queued h;
   h.random.shortest = false;
   h.unsubscribed(1);
@@ -251,7 +251,7 @@ TEST(Queues, that_come_and_go_put_nobody_off) {
   EXPECT_NE(attempts.find("set "), std::string::npos) << "50 ms is the longest pause";
 }
 
-TEST(Queues, of_a_node_that_comes_back_are_entered_again) {
+TEST(Queues, OfANodeThatComesBackAreEnteredAgain) {
   Queued h;
   EXPECT_EQ(h.down(2), "unsubscribe 2");
   h.up(2);
@@ -261,7 +261,7 @@ TEST(Queues, of_a_node_that_comes_back_are_entered_again) {
   EXPECT_EQ(h.subscribed({2}), "queue resource ticket 7 -> 2");
 }
 
-TEST(Queues, are_left_by_who_was_let_in) {
+TEST(Queues, AreLeftByWhoWasLetIn) {
   Queued h;
   h.notified(0, "resource");
   h.notified(1, "resource");
@@ -270,12 +270,12 @@ TEST(Queues, are_left_by_who_was_let_in) {
   EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "leave resource -> 2");
 }
 
-TEST(Queues, are_left_by_who_gives_up) {
+TEST(Queues, AreLeftByWhoGivesUp) {
   Queued h;
   EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource -> 0 1 2");
 }
 
-TEST(Queues, are_entered_once_for_all_of_one_client_who_take_turns) {
+TEST(Queues, AreEnteredOnceForAllOfOneClientWhoTakeTurns) {
   Queued h;
   h.acquire(2, 10s, 60s);
   EXPECT_EQ(h.refuse(holder), "") << "they know";
@@ -285,7 +285,7 @@ TEST(Queues, are_entered_once_for_all_of_one_client_who_take_turns) {
             "acquired #1 until 9898ms; queue resource anew -> 0 1 2");
 }
 
-TEST(Queues, let_one_of_a_client_try_at_a_time) {
+TEST(Queues, LetOneOfAClientTryAtATime) {
   Queued h;
   h.acquire(2, 10s, 60s);
   EXPECT_EQ(h.answers({0, 1, 2}, Reply::taken, holder, 50ms), "");
@@ -300,7 +300,7 @@ TEST(Queues, let_one_of_a_client_try_at_a_time) {
   EXPECT_EQ(h.tick(), "") << "two that try would divide the nodes between them";
 }
 
-TEST(Queues, pass_a_turn_on_that_nobody_took) {
+TEST(Queues, PassATurnOnThatNobodyTook) {
   Queued h;
   h.acquire(2, 10s, 60s);
   h.refuse(holder);
@@ -312,27 +312,27 @@ TEST(Queues, pass_a_turn_on_that_nobody_took) {
   EXPECT_EQ(h.tick(), "take t5 ticket 7 -> 0 1 2") << "the next in the queue was notified as well";
 }
 
-TEST(Queues, keep_the_position_of_a_reader_that_a_waiting_writer_keeps_out) {
+TEST(Queues, KeepThePositionOfAReaderThatAWaitingWriterKeepsOut) {
   QueuedReader h;
   h.pass(2400ms);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "writer", 3s), "");
 }
 
-TEST(Queues, let_new_holds_in_again_when_who_had_them_refused_leaves) {
+TEST(Queues, LetNewHoldsInAgainWhenWhoHadThemRefusedLeaves) {
   Queued h("shared");
   h.pass(2400ms);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "shared", 3s), "");
   EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource and let others in -> 0 1 2");
 }
 
-TEST(Queues, do_not_have_a_client_queued_as_a_reader_that_also_waits_to_write) {
+TEST(Queues, DoNotHaveAClientQueuedAsAReaderThatAlsoWaitsToWrite) {
   QueuedReader h;
   h.acquire(2, 10s, 60s);
   EXPECT_EQ(h.refused({0, 1}, holder, 10s, {}), "queue resource ticket 7 -> 0 1 2");
   EXPECT_EQ(h.cancel(2), "failed #2 cancelled; queue resource as a reader ticket 7 -> 0 1 2");
 }
 
-TEST(Queues, are_entered_in_full_where_the_script_is_not_known_any_more) {
+TEST(Queues, AreEnteredInFullWhereTheScriptIsNotKnownAnyMore) {
   Refused h;
   h.subscribed({0, 1, 2});
   h.queued({0, 1}, {7});
@@ -340,7 +340,7 @@ TEST(Queues, are_entered_in_full_where_the_script_is_not_known_any_more) {
   EXPECT_EQ(h.answer(2, Reply::script_missing), "") << "it will never know it";
 }
 
-TEST(Queues, are_not_entered_again_behind_an_attempt_that_takes_us_out_of_them) {
+TEST(Queues, AreNotEnteredAgainBehindAnAttemptThatTakesUsOutOfThem) {
   Refused h;
   h.subscribed({0, 1, 2});
   h.queued({0, 1}, {7});
@@ -349,14 +349,14 @@ TEST(Queues, are_not_entered_again_behind_an_attempt_that_takes_us_out_of_them) 
   EXPECT_EQ(h.answer(2, Reply::script_missing), "") << "to the request before the attempt";
 }
 
-TEST(Queues, are_left_in_full_where_the_script_is_not_known_any_more) {
+TEST(Queues, AreLeftInFullWhereTheScriptIsNotKnownAnyMore) {
   Queued h;
   EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource -> 0 1 2");
   EXPECT_EQ(h.answer(0, Reply::script_missing), "leave resource in full -> 0");
   EXPECT_EQ(h.answer(0, Reply::script_missing), "");
 }
 
-TEST(Queues, are_not_left_late_by_who_is_queued_again) {
+TEST(Queues, AreNotLeftLateByWhoIsQueuedAgain) {
   Queued h;
   h.cancel(1);
   EXPECT_EQ(h.acquire(2, 10s, 60s), "take t3 ticket 0 -> 0 1 2");
@@ -374,7 +374,7 @@ struct WaitsForLong : Queued {
   std::string asked;
 };
 
-TEST(Subscriptions, are_asked_for_a_word_while_somebody_waits) {
+TEST(Subscriptions, AreAskedForAWordWhileSomebodyWaits) {
   WaitsForLong h;
   EXPECT_EQ(h.asked, "probe 0 1 2");
   EXPECT_EQ(h.subscribed({0, 1, 2}), "");
@@ -383,21 +383,21 @@ TEST(Subscriptions, are_asked_for_a_word_while_somebody_waits) {
   EXPECT_EQ(h.pass(1min), "");
 }
 
-TEST(Subscriptions, on_which_nothing_is_answered_are_made_again) {
+TEST(Subscriptions, OnWhichNothingIsAnsweredAreMadeAgain) {
   WaitsForLong h;
   h.subscribed({0, 1});
   EXPECT_EQ(h.pass(1s), "unsubscribe 2; subscribe 2");
   EXPECT_EQ(h.subscribed({2}), "queue resource ticket 7 -> 2");
 }
 
-TEST(Subscriptions, that_cannot_be_made_in_time_are_tried_again_later) {
+TEST(Subscriptions, ThatCannotBeMadeInTimeAreTriedAgainLater) {
   Refused h;
   h.subscribed({0, 1});
   h.queued({0, 1}, {7});
   EXPECT_EQ(h.pass(1s), "unsubscribe 2");
 }
 
-TEST(Queues, are_entered_again_before_nodes_forget) {
+TEST(Queues, AreEnteredAgainBeforeNodesForget) {
   QueuedReader h;
   std::string asked;
   for (int i = 0; i < 5; ++i) {
@@ -408,7 +408,7 @@ TEST(Queues, are_entered_again_before_nodes_forget) {
   EXPECT_NE(asked.find("queue resource as a reader ticket 7 -> 0 1 2"), std::string::npos) << asked;
 }
 
-TEST(Queues, are_entered_by_every_attempt_with_a_ticket) {
+TEST(Queues, AreEnteredByEveryAttemptWithATicket) {
   Queued h;
   for (int i = 0; i < 5; ++i) {
     const std::string token = "t" + std::to_string(3 + i);
@@ -417,7 +417,7 @@ TEST(Queues, are_entered_by_every_attempt_with_a_ticket) {
   }
 }
 
-TEST(WaitedKeys, forgets_keys_but_for_a_few) {
+TEST(WaitedKeys, ForgetsKeysButForAFew) {
   Pool<Acquisition> acquisitions;
   WaitedKeys queue(acquisitions);
   for (std::uint32_t i = 0; i < 100; ++i) {
@@ -433,7 +433,7 @@ TEST(WaitedKeys, forgets_keys_but_for_a_few) {
   EXPECT_EQ(queue.all().size(), 32U);
 }
 
-TEST(Sleepers, are_woken_by_a_notification_that_overtakes_the_answer_that_queues_them) {
+TEST(Sleepers, AreWokenByANotificationThatOvertakesTheAnswerThatQueuesThem) {
   Queued h;
   h.acquire(2, 10s, 60s);
   h.refuse(holder);

@@ -49,7 +49,7 @@ class MovedFrom : public testing::Test {
   Token token_ = *Token::parse("t");
 };
 
-TEST_F(MovedFrom, a_client_answers_closed) {
+TEST_F(MovedFrom, AClientAnswersClosed) {
   EXPECT_TRUE(is_closed(from_.acquire("r")));
   EXPECT_TRUE(is_closed(from_.try_acquire("r")));
   EXPECT_TRUE(is_closed(from_.try_acquire_for("r", seconds(1))));
@@ -63,13 +63,13 @@ TEST_F(MovedFrom, a_client_answers_closed) {
   const Client again = std::move(from_);
 }
 
-TEST_F(MovedFrom, a_client_can_be_assigned_to) {
+TEST_F(MovedFrom, AClientCanBeAssignedTo) {
   from_ = std::move(to_);
   EXPECT_TRUE(is_closed(to_.try_acquire("r")));
   EXPECT_FALSE(is_closed(from_.try_acquire("r"))) << "its node is down, which is another error";
 }
 
-TEST_F(MovedFrom, an_asynchronous_client_answers_closed_inside_the_call) {
+TEST_F(MovedFrom, AnAsynchronousClientAnswersClosedInsideTheCall) {
   int answers = 0;
   const auto expect_closed = [&](const auto& result) {
     EXPECT_TRUE(is_closed(result));
@@ -132,7 +132,7 @@ Detached await_all(AsyncClient& client, Token token, std::stop_token stop, int& 
   ++answers;
 }
 
-TEST_F(MovedFrom, an_asynchronous_client_answers_closed_to_who_awaits) {
+TEST_F(MovedFrom, AnAsynchronousClientAnswersClosedToWhoAwaits) {
   std::stop_source stop;
   stop.request_stop();
   int answers = 0;
@@ -140,7 +140,7 @@ TEST_F(MovedFrom, an_asynchronous_client_answers_closed_to_who_awaits) {
   EXPECT_EQ(answers, 1);
 }
 
-TEST_F(MovedFrom, a_mutex_made_with_the_client_throws_and_an_election_answers_closed) {
+TEST_F(MovedFrom, AMutexMadeWithTheClientThrowsAndAnElectionAnswersClosed) {
   Mutex mutex(from_, "r");
   EXPECT_TRUE(throws_cancelled([&] { mutex.lock(); }));
   EXPECT_TRUE(throws_cancelled([&] { static_cast<void>(mutex.try_lock()); }));
@@ -160,7 +160,7 @@ TEST_F(MovedFrom, a_mutex_made_with_the_client_throws_and_an_election_answers_cl
   EXPECT_TRUE(is_closed(election.observe([](const std::optional<Leader>&) {}, {})));
 }
 
-TEST_F(MovedFrom, a_lease_is_none) {
+TEST_F(MovedFrom, ALeaseIsNone) {
   Lease from;
   Lease to = std::move(from);
   for (Lease* lease : {&from, &to}) {
@@ -179,7 +179,7 @@ TEST_F(MovedFrom, a_lease_is_none) {
   EXPECT_EQ(leadership.resign().error().code, Errc::not_holder);
 }
 
-TEST_F(MovedFrom, an_observer_without_a_callback_is_refused) {
+TEST_F(MovedFrom, AnObserverWithoutACallbackIsRefused) {
   Election election(to_, "r", {.candidate = "c"});
   const auto observed = election.observe({}, {});
   ASSERT_FALSE(observed);

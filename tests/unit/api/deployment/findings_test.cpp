@@ -237,7 +237,7 @@ std::vector<std::string> urls(const std::string& letters) {
 }
 
 /// Nodes a, b, c, … as members of one deployment.
-std::vector<SurveyedNode> members_of(const std::string& letters, const std::string& deployment) {
+std::vector<SurveyedNode> members_named(const std::string& letters, const std::string& deployment) {
   std::vector<SurveyedNode> nodes;
   for (const char letter : letters) {
     nodes.push_back(healthy(std::string(1, letter)));
@@ -247,7 +247,7 @@ std::vector<SurveyedNode> members_of(const std::string& letters, const std::stri
 }
 
 TEST(Findings, TellThatTheMaxTtlDiffers) {
-  auto nodes = members_of("a", "1.d");
+  auto nodes = members_named("a", "1.d");
   EXPECT_THAT(ids_of(judge(nodes, options_for(1))), IsEmpty());
   nodes[0].marker->max_ttl = seconds(60);
   const admin::DeploymentCheck check = judge(nodes, options_for(1));
@@ -269,7 +269,7 @@ TEST(Findings, TellThatNoNodeHasAMarkerAndHowToOpenThem) {
 }
 
 TEST(Findings, NameTheCommandThatResumesAChange) {
-  auto nodes = members_of("abc", "1.d");
+  auto nodes = members_named("abc", "1.d");
   nodes.push_back(healthy("d"));
   mark(nodes[3], joining, "2.e", urls("abd"));
   admin::DeploymentCheck check = judge(nodes, options_for(4));
@@ -289,7 +289,7 @@ TEST(Findings, NameTheCommandThatResumesAChange) {
 TEST(Findings, ACommandFromAMarkerIsQuotedForTheShell) {
   // Anybody who can write to a node can write its marker.
   const std::vector<std::string> members{"redis://a", "redis://b", "redis://d;`reboot`$(id)'"};
-  auto nodes = members_of("abc", "1.d");
+  auto nodes = members_named("abc", "1.d");
   mark(nodes[0], active, "2.e", members);
   mark(nodes[1], active, "2.e", members);
   const admin::DeploymentCheck check = judge(nodes, options_for(3));
@@ -299,7 +299,7 @@ TEST(Findings, ACommandFromAMarkerIsQuotedForTheShell) {
 }
 
 TEST(Findings, TellThatTheListIsOldAndThatAReplacedNodeStillRuns) {
-  auto nodes = members_of("abc", "1.d");
+  auto nodes = members_named("abc", "1.d");
   mark(nodes[0], active, "2.e", urls("abd"));
   mark(nodes[1], active, "2.e", urls("abd"));
   const admin::DeploymentCheck check = judge(nodes, options_for(3));
@@ -311,13 +311,13 @@ TEST(Findings, TellThatTheListIsOldAndThatAReplacedNodeStillRuns) {
 }
 
 TEST(Findings, KnowAMemberByAnotherName) {
-  auto nodes = members_of("abc", "1.d");
+  auto nodes = members_named("abc", "1.d");
   nodes[2].seen.url = "redis://cc";
   EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty());
 }
 
 TEST(Findings, TellWhyABlankNodeIsNotTakenBack) {
-  auto nodes = members_of("abc", "1.d");
+  auto nodes = members_named("abc", "1.d");
   mark(nodes[2], blank, "", {});
   EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty()) << "the others take it back";
   mark(nodes[1], blank, "", {});
@@ -325,7 +325,7 @@ TEST(Findings, TellWhyABlankNodeIsNotTakenBack) {
   ASSERT_THAT(ids_of(few), ElementsAre("membership", "membership"));
   EXPECT_THAT(few.findings[0].what, HasSubstr("too few other nodes"));
 
-  nodes = members_of("abc", "1.d");
+  nodes = members_named("abc", "1.d");
   nodes.push_back(healthy("d"));
   mark(nodes[3], blank, "", {});
   const admin::DeploymentCheck stranger = judge(nodes, options_for(4));
@@ -334,7 +334,7 @@ TEST(Findings, TellWhyABlankNodeIsNotTakenBack) {
 }
 
 TEST(Findings, SayFromWhenOnLocksAreGranted) {
-  auto nodes = members_of("abc", "1.d");
+  auto nodes = members_named("abc", "1.d");
   EXPECT_EQ(judge(nodes, options_for(3)).granted_in, seconds(0));
   nodes[0].seen.quarantine = seconds(30);
   EXPECT_EQ(judge(nodes, options_for(3)).granted_in, seconds(0)) << "two vote";
@@ -346,7 +346,7 @@ TEST(Findings, SayFromWhenOnLocksAreGranted) {
 }
 
 TEST(Findings, NameNodesWithReplicas) {
-  auto nodes = members_of("a", "1.d");
+  auto nodes = members_named("a", "1.d");
   nodes[0].seen.replicas = 2;
   const admin::DeploymentCheck check = judge(nodes, options_for(1));
   ASSERT_THAT(ids_of(check), ElementsAre("replicas"));
@@ -354,7 +354,7 @@ TEST(Findings, NameNodesWithReplicas) {
 }
 
 TEST(Findings, AdviseNoBootstrapWhileANodeRemembersTheDeployment) {
-  auto nodes = members_of("abc", "1.d");
+  auto nodes = members_named("abc", "1.d");
   for (const std::size_t forgot : {1U, 2U}) {
     nodes[forgot].marker->state = core::Marker::State::blank;
     nodes[forgot].seen.quarantine = seconds(12);
@@ -421,7 +421,7 @@ TEST(Findings, CallANodeRestartedOnlyWhereThatCostsAVote) {
 }
 
 TEST(Findings, NameANodeThatLostItsDataAndThatNoClientHasMetSince) {
-  auto nodes = members_of("abc", "1.d");
+  auto nodes = members_named("abc", "1.d");
   nodes[2].marker.reset();
   nodes[2].marker_text.clear();
   const admin::DeploymentCheck check = judge(nodes, options_for(3));

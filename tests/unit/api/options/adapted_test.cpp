@@ -50,7 +50,7 @@ class Earlier {
   std::array<std::byte, sizeof(Options)> rest_{};
 };
 
-TEST(AdaptedOptions, have_the_members_that_the_program_knows_and_defaults_for_the_rest) {
+TEST(AdaptedOptions, HaveTheMembersThatTheProgramKnowsAndDefaultsForTheRest) {
   Earlier<AcquireOptions> given(offset_of(&AcquireOptions::on_at_risk));
   given.options().ttl = 7s;
   given.options().name = "somebody with a name that needs memory of its own";
@@ -62,7 +62,7 @@ TEST(AdaptedOptions, have_the_members_that_the_program_knows_and_defaults_for_th
   EXPECT_FALSE(read.on_lost);
 }
 
-TEST(AdaptedOptions, of_a_client_are_read_in_the_same_way) {
+TEST(AdaptedOptions, OfAClientAreReadInTheSameWay) {
   Earlier<ClientOptions> given(offset_of(&ClientOptions::plain_commands));
   given.options().nodes = {"127.0.0.1:7001"};
   given.options().max_ttl = 1min;
@@ -74,7 +74,7 @@ TEST(AdaptedOptions, of_a_client_are_read_in_the_same_way) {
   EXPECT_FALSE(read.on_log);
 }
 
-TEST(AdaptedOptions, of_this_version_are_all_there) {
+TEST(AdaptedOptions, OfThisVersionAreAllThere) {
   AcquireOptions given;
   given.on_lost = [](const Error&) {};
   given.max_renewals = 3;
@@ -87,7 +87,7 @@ TEST(AdaptedOptions, of_this_version_are_all_there) {
 template <typename Options>
 constexpr std::size_t rows = std::tuple_size_v<decltype(members_of<Options>)>;
 
-TEST(AdaptedOptions, a_row_has_every_member) {
+TEST(AdaptedOptions, ARowHasEveryMember) {
   // The number of members is the number of names in the binding, without struct_size.
   [[maybe_unused]] const auto [s1, a, b, c, d, e, f, g, h, i] = AcquireOptions();
   static_assert(rows<AcquireOptions> == 9);

@@ -20,7 +20,7 @@ std::size_t bucket_of(std::chrono::nanoseconds duration) {
   return bucket_of(histogram);
 }
 
-TEST(DurationHistogram, counts_a_bound_in_its_own_bucket_and_what_is_longer_in_the_next) {
+TEST(DurationHistogram, CountsABoundInItsOwnBucketAndWhatIsLongerInTheNext) {
   EXPECT_EQ(bucket_of(0ns), 0U);
   EXPECT_EQ(bucket_of(1ns), 0U);
   EXPECT_EQ(bucket_of(1024ns), 0U);
@@ -32,7 +32,7 @@ TEST(DurationHistogram, counts_a_bound_in_its_own_bucket_and_what_is_longer_in_t
   EXPECT_EQ(bucket_of(Duration::max()), DurationHistogram::bounds);
 }
 
-TEST(DurationHistogram, adds_up) {
+TEST(DurationHistogram, AddsUp) {
   RecordedDurations histogram;
   histogram.record(3ms);
   histogram.record(1h);
@@ -40,7 +40,7 @@ TEST(DurationHistogram, adds_up) {
   EXPECT_EQ(histogram.sum, 1h + 3ms);
 }
 
-TEST(Metrics, of_a_new_client_are_zero) {
+TEST(Metrics, OfANewClientAreZero) {
   Harness h(3);
   const Metrics metrics = h.engine().metrics(h.now());
   EXPECT_EQ(metrics.quorum, 2U);
@@ -50,7 +50,7 @@ TEST(Metrics, of_a_new_client_are_zero) {
   EXPECT_EQ(metrics.acquires.granted + metrics.attempts + metrics.acquires_in_progress, 0U);
 }
 
-TEST(Metrics, follow_a_lease_from_the_call_to_the_release) {
+TEST(Metrics, FollowALeaseFromTheCallToTheRelease) {
   Connected h(3);
   h.acquire(1, 10s);
   EXPECT_EQ(h.engine().metrics(h.now()).acquires_in_progress, 1U);
@@ -80,7 +80,7 @@ TEST(Metrics, follow_a_lease_from_the_call_to_the_release) {
   EXPECT_EQ(metrics.nodes[0].round_trips.count(), 1U) << "a release is no vote";
 }
 
-TEST(Metrics, count_refusals_timeouts_and_nodes_that_are_down) {
+TEST(Metrics, CountRefusalsTimeoutsAndNodesThatAreDown) {
   Connected h(5);
   h.down(4);
   h.acquire(1, 10s);
@@ -101,7 +101,7 @@ TEST(Metrics, count_refusals_timeouts_and_nodes_that_are_down) {
   EXPECT_EQ(h.engine().metrics(h.now()).nodes[3].reconnects, 1U);
 }
 
-TEST(Metrics, count_waiting_callers_and_the_handover_that_serves_one) {
+TEST(Metrics, CountWaitingCallersAndTheHandoverThatServesOne) {
   Queued h;
   Metrics metrics = h.engine().metrics(h.now());
   EXPECT_EQ(metrics.acquires_waiting, 1U);
@@ -118,7 +118,7 @@ TEST(Metrics, count_waiting_callers_and_the_handover_that_serves_one) {
   EXPECT_EQ(metrics.waits.sum, 20ms);
 }
 
-TEST(Metrics, forget_a_caller_that_gave_up) {
+TEST(Metrics, ForgetACallerThatGaveUp) {
   Queued h;
   h.cancel(1);
   const Metrics metrics = h.engine().metrics(h.now());
@@ -127,7 +127,7 @@ TEST(Metrics, forget_a_caller_that_gave_up) {
   EXPECT_EQ(metrics.acquires_in_progress, 0U);
 }
 
-TEST(Metrics, count_renewals_and_the_loss_when_they_fail) {
+TEST(Metrics, CountRenewalsAndTheLossWhenTheyFail) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
   h.pass(3s);
@@ -144,7 +144,7 @@ TEST(Metrics, count_renewals_and_the_loss_when_they_fail) {
   EXPECT_EQ(metrics.holds.count(), 1U);
 }
 
-TEST(Metrics, name_a_quarantine_and_how_long_it_lasts) {
+TEST(Metrics, NameAQuarantineAndHowLongItLasts) {
   Harness h(3);
   h.tick();
   NodeUp event;
@@ -165,7 +165,7 @@ TEST(Metrics, name_a_quarantine_and_how_long_it_lasts) {
   EXPECT_EQ(metrics.nodes[0].quarantine, 0s);
 }
 
-TEST(Metrics, count_fencing_numbers_that_were_raised) {
+TEST(Metrics, CountFencingNumbersThatWereRaised) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 1'000'000);
   for (NodeIndex node = 0; node < 3; ++node) h.fenced(node, Reply::behind, 2'000'000);
@@ -178,7 +178,7 @@ TEST(Metrics, count_fencing_numbers_that_were_raised) {
   EXPECT_EQ(metrics.fenced_in_more_rounds, 1U);
 }
 
-TEST(Metrics, compare_clocks_with_their_median) {
+TEST(Metrics, CompareClocksWithTheirMedian) {
   Settings settings = Harness::settings_for(3);
   settings.clock_guard = true;
   Harness h(settings);
@@ -191,7 +191,7 @@ TEST(Metrics, compare_clocks_with_their_median) {
   EXPECT_EQ(metrics.nodes[2].clock_offset, 100ms);
 }
 
-TEST(Metrics, count_calls_beyond_a_limit) {
+TEST(Metrics, CountCallsBeyondALimit) {
   Settings settings = Harness::settings_for(1);
   settings.max_operations = 0;
   Harness h(settings);

@@ -22,18 +22,18 @@ struct Full : Connected {
   Full() : Connected(small()) { acquire(1, 10s, 60s); }
 };
 
-TEST(Space, is_waited_for_by_who_may_wait) {
+TEST(Space, IsWaitedForByWhoMayWait) {
   Full h;
   EXPECT_EQ(h.acquire(2, 10s, 60s), "");
   EXPECT_EQ(h.pass(100ms), "") << "it does not try in vain again and again";
 }
 
-TEST(Space, is_not_waited_for_by_who_asks_once) {
+TEST(Space, IsNotWaitedForByWhoAsksOnce) {
   Full h;
   EXPECT_EQ(h.acquire(2, 10s), "set t2 -> 0 1 2");
 }
 
-TEST(Space, is_given_in_the_order_in_which_callers_came) {
+TEST(Space, IsGivenInTheOrderInWhichCallersCame) {
   Full h;
   h.acquire(2, 10s, 60s);
   h.acquire(3, 10s, 60s);
@@ -45,19 +45,19 @@ TEST(Space, is_given_in_the_order_in_which_callers_came) {
   EXPECT_EQ(h.answer(1, Reply::granted), "acquired #2 until 9898ms; set t3 -> 0 1 2");
 }
 
-TEST(Space, is_needed_on_a_quorum_only) {
+TEST(Space, IsNeededOnAQuorumOnly) {
   Full h;
   h.answers({0, 1}, Reply::granted);
   EXPECT_EQ(h.acquire(2, 10s, 60s), "set t2 -> 0 1 2");
 }
 
-TEST(Space, is_waited_for_until_the_caller_gives_up) {
+TEST(Space, IsWaitedForUntilTheCallerGivesUp) {
   Full h;
   h.acquire(2, 10s, 50ms);
   EXPECT_NE(h.pass(50ms).find("failed #2 unavailable"), std::string::npos);
 }
 
-TEST(Space, is_not_waited_for_by_who_was_cancelled) {
+TEST(Space, IsNotWaitedForByWhoWasCancelled) {
   Full h;
   h.acquire(2, 10s, 60s);
   EXPECT_EQ(h.cancel(2), "failed #2 cancelled");
@@ -65,7 +65,7 @@ TEST(Space, is_not_waited_for_by_who_was_cancelled) {
   EXPECT_EQ(h.answer(1, Reply::granted), "acquired #1 until 9898ms");
 }
 
-TEST(Space, is_there_again_when_silent_nodes_are_dropped) {
+TEST(Space, IsThereAgainWhenSilentNodesAreDropped) {
   Full h;
   h.acquire(2, 10s, 60s);
   h.down(0);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {

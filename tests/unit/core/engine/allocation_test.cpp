@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace {
 std::uint64_t allocations = 0;  // NOLINT: the operators below have nowhere else to count
@@ -135,11 +135,11 @@ void expect_no_allocation(const Settings& settings) {
   EXPECT_GT(before, 0U) << "the counter counts";
 }
 
-TEST(Allocation, a_lock_cycle_in_steady_state_allocates_nothing) {
+TEST(Allocation, ALockCycleInSteadyStateAllocatesNothing) {
   expect_no_allocation(Harness::settings_for(5));
 }
 
-TEST(Allocation, nor_does_one_whose_votes_count_with_their_marker) {
+TEST(Allocation, NorDoesOneWhoseVotesCountWithTheirMarker) {
   Settings settings = Harness::settings_for(5);
   settings.restart_guard = true;
   expect_no_allocation(settings);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/claim/delay_token.hpp"
-#include "harness.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view id = "0123456789abcdef";
 
 /// Tokens of 40 digits: 1, 2, … and zeros.
-class FortyDigits final : public Randomness {
+class CountedTokens final : public Randomness {
  public:
   [[nodiscard]] Token token() override {
     const std::string number = std::to_string(++tokens_);
@@ -34,7 +34,7 @@ Settings named(Duration longest = 30s) {
 }
 
 TEST(Names, TokensOfAClientBeginWithItsId) {
-  FortyDigits random;
+  CountedTokens random;
   Engine engine(named(), random);
   std::vector<Command> out;
   engine.step(Instant(), TimePassed{}, out);

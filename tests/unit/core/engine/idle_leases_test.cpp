@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/claim/renewal.hpp"
-#include "harness.hpp"
 #include "support/label.hpp"
+#include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
 namespace {
@@ -18,7 +18,7 @@ constexpr Acquire::Renewal for_ever{UINT64_MAX, Duration::max()};
 
 const Claim& lease_of(Connected& h) { return *h.engine().claim(h.lease); }
 
-TEST(IdleLeases, a_lease_that_every_node_has_granted_keeps_no_memory_for_rounds) {
+TEST(IdleLeases, ALeaseThatEveryNodeHasGrantedKeepsNoMemoryForRounds) {
   Connected h(3);
   h.hold(9s, for_ever);
   h.tick();
@@ -34,7 +34,7 @@ TEST(IdleLeases, a_lease_that_every_node_has_granted_keeps_no_memory_for_rounds)
   EXPECT_FALSE(lease_of(h).work);
 }
 
-TEST(IdleLeases, what_a_node_said_is_kept_where_it_did_not_grant) {
+TEST(IdleLeases, WhatANodeSaidIsKeptWhereItDidNotGrant) {
   Connected h(3);
   h.hold(9s, for_ever);
   h.pass(3s);
@@ -45,7 +45,7 @@ TEST(IdleLeases, what_a_node_said_is_kept_where_it_did_not_grant) {
   EXPECT_EQ(lease_of(h).round.vote(2).text, "LOADING");
 }
 
-TEST(IdleLeases, ends_with_the_deadline_like_any_other_lease) {
+TEST(IdleLeases, EndsWithTheDeadlineLikeAnyOtherLease) {
   Connected h(3);
   h.hold(9s);
   h.tick();
@@ -62,7 +62,7 @@ Instant due_of(std::uint16_t where) {
   return renewal.due().value_or(Instant::max());
 }
 
-TEST(Renewal, of_many_leases_is_spread_over_half_of_its_time_and_never_later) {
+TEST(Renewal, OfManyLeasesIsSpreadOverHalfOfItsTimeAndNeverLater) {
   EXPECT_EQ(due_of(0), Instant(4s));
   EXPECT_GE(due_of(UINT16_MAX), Instant(2500ms) - 8ms);
   EXPECT_LE(due_of(UINT16_MAX), Instant(2501ms));
@@ -75,14 +75,14 @@ TEST(Renewal, of_many_leases_is_spread_over_half_of_its_time_and_never_later) {
   EXPECT_EQ(instants.size(), 1504U / 8 + 1) << "so that requests leave together";
 }
 
-TEST(Renewal, that_is_not_wanted_is_not_spread_either) {
+TEST(Renewal, ThatIsNotWantedIsNotSpreadEither) {
   Renewal renewal;
   renewal.begin(std::nullopt, Instant(1s), 9s);
   renewal.spread(UINT16_MAX);
   EXPECT_EQ(renewal.due(), std::nullopt);
 }
 
-TEST(Renewal, of_a_crowd_keeps_its_distance) {
+TEST(Renewal, OfACrowdKeepsItsDistance) {
   Settings settings = Harness::settings_for(3);
   settings.most_in_step = 0;
   Connected h(std::move(settings));
@@ -95,7 +95,7 @@ TEST(Renewal, of_a_crowd_keeps_its_distance) {
   EXPECT_EQ(h.until_deadline(), 3s);
 }
 
-TEST(Label, is_shared_by_all_that_have_it) {
+TEST(Label, IsSharedByAllThatHaveIt) {
   support::Label first;
   EXPECT_EQ(first.resource(), "");
   EXPECT_EQ(first.token(), "");

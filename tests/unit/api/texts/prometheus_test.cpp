@@ -47,7 +47,7 @@ bool has_line(const std::string& text, const std::string& line) {
   return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
 }
 
-TEST(Prometheus, text_has_counts_states_and_seconds) {
+TEST(Prometheus, TextHasCountsStatesAndSeconds) {
   const std::string text = to_prometheus(some_metrics());
   EXPECT_TRUE(has_line(text, R"(redlock_acquires_total{outcome="granted"} 7)")) << text;
   EXPECT_TRUE(has_line(text, R"(redlock_acquires_total{outcome="split"} 0)"));
@@ -61,13 +61,13 @@ TEST(Prometheus, text_has_counts_states_and_seconds) {
       has_line(text, R"(redlock_node_clock_offset_seconds{node="redis://127.0.0.1:7002"} -0.25)"));
 }
 
-TEST(Prometheus, a_clock_that_is_not_known_has_no_sample) {
+TEST(Prometheus, AClockThatIsNotKnownHasNoSample) {
   const std::string text = to_prometheus(some_metrics());
   EXPECT_EQ(text.find(R"(redlock_node_clock_offset_seconds{node="redis://127.0.0.1:7001"})"),
             std::string::npos);
 }
 
-TEST(Prometheus, buckets_add_up_and_the_last_has_everything) {
+TEST(Prometheus, BucketsAddUpAndTheLastHasEverything) {
   const std::string text = to_prometheus(some_metrics());
   EXPECT_TRUE(has_line(text, R"(redlock_acquire_wait_seconds_bucket{le="0.000524288"} 0)")) << text;
   EXPECT_TRUE(has_line(text, R"(redlock_acquire_wait_seconds_bucket{le="0.001048576"} 1)"));
@@ -77,7 +77,7 @@ TEST(Prometheus, buckets_add_up_and_the_last_has_everything) {
   EXPECT_TRUE(has_line(text, "redlock_acquire_wait_seconds_count 2"));
 }
 
-TEST(Prometheus, every_metric_is_described_once_before_its_samples) {
+TEST(Prometheus, EveryMetricIsDescribedOnceBeforeItsSamples) {
   std::istringstream lines(to_prometheus(some_metrics()));
   std::map<std::string, std::string> types;
   std::set<std::string> helped;
@@ -124,7 +124,7 @@ std::map<std::string, std::string> metrics_in_page() {
   return types;
 }
 
-TEST(Prometheus, the_page_has_every_metric_and_no_other) {
+TEST(Prometheus, ThePageHasEveryMetricAndNoOther) {
   std::istringstream lines(to_prometheus(some_metrics()));
   std::map<std::string, std::string> types;
   for (std::string line; std::getline(lines, line);) {
@@ -139,7 +139,7 @@ TEST(Prometheus, the_page_has_every_metric_and_no_other) {
   EXPECT_EQ(metrics_in_page(), types);
 }
 
-TEST(Prometheus, a_label_is_quoted) {
+TEST(Prometheus, ALabelIsQuoted) {
   Metrics metrics;
   metrics.quorum = 1;
   NodeMetrics node;

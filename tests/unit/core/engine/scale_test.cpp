@@ -40,7 +40,7 @@ std::uint64_t visited(Crowd& crowd, What&& what) {
   return crowd.engine().walked() - before;
 }
 
-TEST(Scale, a_release_by_token_does_not_visit_other_leases) {
+TEST(Scale, AReleaseByTokenDoesNotVisitOtherLeases) {
   Leases crowd;
   ASSERT_EQ(crowd.granted().size(), many);
   EXPECT_EQ(visited(crowd,
@@ -52,7 +52,7 @@ TEST(Scale, a_release_by_token_does_not_visit_other_leases) {
   EXPECT_EQ(crowd.released(), 1U);
 }
 
-TEST(Scale, a_node_that_comes_and_goes_does_not_visit_leases_that_it_does_not_concern) {
+TEST(Scale, ANodeThatComesAndGoesDoesNotVisitLeasesThatItDoesNotConcern) {
   Leases crowd;
   EXPECT_EQ(visited(crowd,
                     [&] {
@@ -62,7 +62,7 @@ TEST(Scale, a_node_that_comes_and_goes_does_not_visit_leases_that_it_does_not_co
             0U);
 }
 
-TEST(Scale, a_node_that_comes_up_is_given_what_it_is_owed) {
+TEST(Scale, ANodeThatComesUpIsGivenWhatItIsOwed) {
   Leases crowd;
   crowd.down(0);
   for (std::size_t i = 0; i < 10; ++i) {
@@ -75,7 +75,7 @@ TEST(Scale, a_node_that_comes_up_is_given_what_it_is_owed) {
   EXPECT_GE(crowd.requests(), before + 10);
 }
 
-TEST(Scale, a_cancelled_waiter_does_not_visit_the_others) {
+TEST(Scale, ACancelledWaiterDoesNotVisitTheOthers) {
   Waiting crowd(Waiting::For::own);
   EXPECT_EQ(visited(crowd,
                     [&] {
@@ -86,7 +86,7 @@ TEST(Scale, a_cancelled_waiter_does_not_visit_the_others) {
   EXPECT_EQ(crowd.failed(), 1U);
 }
 
-TEST(Scale, a_cancelled_waiter_visits_few_that_wait_for_the_same) {
+TEST(Scale, ACancelledWaiterVisitsFewThatWaitForTheSame) {
   Waiting crowd(Waiting::For::one);
   for (std::size_t i = 0; i < 100; ++i) {
     // Only the first remaining waiter is checked for a wake-up.
@@ -95,7 +95,7 @@ TEST(Scale, a_cancelled_waiter_visits_few_that_wait_for_the_same) {
   EXPECT_EQ(crowd.failed(), 100U);
 }
 
-TEST(Scale, a_node_that_goes_down_visits_every_key_once_that_is_waited_for) {
+TEST(Scale, ANodeThatGoesDownVisitsEveryKeyOnceThatIsWaitedFor) {
   Waiting of_their_own(Waiting::For::own);
   EXPECT_EQ(visited(of_their_own, [&] { of_their_own.down(0); }), many);
   Waiting of_one(Waiting::For::one);
@@ -103,7 +103,7 @@ TEST(Scale, a_node_that_goes_down_visits_every_key_once_that_is_waited_for) {
   EXPECT_EQ(visited(of_one, [&] { of_one.down(1); }), many + 1) << "all have to poll now";
 }
 
-TEST(Scale, a_message_for_a_key_that_nobody_waits_for_leaves_nothing_behind) {
+TEST(Scale, AMessageForAKeyThatNobodyWaitsForLeavesNothingBehind) {
   for (const std::uint32_t before : {0U, 1U}) {
     Crowd crowd(many);
     for (std::size_t i = 0; i < 1000; ++i) crowd.step(Notification{0, name(i), before});
@@ -112,7 +112,7 @@ TEST(Scale, a_message_for_a_key_that_nobody_waits_for_leaves_nothing_behind) {
   }
 }
 
-TEST(Scale, a_shutdown_visits_every_lease_a_few_times) {
+TEST(Scale, AShutdownVisitsEveryLeaseAFewTimes) {
   Leases crowd;
   EXPECT_LE(visited(crowd,
                     [&] {
@@ -122,7 +122,7 @@ TEST(Scale, a_shutdown_visits_every_lease_a_few_times) {
             8 * many);
 }
 
-TEST(Scale, a_shutdown_with_an_unreachable_node_visits_every_lease_a_few_times) {
+TEST(Scale, AShutdownWithAnUnreachableNodeVisitsEveryLeaseAFewTimes) {
   Leases crowd;
   crowd.down(0);
   EXPECT_LE(visited(crowd,
@@ -133,7 +133,7 @@ TEST(Scale, a_shutdown_with_an_unreachable_node_visits_every_lease_a_few_times) 
             9 * many);
 }
 
-TEST(Scale, a_shutdown_visits_every_caller_that_waits_a_few_times) {
+TEST(Scale, AShutdownVisitsEveryCallerThatWaitsAFewTimes) {
   Waiting of_their_own(Waiting::For::own);
   EXPECT_LE(visited(of_their_own,
                     [&] {
@@ -151,7 +151,7 @@ TEST(Scale, a_shutdown_visits_every_caller_that_waits_a_few_times) {
             5 * many);
 }
 
-TEST(Waiters, are_visited_in_the_order_in_which_they_came) {
+TEST(Waiters, AreVisitedInTheOrderInWhichTheyCame) {
   Waiters waiters;
   for (std::uint32_t i = 0; i < 100; ++i) waiters.add(i + 1, i);
   for (std::uint32_t i = 0; i < 100; ++i) {
@@ -166,7 +166,7 @@ TEST(Waiters, are_visited_in_the_order_in_which_they_came) {
   EXPECT_EQ(waiters.size(), 14U);
 }
 
-TEST(SlotSet, visits_in_order_what_is_in_it) {
+TEST(SlotSet, VisitsInOrderWhatIsInIt) {
   SlotSet slots;
   const std::vector<std::uint32_t> some{0, 63, 64, 4095, 4096, 70'000, 500'000};
   for (const std::uint32_t slot : some) slots.add(slot);
@@ -185,7 +185,7 @@ TEST(SlotSet, visits_in_order_what_is_in_it) {
   EXPECT_EQ(seen, (std::vector<std::uint32_t>{0, 63, 65, 4095, 4096, 70'000}));
 }
 
-TEST(LostVotes, are_those_that_went_since) {
+TEST(LostVotes, AreThoseThatWentSince) {
   LostVotes lost;
   lost.lose(3);
   const std::uint32_t then = lost.count();
