@@ -38,15 +38,6 @@ TEST(Acquire, CountsTheDeadlineFromTheStartOfTheGrantingRound) {
   EXPECT_EQ(std::get<Acquired>(h.commands().back()).elapsed, 51ms);
 }
 
-TEST(Acquire, WithATtlThatIsAllDriftIsNeverGrantedButExpiredAndReleased) {
-  Connected h(3);
-  EXPECT_EQ(h.acquire(1, 1ms), "set t1 -> 0 1 2");
-  EXPECT_EQ(h.answer(0, Reply::granted), "release t1 -> 0 1 2; failed #1 expired");
-  EXPECT_EQ(h.answers({1, 2}, Reply::granted), "");
-  EXPECT_EQ(h.answers({0, 1, 2}, Reply::released), "");
-  EXPECT_EQ(h.settled(), "yes");
-}
-
 TEST(Acquire, IsGrantedANanosecondBeforeTheDeadlineAndExpiredAtIt) {
   for (const Duration spare : {1ns, 0ns}) {
     Connected h(1);
@@ -89,19 +80,6 @@ TEST(Acquire, WaitsForAKeyThatIsThereForLongerThanADurationCanSay) {
   h.acquire(1, 10s, 20s);
   h.answer(0, Reply::taken, "other", Duration::max());
   EXPECT_GT(h.until_deadline(), 0ms) << "not at once, again and again";
-}
-
-TEST(Acquire, ThatFailedDoesNotForgetAKeyThatWasSetLate) {
-  Connected h(3);
-  h.acquire(1, 100ms);
-  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "other"), "failed #1 held");
-  h.pass(90ms);
-  EXPECT_EQ(h.answer(2, Reply::granted), "release t1 -> 2");
-  h.answer(2, Reply::error, "BUSY");
-  h.pass(60ms);
-  EXPECT_EQ(h.engine().claims(), 1U) << "150 ms after the first, 60 ms after the last could be set";
-  h.pass(60ms);
-  EXPECT_EQ(h.settled(), "yes");
 }
 
 TEST(Acquire, IsSplitWhenNobodyCanHaveAMajority) {
@@ -147,13 +125,6 @@ TEST(Acquire, IsUnavailableWhenTooFewAnswerAndSaysWhyNodeByNode) {
   EXPECT_EQ(round.vote(0).text, "READONLY");
   EXPECT_EQ(round.vote(2).vote, Vote::unreachable);
   EXPECT_EQ(round.vote(2).text, "reset");
-}
-
-TEST(Acquire, SendsNothingWhereTooFewNodesAreUp) {
-  Connected h(3);
-  h.down(0);
-  h.down(1);
-  EXPECT_EQ(h.acquire(1, 10s), "failed #1 unavailable");
 }
 
 TEST(Acquire, TreatsAMissedTimeLimitAsADenialAndDropsTheConnection) {

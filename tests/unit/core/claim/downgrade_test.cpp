@@ -58,14 +58,6 @@ TEST(Downgrade, ThatTooFewNodesAnswerTakesNoTimeAwayAndIsAReadersAllTheSame) {
   EXPECT_EQ(h.downgrade(3), "downgrade t1 -> 2; failed #3 unavailable");
 }
 
-TEST(Downgrade, OfAKeyThatIsGoneIsNotTheHolders) {
-  Connected h(3);
-  h.hold(9s);
-  h.downgrade(2);
-  h.answer(0, Reply::gone);
-  EXPECT_EQ(h.answer(1, Reply::taken), "failed #2 not_holder");
-}
-
 TEST(Downgrade, CountsAsNoRenewal) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{1, Duration::max()});
@@ -94,28 +86,6 @@ TEST(Downgrade, IsCancelledByARelease) {
   h.downgrade(3);
   EXPECT_EQ(h.release(4), "failed #2 cancelled; failed #3 cancelled; release t1 -> 0");
   EXPECT_EQ(h.downgrade(5), "failed #5 not_holder");
-}
-
-TEST(Downgrade, GivesNothingBackBehindARelease) {
-  Connected h(3);
-  h.hold(9s);
-  h.downgrade(2);
-  h.answers({0, 1}, Reply::extended);
-  h.release(3);
-  EXPECT_EQ(h.answer(0, Reply::released), "");
-  EXPECT_EQ(h.answer(1, Reply::released), "released #3");
-  EXPECT_EQ(h.answer(2, Reply::gone), "");
-  h.answer(2, Reply::gone);
-  EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Downgrade, ThatIsAnsweredAfterTheDeadlineDoesNotReviveTheLease) {
-  Connected h(1);
-  h.hold(10s);
-  h.pass(9800ms);
-  h.downgrade(2);
-  h.oversleep(98ms);
-  EXPECT_EQ(h.answer(0, Reply::extended), "failed #2 not_holder; lost; release t1 -> 0");
 }
 
 TEST(Downgrade, ByTokenAsksEveryNodeAndGivesNothingBack) {

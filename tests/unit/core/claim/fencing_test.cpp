@@ -10,26 +10,6 @@ namespace {
 
 std::uint64_t token_of(Harness& h) { return h.engine().claim(h.lease)->fencing()->number; }
 
-TEST(FencingToken, TakesOneRoundTripWhenAQuorumAcknowledgesTheNumber) {
-  Connected h(3);
-  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "take t1 5000 -> 0 1 2");
-  EXPECT_EQ(h.fenced(0, Reply::granted, 5000), "");
-  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "acquired #1 until 9898ms");
-  EXPECT_EQ(token_of(h), 5000U);
-  EXPECT_EQ(h.engine().claim(h.lease)->fencing()->rounds, 1U);
-}
-
-TEST(FencingToken, IsRaisedAboveAllNumbersOfTheNodesWhereTheLockIsOurs) {
-  Connected h(3);
-  h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.fenced(0, Reply::behind, 7000), "");
-  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
-  EXPECT_EQ(h.fenced(0, Reply::granted, 7001), "");
-  EXPECT_EQ(h.fenced(2, Reply::behind, 6000), "raise t1 7001 -> 2") << "a straggler joins in";
-  EXPECT_EQ(h.fenced(2, Reply::granted, 7001), "acquired #1 until 9898ms");
-  EXPECT_EQ(token_of(h), 7001U);
-}
-
 TEST(FencingToken, IsNotMadeOfAcknowledgementsOfDifferentNumbers) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
@@ -64,16 +44,6 @@ TEST(FencingToken, ThatComesTooLateIsNoLease) {
   EXPECT_EQ(h.fenced(0, Reply::granted, 7001), "release t1 -> 0; failed #1 expired");
 }
 
-TEST(FencingToken, OfTheNextAttemptIsAboveWhatWasSeenEvenIfTheClockIsBehind) {
-  Connected h(1);
-  h.acquire_fenced(1, 10s, 5000);
-  h.fenced(0, Reply::behind, 7000);
-  h.fenced(0, Reply::granted, 7001);
-  h.release(2);
-  h.answer(0, Reply::released);
-  EXPECT_EQ(h.acquire_fenced(3, 10s, 5000), "take t2 7002 -> 0");
-}
-
 TEST(FencingToken, IsNotChangedByAnExtend) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
@@ -84,60 +54,50 @@ TEST(FencingToken, IsNotChangedByAnExtend) {
 }
 
 /// Three nodes with known clocks that acknowledge numbers without a script.
-class Numbering : public testing::Test {
- protected:
-  Numbering() {
-    static_cast<void>(h.tick());
+struct Numbered : Harness {
+  Numbered() : Harness(settings()) {
+    static_cast<void>(tick());
     for (NodeIndex node = 0; node < 3; ++node) {
       NodeUp event;
       event.capabilities = {Capability::run_scripts, Capability::set_fenced};
-      static_cast<void>(h.up_as(node, event));
-      static_cast<void>(h.clock(node, clocks));
+      static_cast<void>(up_as(node, event));
+      static_cast<void>(clock(node, 5000us));
     }
   }
   static Settings settings() {
-    Settings settings = Harness::settings_for(3);
+    Settings settings = settings_for(3);
     settings.clock_guard = true;
     return settings;
   }
   void answer_all() {
     for (NodeIndex node = 0; node < 3; ++node) {
-      while (h.open(node) > 0) h.answer(node, Reply::taken, "other");
+      while (open(node) > 0) Harness::answer(node, Reply::taken, "other");
     }
   }
-  static constexpr Duration clocks = 5000us;
   static constexpr std::uint64_t day = 86'400'000'000;
-  Harness h{settings()};
 };
 
-TEST_F(Numbering, AcknowledgesWhereTheNumberIsHigherAndTheKeyIsStillOurs) {
-  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0 1 2");
-  EXPECT_EQ(h.fenced(0, Reply::granted, 4999, "t1"), "");
-  EXPECT_EQ(h.fenced(1, Reply::granted, 0, "t1"), "acquired #1 until 9898ms");
-  EXPECT_EQ(token_of(h), 5000U);
-  EXPECT_EQ(h.engine().claim(h.lease)->fencing()->rounds, 1U);
-}
-
-TEST_F(Numbering, DoesNotAcknowledgeItsOwnNumber) {
-  h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.fenced(0, Reply::granted, 5000, "t1"), "");
-  EXPECT_EQ(h.fenced(1, Reply::granted, 4000, "t1"), "raise t1 5001 -> 0 1");
-}
-
-TEST_F(Numbering, DoesNotAcknowledgeWhereSomebodyElseCameInBetween) {
-  for (const auto* holder : {"", "other"}) {
-    const std::string before = h.acquire_fenced(1, 10s, 5000);
-    const std::string token = before.substr(before.find('t', 4), 2);
-    h.fenced(0, Reply::granted, 4000, holder);
-    EXPECT_NE(h.fenced(1, Reply::granted, 4000, token).find("raise"), std::string::npos);
-    h.cancel(1);
-    for (NodeIndex node = 0; node < 3; ++node) {
-      while (h.open(node) > 0) h.answer(node, Reply::taken);
-    }
+TEST(Numbering, AcknowledgesWhereTheNumberIsHigherAndTheKeyIsStillOurs) {
+  struct Row {
+    std::uint64_t highest;  ///< of the node, before
+    const char* holder;
+    const char* then;  ///< once another node has acknowledged
+  };
+  const Row rows[] = {{4999, "t1", "acquired #1 until 9898ms"},
+                      {0, "t1", "acquired #1 until 9898ms"},
+                      {5000, "t1", "raise t1 5001 -> 0 1"},  // somebody else's number
+                      {4000, "", "raise t1 5001 -> 0 1"},
+                      {4000, "other", "raise t1 5001 -> 0 1"}};
+  for (const Row& row : rows) {
+    Numbered nodes;
+    EXPECT_EQ(nodes.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0 1 2");
+    EXPECT_EQ(nodes.fenced(0, Reply::granted, row.highest, row.holder), "");
+    EXPECT_EQ(nodes.fenced(1, Reply::granted, 0, "t1"), row.then) << row.highest << row.holder;
   }
 }
 
-TEST_F(Numbering, IsFinishedByTheScriptWhereTheNumberIsNotTheHighest) {
+TEST(Numbering, IsFinishedByTheScriptWhereTheNumberIsNotTheHighest) {
+  Numbered h;
   h.acquire_fenced(1, 10s, 5000);
   h.fenced(0, Reply::granted, 7000, "t1");
   EXPECT_EQ(h.fenced(1, Reply::granted, 4000, "t1"), "raise t1 7001 -> 0 1");
@@ -148,35 +108,43 @@ TEST_F(Numbering, IsFinishedByTheScriptWhereTheNumberIsNotTheHighest) {
   EXPECT_EQ(token_of(h), 7001U);
 }
 
-TEST_F(Numbering, IsTheScriptsWhereTheNodeWouldRefuseTheNumber) {
-  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000 + static_cast<std::int64_t>(day)),
+TEST(Numbering, IsTheScriptsWhereTheNodeWouldRefuseTheNumber) {
+  Numbered h;
+  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000 + static_cast<std::int64_t>(Numbered::day)),
             "set-fenced t1 86400005000 -> 0 1 2");
   h.cancel(1);
   for (NodeIndex node = 0; node < 3; ++node) h.answers({node, node}, Reply::taken);
-  EXPECT_EQ(h.acquire_fenced(2, 10s, 5001 + static_cast<std::int64_t>(day)),
+  EXPECT_EQ(h.acquire_fenced(2, 10s, 5001 + static_cast<std::int64_t>(Numbered::day)),
             "take t2 86400005001 -> 0 1 2");
 }
 
-TEST_F(Numbering, IsTendedByTheFirstOfAConnectionAndEveryThousandth) {
+TEST(Numbering, IsTendedByTheFirstOfAConnectionAndEveryThousandth) {
+  Numbered h;
   for (std::uint64_t i = 1; i <= 1000; ++i) {
     const std::string sent = h.acquire_fenced(i, 10s, static_cast<std::int64_t>(5000 + i));
     ASSERT_NE(sent.find("set-fenced"), std::string::npos) << sent;
-    answer_all();
+    h.answer_all();
   }
   h.acquire_fenced(2000, 10s, 9000);
-  answer_all();
+  h.answer_all();
   EXPECT_EQ(h.pruned(), 6U);
 }
 
 /// Three members that number without a script, with both guards, as clients have them.
-class ShortForm : public testing::Test {
- protected:
-  ShortForm() {
-    static_cast<void>(h.tick());
-    for (NodeIndex node = 0; node < 3; ++node) come_up(node);
+struct Short : Harness {
+  Short() : Harness(settings()) {
+    static_cast<void>(tick());
+    for (NodeIndex node = 0; node < 3; ++node) {
+      const std::string record = record_of(node);
+      NodeUp event;
+      event.marker = record;
+      event.capabilities = {Capability::run_scripts, Capability::set_fenced};
+      static_cast<void>(up_as(node, event));
+      static_cast<void>(clock(node, 5000us));
+    }
   }
   static Settings settings() {
-    Settings settings = Harness::settings_for(3);
+    Settings settings = settings_for(3);
     settings.restart_guard = settings.clock_guard = true;
     return settings;
   }
@@ -192,90 +160,73 @@ class ShortForm : public testing::Test {
     marker.self = "node" + std::to_string(node);
     return format_marker(marker) + " 1";
   }
-  void come_up(NodeIndex node) {
-    const std::string record = record_of(node);
-    NodeUp event;
-    event.marker = record;
-    event.capabilities = {Capability::run_scripts, Capability::set_fenced};
-    static_cast<void>(h.up_as(node, event));
-    static_cast<void>(h.clock(node, 5000us));
-  }
   /// Answers the fenced SET, and then the marker and floor that were read after it.
-  std::string answer(NodeIndex node, Reply reply, std::string_view holder, std::uint64_t floor) {
-    EXPECT_EQ(h.fenced(node, reply, 0, holder), "") << "it is held back";
+  std::string votes(NodeIndex node, Reply reply, std::string_view holder, std::uint64_t floor) {
+    EXPECT_EQ(fenced(node, reply, 0, holder), "") << "it is held back";
     return read(node, floor);
   }
   std::string plain_yes(NodeIndex node, std::uint64_t floor) {
-    EXPECT_EQ(h.assented(node), "") << "it is held back";
+    EXPECT_EQ(assented(node), "") << "it is held back";
     return read(node, floor);
   }
   std::string read(NodeIndex node, std::uint64_t floor) {
-    return h.fenced(node, Reply::marker, floor, record_of(node));
+    return fenced(node, Reply::marker, floor, record_of(node));
   }
-  Harness h{settings()};
 };
 
-TEST_F(ShortForm, AcknowledgesWithAFloorBelowTheNumberReadBehindIt) {
-  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced-short t1 5000 -> 0 1 2");
-  EXPECT_EQ(h.end_turn(), "read-floor-and-marker -> 0 1 2");
-  EXPECT_EQ(answer(0, Reply::granted, "t1", 4999), "");
-  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "acquired #1 until 9898ms");
-  EXPECT_EQ(token_of(h), 5000U);
-  EXPECT_EQ(h.engine().claim(h.lease)->fencing()->rounds, 1U);
+TEST(ShortForm, AcknowledgesWithAFloorBelowTheNumberReadBehindItIfTheKeyIsStillOurs) {
+  struct Row {
+    const char* holder;
+    std::uint64_t floor;
+    const char* then;  ///< once another node has acknowledged
+  };
+  const Row rows[] = {{"t1", 4999, "acquired #1 until 9898ms"},
+                      {"t1", 5000, "raise t1 5001 -> 0 1"},
+                      {"t1", 0, "raise t1 5001 -> 0 1"},  // it has no floor
+                      {"other", 1, "raise t1 5001 -> 0 1"}};
+  for (const Row& row : rows) {
+    Short nodes;
+    EXPECT_EQ(nodes.acquire_fenced(1, 10s, 5000), "set-fenced-short t1 5000 -> 0 1 2");
+    EXPECT_EQ(nodes.end_turn(), "read-floor-and-marker -> 0 1 2");
+    EXPECT_EQ(nodes.votes(0, Reply::granted, row.holder, row.floor), "");
+    EXPECT_EQ(nodes.votes(1, Reply::granted, "t1", 1), row.then) << row.holder << row.floor;
+  }
 }
 
-TEST_F(ShortForm, DoesNotAcknowledgeANumberThatIsNotAboveTheFloor) {
-  h.acquire_fenced(1, 10s, 5000);
-  h.end_turn();
-  EXPECT_EQ(answer(0, Reply::granted, "t1", 5000), "");
-  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
-}
-
-TEST_F(ShortForm, DoesNotAcknowledgeWithoutAFloor) {
-  h.acquire_fenced(1, 10s, 5000);
-  h.end_turn();
-  EXPECT_EQ(answer(0, Reply::granted, "t1", 0), "");
-  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
-}
-
-TEST_F(ShortForm, DoesNotAcknowledgeWhereSomebodyElseCameInBetween) {
-  h.acquire_fenced(1, 10s, 5000);
-  h.end_turn();
-  EXPECT_EQ(answer(0, Reply::granted, "other", 1), "");
-  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
-}
-
-TEST_F(ShortForm, OfWhichANodeSaysYesAndNothingElseCountsAsOneThatNamesUs) {
+TEST(ShortForm, OfWhichANodeSaysYesAndNothingElseCountsAsOneThatNamesUs) {
+  Short h;
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced-short t1 5000 -> 0 1 2");
   h.end_turn();
-  EXPECT_EQ(plain_yes(0, 4999), "");
-  EXPECT_EQ(plain_yes(1, 1), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.plain_yes(0, 4999), "");
+  EXPECT_EQ(h.plain_yes(1, 1), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
-  EXPECT_EQ(plain_yes(2, 1), "") << "a straggler";
+  EXPECT_EQ(h.plain_yes(2, 1), "") << "a straggler";
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
-TEST_F(ShortForm, OfWhichANodeSaysYesCountsByItsFloor) {
+TEST(ShortForm, OfWhichANodeSaysYesCountsByItsFloor) {
+  Short h;
   h.acquire_fenced(1, 10s, 5000);
   h.end_turn();
-  EXPECT_EQ(plain_yes(0, 5000), "");
-  EXPECT_EQ(plain_yes(1, 0), "raise t1 5001 -> 0 1") << "no floor";
-  EXPECT_EQ(plain_yes(2, 1), "raise t1 5001 -> 2") << "it granted when the others were raised";
+  EXPECT_EQ(h.plain_yes(0, 5000), "");
+  EXPECT_EQ(h.plain_yes(1, 0), "raise t1 5001 -> 0 1") << "no floor";
+  EXPECT_EQ(h.plain_yes(2, 1), "raise t1 5001 -> 2") << "it granted when the others were raised";
 }
 
-TEST_F(ShortForm, GivesWayToTheLongOneWhereOthersAreAhead) {
+TEST(ShortForm, GivesWayToTheLongOneWhereOthersAreAhead) {
+  Short h;
   h.acquire_fenced(1, 10s, 5000);
   h.end_turn();
-  EXPECT_EQ(answer(0, Reply::behind, "", 1), "");
-  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
+  EXPECT_EQ(h.votes(0, Reply::behind, "", 1), "");
+  EXPECT_EQ(h.votes(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
   h.end_turn();
   h.fenced(0, Reply::behind, 7000);
-  EXPECT_EQ(h.answer(0, Reply::marker, record_of(0)), "");
+  EXPECT_EQ(h.answer(0, Reply::marker, h.record_of(0)), "");
   h.cancel(1);
   for (NodeIndex node = 0; node < 3; ++node) {
     while (h.open(node) > 0) {
       const Stamp stamp = h.take_open(node);
-      const std::string record = record_of(node);
+      const std::string record = h.record_of(node);
       Answer event{node, stamp, Reply::taken, {}, {}};
       if (is_upkeep(stamp.verb)) event.reply = Reply::done;
       if (is_marker_reading(stamp.verb)) {
@@ -292,7 +243,7 @@ TEST_F(ShortForm, GivesWayToTheLongOneWhereOthersAreAhead) {
   EXPECT_EQ(h.end_turn(), "read-marker -> 0 1 2");
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
     h.fenced(node, Reply::granted, 7000, "t2");
-    h.answer(node, Reply::marker, record_of(node));
+    h.answer(node, Reply::marker, h.record_of(node));
   }
   EXPECT_EQ(token_of(h), 7001U);
   h.release(3);
@@ -301,7 +252,8 @@ TEST_F(ShortForm, GivesWayToTheLongOneWhereOthersAreAhead) {
       << "nobody was ahead of 7001";
 }
 
-TEST_F(ShortForm, IsNotForAnAttemptThatWasRefusedBefore) {
+TEST(ShortForm, IsNotForAnAttemptThatWasRefusedBefore) {
+  Short h;
   Acquire event;
   event.request = CallId{1};
   event.resource = "resource";
@@ -312,22 +264,10 @@ TEST_F(ShortForm, IsNotForAnAttemptThatWasRefusedBefore) {
   h.end_turn();
   for (NodeIndex node = 0; node < 2; ++node) {
     h.answer(node, Reply::taken, "other", 10ms);
-    read(node, 1);
+    h.read(node, 1);
   }
   const std::string later = h.pass(900ms);
   EXPECT_EQ(later.find("short"), std::string::npos) << later;
-}
-
-TEST(ShortFormUnguarded, IsTheLongOneWithoutTheMarkerBehindVotes) {
-  Settings settings = Harness::settings_for(1);
-  settings.clock_guard = true;
-  Harness h(settings);
-  static_cast<void>(h.tick());
-  NodeUp event;
-  event.capabilities = {Capability::run_scripts, Capability::set_fenced};
-  static_cast<void>(h.up_as(0, event));
-  static_cast<void>(h.clock(0, 5000us));
-  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0");
 }
 
 TEST(FencingToken, PastWhatLuaCanCountIsRefused) {
@@ -391,13 +331,6 @@ TEST(FencingToken, ThatWasRefusedForBeingTooFarAheadIsNotAskedForAgain) {
   EXPECT_EQ(h.acquire_fenced(4, 10s, 5000), "take t3 5000 -> 0");
 }
 
-TEST(FencingToken, ScriptThatANodeDoesNotKnowIsNotSentAgainBehindTheRelease) {
-  Connected h(3);
-  h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.cancel(1), "release t1 -> 0 1 2; failed #1 cancelled");
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "");
-}
-
 TEST(FencingNumbers, ProposesNothingThatTheNodesWouldRefuse) {
   FencingNumbers memory;
   const Duration clock = 5s;
@@ -413,18 +346,6 @@ TEST(FencingNumbers, ProposesTheClockOrWhatIsJustAboveTheHighestNumber) {
   EXPECT_EQ(memory.propose("r", 9us), 21U);
   EXPECT_EQ(memory.propose("r", 30us), 30U);
   EXPECT_EQ(memory.propose("r", -5us), 21U) << "a clock before 1970";
-}
-
-TEST(Orphan, IsGivenAnExpiryOnTheNodesThatShowNone) {
-  Connected h(3);
-  Acquire event;
-  event.request = CallId{1};
-  event.resource = "resource";
-  event.ttl = 10s;
-  event.orphan_ttl = 300ms;
-  EXPECT_EQ(h.step(event), "set t1 -> 0 1 2");
-  EXPECT_EQ(h.answer(0, Reply::taken, "old", 5s), "");
-  EXPECT_EQ(h.answer(1, Reply::taken, "old"), "expire-orphan t1 -> 1; failed #1 held");
 }
 
 }  // namespace

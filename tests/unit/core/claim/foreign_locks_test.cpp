@@ -105,18 +105,5 @@ TEST(BesideForeignLocks, AnAttemptFollowsSoonWhereNodesDoNotNotify) {
   EXPECT_LE(h.until_deadline(), 10ms);
 }
 
-TEST(BesideForeignLocks, TheLockOfAQuorumIsWaitedForAndNotPolled) {
-  Tracking h;
-  h.acquire(1, 10s, 60s);
-  h.answer(0, Reply::granted);
-  h.refused({1, 2}, foreign, 10s, {});
-  h.answer(0, Reply::released);
-  h.answers({0}, Reply::gone);
-  h.answers({1, 2}, Reply::taken);
-  h.subscribed({0, 1, 2});
-  h.queued({0, 1, 2}, {7, true});
-  EXPECT_GT(h.until_deadline(), 1s);
-}
-
 }  // namespace
 }  // namespace redlock::core::test

@@ -58,16 +58,6 @@ TEST(Renewal, ThatFailsWarnsOfEachDeadlineOnce) {
   EXPECT_EQ(warnings, 2);
 }
 
-TEST(Renewal, EndsAfterTheAllowedNumber) {
-  Connected h(1);
-  h.hold(9s, Acquire::Renewal{2, Duration::max()});
-  EXPECT_EQ(h.pass(3s), "extend t1 -> 0");
-  h.answer(0, Reply::extended);
-  EXPECT_EQ(h.pass(3s), "extend t1 -> 0");
-  h.answer(0, Reply::extended);
-  EXPECT_EQ(h.pass(9s), "at-risk; lost; release t1 -> 0");
-}
-
 TEST(Renewal, OfNoneAtAllIsAPlainLease) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{0, Duration::max()});
@@ -195,16 +185,6 @@ TEST(Extend, RepairsNothingThatFewerNodesThanAQuorumStillHave) {
   EXPECT_EQ(h.pass(10s), "lost") << "nothing is left";
 }
 
-TEST(Extend, RepairsNoStragglerIfFewerNodesThanAQuorumCanHaveTheKey) {
-  Connected h(5);
-  h.hold(10s);
-  h.extend(2, 10s);
-  EXPECT_EQ(h.answer(0, Reply::extended), "");
-  EXPECT_EQ(h.answers({1, 2}, Reply::gone), "");
-  EXPECT_EQ(h.down(3), "failed #2 unavailable; extend-or-set t1 -> 1 2");
-  EXPECT_EQ(h.answer(4, Reply::gone), "") << "three of five said that they lack it";
-}
-
 TEST(Extend, NeverLowersTheDeadline) {
   Connected h(1);
   h.hold(10s);
@@ -276,45 +256,6 @@ TEST(Extend, OfWhatIsNoLeaseAnyMoreIsRefused) {
   EXPECT_EQ(h.extend(5, 10s), "failed #5 not_holder");
 }
 
-TEST(Extend, GivesTheKeyToNodesThatLostItAndReleasesItThereToo) {
-  Connected h(3);
-  h.acquire(1, 10s);
-  h.answers({0, 1}, Reply::granted);
-  h.answer(2, Reply::taken, "other");
-  h.extend(2, 10s);
-  h.answers({0, 1}, Reply::extended);
-  EXPECT_EQ(h.answer(2, Reply::gone), "extend-or-set t1 -> 2");
-  EXPECT_EQ(h.release(3), "release t1 -> 0 1 2");
-}
-
-TEST(Extend, WhoseScriptIsUnknownIsSentInFullOnce) {
-  Connected h(1);
-  h.hold(10s);
-  h.extend(2, 10s);
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "extend t1 in full -> 0");
-  EXPECT_EQ(h.answer(0, Reply::script_missing, "NOSCRIPT"), "failed #2 unavailable");
-}
-
-TEST(Extend, WhoseScriptIsUnknownIsNotSentAgainBehindTheRelease) {
-  Connected h(1);
-  h.hold(10s);
-  h.extend(2, 10s);
-  h.release(3);
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "") << "it would revive the key";
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "release t1 in full -> 0");
-  EXPECT_EQ(h.answer(0, Reply::released), "released #3");
-}
-
-TEST(Extend, WhoseScriptIsUnknownIsNotSentAgainAfterTheLoss) {
-  Connected h(1);
-  h.hold(10s);
-  h.pass(9890ms);
-  h.extend(2, 10s);
-  EXPECT_EQ(h.pass(8ms), "failed #2 not_holder; lost; release t1 -> 0");
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "");
-  EXPECT_EQ(h.answer(0, Reply::gone), "");
-}
-
 TEST(Loss, ComesExactlyOnceAtTheDeadlineByTimeAlone) {
   Connected h(3);
   h.hold(10s);
@@ -322,14 +263,6 @@ TEST(Loss, ComesExactlyOnceAtTheDeadlineByTimeAlone) {
   EXPECT_EQ(h.pass(1ns), "lost; release t1 -> 0 1 2");
   EXPECT_EQ(h.pass(110ms),
             "disconnect 0; disconnect 1; disconnect 2; connect 0; connect 1; connect 2");
-}
-
-TEST(Loss, DoesNotComeAfterARelease) {
-  Connected h(1);
-  h.hold(10s);
-  h.release(2);
-  EXPECT_EQ(h.answer(0, Reply::released), "released #2");
-  EXPECT_EQ(h.pass(60s), "");
 }
 
 TEST(Loss, IsNotReportedToACallerThatReleasesAfterTheDeadline) {
@@ -361,15 +294,6 @@ TEST(Loss, DoesNotComeAfterADetach) {
   h.hold(10s, without_limits);
   EXPECT_EQ(h.step(Detach{h.lease}), "");
   EXPECT_EQ(h.pass(60s), "") << "no renewal, no release, no loss";
-  EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Detach, FailsTheExtendThatIsUnderWay) {
-  Connected h(1);
-  h.hold(10s);
-  h.extend(2, 10s);
-  EXPECT_EQ(h.step(Detach{h.lease}), "failed #2 cancelled");
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "");
   EXPECT_EQ(h.settled(), "yes");
 }
 

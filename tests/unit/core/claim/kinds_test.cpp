@@ -51,27 +51,6 @@ TEST(Reader, EntersAndLeavesEveryNodeThatItMayBeOn) {
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
-TEST(Reader, EntersANodeThatDoesNotKnowTheScriptAndAnswersAfterTheGrant) {
-  Connected h(3);
-  Acquire event = asking(1);
-  event.group = "shared";
-  h.step(event);
-  h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.answer(2, Reply::script_missing), "enter t1 in full -> 2");
-  h.answer(2, Reply::granted);
-  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
-}
-
-TEST(Reader, IsNotSentInFullBehindItsRelease) {
-  Connected h(3);
-  Acquire event = asking(1);
-  event.group = "shared";
-  h.step(event);
-  h.answers({0, 1}, Reply::granted);
-  h.release(2);
-  EXPECT_EQ(h.answer(2, Reply::script_missing), "");
-}
-
 TEST(Owner, LearnsTheMostHoldsThatAQuorumReports) {
   Connected h(3);
   Acquire event = asking(1);
@@ -84,20 +63,6 @@ TEST(Owner, LearnsTheMostHoldsThatAQuorumReports) {
   EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
   EXPECT_EQ(held_by(h, 1, "", Holds{2, false}), "released #2");
   EXPECT_EQ(claim_of(h).work->holds_left, 2U);
-}
-
-TEST(Owner, LearnsOfHoldsFromNodesThatDidNotHaveItsOwn) {
-  Connected h(3);
-  Acquire event = asking(1);
-  event.group = "owner me";
-  h.step(event);
-  h.answers({0, 1}, Reply::granted);
-  h.answer(2, Reply::taken, "owner me");
-  h.release(2);
-  EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
-  // Node 2 has another hold of the owner, and not the released one.
-  EXPECT_EQ(h.answer(2, Reply::taken, "", {}, Holds{1, false}), "released #2");
-  EXPECT_EQ(claim_of(h).work->holds_left, 1U);
 }
 
 TEST(Writer, AsksReadersToMakeRoomOnceItHasMetThem) {
@@ -129,13 +94,6 @@ TEST(Writer, KeepsNobodyOutForLongerThanItWaits) {
   EXPECT_LE(claim_of(h).writer_reservation(), 100ms);
 }
 
-TEST(Writer, ThatIsRefusedByATokenGoesOnWithThePlainCommand) {
-  Connected h(1);
-  h.step(asking(1, 5s));
-  h.answer(0, Reply::taken, "somebody", 9s);
-  EXPECT_EQ(h.pass(60ms), "set t2 -> 0");
-}
-
 TEST(SeveralResources, AreAskedForAtOnceAndShareANumber) {
   Connected h(3);
   const std::vector<std::string> also{"second", "third"};
@@ -160,16 +118,6 @@ TEST(Interval, IsAskedForWithTheKeyAndKeptByTheRelease) {
   h.pass(1s);
   EXPECT_EQ(h.release(2), "release t1 -> 0");
   EXPECT_EQ(claim_of(h).cooldown(h.now()), 1h - 1s);
-}
-
-TEST(Interval, IsKeptByNodesThatMissedTheLease) {
-  Connected h(3);
-  Acquire event = asking(1);
-  event.hold_at_least = 1h;
-  h.step(event);
-  h.answers({0, 1}, Reply::granted);
-  h.answer(2, Reply::error);
-  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
 TEST(Interval, OfAnAttemptThatWasNotGrantedKeepsNobodyOut) {
@@ -254,13 +202,6 @@ TEST_F(ShortBlockedInterval, IsGivenUpWhenItIsOver) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST_F(ShortBlockedInterval, IsNotWrittenOnANodeThatComesBackWhenItIsOver) {
-  h.down(2);
-  h.pass(3s);
-  EXPECT_EQ(h.up(2).find("release"), std::string::npos);
-  EXPECT_EQ(h.settled(), "yes");
-}
-
 TEST(Interval, ThatIsOverLetsTheReleaseFreeTheResource) {
   Connected h(1);
   Acquire event = asking(1);
@@ -320,44 +261,6 @@ TEST_F(Permits, AreNotTriedForEverByOneAttempt) {
     out = h.answer(0, Reply::taken, "111");
   }
   EXPECT_EQ(tries, 4);
-}
-
-TEST(Warning, ComesOnceWhenAThirdIsLeftAndNothingWasRenewed) {
-  Connected h(1);
-  h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
-  h.pass(3s);
-  h.answer(0, Reply::extended);  // until 11908ms
-  EXPECT_EQ(h.pass(3s), "extend t1 -> 0");
-  h.answer(0, Reply::error, "LOADING");
-  std::string seen;
-  while (h.now() < Instant(11'900ms)) {
-    const std::string out =
-        h.pass(std::min<Duration>(h.until_deadline(), Instant(11'900ms) - h.now()));
-    if (h.open(0) > 0) h.answer(0, Reply::error, "LOADING");
-    if (out.find("at-risk") != std::string::npos) {
-      seen += out;
-      EXPECT_EQ(h.now(), Instant(8908ms));
-    }
-  }
-  EXPECT_EQ(seen, "at-risk");
-}
-
-TEST(Warning, DoesNotComeWithoutRenewalAndNotAfterARelease) {
-  Connected plain(1);
-  plain.hold(9s);
-  EXPECT_EQ(plain.pass(8900ms), "");
-  Connected released(1);
-  released.hold(9s, Acquire::Renewal{0, Duration::max()});
-  released.release(2);
-  released.answer(0, Reply::released);
-  EXPECT_EQ(released.pass(20s), "");
-}
-
-TEST(Name, StandsBehindTheToken) {
-  Connected h(1);
-  Acquire event = asking(1);
-  event.name = "host/7";
-  EXPECT_EQ(h.step(event), "set t1:host/7 -> 0");
 }
 
 }  // namespace

@@ -34,16 +34,6 @@ TEST(Release, GoesToANodeThatWasRepairedAlthoughItRefusedTheSetLate) {
   EXPECT_EQ(h.release(3), "release t1 -> 0 1 2");
 }
 
-TEST(Release, GoesToANodeThatRefusedOneExtendWhileTheNextWasUnderWay) {
-  Connected h(3);
-  h.hold(10s);
-  h.extend(2, 10s);
-  h.answers({0, 1}, Reply::extended);
-  EXPECT_EQ(h.extend(3, 10s), "extend t1 -> 0 1 2");
-  h.answer(2, Reply::taken);
-  EXPECT_EQ(h.release(4), "failed #3 cancelled; release t1 -> 0 1 2");
-}
-
 TEST(Release, OfWhatHadExpiredIsNotTheHolders) {
   Connected h(3);
   h.hold(10s);
@@ -109,14 +99,6 @@ TEST(Release, ToARestartedServerNeedsNoKill) {
   h.down(2);
   h.release(2);
   EXPECT_EQ(h.up(2, "another run"), "release t1 -> 2");
-}
-
-TEST(Release, AfterAConnectionWithoutOpenRequestsNeedsNoKill) {
-  Connected h(3);
-  h.hold(10s);
-  h.down(2);
-  h.release(2);
-  EXPECT_EQ(h.up(2), "release t1 -> 2");
 }
 
 TEST(Release, IsBehindTheKillOfEveryConnectionInDoubtUntilOneIsAnswered) {
@@ -243,33 +225,6 @@ TEST(Release, OfAHoldWaitsForNoNodeInFirstContact) {
   EXPECT_EQ(h.answer(1, Reply::released), "failed #2 unavailable");
 }
 
-TEST(Release, WhoseScriptIsUnknownIsSentInFullOnce) {
-  Connected h(1);
-  h.hold(10s);
-  h.release(2);
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "release t1 in full -> 0");
-  EXPECT_EQ(h.answer(0, Reply::released), "released #2");
-}
-
-TEST(Release, OfAFailedAttemptWhoseScriptIsUnknownIsSentInFull) {
-  Connected h(2);
-  h.acquire(1, 10s);
-  h.answer(0, Reply::granted);
-  EXPECT_EQ(h.answer(1, Reply::taken), "release t1 -> 0; failed #1 split");
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "release t1 in full -> 0");
-  h.answer(0, Reply::released);
-  EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Release, IsSentInFullThoughWhatIsAheadOfItIsBeingSentInFullToo) {
-  Connected h(1);
-  h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.fenced(0, Reply::behind, 7000), "raise t1 7001 -> 0");
-  EXPECT_EQ(h.cancel(1), "release t1 -> 0; failed #1 cancelled");
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "raise t1 7001 in full -> 0");
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "release t1 in full -> 0");
-}
-
 TEST(ReleaseByToken, AsksAllNodesAndNeedsAQuorumThatHadIt) {
   Connected h(3);
   EXPECT_EQ(h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
@@ -372,14 +327,6 @@ TEST(BreakWithDelay, NeedsAQuorumThatKeepsEverybodyOut) {
   }
 }
 
-TEST(BreakWithDelay, OfATokenThatAMajorityDoesNotHaveIsNotTheHolders) {
-  Connected h(3);
-  h.step(broken_for(5s));
-  EXPECT_EQ(h.answer(0, Reply::released), "write-audit abc -> 0");
-  EXPECT_EQ(h.answer(1, Reply::gone), "");
-  EXPECT_EQ(h.answer(2, Reply::taken), "failed #1 not_holder");
-}
-
 TEST(BreakWithDelay, IsOwedToNodesThatAreDown) {
   Connected h(3);
   h.down(2);
@@ -471,23 +418,8 @@ TEST(ExtendByToken, ThatComesTooLateToBeWorthAnythingIsExpiredAndRepairsNothing)
   EXPECT_EQ(h.answer(2, Reply::gone), "");
 }
 
-TEST(ExtendByToken, ThroughAnOutageIsUnavailable) {
-  Connected h(3);
-  h.down(0);
-  h.down(1);
-  EXPECT_EQ(h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s}),
-            "extend abc -> 2; failed #1 unavailable");
-}
-
 Adopt adoption(std::string_view group = {}) {
   return {CallId{1}, "r", *Token::parse("abc"), 10s, {}, group, {}, 0};
-}
-
-TEST(Adoption, MakesALeaseOfWhatAQuorumStillHas) {
-  Connected h(3);
-  EXPECT_EQ(h.step(adoption()), "extend abc -> 0 1 2");
-  h.answer(0, Reply::extended);
-  EXPECT_EQ(h.answer(1, Reply::extended), "acquired #1 until 9898ms");
 }
 
 TEST(Adoption, EndsOnAllNodesBecauseAnotherCallMayHaveRepairedThem) {
@@ -501,13 +433,6 @@ TEST(Adoption, EndsOnAllNodesBecauseAnotherCallMayHaveRepairedThem) {
   EXPECT_EQ(h.extend(2, 10s), "extend abc -> 0 1 2");
   EXPECT_EQ(h.answer(2, Reply::gone), "");
   EXPECT_EQ(h.release(3), "failed #2 cancelled; release abc -> 0 1 2");
-}
-
-TEST(Adoption, OfWhatIsGoneIsNoLease) {
-  Connected h(3);
-  h.step(adoption());
-  h.answer(0, Reply::gone);
-  EXPECT_EQ(h.answer(1, Reply::gone), "failed #1 not_holder");
 }
 
 TEST(Adoption, OfAHoldIsNoExclusiveLease) {
@@ -538,15 +463,6 @@ TEST(Inspect, IsAnsweredWhenEveryNodeAnsweredOrFailed) {
   EXPECT_EQ(round.vote(0).remaining, 3s);
   EXPECT_EQ(round.vote(1).vote, Vote::granted);
   EXPECT_EQ(round.vote(2).vote, Vote::unreachable);
-}
-
-TEST(Inspect, WaitsForNodesInFirstContact) {
-  Harness h(2);
-  h.tick();
-  h.step(Inspect{CallId{1}, "r"});
-  EXPECT_EQ(h.up(0), "") << "it does not say yet which deployment counts";
-  EXPECT_EQ(h.down(1), "inspect  -> 0");
-  EXPECT_EQ(h.answer(0, Reply::gone), "inspected #1");
 }
 
 }  // namespace

@@ -62,6 +62,10 @@ TEST_F(KeyNotesDuty, NoteWhereTheKeyIsAndWhetherItIsAVote) {
   begin_extend(third);
   set(third, 0, Reply::taken, "another");
   EXPECT_TRUE(third.keys.present().has(0)) << "the extend that is under way may set it there";
+  Claim& fourth = extended();
+  begin_extend(fourth);
+  extend(fourth, 0, Reply::taken);
+  EXPECT_TRUE(fourth.keys.present().has(0)) << "and so may the one after this";
 }
 
 TEST_F(KeyNotesDuty, AddToTheBasisOfALeaseTheNodesThatGrantedLate) {
@@ -125,9 +129,11 @@ TEST_F(KeyNotesDuty, GiveTheKeyBackToANodeThatLostItWhileTheLeaseLasts) {
   EXPECT_EQ(asked_after_a_straggler(still_to_be_decided), NodeSet());
   const auto most_lack_it = [this](Claim& claim) {
     voters.begin_round(claim, claim.round.number(), 10s);
-    for (NodeIndex node = 0; node < 2; ++node) claim.round.record(node, Vote::refused, {});
+    claim.round.record(0, Vote::refused, {});
   };
-  EXPECT_EQ(asked_after_a_straggler(most_lack_it), NodeSet());
+  EXPECT_EQ(asked_after_a_straggler(most_lack_it), NodeSet()) << "with this one";
+  const auto downgraded = [](Claim& claim) { claim.verb = Verb::downgrade; };
+  EXPECT_EQ(asked_after_a_straggler(downgraded), NodeSet()) << "the lease may be released after it";
   const auto over = [this](Claim& claim) { claim.valid_until = now; };
   EXPECT_EQ(asked_after_a_straggler(over), NodeSet());
   const auto lost = [](Claim& claim) { claim.phase = Claim::Phase::lost; };

@@ -40,6 +40,7 @@ TEST_F(ObserversDuty, ShareOneInspection) {
   EXPECT_EQ(add(2), nullptr) << "one is under way";
   EXPECT_EQ(claim.work->requests.size(), 1U) << "which may be older than the second call";
   claim.round.begin(1, 3, 2, borrowed.now, 0s);
+  for (NodeIndex node = 0; node < 2; ++node) claim.round.record_grant(node, 1ms);
   observers.inspected(claim);
   ASSERT_NE(timers.top(), nullptr) << "so another one is due";
   EXPECT_EQ(observers.due(TimerHeap::index_of(timers.top()->key)), observation);

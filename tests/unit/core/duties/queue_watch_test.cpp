@@ -57,6 +57,7 @@ TEST_F(QueueWatchDuty, TellsThatNobodyWaitsOnceAQuorumOfNodesHasSaidSo) {
   EXPECT_THAT(reported(), ElementsAre(OtherClients::none));
   answer(2, Reply::gone);
   EXPECT_THAT(reported(), IsEmpty()) << "that is no news";
+  EXPECT_FALSE(wait_queue.is_contended("resource"));
 }
 
 TEST_F(QueueWatchDuty, TellsThatSomebodyWaitsIfOneNodeSaysSo) {

@@ -115,24 +115,56 @@ TEST_F(SenderDuty, ExtendsByAScriptWhereverScriptsMayRun) {
       << "it may be one of several holds";
 }
 
-TEST_F(SenderDuty, SendsAScriptInFullOnceToANodeThatDoesNotKnowIt) {
+TEST_F(SenderDuty, SendsAScriptInFullToANodeThatDoesNotKnowItIfItIsStillWanted) {
+  using Phase = Claim::Phase;
+  using Purpose = Claim::Purpose;
+  struct Row {
+    Purpose purpose;
+    Verb verb;
+    Phase phase;  ///< when the node has answered
+    bool again;
+    bool another_round = false;  ///< a later one has begun
+  };
+  const Row rows[] = {
+      {Purpose::acquire, Verb::take, Phase::acquiring, true},
+      {Purpose::acquire, Verb::enter, Phase::held, true},  // a late node gets its key yet
+      {Purpose::acquire, Verb::enter, Phase::held, false, true},
+      {Purpose::acquire, Verb::enter, Phase::cleaning_up,
+       false},  // it would set it behind the release
+      {Purpose::acquire, Verb::raise_fence, Phase::acquiring, true},
+      {Purpose::acquire, Verb::raise_fence, Phase::cleaning_up, true},  // it takes nothing
+      {Purpose::acquire, Verb::extend, Phase::held, true},
+      {Purpose::acquire, Verb::extend, Phase::held, false, true},  // it would count in that round
+      {Purpose::acquire, Verb::extend, Phase::lost, false},        // it would revive the key
+      {Purpose::acquire, Verb::extend_or_set, Phase::cleaning_up, false},
+      {Purpose::extend, Verb::extend, Phase::cleaning_up, true, true},  // by token: never released
+      {Purpose::acquire, Verb::release, Phase::acquiring, true},
+      {Purpose::acquire, Verb::release, Phase::cleaning_up, true, true},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(testing::Message() << "row " << (&row - rows));
+    Claim& claim = row.purpose == Purpose::acquire ? attempt() : begun(row.purpose);
+    send(claim, row.verb);
+    claim.phase = row.phase;
+    if (row.another_round) voters.begin_round(claim, claim.round.next_number(), 10s);
+    EXPECT_EQ(sent_again(claim, 0, Reply::script_missing), row.again);
+    EXPECT_EQ(asked(row.verb), row.again ? NodeSet::of(0) : NodeSet());
+    if (row.again) {
+      EXPECT_EQ(last_request().form, ScriptForm::text);
+      EXPECT_FALSE(sent_again(claim, 0, Reply::script_missing)) << "once";
+    }
+    ignore_answers();
+  }
+}
+
+TEST_F(SenderDuty, SendsEachScriptInFullThatANodeDoesNotKnow) {
   Claim& claim = attempt();
   send(claim, Verb::take);
+  send(claim, Verb::release);
   EXPECT_TRUE(sent_again(claim, 0, Reply::script_missing));
   EXPECT_EQ(asked(Verb::take), NodeSet::of(0));
-  EXPECT_EQ(last_request().form, ScriptForm::text);
-  EXPECT_FALSE(sent_again(claim, 0, Reply::script_missing)) << "the full script was just sent";
-  end(claim);
-  EXPECT_FALSE(sent_again(claim, 1, Reply::script_missing))
-      << "after a release it would set what was released";
-  send(claim, Verb::release);
-  static_cast<void>(answer(2, Reply::taken));
-  EXPECT_TRUE(sent_again(claim, 2, Reply::script_missing)) << "a release is always wanted";
-  ignore_answers();
-  Claim& ended = lease();
-  send(ended, Verb::extend_or_set);
-  end(ended);
-  EXPECT_FALSE(sent_again(ended, 1, Reply::script_missing)) << "it would revive the key";
+  EXPECT_TRUE(sent_again(claim, 0, Reply::script_missing)) << "the release is another script";
+  EXPECT_EQ(asked(Verb::release), NodeSet::of(0));
 }
 
 TEST_F(SenderDuty, AsksByAScriptWhereAPlainCommandSaysTooLittle) {

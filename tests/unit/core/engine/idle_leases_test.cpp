@@ -45,15 +45,6 @@ TEST(IdleLeases, WhatANodeSaidIsKeptWhereItDidNotGrant) {
   EXPECT_EQ(lease_of(h).round.vote(2).text, "LOADING");
 }
 
-TEST(IdleLeases, EndsWithTheDeadlineLikeAnyOtherLease) {
-  Connected h(3);
-  h.hold(9s);
-  h.tick();
-  ASSERT_FALSE(lease_of(h).work);
-  EXPECT_EQ(h.pass(9s), "lost; release t1 -> 0 1 2");
-  EXPECT_EQ(h.answers({0, 1, 2}, Reply::released), "");
-}
-
 /// When the renewal of a lease is due that was granted at one second for a TTL of nine.
 Instant due_of(std::uint16_t where) {
   Renewal renewal;

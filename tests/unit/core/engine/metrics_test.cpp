@@ -32,24 +32,6 @@ TEST(DurationHistogram, CountsABoundInItsOwnBucketAndWhatIsLongerInTheNext) {
   EXPECT_EQ(bucket_of(Duration::max()), DurationHistogram::bounds);
 }
 
-TEST(DurationHistogram, AddsUp) {
-  RecordedDurations histogram;
-  histogram.record(3ms);
-  histogram.record(1h);
-  EXPECT_EQ(histogram.count(), 2U);
-  EXPECT_EQ(histogram.sum, 1h + 3ms);
-}
-
-TEST(Metrics, OfANewClientAreZero) {
-  Harness h(3);
-  const Metrics metrics = h.engine().metrics(h.now());
-  EXPECT_EQ(metrics.quorum, 2U);
-  ASSERT_EQ(metrics.nodes.size(), 3U);
-  EXPECT_EQ(metrics.nodes[2].node, "node2");
-  EXPECT_FALSE(metrics.nodes[2].up);
-  EXPECT_EQ(metrics.acquires.granted + metrics.attempts + metrics.acquires_in_progress, 0U);
-}
-
 TEST(Metrics, FollowALeaseFromTheCallToTheRelease) {
   Connected h(3);
   h.acquire(1, 10s);
@@ -118,15 +100,6 @@ TEST(Metrics, CountWaitingCallersAndTheHandoverThatServesOne) {
   EXPECT_EQ(metrics.waits.sum, 20ms);
 }
 
-TEST(Metrics, ForgetACallerThatGaveUp) {
-  Queued h;
-  h.cancel(1);
-  const Metrics metrics = h.engine().metrics(h.now());
-  EXPECT_EQ(metrics.acquires.cancelled, 1U);
-  EXPECT_EQ(metrics.acquires_waiting, 0U);
-  EXPECT_EQ(metrics.acquires_in_progress, 0U);
-}
-
 TEST(Metrics, CountRenewalsAndTheLossWhenTheyFail) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
@@ -142,40 +115,6 @@ TEST(Metrics, CountRenewalsAndTheLossWhenTheyFail) {
   const NodeMetrics::Votes& votes = metrics.nodes[0].votes;
   EXPECT_EQ(votes.unreachable + votes.timeout, metrics.renewals_failed);
   EXPECT_EQ(metrics.holds.count(), 1U);
-}
-
-TEST(Metrics, NameAQuarantineAndHowLongItLasts) {
-  Harness h(3);
-  h.tick();
-  NodeUp event;
-  event.quarantine = 5s;
-  event.quarantine_why = "it was restarted";
-  h.up_as(0, event);
-  h.up(1);
-  h.up(2);
-  h.pass(1s);
-  Metrics metrics = h.engine().metrics(h.now());
-  EXPECT_TRUE(metrics.nodes[0].up);
-  EXPECT_FALSE(metrics.nodes[0].may_vote);
-  EXPECT_EQ(metrics.nodes[0].quarantine, 4s);
-  h.acquire(1, 10s);
-  EXPECT_EQ(h.engine().metrics(h.now()).nodes[0].votes.excluded, 1U);
-  h.pass(5s);
-  metrics = h.engine().metrics(h.now());
-  EXPECT_EQ(metrics.nodes[0].quarantine, 0s);
-}
-
-TEST(Metrics, CountFencingNumbersThatWereRaised) {
-  Connected h(3);
-  h.acquire_fenced(1, 10s, 1'000'000);
-  for (NodeIndex node = 0; node < 3; ++node) h.fenced(node, Reply::behind, 2'000'000);
-  Metrics metrics = h.engine().metrics(h.now());
-  EXPECT_EQ(metrics.nodes[0].fencing_raises, 1U);
-  for (NodeIndex node = 0; node < 2; ++node) h.fenced(node, Reply::granted, 2'000'001);
-  metrics = h.engine().metrics(h.now());
-  EXPECT_EQ(metrics.acquires.granted, 1U);
-  EXPECT_EQ(metrics.fenced_in_one_round, 0U);
-  EXPECT_EQ(metrics.fenced_in_more_rounds, 1U);
 }
 
 TEST(Metrics, CompareClocksWithTheirMedian) {

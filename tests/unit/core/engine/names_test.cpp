@@ -10,7 +10,7 @@
 namespace redlock::core::test {
 namespace {
 
-constexpr std::string_view id = "0123456789abcdef";
+constexpr std::string_view own_id = "0123456789abcdef";
 
 /// Tokens of 40 digits: 1, 2, … and zeros.
 class CountedTokens final : public Randomness {
@@ -27,7 +27,7 @@ class CountedTokens final : public Randomness {
 
 Settings named(Duration longest = 30s) {
   Settings settings = Harness::settings_for(3);
-  settings.client_id = id;
+  settings.client_id = own_id;
   settings.name = "backup";
   settings.max_ttl = longest;
   return settings;
@@ -64,15 +64,7 @@ TEST(Names, AQueuedClientHasItsId) {
   Connected h(settings);
   h.acquire(1, 10s, 10s);
   h.answers({0, 1}, Reply::taken, "0123456789abcdef0123456789abcdef01234567", 10s);
-  EXPECT_EQ(h.engine().client_id().view(), id);
-}
-
-TEST(Names, AreWrittenWithTheFirstVoteOfAConnection) {
-  Connected h(named());
-  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2; write-name -> 0 1 2");
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms");
-  h.answers({0, 1}, Reply::done);
-  EXPECT_EQ(h.acquire(2, 10s), "set t2 -> 0 1 2") << "once";
+  EXPECT_EQ(h.engine().client_id().view(), own_id);
 }
 
 TEST(Names, AreNotWrittenForAnInspection) {
@@ -81,13 +73,6 @@ TEST(Names, AreNotWrittenForAnInspection) {
   inspect.request = CallId{1};
   inspect.resource = "resource";
   EXPECT_EQ(h.step(inspect), "inspect  -> 0 1 2");
-}
-
-TEST(Names, AreNotWrittenWhereThereIsNone) {
-  Settings settings = named();
-  settings.name.clear();
-  Connected h(settings);
-  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");
 }
 
 TEST(Names, AreRenewedWhileThereIsALease) {
@@ -134,17 +119,6 @@ TEST(Names, AreKeptForALeaseThatIsExtended) {
   EXPECT_EQ(h.name_kept(), 4h);
 }
 
-TEST(Names, GoWithAClientThatClosesAndLeavesNoLease) {
-  Connected h(named());
-  h.acquire(1, 10s);
-  h.answers({0, 1, 2}, Reply::granted);
-  h.answers({0, 1, 2}, Reply::done);
-  EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0 1 2; write-name -> 0 1 2");
-  EXPECT_EQ(h.name_kept(), 1ms);
-  EXPECT_EQ(h.answers({0, 1, 2}, Reply::released), "");
-  EXPECT_EQ(h.answers({0, 1, 2}, Reply::done), "drained");
-}
-
 TEST(Names, AreNotWaitedForWhereANodeHangs) {
   Settings settings = named();
   settings.shortest_limit = settings.longest_limit = 500ms;
@@ -177,30 +151,15 @@ TEST(Names, AreNotWrittenAgainWhereTheUserMayNot) {
   EXPECT_EQ(h.pass(15s), "write-name -> 1 2");
 }
 
-TEST(Names, AnOperatorsReleaseIsRememberedWhereItDeletedSomething) {
-  Connected h(named());
-  ReleaseToken event;
-  event.request = CallId{1};
-  event.resource = "resource";
-  event.token = *Token::parse("theirs");
-  event.by_operator = true;
-  EXPECT_EQ(h.step(event), "release theirs -> 0 1 2");
-  EXPECT_EQ(h.answer(0, Reply::gone), "");
-  EXPECT_EQ(h.answer(1, Reply::released), "write-audit theirs -> 1");
-  EXPECT_EQ(h.answer(2, Reply::released), "write-audit theirs -> 2; released #1");
-  EXPECT_EQ(h.answers({1, 2}, Reply::done), "");
-  EXPECT_EQ(h.settled(), "yes");
-}
-
 TEST(Names, TheTokenThatKeepsABrokenLockNamesTheOperator) {
-  const Token token = delay_token(id, "on call");
-  EXPECT_EQ(token.view(), std::string(id) + std::string(24, '0') + ":on call");
+  const Token token = delay_token(own_id, "on call");
+  EXPECT_EQ(token.view(), std::string(own_id) + std::string(24, '0') + ":on call");
   EXPECT_TRUE(token.is_delay());
-  EXPECT_EQ(token.client_id(), id);
+  EXPECT_EQ(token.client_id(), own_id);
   EXPECT_EQ(token.name(), "on call");
-  EXPECT_TRUE(delay_token(id, "").is_delay());
-  EXPECT_TRUE(delay_token(id, std::string(limits::name_bytes, 'x')).is_delay());
-  const std::string digits = std::string(id) + std::string(23, '0');
+  EXPECT_TRUE(delay_token(own_id, "").is_delay());
+  EXPECT_TRUE(delay_token(own_id, std::string(limits::name_bytes, 'x')).is_delay());
+  const std::string digits = std::string(own_id) + std::string(23, '0');
   for (const std::string& other : {digits + "1", digits + "1:on call", digits, digits + "00",
                                    digits + "0x", std::string("0")}) {
     EXPECT_FALSE(Token::parse(other)->is_delay()) << other;
@@ -212,9 +171,9 @@ TEST(Names, ATokenKnowsWhoseItIs) {
   const auto client = [](const std::string& text) {
     return std::string(Token::parse(text)->client_id());
   };
-  const std::string digits = std::string(id) + "0123456789abcdef01234567";
-  EXPECT_EQ(client(digits), id);
-  EXPECT_EQ(client(digits + ":nightly"), id);
+  const std::string digits = std::string(own_id) + "0123456789abcdef01234567";
+  EXPECT_EQ(client(digits), own_id);
+  EXPECT_EQ(client(digits + ":nightly"), own_id);
   EXPECT_EQ(client(digits + "0"), "") << "another library's";
   EXPECT_EQ(client(digits.substr(1)), "");
   EXPECT_EQ(client("X" + digits.substr(1)), "");

@@ -29,16 +29,6 @@ struct Comparing : Harness {
   }
 };
 
-TEST(PlainCommands, ReleaseALeaseThatNobodyElseHolds) {
-  Comparing h;
-  h.hold(10s);
-  EXPECT_EQ(h.release(2), "release-plain t1 -> 0 1 2");
-  h.answer(0, Reply::released);
-  EXPECT_EQ(h.answer(1, Reply::released), "released #2");
-  h.answer(2, Reply::gone);
-  EXPECT_EQ(h.settled(), "yes");
-}
-
 TEST(PlainCommands, QueueNobodyWhoseAttemptIsReleased) {
   Comparing h(false);
   h.random.shortest = true;
@@ -66,80 +56,6 @@ TEST(PlainCommands, AreNotSentWhereTheSettingsSayScripts) {
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
-TEST(PlainCommands, NotifyThoseThatAreQueuedByAScript) {
-  Comparing h;
-  h.hold(10s);
-  h.release(2);
-  EXPECT_EQ(h.queued(0), "notify t1 -> 0");
-  EXPECT_EQ(h.queued(1), "notify t1 -> 1; released #2");
-  h.answer(2, Reply::released);
-  EXPECT_EQ(h.engine().claims(), 1U) << "a closing client waits until they are notified";
-  h.answer(0, Reply::done);
-  EXPECT_EQ(h.answer(1, Reply::script_missing), "notify t1 in full -> 1");
-  h.answer(1, Reply::done);
-  EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(PlainCommands, AreNoLongerSentOnceTheLeaseWasWaitedFor) {
-  Comparing h;
-  h.acquire(1, 10s, 5s);
-  h.answers({0, 1, 2}, Reply::taken, "other", 10ms);
-  ASSERT_EQ(h.pass(11ms), "set t2 -> 0 1 2");
-  h.answers({0, 1, 2}, Reply::granted);
-  EXPECT_EQ(h.release(2), "release t2 -> 0 1 2") << "others may wait, too: notified at once";
-}
-
-TEST(PlainCommands, AreNotSentForASecondAfterOthersWereSeenInTheQueue) {
-  Comparing h;
-  h.hold(10s);
-  h.release(2);
-  EXPECT_EQ(h.queued(0), "notify t1 -> 0");
-  h.answer(0, Reply::done);
-  h.answer(1, Reply::released);
-  h.answer(2, Reply::released);
-  h.hold(10s);
-  EXPECT_EQ(h.release(3), "release t2 -> 0 1 2")
-      << "a plain release would leave the lock to whoever is quick, as this client is";
-  h.answers({0, 1, 2}, Reply::released);
-  h.pass(1s);
-  h.hold(10s);
-  EXPECT_EQ(h.release(4), "release-plain t3 -> 0 1 2");
-}
-
-TEST(PlainCommands, LeaveTheRestToTheScript) {
-  Comparing h;
-  h.hold(10s);
-  h.release(2);
-  EXPECT_EQ(h.answer(0, Reply::script_needed, "NOPERM DELIFEQ"), "release t1 -> 0");
-  EXPECT_EQ(h.answer(0, Reply::released), "");
-  EXPECT_EQ(h.answer(1, Reply::released), "released #2");
-  h.answer(2, Reply::released);
-  h.hold(10s);
-  EXPECT_EQ(h.release(3), "release-plain t2 -> 1 2; release t2 -> 0") << "refused for good";
-}
-
-TEST(PlainCommands, KnowThatAnotherTypeOfKeyIsSomebodyElses) {
-  Comparing h;
-  h.hold(10s);
-  h.release(2);
-  EXPECT_EQ(h.answer(0, Reply::script_needed, "WRONGTYPE Operation"), "");
-  EXPECT_EQ(h.answer(1, Reply::script_needed, "WRONGTYPE Operation"), "");
-  EXPECT_EQ(h.answer(2, Reply::gone), "failed #2 not_holder");
-}
-
-TEST(PlainCommands, AskTheScriptWhetherATokenIsAHold) {
-  Comparing h;
-  EXPECT_EQ(h.step(ReleaseToken{CallId{1}, "resource", *Token::parse("theirs")}),
-            "release-plain theirs -> 0 1 2");
-  EXPECT_EQ(h.answer(0, Reply::script_needed, "WRONGTYPE Operation"), "release theirs -> 0");
-}
-
-TEST(PlainCommands, DoNotExtendWhereAScriptMayRun) {
-  Comparing h;
-  h.hold(10s);
-  EXPECT_EQ(h.extend(2, 20s), "extend t1 -> 0 1 2") << "another program may have extended it";
-}
-
 TEST(PlainCommands, AreAllThatAUserWithoutScriptsSends) {
   Comparing h(false);
   h.hold(10s);
@@ -156,14 +72,6 @@ TEST(PlainCommands, AreAllThatAUserWithoutScriptsSends) {
   EXPECT_EQ(h.queued(1), "released #3") << "it may not notify";
   h.answer(2, Reply::taken);
   EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(PlainCommands, ExtendNothingThatIsSomebodyElses) {
-  Comparing h(false);
-  h.hold(10s);
-  h.extend(2, 10s);
-  h.answer(0, Reply::taken, "other");
-  EXPECT_EQ(h.answer(1, Reply::gone), "failed #2 not_holder");
 }
 
 TEST(PlainCommands, RaiseAFencingNumber) {

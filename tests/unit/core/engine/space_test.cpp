@@ -22,12 +22,6 @@ struct Full : Connected {
   Full() : Connected(small()) { acquire(1, 10s, 60s); }
 };
 
-TEST(Space, IsWaitedForByWhoMayWait) {
-  Full h;
-  EXPECT_EQ(h.acquire(2, 10s, 60s), "");
-  EXPECT_EQ(h.pass(100ms), "") << "it does not try in vain again and again";
-}
-
 TEST(Space, IsNotWaitedForByWhoAsksOnce) {
   Full h;
   EXPECT_EQ(h.acquire(2, 10s), "set t2 -> 0 1 2");
@@ -45,24 +39,10 @@ TEST(Space, IsGivenInTheOrderInWhichCallersCame) {
   EXPECT_EQ(h.answer(1, Reply::granted), "acquired #2 until 9898ms; set t3 -> 0 1 2");
 }
 
-TEST(Space, IsNeededOnAQuorumOnly) {
-  Full h;
-  h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.acquire(2, 10s, 60s), "set t2 -> 0 1 2");
-}
-
 TEST(Space, IsWaitedForUntilTheCallerGivesUp) {
   Full h;
   h.acquire(2, 10s, 50ms);
   EXPECT_NE(h.pass(50ms).find("failed #2 unavailable"), std::string::npos);
-}
-
-TEST(Space, IsNotWaitedForByWhoWasCancelled) {
-  Full h;
-  h.acquire(2, 10s, 60s);
-  EXPECT_EQ(h.cancel(2), "failed #2 cancelled");
-  h.answer(0, Reply::granted);
-  EXPECT_EQ(h.answer(1, Reply::granted), "acquired #1 until 9898ms");
 }
 
 TEST(Space, IsThereAgainWhenSilentNodesAreDropped) {

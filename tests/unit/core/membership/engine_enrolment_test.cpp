@@ -153,27 +153,6 @@ TEST(EngineEnrolment, AQuarantineIsOverIfTheNextHandshakeFindsAnotherMarkerAndNo
   }
 }
 
-TEST(EngineEnrolment, WhoeverWritesFirstIsBelieved) {
-  EnrollingClient h;
-  h.come_up(0, EnrollingClient::member(0));
-  h.come_up(1, EnrollingClient::member(1));
-  h.come_up(2, EnrollingClient::blank(2));
-  h.give_admission();
-  Marker other = EnrollingClient::member(2);
-  other.incarnation = "another";
-  h.markers[2] = format_marker(other) + " 3";
-  EXPECT_EQ(h.answer_written(2, 31s), "excluded 2");
-  // A marker of another process is not believed: the next handshake checks the process.
-  h.down(2);
-  Marker blank = EnrollingClient::blank(2);
-  blank.incarnation = "j";
-  h.come_up(2, blank);
-  h.give_admission();
-  other.run_id = "another";
-  h.markers[2] = format_marker(other) + " 3";
-  EXPECT_EQ(h.answer_written(2, 31s), "disconnect 2");
-}
-
 TEST(EngineEnrolment, VotesOfAMemberThatAnotherClientHasWrittenMeanwhileDoNotCount) {
   for (const bool ours : {true, false}) {
     EnrollingClient h;
@@ -186,16 +165,6 @@ TEST(EngineEnrolment, VotesOfAMemberThatAnotherClientHasWrittenMeanwhileDoNotCou
     if (!ours) marker.incarnation = "another";
     EXPECT_EQ(h.write(0, marker, 0s).find("disconnect 0") == std::string::npos, ours);
   }
-}
-
-TEST(EngineEnrolment, ANodeThatCannotBeWrittenIsAskedAgainAfterASecond) {
-  EnrollingClient h;
-  h.come_up(0, EnrollingClient::member(0));
-  h.come_up(1, EnrollingClient::member(1));
-  h.come_up(2, EnrollingClient::blank(2));
-  EXPECT_EQ(h.give_admission(), "write-marker 2");
-  EXPECT_EQ(h.answer(2, Reply::error, "OOM command not allowed"), "excluded 2");
-  EXPECT_EQ(h.pass(1s), "read-marker -> 2; write-marker 2");
 }
 
 /// The server that nodes 0 and 1 know as node 2 is not the one that is connected.
@@ -244,35 +213,6 @@ TEST(EngineEnrolment, OneOfThreeTakesNobodyBack) {
   EXPECT_EQ(h.engine().exclusion(1), "it belongs to no deployment: it is new, or forgot which");
   // Other clients, or an operator, can do what this client cannot.
   EXPECT_EQ(h.pass(1s), "read-marker -> 0; read-marker -> 1; read-marker -> 2");
-}
-
-TEST(EngineEnrolment, ADeploymentThatAllNodesForgotIsOpenedInTwoPhases) {
-  EnrollingClient h;
-  h.come_up(0, EnrollingClient::blank(0), 31s);
-  h.come_up(1, EnrollingClient::blank(1), 31s);
-  EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2), 31s), "write-marker 0");
-  std::string deployment;
-  for (NodeIndex node = 0; node < 3; ++node) {
-    const Marker marker = h.to_write();
-    EXPECT_EQ(marker.state, Marker::State::opening);
-    EXPECT_TRUE(deployment.empty() || deployment == marker.deployment);
-    deployment = marker.deployment;
-    const std::string next = h.write(node, marker, 31s);
-    EXPECT_EQ(next, node < 2 ? "write-marker " + std::to_string(node + 1) : "read-marker -> 0 1 2");
-  }
-  h.read(0);
-  h.read(1);
-  EXPECT_EQ(h.read(2), "write-marker 0");
-  EXPECT_EQ(h.to_write().state, Marker::State::active);
-  EXPECT_EQ(h.write(0, h.to_write(), 31s), "excluded 0; write-marker 1");
-  // From now on, the third node is treated as one that forgot.
-  EXPECT_EQ(h.write(1, h.to_write(), 31s), "excluded 1; read-marker -> 0 1");
-  h.read(0);
-  EXPECT_EQ(h.read(1), "write-marker 2");
-  EXPECT_EQ(h.write(2, h.to_write(), 31s), "excluded 2");
-  EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded") << "quarantined";
-  h.pass(31s);
-  EXPECT_EQ(h.acquire(2, 10s).substr(0, 4), "set ");
 }
 
 TEST(EngineEnrolment, WhatWasKeptBeforeTheNodeForgotIsWorthNothing) {
@@ -353,16 +293,6 @@ TEST(EngineEnrolment, ANodeIsMarkedAtOnceAlsoAfterAnOutage) {
   EXPECT_EQ(h.tick(), "connect 2 and mark") << "the end of that connection is no failure";
 }
 
-TEST(EngineEnrolment, AClientThatClosesWaitsAMomentForANodeThatIsBeingMarked) {
-  Onlookers h;
-  h.acquire(1, 10s);
-  for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, Onlookers::restarted(node));
-  h.come_up(0, EnrollingClient::blank(0));
-  EXPECT_EQ(h.come_up(1, EnrollingClient::blank(1)).find("drained"), std::string::npos);
-  EXPECT_EQ(h.step(Shutdown{5s}).find("drained"), std::string::npos) << "one more opens it";
-  EXPECT_NE(h.come_up(2, EnrollingClient::blank(2)).find("write-marker"), std::string::npos);
-}
-
 TEST(EngineEnrolment, AClientThatWantsALockMarksNodesOnceAQuorumIsThere) {
   Onlookers h;
   EXPECT_EQ(h.acquire(1, 10s), "");
@@ -424,25 +354,6 @@ TEST(EngineEnrolment, WithoutTheGuardALeaseMayNotOutliveWhatNodesThatForgotStayA
   }
 }
 
-TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
-  EnrollingClient h;
-  Marker marker = EnrollingClient::member(0);
-  marker.members = {"node0", "node1", "node9"};
-  h.come_up(0, marker);
-  marker.run_id = "server1";
-  marker.self = "node1";
-  EXPECT_EQ(h.come_up(1, marker), "") << "node 2 may be that member";
-  Marker former = EnrollingClient::member(2);
-  former.deployment = "C";
-  EXPECT_EQ(h.come_up(2, former), "excluded 2; learned 3") << "a majority of the members says so";
-  EXPECT_EQ(h.engine().settings().nodes.at(3), "node9");
-  EXPECT_EQ(h.tick(), "connect 3 and mark");
-  marker.run_id = "server3";
-  marker.self = "node9";
-  h.come_up(3, marker);
-  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 3");
-}
-
 TEST(EngineEnrolment, AMemberThatTheListNamesOtherwiseIsNotLearned) {
   EnrollingClient h;
   for (NodeIndex node = 0; node < 3; ++node) {
@@ -480,19 +391,6 @@ TEST(EngineEnrolment, ANodeThatForgotIsTakenBackByTheNameThatTheMembersHaveForIt
   EXPECT_EQ(h.to_write().state, Marker::State::active);
 }
 
-TEST(EngineEnrolment, AnotherNameOfANodeIsNoNodeInReports) {
-  WithLearned h;
-  h.come_up(2, WithLearned::member_of_proxy(2));
-  EXPECT_EQ(h.come_up_as_duplicate(3, WithLearned::member_of_proxy(2)), "excluded 3");
-  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");
-  h.end_turn();
-  h.answers({0, 1}, Reply::granted);
-  h.read(0);
-  EXPECT_EQ(h.read(1).substr(0, 11), "acquired #1");
-  ASSERT_NE(h.decided_by(), nullptr);
-  EXPECT_EQ(h.decided_by()->left_out(), NodeSet::of(3));
-}
-
 TEST(EngineEnrolment, AQuorumThatOneMarkerAsksForIsNotBelievedBeforeTheOthersAreThere) {
   EnrollingClient h;
   Marker edited = EnrollingClient::member(0);
@@ -504,34 +402,6 @@ TEST(EngineEnrolment, AQuorumThatOneMarkerAsksForIsNotBelievedBeforeTheOthersAre
   EXPECT_EQ(h.come_up(2, EnrollingClient::member(2)), "set t1 -> 1 2");
   EXPECT_EQ(h.engine().exclusion(0),
             "its membership record names other members than that of most of the nodes");
-}
-
-TEST(EngineEnrolment, AnAbandonedOpeningUnderOtherNamesIsReplaced) {
-  EnrollingClient h;
-  h.come_up(0, EnrollingClient::opening_elsewhere(0));
-  h.come_up(1, EnrollingClient::blank(1));
-  h.come_up(2, EnrollingClient::blank(2));
-  EXPECT_EQ(h.look(2900ms).find("write-marker"), std::string::npos);
-  // The engine re-reads all markers, then marks the first node.
-  EXPECT_NE(h.look(100ms).find("read-marker -> 0 1 2; write-marker 0"), std::string::npos);
-  EXPECT_EQ(h.to_write().state, Marker::State::opening);
-  EXPECT_EQ(h.to_write().members, (std::vector<std::string>{"node0", "node1", "node2"}));
-  // The other nodes are blank: there is no node left to wait for.
-  EXPECT_EQ(h.write(0, h.to_write(), 31s), "write-marker 1");
-}
-
-TEST(EngineEnrolment, AnOpeningUnderOtherNamesThatGoesOnIsLeftAlone) {
-  EnrollingClient h;
-  h.come_up(0, EnrollingClient::opening_elsewhere(0));
-  h.come_up(1, EnrollingClient::blank(1));
-  h.come_up(2, EnrollingClient::blank(2));
-  h.look(1900ms);
-  h.down(2);
-  h.come_up(2, EnrollingClient::opening_elsewhere(2));
-  EXPECT_EQ(h.look(2900ms).find("write-marker"), std::string::npos) << "the wait began again";
-  h.down(1);
-  // The other client has marked all nodes: any client that sees it may finish the opening.
-  EXPECT_EQ(h.come_up(1, EnrollingClient::opening_elsewhere(1)), "read-marker -> 0 1 2");
 }
 
 TEST(EngineEnrolment, ANodeThatRefusesToBeMarkedEndsNoWait) {

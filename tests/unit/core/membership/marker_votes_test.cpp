@@ -98,14 +98,6 @@ INSTANTIATE_TEST_SUITE_P(Evictions, ResetCounters,
                                          Returned{"SeenToEvictAndReset", 0, true, true, true}),
                          [](const auto& returned) { return returned.param.name; });
 
-TEST(MarkerBehindVotes, OneReadingBehindTheLastVoteOfATurnCoversThemAll) {
-  Remembering h;
-  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");
-  EXPECT_EQ(h.acquire(2, 10s), "set t2 -> 0 1 2");
-  EXPECT_EQ(h.end_turn(), "read-marker -> 0 1 2");
-  EXPECT_EQ(h.end_turn(), "");
-}
-
 TEST(MarkerBehindVotes, AVoteCountsWhenTheMarkerBehindItIsUnchanged) {
   Remembering h;
   h.acquire(1, 10s);
@@ -113,19 +105,6 @@ TEST(MarkerBehindVotes, AVoteCountsWhenTheMarkerBehindItIsUnchanged) {
   EXPECT_EQ(h.answers({0, 1}, Reply::granted), "");
   EXPECT_EQ(h.unchanged(0), "");
   EXPECT_EQ(h.unchanged(1), "acquired #1 until 9898ms");
-}
-
-TEST(MarkerBehindVotes, ComesTogetherWithTheVotesThatItIsBehind) {
-  Remembering h;
-  h.acquire(1, 10s);
-  h.end_turn();
-  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
-    const std::string marker = text_of_marker(node);
-    const std::vector<PlainYes> vote_and_marker{{h.take_open(node), Reply::granted},
-                                                {h.take_open(node), Reply::marker}};
-    EXPECT_EQ(h.step(PlainYeses{node, vote_and_marker, marker}),
-              node == 0 ? "" : "acquired #1 until 9898ms");
-  }
 }
 
 TEST(MarkerBehindVotes, ConfirmsAllThatCameAheadOfItInTheSameRead) {
@@ -189,14 +168,6 @@ TEST(MarkerBehindVotes, ANodeThatForgotBeforeItGrantedHasNoVoteAndIsAskedAnewAtO
   EXPECT_EQ(h.unchanged(2).find("acquired"), std::string::npos);
 }
 
-TEST(MarkerBehindVotes, AMarkerThatWasWrittenAnewIsAnotherOne) {
-  Remembering h;
-  h.acquire(1, 10s);
-  h.end_turn();
-  h.answer(0, Reply::granted);
-  EXPECT_EQ(h.answer(0, Reply::marker, text_of_marker(0, "another")), "disconnect 0");
-}
-
 TEST(MarkerBehindVotes, AnExtendCountsOnlyWithItsMarkerToo) {
   Remembering h;
   h.acquire(1, 10s);
@@ -257,17 +228,6 @@ TEST(MarkerBehindVotes, AReplicaOrOneThatLoadsItsDataEndsTheConnection) {
   EXPECT_EQ(h.answer(0, Reply::error, "OOM command not allowed"), "");
 }
 
-TEST(MarkerBehindVotes, AReplicaIsCheckedAgainLater) {
-  Harness h(with_restart_guard(1));
-  h.tick();
-  NodeUp replica;
-  replica.ineligible = "it is a replica";
-  replica.replica = true;
-  h.up_as(0, replica);
-  EXPECT_EQ(h.pass(4s), "");
-  EXPECT_EQ(h.pass(1s), "disconnect 0; connect 0");
-}
-
 TEST(MarkerBehindVotes, WithoutTheRestartGuardNothingIsRead) {
   Connected h(3);
   h.acquire(1, 10s);
@@ -311,17 +271,6 @@ TEST(DeploymentIds, OneRoundCountsTheVotesOfOneDeployment) {
   h.answer(0, Reply::marker, Mixed::member(0, "E"));
   EXPECT_EQ(h.answer(1, Reply::marker, Mixed::member(1, "D")), "");
   EXPECT_EQ(h.commands().size(), 0U);
-}
-
-TEST(DeploymentIds, TheQuorumIsOfTheMembersThatTheNodesName) {
-  Mixed h(3, {{0, "E"}, {1, "E"}, {2, "E"}});
-  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");
-  h.end_turn();
-  h.answers({0, 1}, Reply::granted);
-  h.answer(0, Reply::marker, Mixed::member(0, "E"));
-  EXPECT_EQ(h.answer(1, Reply::marker, Mixed::member(1, "E")), "") << "two of five";
-  h.answer(2, Reply::granted);
-  EXPECT_EQ(h.answer(2, Reply::marker, Mixed::member(2, "E")), "acquired #1 until 9898ms");
 }
 
 TEST(DeploymentIds, AClientThatKnowsTooFewMembersGetsTheReason) {

@@ -309,16 +309,6 @@ TEST(MemberBootstrap, ThatWasInterruptedTakesNoNodeFromADeploymentThatItHasNotSe
   EXPECT_TRUE(run.writes.empty());
 }
 
-TEST(MemberBootstrap, OfTheSameNodesByOtherNamesGoesThrough) {
-  for (std::size_t count = 1; count <= 5; ++count) {
-    World world = world_by_other_names(count);
-    Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
-    ASSERT_TRUE(run.done()) << world.describe();
-    world.now += 2 * full_quarantine;
-    EXPECT_TRUE(world.serves(names_up_to(count))) << world.describe();
-  }
-}
-
 TEST(MemberBootstrap, RefusesWhileAChangeIsUnderWayAndNamesIt) {
   World world(4);
   world.found(names_up_to(3), "7.d");

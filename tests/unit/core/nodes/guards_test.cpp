@@ -14,22 +14,6 @@ NodeUp quarantined(Duration left) {
   return event;
 }
 
-TEST(RestartGuard, LeavesAQuarantinedNodeOutOfNewLeasesOnly) {
-  Harness h(3);
-  h.tick();
-  h.up(0);
-  h.up(1);
-  EXPECT_EQ(h.up_as(2, quarantined(5s)), "excluded 2");
-  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1");
-  h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.extend(2, 10s), "extend t1 -> 0 1 2");
-  h.answer(2, Reply::gone);
-  EXPECT_EQ(h.answers({0, 1}, Reply::extended),
-            "extended until 9898ms; extended #2 until 9898ms; extend-or-set t1 -> 2")
-      << "a valid lease is repaired";
-  EXPECT_EQ(h.engine().exclusion(2), "quarantined for 5 s more: it restarted");
-}
-
 TEST(RestartGuard, DoesNotCountAKeyThatWasGivenBackInTheQuarantine) {
   Harness h(3);
   h.tick();
@@ -97,20 +81,6 @@ TEST(RestartGuard, OfTwoQuarantinesTheLongerOneHolds) {
   h.down(0);
   h.up_as(0, quarantined(1s));
   EXPECT_EQ(h.engine().link(0).quarantined_until(), Instant() + 5s);
-}
-
-TEST(IdentityGuard, AnIneligibleNodeHasNoVoteInAnyRound) {
-  Harness h(3);
-  h.tick();
-  h.up(0);
-  h.up(1);
-  NodeUp replica;
-  replica.ineligible = "it is a replica";
-  EXPECT_EQ(h.up_as(2, replica), "excluded 2");
-  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1");
-  h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.extend(2, 10s), "extend t1 -> 0 1");
-  EXPECT_EQ(h.engine().exclusion(2), "it is a replica");
 }
 
 TEST(ClockGuard, ReadsTheClocksOfAQuorumBeforeTheFirstVote) {
@@ -212,33 +182,6 @@ TEST(ClockGuard, AStepTakesFromTheLeasesThatNeedTheNode) {
   EXPECT_EQ(h.clock(0, h.right() + 3s), "extended until 6898ms; read-clock -> 0 1 2");
   EXPECT_EQ(h.clock(1, h.right()), "excluded 0");
   EXPECT_EQ(h.clock(2, h.right()), "");
-}
-
-TEST(ClockGuard, AStepTakesNothingWhileAQuorumOfOtherNodesHasTheKey) {
-  Watched h(3);
-  h.hold(10s);
-  h.pass(1s);
-  EXPECT_EQ(h.clock(0, h.right() + 3600s), "read-clock -> 0 1 2");
-  EXPECT_EQ(h.valid_until(), Instant() + 9898ms);
-}
-
-TEST(ClockGuard, TellsTheLossWhenTheStepsLeaveNothing) {
-  Watched h(3);
-  h.hold(10s);
-  h.pass(1s);
-  h.clock(0, h.right() + 3600s);
-  h.clock(1, h.right() + 3600s);
-  EXPECT_EQ(h.pass(0ms), "lost; release t1 -> 0 1 2");
-}
-
-TEST(ClockGuard, AnExtendAfterTheStepMakesTheNodeWorthAllAgain) {
-  Watched h(1);
-  h.hold(10s);
-  h.pass(1s);
-  EXPECT_EQ(h.clock(0, h.right() + 3s), "extended until 6898ms; excluded 0");
-  h.extend(2, 10s);
-  h.answer(0, Reply::extended);
-  EXPECT_EQ(h.valid_until(), Instant() + 10898ms);
 }
 
 TEST(ClockGuard, ADeadlineThatAStepLoweredMakesTheRenewalDueAtOnce) {

@@ -173,20 +173,6 @@ TEST(StandingStill, LetsAMinorityThatLeaptBesideItHaveNoVote) {
   EXPECT_EQ(h.engine().exclusion(0).find("stood still"), std::string::npos);
 }
 
-TEST(StandingStill, IsNotWhatAMinorityShows) {
-  Paused h(5);
-  h.hold(30s);
-  h.pass(1s);
-  EXPECT_EQ(h.read(0, h.after(3s)), "read-clock -> 0 1 2 3 4");
-  EXPECT_EQ(h.read(1, h.after(3s)), "");
-  EXPECT_EQ(h.read(2, h.right()), "excluded 0; excluded 1") << "one that goes on says it";
-  h.read(3, h.right());
-  h.read(4, h.right());
-  h.release(2);
-  h.answers({0, 1, 2, 3, 4}, Reply::released);
-  EXPECT_EQ(h.acquire(3, 10s), "set t2 -> 2 3 4");
-}
-
 TEST(StandingStill, DoesNotFailTheCallThatNoticesIt) {
   Paused h(3);
   h.pass(100ms);

@@ -45,13 +45,6 @@ TEST(QueuePositions, AreNobodysInAFirstAttempt) {
   EXPECT_EQ(position_of_attempt(h), "nobody's");
 }
 
-TEST(QueuePositions, HaveATicketIfTheCallerWaitsForOneKey) {
-  Queued h;
-  h.notified(0, "resource");
-  h.notified(1, "resource");
-  EXPECT_EQ(position_of_attempt(h), "with ticket 7");
-}
-
 TEST(QueuePositions, OfReadersHaveNoTicket) {
   QueuedReader h;
   h.notified(0, "resource");
@@ -87,26 +80,6 @@ struct Blocked : Connected {
     }
   }
 };
-
-TEST(QueuePositions, AreInTheQueueOfTheResourceThatIsInTheWay) {
-  Connected h(3);
-  h.shows_notifications = true;
-  h.step(two_resources(1));
-  for (NodeIndex node = 0; node < 3; ++node) {
-    Answer event{node, h.take_open(node), Reply::taken, holder, 10s};
-    event.number = 2;
-    h.step(event);
-  }
-  EXPECT_EQ(h.subscribed({0, 1, 2}),
-            "queue second of several -> 0; queue second of several -> 1; "
-            "queue second of several -> 2");
-}
-
-TEST(QueuePositions, OfCallersThatNeedSeveralResourcesHaveNoTicket) {
-  Blocked h;
-  h.turn_for("second");
-  EXPECT_EQ(position_of_attempt(h), "as the client");
-}
 
 TEST(SeveralResources, AreKeptForNobodyWhoseTurnItIsNot) {
   Blocked h;
@@ -259,21 +232,6 @@ TEST(SeveralResources, ThatAreKeptAreNotForOtherCallersOfTheClient) {
   h.refused_by(2);
   h.acquire(2, 10s, 60s);
   EXPECT_EQ(position_of_attempt(h), "nobody's");
-}
-
-TEST(QueuePositions, AreRestoredForOtherCallersOfAClientAfterAGrantRemovedIt) {
-  Queued h;
-  h.pass(1s);
-  h.acquire(2, 10s, 60s);
-  h.refuse(holder);
-  h.pass(1400ms);
-  h.refuse(holder);
-  h.notified(0, "resource");
-  EXPECT_EQ(h.notified(1, "resource"), "take t5 ticket 7 -> 0 1 2");
-  h.placed({0}, Reply::granted, {}, {}, {});
-  EXPECT_EQ(h.cancel(1),
-            "release t5 -> 0 1 2; failed #1 cancelled; queue resource ticket 7 -> 0 1 2");
-  EXPECT_EQ(h.tick(), "take t6 ticket 7 -> 0 1 2");
 }
 
 /// How long a waiter, after `refusals` refusals, waits for the rest of the nodes.

@@ -171,16 +171,6 @@ TEST(LostAttempts, ThatAreReleasedAgainDoNotQueueAgain) {
   EXPECT_EQ(h.pass(1s).find("release t3 -> 2"), 0U);
 }
 
-TEST(LostAttempts, ThatAreReleasedOnAnotherConnectionDoNotQueueAgain) {
-  Queued h;
-  h.pass(2400ms);
-  h.refused({0, 1}, holder, 10s, {7});
-  h.down(2);
-  const std::string out = h.up(2);
-  EXPECT_NE(out.find("release t3 -> 2"), std::string::npos) << out;
-  EXPECT_EQ(out.find("again"), std::string::npos) << out;
-}
-
 TEST(Reservations, DoNotMakeAWaiterPollThatIsNotFirst) {
   Queued h;
   h.pass(2400ms);
@@ -215,14 +205,6 @@ TEST(Reservations, AreNotPolledByWhoIsFirstNoMore) {
   h.refused({2}, reservation, 20ms, {7});  // from the round before
   h.refused({0, 1, 2}, reservation, 20ms, {7});
   EXPECT_EQ(h.pass(1s), "");
-}
-
-TEST(Reservations, HaveAWatcherComeWhenTheyAreOver) {
-  Queued h;
-  h.pass(30ms);
-  h.notified(1, "resource", 1);
-  EXPECT_EQ(h.pass(h.engine().reserved_for()), "");
-  EXPECT_EQ(h.pass(1ms), "take t3 ticket 7 -> 0 1 2");
 }
 
 TEST(Reservations, ThatAWatcherMeetsHaveItComeAgainWhenTheyAreOver) {
@@ -423,11 +405,6 @@ TEST(Grants, NeedNotLeaveTheQueueOfANodeThatGrantsItLater) {
   GrantedByTwo h;
   EXPECT_EQ(h.granted, "acquired #2 until 9898ms");
   EXPECT_EQ(h.placed({2}, Reply::granted, {}, {}, {}), "");
-}
-
-TEST(Grants, LeaveTheQueueOfANodeThatRefusesItLater) {
-  GrantedByTwo h;
-  EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "leave resource -> 2");
 }
 
 TEST(Grants, LeaveTheQueueOfANodeThatFailsLater) {

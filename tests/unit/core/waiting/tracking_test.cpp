@@ -116,12 +116,6 @@ TEST(Observer, TracksTheKeyAndInspectsBehindThat) {
   EXPECT_EQ(h.first, "inspected #1");
 }
 
-TEST(Observer, InspectsAtOnceWhenAQuorumHasChanged) {
-  Observing h;
-  EXPECT_EQ(h.changed({0}, "resource"), "");
-  EXPECT_EQ(h.changed({1}, "resource"), "track resource -> 0 1; inspect  -> 0 1 2");
-}
-
 TEST(Observer, InspectsSoonWhenOneNodeHasChanged) {
   Observing h;
   h.changed({0}, "resource");
@@ -137,25 +131,12 @@ TEST(Observer, InspectsAgainWhenSomethingChangedMeanwhile) {
   EXPECT_LE(h.until_deadline(), 10ms);
 }
 
-TEST(Observer, SleepsForSecondsWhereItIsNotified) {
-  Observing h;
-  EXPECT_GT(h.until_deadline(), 250ms);
-}
-
 TEST(Observer, PollsWhereItIsNot) {
   Connected h(3);
   h.step(observing(1));
   h.answers({0, 1, 2}, Reply::gone);
   EXPECT_EQ(h.until_deadline(), 250ms);
   EXPECT_EQ(h.pass(250ms), "inspect  -> 0 1 2");
-}
-
-TEST(Observer, InspectsWhenALeaseHasExpired) {
-  Observing h;
-  h.changed({0, 1, 2}, "resource");
-  h.answers({0, 1}, Reply::taken);
-  h.answers({0, 1, 2}, Reply::found, holder, 1s);
-  EXPECT_LE(h.until_deadline(), 1001ms);
 }
 
 /// An observer that saw a lease about to expire, and inspects after the expiry.
@@ -193,20 +174,6 @@ TEST(Observer, InspectsWhatCameBeforeTheKeyWasTrackedAgain) {
   EXPECT_EQ(h.answer(1, Reply::taken), "inspect  -> 0 1 2");
 }
 
-TEST(Observer, HasAKeyTrackedAgainBehindEachRequestOfItsOwnClientThatMayWriteIt) {
-  Observing h;
-  h.acquire(2, 10s);
-  h.answers({0, 1, 2}, Reply::granted);
-  h.answers({0, 1}, Reply::taken);  // track
-  while (h.open(0) + h.open(1) + h.open(2) > 0) {
-    for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}}) {
-      if (h.open(node) > 0) h.answer(node, Reply::found, holder, 10s);
-    }
-    h.tick();
-  }
-  EXPECT_EQ(h.extend(3, 10s), "extend t1 -> 0 1 2; track resource -> 0 1 2");
-}
-
 TEST(Observer, LearnsOfWhatItsOwnClientDoesAndAsksAgainForWhatThatEnded) {
   Observing h;
   h.acquire(2, 10s);
@@ -219,21 +186,6 @@ TEST(Observer, AsksANodeThatComesBack) {
   Observing h;
   h.down(1);
   EXPECT_NE(h.up_as(1, tracking_node()).find("track resource -> 1"), std::string::npos);
-}
-
-TEST(Observer, EndsByCancelWithOneAnswer) {
-  Observing h;
-  EXPECT_EQ(h.cancel(1), "failed #1 cancelled");
-  EXPECT_EQ(h.changed({0, 1, 2}, "resource"), "");
-  EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Observer, EndsByCancelWhileItInspects) {
-  Observing h;
-  h.changed({0, 1}, "resource");
-  EXPECT_EQ(h.cancel(1), "failed #1 cancelled");
-  h.answers({0, 1}, Reply::gone);
-  EXPECT_EQ(h.answers({0, 1, 2}, Reply::gone), "");
 }
 
 TEST(Observer, OfAResourceThatChangesAllTheTimeInspectsItNowAndThen) {
@@ -285,51 +237,17 @@ struct Holding : Tracking {
   std::string watch() { return step(WatchQueue{lease}); }
 };
 
-TEST(WatchedQueue, IsTracked) {
-  Holding h;
-  EXPECT_EQ(h.watch(), "track queue of resource -> 0 1 2");
-  EXPECT_EQ(h.watch(), "");
-}
-
-TEST(WatchedQueue, IsKnownToBeEmptyFromAQuorumOn) {
-  Holding h;
-  h.watch();
-  EXPECT_EQ(h.answer(0, Reply::gone), "");
-  EXPECT_EQ(h.answer(1, Reply::gone), "others none");
-  EXPECT_EQ(h.answer(2, Reply::gone), "");
-}
-
-TEST(WatchedQueue, HasSomebodyWhereOneNodeSaysSo) {
-  Holding h;
-  h.watch();
-  h.answers({0, 1}, Reply::gone);
-  EXPECT_EQ(h.answer(2, Reply::taken), "others waiting");
-}
-
-TEST(WatchedQueue, ThatChangesHasSomebodyUntilTheNodeHasAnswered) {
+TEST(WatchedQueue, IsToldOfChangesAnswersLostNodesAndTheEndOfTheLease) {
   Holding h;
   h.watch();
   h.answers({0, 1, 2}, Reply::gone);
   EXPECT_EQ(h.changed({1}, "resource", Tracked::queue),
             "others waiting; track queue of resource -> 1");
   EXPECT_EQ(h.answer(1, Reply::gone), "others none");
-}
-
-TEST(WatchedQueue, IsUnknownWithoutAQuorum) {
-  Holding h;
-  h.watch();
-  h.answers({0, 1, 2}, Reply::gone);
   h.down(0);
   EXPECT_NE(h.down(1).find("others unknown"), std::string::npos);
-}
-
-TEST(WatchedQueue, HasSomebodyWhereOurOwnClientWaits) {
-  Holding h;
-  h.watch();
-  h.answers({0, 1, 2}, Reply::gone);
-  h.acquire(2, 10s, 60s);
-  h.refused({0}, holder, 10s, {});
-  EXPECT_NE(h.refused({1}, holder, 10s, {}).find("others waiting"), std::string::npos);
+  h.release(2);
+  EXPECT_EQ(h.changed({2}, "resource", Tracked::queue), "");
 }
 
 TEST(WatchedQueue, HasSomebodyWhereOurOwnClientWaitsForItAmongSeveral) {
@@ -366,20 +284,7 @@ struct HoldingAndSubscribed : Holding {
     watch();
     answers({0, 1, 2}, Reply::gone);
   }
-  std::string release_and_acquire() {
-    release(3);
-    answers({0, 1, 2}, Reply::released);
-    return acquire(4, 10s, 60s);
-  }
 };
-
-TEST(WatchedQueue, HasTheNextAttemptQueueBehindTheOthers) {
-  HoldingAndSubscribed h;
-  h.changed({0}, "resource", Tracked::queue);
-  h.answer(0, Reply::taken);
-  const std::string out = h.release_and_acquire();
-  EXPECT_NE(out.find("take "), std::string::npos) << out;
-}
 
 TEST(WatchedQueue, IsTrackedBehindEachRequestThatQueuesOurOwnClient) {
   // A node does not notify us of our own request to queue, and stops tracking the queue.
@@ -388,20 +293,6 @@ TEST(WatchedQueue, IsTrackedBehindEachRequestThatQueuesOurOwnClient) {
   const std::string out = h.refused({0, 1, 2}, holder, 10s, {});
   EXPECT_NE(out.find("queue resource -> 0 1"), std::string::npos) << out;
   EXPECT_NE(out.find("track queue of resource -> 0 1"), std::string::npos) << out;
-}
-
-TEST(WatchedQueue, ThatIsEmptyCostsTheNextAttemptNothing) {
-  HoldingAndSubscribed h;
-  const std::string out = h.release_and_acquire();
-  EXPECT_NE(out.find("set "), std::string::npos) << out;
-}
-
-TEST(WatchedQueue, IsNobodysAfterTheRelease) {
-  Holding h;
-  h.watch();
-  h.answers({0, 1, 2}, Reply::gone);
-  h.release(2);
-  EXPECT_EQ(h.changed({0, 1, 2}, "resource", Tracked::queue), "");
 }
 
 }  // namespace

@@ -261,20 +261,6 @@ TEST(Queues, OfANodeThatComesBackAreEnteredAgain) {
   EXPECT_EQ(h.subscribed({2}), "queue resource ticket 7 -> 2");
 }
 
-TEST(Queues, AreLeftByWhoWasLetIn) {
-  Queued h;
-  h.notified(0, "resource");
-  h.notified(1, "resource");
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms")
-      << "a grant takes it out";
-  EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "leave resource -> 2");
-}
-
-TEST(Queues, AreLeftByWhoGivesUp) {
-  Queued h;
-  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource -> 0 1 2");
-}
-
 TEST(Queues, AreEnteredOnceForAllOfOneClientWhoTakeTurns) {
   Queued h;
   h.acquire(2, 10s, 60s);
