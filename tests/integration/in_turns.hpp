@@ -31,7 +31,7 @@ class InTurns : public testing::Test {
   std::vector<Lease> acquire(AsyncClient& client, const std::vector<std::string>& resources) {
     std::vector<Lease> leases;
     for (const std::string& resource : resources) {
-      client.try_acquire(resource, {.ttl = std::chrono::seconds(20)}, [&](Result<Lease> lease) {
+      client.try_acquire(resource, {.ttl = ttl_}, [&](Result<Lease> lease) {
         EXPECT_TRUE(succeeded(lease));
         leases.push_back(*std::move(lease));
       });
@@ -56,6 +56,7 @@ class InTurns : public testing::Test {
   }
 
   uv::Loop loop_;
+  std::chrono::seconds ttl_{20};
 };
 
 }  // namespace redlock::test
