@@ -459,8 +459,8 @@ REDLOCK_C_EXPORT void redlock_acquire_options_init(redlock_acquire_options* opti
 typedef struct redlock_lease redlock_lease;
 
 /// Waits until the lock is granted, through outages, too. `options` may be NULL: the defaults.
-/// `stop` may be NULL. Errors: cancelled, closed, forked, would_block, invalid_argument,
-/// limit_reached.
+/// `stop` may be NULL. Errors: excluded (no waiting helps), cancelled, closed, forked, would_block,
+/// invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_acquire(redlock_client* client,
                                                 const redlock_target* target,
                                                 const redlock_acquire_options* options,
@@ -932,8 +932,7 @@ REDLOCK_C_EXPORT redlock_status redlock_mutex_create(redlock_client* client,
 /// Must not be called while a thread holds the mutex or waits for it.
 REDLOCK_C_EXPORT void redlock_mutex_free(redlock_mutex* mutex);
 
-/// Blocks until held, and waits out outages. `stop` may be NULL. Errors: cancelled, closed, forked,
-/// would_block, invalid_argument, limit_reached.
+/// Blocks until held, and waits out outages. `stop` may be NULL. Errors: as redlock_acquire.
 REDLOCK_C_EXPORT redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
                                                    redlock_error** error);
 /// Asks once and does not wait. Errors: as redlock_try_acquire; held also if another thread of this

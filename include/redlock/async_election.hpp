@@ -40,8 +40,8 @@ class REDLOCK_EXPORT AsyncElection {
   AsyncElection& operator=(const AsyncElection&) noexcept;
   ~AsyncElection();
 
-  /// Answers when elected, and waits out outages. `cancel` ends it. Errors: cancelled, closed,
-  /// forked, invalid_argument, limit_reached.
+  /// Answers when elected, and waits out outages. `cancel` ends it. Errors: excluded (no
+  /// waiting helps: see Errc), cancelled, closed, forked, invalid_argument, limit_reached.
   RequestId campaign(Callback<void(Result<Leadership>)> done);
 
   /// Asks once and does not wait. Errors: as `AsyncClient::try_acquire`; the message of `held`

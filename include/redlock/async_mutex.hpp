@@ -81,8 +81,8 @@ class REDLOCK_EXPORT AsyncMutex {
   AsyncMutex& operator=(const AsyncMutex&) = delete;
   ~AsyncMutex();
 
-  /// Answers when held, and waits through outages. `cancel` ends it. Errors: cancelled, closed,
-  /// forked, invalid_argument, limit_reached.
+  /// Answers when held, and waits through outages. `cancel` ends it. Errors: excluded (no
+  /// waiting helps: see Errc), cancelled, closed, forked, invalid_argument, limit_reached.
   RequestId lock(Callback<void(Result<AsyncMutexGuard>)> done);
 
   /// Asks once and does not wait. Errors: as `AsyncClient::try_acquire`; held also if another call

@@ -85,6 +85,23 @@ class InPlace {
   alignas(void*) std::array<std::byte, room> bytes_{};
 };
 
+/// Says what the exception in flight is, and ends the program.
+[[noreturn]] REDLOCK_EXPORT void end_for_exception() noexcept;
+
+/// An exception that leaves a callback has no caller that could catch it.
+template <typename Call>
+void call_or_end(const Call& call) noexcept {
+#if defined(__cpp_exceptions)
+  try {
+    call();
+  } catch (...) {
+    end_for_exception();
+  }
+#else
+  call();
+#endif
+}
+
 template <typename Callable>
 [[nodiscard]] bool holds_nothing(const Callable& callable) noexcept {
   if constexpr (Nullable<Callable>) {
@@ -104,8 +121,9 @@ template <typename Callable>
 /// destroyed after its last call.
 ///
 /// A callback made from an empty `std::function` or a null pointer is empty, and an empty one
-/// counts as none. An exception that leaves a callback ends the program (`noexcept`): no caller
-/// could catch it. Thread safety: a value. It is called on the client's loop thread.
+/// counts as none. An exception that leaves a callback ends the program, after a line on standard
+/// error that says what was thrown: no caller could catch it. Thread safety: a value. It is called
+/// on the client's loop thread.
 template <typename... Arguments>
 class REDLOCK_EXPORT Callback<void(Arguments...)> {
  public:
@@ -147,8 +165,10 @@ class REDLOCK_EXPORT Callback<void(Arguments...)> {
 
   /// Must not be empty.
   void operator()(Arguments... arguments) noexcept {
-    if (target_ == nullptr) return small_.call(std::forward<Arguments>(arguments)...);
-    target_->call(std::forward<Arguments>(arguments)...);
+    callback_detail::call_or_end([&] {
+      if (target_ == nullptr) return small_.call(std::forward<Arguments>(arguments)...);
+      target_->call(std::forward<Arguments>(arguments)...);
+    });
   }
 
  private:
@@ -186,7 +206,7 @@ class REDLOCK_EXPORT SharedCallback<void(Arguments...)> {
 
   /// Must not be empty.
   void operator()(Arguments... arguments) const noexcept {
-    target_->call(std::forward<Arguments>(arguments)...);
+    callback_detail::call_or_end([&] { target_->call(std::forward<Arguments>(arguments)...); });
   }
 
  private:

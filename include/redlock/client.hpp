@@ -59,7 +59,8 @@ class REDLOCK_EXPORT Client {
   Result<CloseReport> close();
 
   /// Waits until the lock is granted, through outages, too. `stop` ends the wait (`cancelled`).
-  /// Errors: cancelled, closed, forked, would_block, invalid_argument, limit_reached.
+  /// Errors: excluded (no waiting helps: see Errc), cancelled, closed, forked, would_block,
+  /// invalid_argument, limit_reached.
   [[nodiscard]] Result<Lease> acquire(Target target, AcquireOptions options = {},
                                       const std::stop_token& stop = {});
 

@@ -92,6 +92,10 @@ struct REDLOCK_EXPORT NodeCheck {
   bool restarted = false;    ///< since its marker was written: see `Finding::remedy`
   /// How long it has no vote for new leases. `forever`: the quarantine key has lost its expiry.
   std::chrono::nanoseconds quarantine{0};
+  /// Members name it, and it has lost its data.
+  bool forgot = false;
+  /// It has a vote for new leases now, as clients with these options count it.
+  bool votes = false;
 };
 
 /// Redis's name for it with "replica" for "slave": "master", "replica", "sentinel", "unknown".
@@ -126,6 +130,9 @@ struct REDLOCK_EXPORT Finding {
     no_scripts,        ///< the server has neither EVAL nor a native compare-and-delete
     forgetting_commands,  ///< somebody has run commands that can make the node forget
     client_limit,         ///< nearly as many clients are connected as the server admits
+    refuses_writes,       ///< the server refuses every write
+    short_memory,         ///< the server uses nearly all the memory that it may use
+    unreadable_marker,    ///< the key of the node's marker is something else
   };
 
   std::string node{};  ///< the node's URL; several are separated by ", "
@@ -140,17 +147,23 @@ struct REDLOCK_EXPORT Finding {
 
 /// The result of `check`.
 struct REDLOCK_EXPORT DeploymentCheck {
-  std::vector<NodeCheck> nodes{};   ///< in the order in which they were configured
+  /// In the order in which they were configured, then members that the options do not name, if
+  /// clients find them.
+  std::vector<NodeCheck> nodes{};
   std::vector<Finding> findings{};  ///< none: nothing is wrong
   /// How long until locks are granted: until a majority of the members is out of quarantine. Zero:
   /// now. `forever`: not before the key of a quarantine without end is deleted. None: too few
   /// members were found.
   std::optional<std::chrono::nanoseconds> granted_in{};
+  std::size_t members = 0;  ///< of the deployment; if none is known, the number of nodes
+  std::size_t quorum = 0;   ///< how many of them have to vote for a lease
 };
 
-/// Asks every node for its facts and changes nothing. Blocks for a few round trips, at most the
-/// connect timeout and a few longest node limits, to all nodes at once. A problem of a node is a
-/// finding, not an error. Errors: invalid_argument; limit_reached without a file descriptor.
+/// Asks every node for its facts, and leaves nothing: to see whether a server takes writes, it sets
+/// and deletes a key of its own, `redlock:node:check`, which expires after a second. Blocks for a
+/// few round trips, at most the connect timeout and a few longest node limits, to all nodes at
+/// once. A problem of a node is a finding, not an error. Errors: invalid_argument; limit_reached
+/// without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<DeploymentCheck> check(const ClientOptions& options);
 
 /// The members of the deployment, by their own markers.

@@ -93,8 +93,8 @@ class REDLOCK_EXPORT Election {
   Election& operator=(const Election&) noexcept;
   ~Election();
 
-  /// Blocks until elected and waits out outages. `stop` ends the wait (`cancelled`). Errors:
-  /// cancelled, closed, forked, would_block, invalid_argument, limit_reached.
+  /// Blocks until elected and waits out outages. `stop` ends the wait (`cancelled`). Errors: as
+  /// `Client::acquire`.
   [[nodiscard]] Result<Leadership> campaign(const std::stop_token& stop = {});
 
   /// Asks once and does not wait. Errors: as `Client::try_acquire`; the message of `held` names the

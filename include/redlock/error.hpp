@@ -2,6 +2,7 @@
 
 #include "redlock/language.hpp"
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,20 +17,22 @@ inline namespace REDLOCK_ABI {
 /// Why an operation failed. The values differ in what the caller can do next. An error code enum:
 /// it converts to `std::error_code`, and compares with the `std::errc` named in brackets.
 enum class REDLOCK_EXPORT Errc {
-  held = 1,          ///< a majority has another holder: wait [device_or_resource_busy]
-  split,             ///< contenders divided the nodes and none has a majority: try again soon
-                     ///< [device_or_resource_busy]
-  unavailable,       ///< too few nodes answered: an outage; the votes say which and why
-                     ///< [host_unreachable]
-  expired,           ///< a quorum granted, too late for a valid lease: raise the TTL [timed_out]
-  excluded,          ///< guards leave too few voters: the votes say which and why
-  not_holder,        ///< the lock is not, or no longer, this token's
-  cancelled,         ///< the caller cancelled [operation_canceled]
-  closed,            ///< the client is closed [operation_canceled]
-  forked,            ///< the client belongs to the parent process: create one after fork()
-                     ///< [operation_not_permitted]
-  would_block,       ///< a blocking call on the client's own loop thread would wait for itself
-                     ///< [resource_deadlock_would_occur]
+  held = 1,     ///< a majority has another holder: wait [device_or_resource_busy]
+  split,        ///< contenders divided the nodes and none has a majority: try again soon
+                ///< [device_or_resource_busy]
+  unavailable,  ///< too few nodes answered: an outage; the votes say which and why
+                ///< [host_unreachable]
+  expired,      ///< a quorum granted, too late for a valid lease: raise the TTL [timed_out]
+  excluded,     ///< guards leave too few voters: the votes say which and why. A call that waits
+                ///< ends with it at once if no waiting helps: another max TTL than that of the
+                ///< deployment, or most nodes have lost their data
+  not_holder,   ///< the lock is not, or no longer, this token's
+  cancelled,    ///< the caller cancelled [operation_canceled]
+  closed,       ///< the client is closed [operation_canceled]
+  forked,       ///< the client belongs to the parent process: create one after fork()
+                ///< [operation_not_permitted]
+  would_block,  ///< a blocking call on the client's own loop thread would wait for itself
+                ///< [resource_deadlock_would_occur]
   invalid_argument,  ///< nothing was sent; the message names the argument and what is allowed
                      ///< [invalid_argument]
   limit_reached,     ///< one of `redlock::limits`; the message names it
@@ -38,6 +41,8 @@ enum class REDLOCK_EXPORT Errc {
 
 /// The enumerator's name: "held".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Errc code) noexcept;
+/// Writes the enumerator's name.
+REDLOCK_EXPORT std::ostream& operator<<(std::ostream& out, Errc code);
 
 /// The category of `Errc`; its name is "redlock".
 [[nodiscard]] REDLOCK_EXPORT const std::error_category& error_category() noexcept;
@@ -61,6 +66,9 @@ struct REDLOCK_EXPORT Error {
   /// The code, in `error_category`.
   operator std::error_code() const noexcept { return make_error_code(code); }
 };
+
+/// Writes the message.
+REDLOCK_EXPORT std::ostream& operator<<(std::ostream& out, const Error& error);
 
 }  // namespace REDLOCK_ABI
 }  // namespace redlock

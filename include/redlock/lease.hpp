@@ -99,6 +99,10 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// (the client retries in the background until the TTL has passed), closed, forked, would_block.
   Result<RoundReport> release();
 
+  /// Releases the lock as the destructor does, without waiting for an answer, and leaves the object
+  /// empty.
+  void reset() noexcept;
+
   /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed, so that
   /// the lock can be handed to another owner, in any process. `Client::adopt` makes a lease of the
   /// result; `Client::extend` and `release` take its token. If the result is not empty, this client

@@ -44,8 +44,13 @@ struct REDLOCK_EXPORT DurationHistogram {
 struct REDLOCK_EXPORT NodeMetrics {
   std::string node{};  ///< the node's address as configured, without the password
 
-  bool up = false;               ///< connected, authenticated, identified
-  bool may_vote = false;         ///< up, and no guard excludes it: it can vote for a new lease
+  bool up = false;  ///< connected, authenticated, identified
+  /// It can vote for a new lease: it is up, no guard excludes it, and it did not answer the last
+  /// request for a vote with an error.
+  bool may_vote = false;
+  /// Why it has no vote for new leases, or the error with which it refused the last request for
+  /// one. Empty: nothing is wrong with it.
+  std::string problem{};
   std::uint64_t reconnects = 0;  ///< connections after the first
 
   /// How long requests for a vote took: those of acquires and of renewals.
@@ -116,7 +121,12 @@ struct REDLOCK_EXPORT Metrics {
   std::uint64_t acquires_waiting = 0;      ///< calls in progress that were refused at least once
   std::uint64_t leases_held = 0;
 
+  /// The number of votes that a lease needs now: a majority of the members, or
+  /// `ClientOptions::quorum` if that is more.
   std::size_t quorum = 0;
+  /// The number of members of the deployment, also of those that the options do not name. Before
+  /// any is known: the number of nodes in the options.
+  std::size_t members = 0;
   std::vector<NodeMetrics> nodes{};  ///< in the order of ClientOptions::nodes, then learned ones
 };
 

@@ -70,6 +70,8 @@ struct REDLOCK_EXPORT NodeEvent {
   std::uint64_t times = 1;
 };
 
+/// The kind as logs name it: "up", "counters-reset".
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(NodeEvent::Kind kind) noexcept;
 /// "debug", "info" or "warning".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(NodeEvent::Level level) noexcept;
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ enum class REDLOCK_EXPORT Vote {
 
 /// The enumerator's name: "granted".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Vote vote) noexcept;
+/// Writes the enumerator's name.
+REDLOCK_EXPORT std::ostream& operator<<(std::ostream& out, Vote vote);
 
 /// The reason why a node refused a request: who or what has the resource there.
 ///

@@ -128,7 +128,11 @@ void AdminConnection::take_auth_result() {
   owner_.on_auth_result(result);
 }
 
-void AdminConnection::on_failure(const uv::Failure& failure) noexcept { end(failure.message); }
+void AdminConnection::on_failure(const uv::Failure& failure) noexcept {
+  // A server that turns a connection away says why, and closes it.
+  const bool turned_away = answers_.size() == 1 && answers_.front().is_error();
+  end(turned_away ? std::string(answers_.front().text) : failure.message);
+}
 
 void AdminConnection::end(const std::string& why) {
   close();

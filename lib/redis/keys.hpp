@@ -11,6 +11,8 @@ inline constexpr std::string_view marker = "redlock:node:marker";          // gu
 inline constexpr std::string_view quarantine = "redlock:node:quarantine";  // guard.lua
 /// The value of the quarantine's key if an operator's change of the members began it.
 inline constexpr std::string_view quarantine_of_change = "membership";
+/// Set and deleted by `doctor`, to see whether the server takes writes.
+inline constexpr std::string_view check = "redlock:node:check";
 /// Sorted set: resource → the highest fencing token it knows; "" → the floor. fence.lua
 inline constexpr std::string_view fencing_numbers = "redlock:node:numbers";
 

@@ -58,7 +58,7 @@ constexpr std::size_t longest_shown = 200;
 }
 
 /// The URL, possibly malformed, without anything that may be a password: everything up to the last
-/// '@' (it may hold a '/' that should have been encoded) and the values of queries.
+/// '@' (it may hold a '/' that should have been encoded), the values of queries, and the fragment.
 [[nodiscard]] std::string shown(std::string_view url) {
   std::string out;
   const std::size_t scheme = url.find("://");
@@ -73,9 +73,12 @@ constexpr std::size_t longest_shown = 200;
   const std::size_t authority_end = std::min(url.find_first_of("/?#"), url.size());
   out += shown_authority(url.substr(0, authority_end));
   url.remove_prefix(authority_end);
-  const auto [path, query] = split_at(url, url.find('?'));
+  const std::size_t fragment = url.find('#');
+  const std::string_view before = url.substr(0, fragment);
+  const auto [path, query] = split_at(before, before.find('?'));
   out += path;
-  if (path.size() != url.size()) out += shown_query(query);
+  if (path.size() != before.size()) out += shown_query(query);
+  if (fragment != std::string_view::npos) out += "#" + std::string(mask);
   return visible(out, longest_shown);
 }
 

@@ -257,15 +257,16 @@ std::optional<bool> may_be_unused(const NodeReport& node) {
          node.message == core::no_deployment;
 }
 
-/// Advice for a user whose nodes are new.
+/// Advice for a user whose nodes are new, or are quarantined and remembered.
 std::string about_quarantine(const RoundReport& report) {
   std::optional<std::chrono::nanoseconds> left;
+  std::size_t lost = 0;
   bool none_remembers = true;
   bool all_known = true;
   for (const NodeReport& node : report.nodes) {
-    if (node.vote == Vote::excluded && node.remaining) {
-      left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
-    }
+    const bool waits = node.vote == Vote::excluded && node.remaining;
+    if (waits) left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
+    lost += has_failed(node) && !waits ? 1 : 0;
     const std::optional<bool> unused = may_be_unused(node);
     none_remembers = none_remembers && unused.value_or(true);
     all_known = all_known && unused.has_value();
@@ -277,14 +278,52 @@ std::string about_quarantine(const RoundReport& report) {
         });
     return closed ? "; if that lasts, `quorum-lock doctor` says what to do" : "";
   }
+  // Nodes that are down, or that no waiting mends, may leave too few afterwards as well.
+  if (report.nodes.size() < lost + report.quorum) return "";
   std::string wait = "; wait " + core::format_duration(*left);
   // If a node remembers a deployment, `bootstrap` quarantines that node too, and shortens nothing.
   if (!none_remembers) return wait;
+  // A node that was not asked may show that they have forgotten too much.
   if (!all_known)
-    return wait + "; `quorum-lock doctor` says whether `quorum-lock bootstrap` can shorten that";
+    return "; `quorum-lock doctor` says whether to wait, or to run `quorum-lock bootstrap`";
   return wait +
          ", or, if no lease can be left, open the deployment with `quorum-lock bootstrap`; on a "
          "developer's machine the restart guard can be off";
+}
+
+std::string who_forgot(const core::Outlook& outlook) {
+  const bool one = outlook.forgot == 1;
+  return std::to_string(outlook.forgot) + " of " + std::to_string(outlook.members) + " members " +
+         (one ? "has lost its data" : "have lost their data");
+}
+
+/// What helps: waiting, or something else.
+std::string what_helps(const RoundReport& report, const core::Outlook& outlook) {
+  switch (outlook.impasse) {
+    case core::Outlook::Impasse::other_max_ttl:
+      return "; waiting does not help: all clients of a deployment need one max TTL";
+    case core::Outlook::Impasse::forgotten:
+      return "; waiting does not help: " + who_forgot(outlook) +
+             ", and too few others can take them back. When no lock can be left, run "
+             "`quorum-lock bootstrap`";
+    case core::Outlook::Impasse::none:
+      break;
+  }
+  if (outlook.forgot == 0 || outlook.are_there) return about_quarantine(report);
+  return "; " + who_forgot(outlook) + ": the others take " + (outlook.forgot == 1 ? "it" : "them") +
+         " back when " + std::to_string(outlook.needed) + " answer that remember";
+}
+
+/// The client may not know the members that it misses.
+std::string about_list(const core::Outlook& outlook, std::size_t listed) {
+  if (outlook.unlisted.empty() || outlook.members <= listed) return "";
+  std::string text = "; your list of nodes is old: the deployment has " +
+                     std::to_string(outlook.members) + " members, and the list lacks ";
+  for (const std::string& url : outlook.unlisted) {
+    if (&url != &outlook.unlisted.front()) text += ", ";
+    text += redis::visible(url);
+  }
+  return text;
 }
 
 std::string quoted_name(std::string_view resource) {
@@ -311,7 +350,7 @@ std::string sentence(Errc code, std::string_view resource, const RoundReport& re
              " and the clock drift allowed for; raise the TTL";
     case Errc::excluded:
       return "too few voters for" + name + votes + ", " + std::to_string(report.quorum) +
-             " needed" + about_failures(report) + about_quarantine(report);
+             " needed" + about_failures(report);
     case Errc::not_holder:
       return "not the holder of" + name + votes;
     case Errc::cancelled:
@@ -394,6 +433,11 @@ RoundReport report_round(const core::Round& round, const Urls& urls, core::Durat
 Error explain(Errc code, std::string_view resource, RoundReport report, std::uint32_t permits) {
   std::string message = sentence(code, resource, report, permits);
   return Error{code, std::move(message), std::move(report)};
+}
+
+void add_outlook(Error& error, const core::Outlook& outlook) {
+  if (error.code == Errc::excluded) error.message += what_helps(error.round, outlook);
+  error.message += about_list(outlook, error.round.nodes.size());
 }
 
 Error explain_loss(std::string_view resource, RoundReport report) {

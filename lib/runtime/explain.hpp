@@ -9,6 +9,7 @@
 
 #include "core/claim/round.hpp"
 #include "core/engine/commands.hpp"
+#include "core/membership/enrolment.hpp"
 #include "core/time.hpp"
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"
@@ -34,6 +35,8 @@ using Urls = std::shared_ptr<const std::vector<std::string>>;
 /// permits of the semaphore, if the call was for one.
 [[nodiscard]] Error explain(Errc code, std::string_view resource, RoundReport report,
                             std::uint32_t permits = 0);
+/// Adds to an error about too few votes what helps, and what does not.
+void add_outlook(Error& error, const core::Outlook& outlook);
 /// Adds the holder's name to an error about a holder, from an inspection a moment later.
 void name_holder(Error& error, const Inspection& inspection);
 /// Explains what a client leaves on a node when it ends.

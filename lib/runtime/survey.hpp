@@ -20,7 +20,9 @@ namespace redlock::runtime {
 struct SurveyedNode {
   admin::NodeCheck seen{};               ///< everything but clock_offset, which needs all nodes
   std::string denied{};                  ///< the right that the node denies us, in its own words
+  std::string refuses_writes{};          ///< the error that answered a write; empty: none did
   std::string marker_text{};             ///< the stored marker; empty: none
+  std::string marker_problem{};          ///< why it cannot be read; empty: it can, or there is none
   std::optional<core::Marker> marker{};  ///< none: there is no marker of ours
   std::string quarantine_why{};          ///< the stored reason for the quarantine
   core::NodeMemory memory{};

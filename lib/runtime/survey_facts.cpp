@@ -35,6 +35,8 @@ enum Fact : std::size_t {
   delex,
   commands,
   most_clients,
+  written,
+  deleted,
 };
 
 constexpr std::size_t longest_field = 64;
@@ -118,11 +120,16 @@ void take_persistence(const std::vector<OwnedValue>& answers, admin::NodeCheck& 
 
 void take_errors(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   // No client needs the settings that the server refuses to show.
-  for (const std::size_t fact : {marker, quarantine}) {
+  for (const std::size_t fact : {marker, quarantine, written}) {
     const OwnedValue& answer = answers[fact];
     if (!answer.is_error()) continue;
-    if (answer.text.starts_with("LOADING")) node.seen.loading = true;
-    if (is_denial(answer.text) && node.denied.empty()) node.denied = answer.text;
+    const bool loading = answer.text.starts_with("LOADING");
+    if (loading) node.seen.loading = true;
+    const bool denied = is_denial(answer.text);
+    if (denied && node.denied.empty()) node.denied = answer.text;
+    if (loading || denied) continue;
+    if (fact == written) node.refuses_writes = answer.text;
+    if (fact == marker) node.marker_problem = answer.text;
   }
 }
 
@@ -188,6 +195,9 @@ redis::Questions fact_questions() {
   questions.add({"COMMAND", "GETKEYS", "DELEX", "key"});
   questions.add({"INFO", "commandstats"});
   questions.add({"CONFIG", "GET", "maxclients"});
+  // It expires if a user may not delete it.
+  questions.add({"SET", redis::keys::check, "doctor", "PX", "1000"});
+  questions.add({"DEL", redis::keys::check});
   return questions;
 }
 
@@ -211,7 +221,7 @@ void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
     return;
   }
   if (reply.type != Value::Type::bulk) {
-    seen.problem = reply.is_error() ? "INFO: " + reply.text : "INFO was not answered with a text";
+    seen.problem = reply.is_error() ? reply.text : "INFO was not answered with a text";
     return;
   }
   seen.reachable = true;
@@ -232,6 +242,7 @@ void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   if (answers[marker].type == Value::Type::bulk) {
     node.marker_text = answers[marker].text;
     node.marker = core::parse_marker(node.marker_text);
+    if (!node.marker) node.marker_problem = "it is no membership record";
   }
   seen.marked = node.marker && !node.marker->deployment.empty();
   seen.restarted =

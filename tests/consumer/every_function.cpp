@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <sstream>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -108,6 +109,13 @@ void names_and_values() {
   expect(to_string(Errc::held) == "held", "Errc");
   expect(!to_string(Vote::granted).empty(), "Vote");
   expect(to_string(NodeEvent::Level::warning) == "warning", "NodeEvent::Level");
+  expect(to_string(NodeEvent::Kind::up) == "up", "NodeEvent::Kind");
+  void (*volatile unknown)() = [] {};  // as far as the compiler knows, it may throw
+  void (*const called)() = unknown;
+  Callback<void()>{called}();
+  std::ostringstream out;
+  out << Errc::held << Vote::granted << Error{Errc::held, "!"};
+  expect(out.str() == "heldgranted!", "operator<<");
   expect(!to_string(admin::MemberReport::State::member).empty(), "MemberReport::State");
   expect(!to_string(admin::NodeCheck::Role::master).empty(), "NodeCheck::Role");
   expect(!to_string(admin::NodeCheck::Persistence::rdb).empty(), "NodeCheck::Persistence");
@@ -191,6 +199,9 @@ void blocking(Client& created) {
   const auto changed = [&](const Inspection&) { stop.request_stop(); };
   expect(client.watch("every/1", changed, stop.get_token()) == 1U, "watch");
   (void)must(must(client.acquire("every/1"), "acquire").release(), "Lease::release");
+  Lease reset = must(client.acquire("every/reset"), "acquire");
+  reset.reset();
+  expect(!reset.valid(), "Lease::reset");
   const std::string text =
       to_prometheus(must(client.metrics(), "metrics"), {{.name = "of", .value = "every"}});
   expect(text.find("redlock_") != std::string::npos, "to_prometheus");

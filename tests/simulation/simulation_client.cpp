@@ -492,7 +492,9 @@ void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, 
     progress_.gives_up(caller(index, at), now_);
     tell("client ", index, " fails to acquire: ", static_cast<int>(code));
     expect_it_left(index);
-    return plan_act(index, at, random_.below(scenario_.think));
+    // A call that no waiting helps is refused at once: who asks again pauses.
+    const True pause = code == Errc::excluded ? random_.between(5 * ms, 60 * ms) : 0;
+    return plan_act(index, at, pause + random_.below(scenario_.think));
   }
   if (slot->extend == number) {
     slot->extend = 0;

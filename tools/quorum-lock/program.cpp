@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -33,11 +33,12 @@ namespace redlock::cli {
 namespace {
 
 /// Opens missing standard streams: a descriptor of ours must not become the standard output of a
-/// command.
+/// command. What is written to a missing standard output still fails: somebody was to read it.
 bool open_standard_streams() {
   int fd = 0;
   do {
     fd = ::open("/dev/null", O_RDWR);
+    if (fd == STDOUT_FILENO && ::close(fd) == 0) fd = ::open("/dev/null", O_RDONLY);
   } while (fd >= 0 && fd <= STDERR_FILENO);
   return fd >= 0 && ::close(fd) == 0;
 }

@@ -100,6 +100,9 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
                                           ? std::string_view(call->resource)
                                           : keyspace_.name_of(outcome.in_the_way);
   Error error = runtime::explain(outcome.code, in_the_way, std::move(report), outcome.permits);
+  if (outcome.code == Errc::excluded || outcome.code == Errc::unavailable) {
+    runtime::add_outlook(error, driver_->engine().outlook());
+  }
   const bool extends = std::holds_alternative<RoundDone>(call->done);
   if (extends && outcome.code == Errc::limit_reached) {
     error.message = runtime::explain_spent_renewals(call->resource);

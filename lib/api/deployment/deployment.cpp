@@ -94,10 +94,20 @@ Result<Membership> change_members(const ClientOptions& options, const ChangeOpti
 
 Result<DeploymentCheck> check(const ClientOptions& options) {
   const ClientOptions own = api::adapted(options);
-  const auto configuration = runtime::configure(own);
-  if (!configuration) return configuration.error();
+  // Members that clients find although the options do not name them are asked too.
+  ClientOptions asked = own;
   try {
-    return api::judge(runtime::Survey(*configuration).check(), own);
+    while (true) {
+      const auto configuration = runtime::configure(asked);
+      if (!configuration) return configuration.error();
+      const auto nodes = runtime::Survey(*configuration).check();
+      const auto found = api::members_to_find(nodes, own);
+      const std::size_t before = asked.nodes.size();
+      for (const std::string& url : found) {
+        if (asked.nodes.size() < limits::nodes) asked.nodes.push_back(url);
+      }
+      if (asked.nodes.size() == before) return api::judge(nodes, own);
+    }
   } catch (const std::system_error& problem) {
     return no_descriptor(problem);
   }

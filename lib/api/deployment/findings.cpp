@@ -9,10 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "api/deployment/finding_kinds.hpp"
 #include "api/deployment/member_findings.hpp"
 #include "api/deployment/member_run.hpp"
 #include "core/claim/admission.hpp"
 #include "core/claim/fencing.hpp"
+#include "core/claim/quorum.hpp"
 
 namespace redlock::api {
 namespace {
@@ -37,6 +39,9 @@ class Findings {
   void judge_kind(const SurveyedNode& node);
   void judge_scripts(const SurveyedNode& node);
   void judge_settings(const SurveyedNode& node);
+  void judge_writes(const SurveyedNode& node);
+  void judge_memory(const SurveyedNode& node);
+  void judge_marker(const SurveyedNode& node);
   void judge_tracking(const SurveyedNode& node);
   void judge_commands(const SurveyedNode& node);
   void judge_clients(const SurveyedNode& node);
@@ -84,6 +89,12 @@ std::string server_text(const admin::NodeCheck& seen) {
   return known ? seen.server + ' ' + seen.server_version : "Redis " + seen.version;
 }
 
+/// With a full stop.
+std::string ended(std::string text) {
+  if (!text.ends_with('.')) text += '.';
+  return text;
+}
+
 void Findings::judge(const SurveyedNode& node) {
   judge_access(node);
   const bool answered = !node.seen.run_id.empty() || node.seen.loading;
@@ -104,30 +115,59 @@ void Findings::judge(const SurveyedNode& node) {
   judge_clock(node);
   // A replica reports its master's values, and a loading server reports none.
   if (node.seen.role == admin::NodeCheck::Role::replica || node.seen.loading) return;
+  // A cluster that is not complete refuses everything.
+  if (!node.seen.cluster) {
+    judge_writes(node);
+    judge_memory(node);
+    judge_marker(node);
+  }
   judge_fencing(node);
   judge_membership(node);
   judge_quarantine(node);
 }
 
+std::string how_to_reach(const admin::NodeCheck& seen) {
+  struct Row {
+    std::string_view problem;
+    const char* remedy;
+  };
+  constexpr Row rows[] = {
+      {"max number of clients",
+       "Find the program that opens so many connections (CLIENT LIST). Or CONFIG SET maxclients to "
+       "a higher number, in its configuration file as well."},
+      {"protected mode",
+       "Give the server a password (requirepass, or ACL SETUSER), and clients too. Or bind it to "
+       "an address that only they reach, with protected-mode no."},
+      {"BUSY ",
+       "A script on it does not end: SCRIPT KILL ends one that has written nothing. Find "
+       "out who runs it."},
+      {"cannot resolve host name",
+       "Check the host name in its URL, and that this machine's resolver knows it."},
+  };
+  for (const Row& row : rows) {
+    if (seen.problem.find(row.problem) != std::string::npos) return row.remedy;
+  }
+  return seen.url.starts_with("unix:")
+             ? "Check that the server runs, that path and database of its URL are right, and that "
+               "this user may open the socket."
+             : "Check that the server runs, that host, port and database of its URL are right, and "
+               "that no firewall is in between.";
+}
+
 void Findings::judge_access(const SurveyedNode& node) {
   if (!node.denied.empty()) {
     add(node, admin::Finding::Kind::auth,
-        "The server rejected our login or denied a required command: " + node.denied +
-            (node.denied.ends_with('.') ? "" : "."),
+        "The server rejected our login or denied a required command: " + ended(node.denied),
         "Clients with these credentials get no vote from it.",
         node.denied.starts_with("NOPERM")
             ? "Allow the user the commands that the server names, and the keys redlock:*, with ACL "
               "SETUSER; or use another user."
             : "Check the user and the password of this node: in its URL, or with --password-file.");
   } else if (!node.seen.reachable) {
-    add(node, admin::Finding::Kind::unreachable, "It cannot be asked: " + node.seen.problem + ".",
+    add(node, admin::Finding::Kind::unreachable, "It cannot be asked: " + ended(node.seen.problem),
         "It has no vote. Locks work as long as a majority of the nodes answers; every missing node "
         "reduces the failures you can tolerate.",
-        node.seen.url.starts_with("unix:")
-            ? "Check that the server runs, that path and database of its URL are right, and that "
-              "this user may open the socket."
-            : "Check that the server runs, that host, port and database of its URL are right, and "
-              "that no firewall is in between.");
+        how_to_reach(node.seen));
   }
 }
 
@@ -192,6 +232,53 @@ void Findings::judge_settings(const SurveyedNode& node) {
                                 : "Turn the restart guard on (--restart-guard), or set appendonly "
                                   "yes and appendfsync always.");
   }
+}
+
+void Findings::judge_writes(const SurveyedNode& node) {
+  if (node.refuses_writes.empty()) return;
+  struct Row {
+    std::string_view error;
+    const char* remedy;
+  };
+  constexpr Row rows[] = {
+      {"OOM",
+       "Find out what fills its memory, and raise maxmemory (CONFIG SET maxmemory, and the "
+       "same in its configuration file)."},
+      {"NOREPLICAS",
+       "CONFIG SET min-replicas-to-write 0, and the same in its configuration file: "
+       "no node needs replicas."},
+      {"MISCONF",
+       "It cannot save its data to disk: see its log. Mend that, or CONFIG SET "
+       "stop-writes-on-bgsave-error no."},
+  };
+  const auto* const row = std::find_if(std::begin(rows), std::end(rows), [&](const Row& each) {
+    return node.refuses_writes.starts_with(each.error);
+  });
+  add(node, admin::Finding::Kind::refuses_writes,
+      "It refuses every write: " + ended(node.refuses_writes),
+      "It gives no vote, and clients can neither renew nor release there.",
+      row == std::end(rows) ? "Mend what the server names." : row->remedy);
+}
+
+void Findings::judge_memory(const SurveyedNode& node) {
+  const std::uint64_t most = node.seen.max_memory.value_or(0);
+  const std::uint64_t used = node.seen.used_memory.value_or(0);
+  if (most == 0 || used <= most / 10 * 9 || !node.refuses_writes.empty()) return;
+  add(node, admin::Finding::Kind::short_memory,
+      "It uses " + std::to_string(used / ((most + 99) / 100)) + " % of its maxmemory.",
+      "When that is full, it refuses every write, and gives no vote.",
+      "Find out what fills its memory, or raise maxmemory (CONFIG SET maxmemory, and the same in "
+      "its configuration file).");
+}
+
+void Findings::judge_marker(const SurveyedNode& node) {
+  if (node.marker_problem.empty() || !options_.guards.restart) return;
+  add(node, admin::Finding::Kind::unreadable_marker,
+      "Its key redlock:node:marker cannot be read: " + ended(node.marker_problem),
+      "Clients do not know which deployment it belongs to, so it has no vote. Somebody has written "
+      "the key.",
+      "Find out who can write to this node. Then delete the key: the other members take the node "
+      "back, and it votes after a quarantine.");
 }
 
 void Findings::judge_tracking(const SurveyedNode& node) {
@@ -368,6 +455,57 @@ void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
 
 }  // namespace
 
+namespace {
+
+using core::ObservedNode;
+
+/// The deployment that clients count votes of, as Nodes::ballot does: that of most nodes.
+std::optional<core::Deployment> deployment_of_most(const std::vector<ObservedNode>& nodes) {
+  std::optional<core::Deployment> best;
+  for (core::Deployment& each : core::deployments_of(core::with_member_names(nodes))) {
+    if (!best || each.active.size() > best->active.size()) best = std::move(each);
+  }
+  return best && !best->active.empty() ? best : std::nullopt;
+}
+
+/// Drops what only follows from another finding about the same node: one finding for a cause.
+void drop_consequences(std::vector<admin::Finding>& findings) {
+  using Kind = admin::Finding::Kind;
+  const auto has = [&](const std::string& url, Kind kind) {
+    return std::any_of(findings.begin(), findings.end(), [&](const admin::Finding& other) {
+      return other.kind == kind && other.node == url;
+    });
+  };
+  const auto follows = [&](const admin::Finding& finding) {
+    const bool of_marker = finding.kind == Kind::quarantined || finding.kind == Kind::membership;
+    if (of_marker && has(finding.node, Kind::unreadable_marker)) return true;
+    // A node that forgot does not vote when its quarantine ends, but when it is taken back.
+    return finding.kind == Kind::quarantined && has(finding.node, Kind::membership);
+  };
+  std::vector<admin::Finding> kept;
+  for (const admin::Finding& finding : findings) {
+    if (!follows(finding)) kept.push_back(finding);
+  }
+  findings = std::move(kept);
+}
+
+/// Whether the node has a vote for new leases now.
+bool has_vote(const admin::NodeCheck& node, const ObservedNode& observed,
+              const std::optional<core::Deployment>& current,
+              const std::vector<admin::Finding>& findings) {
+  if (!node.reachable || node.run_id.empty()) return false;
+  const auto costs_it = [&](const admin::Finding& finding) {
+    return costs_vote_of(finding, node.url);
+  };
+  if (std::any_of(findings.begin(), findings.end(), costs_it)) return false;
+  // Without the restart guard, nodes that belong to no deployment vote together.
+  if (!current) return !observed.marker || observed.marker->deployment.empty();
+  const auto& active = current->active;
+  return std::find(active.begin(), active.end(), observed.name) != active.end();
+}
+
+}  // namespace
+
 admin::DeploymentCheck judge(std::vector<SurveyedNode> nodes, const ClientOptions& options) {
   compare_clocks(nodes);
   Findings findings(options, nodes);
@@ -382,44 +520,31 @@ admin::DeploymentCheck judge(std::vector<SurveyedNode> nodes, const ClientOption
   for (admin::Finding& finding : judge_members(observed, options)) {
     check.findings.push_back(std::move(finding));
   }
+  drop_consequences(check.findings);
   check.granted_in = when_granted(observed, options);
-  const admin::Membership membership = read_membership(core::with_member_names(observed));
+  const std::vector<ObservedNode> named = core::with_member_names(observed);
+  const admin::Membership membership = read_membership(named);
+  const auto current = deployment_of_most(observed);
+  const std::size_t listed = std::min(options.nodes.size(), nodes.size());
+  check.members = current ? current->members.size() : listed;
+  check.quorum = std::max(options.quorum.value_or(core::majority(listed)),
+                          current ? core::majority(check.members) : 0);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    nodes[i].seen.membership = membership.nodes[i].state;
-    nodes[i].seen.member = membership.nodes[i].member;
-    check.nodes.push_back(std::move(nodes[i].seen));
+    admin::NodeCheck& seen = nodes[i].seen;
+    seen.membership = membership.nodes[i].state;
+    seen.member = membership.nodes[i].member;
+    const bool lost = seen.membership == admin::MemberReport::State::blank ||
+                      seen.membership == admin::MemberReport::State::unmarked;
+    seen.forgot = lost && current && current->has_member(named[i].name);
+    seen.votes = has_vote(seen, named[i], current, check.findings);
+    check.nodes.push_back(std::move(seen));
   }
   return check;
 }
 
-bool forbids_opening(admin::Finding::Kind kind) noexcept {
-  switch (kind) {
-    case admin::Finding::Kind::unreachable:
-    case admin::Finding::Kind::auth:
-    case admin::Finding::Kind::duplicate:
-    case admin::Finding::Kind::replica:
-    case admin::Finding::Kind::cluster:
-    case admin::Finding::Kind::sentinel:
-    case admin::Finding::Kind::evicting:
-    case admin::Finding::Kind::loading:
-    case admin::Finding::Kind::old_version:
-    case admin::Finding::Kind::no_scripts:
-      return true;
-    case admin::Finding::Kind::not_durable:
-    case admin::Finding::Kind::clock:
-    case admin::Finding::Kind::fencing_floor:
-    case admin::Finding::Kind::replicas:
-    case admin::Finding::Kind::membership:
-    case admin::Finding::Kind::quarantined:
-    case admin::Finding::Kind::not_bootstrapped:
-    case admin::Finding::Kind::other_deployment:
-    case admin::Finding::Kind::stale_client:
-    case admin::Finding::Kind::tracking_table:
-    case admin::Finding::Kind::forgetting_commands:
-    case admin::Finding::Kind::client_limit:
-      return false;
-  }
-  return false;
+std::vector<std::string> members_to_find(const std::vector<SurveyedNode>& nodes,
+                                         const ClientOptions& options) {
+  return members_beside(observe(nodes, judge(nodes, options)));
 }
 
 }  // namespace redlock::api

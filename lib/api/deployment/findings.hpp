@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "redlock/deployment.hpp"
@@ -7,12 +8,13 @@
 
 namespace redlock::api {
 
-/// Compares and judges the answers of all nodes. Pure.
+/// Compares and judges the answers of all nodes: first those of the options, then others that
+/// clients find. Pure.
 [[nodiscard]] admin::DeploymentCheck judge(std::vector<runtime::SurveyedNode> nodes,
                                            const ClientOptions& options);
 
-/// Whether a node with this finding can be opened: a problem that
-/// neither a quarantine nor waiting resolves must be gone, because an opened node votes at once.
-[[nodiscard]] bool forbids_opening(admin::Finding::Kind kind) noexcept;
+/// The members that are to be asked as well: see members_beside.
+[[nodiscard]] std::vector<std::string> members_to_find(
+    const std::vector<runtime::SurveyedNode>& nodes, const ClientOptions& options);
 
 }  // namespace redlock::api

@@ -1,7 +1,9 @@
 #include "api/deployment/member_findings.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -92,44 +94,110 @@ admin::Finding replaced(const std::string& name) {
       "Make sure that " + name + " leads to the same server everywhere."};
 }
 
-admin::Finding differs(const std::string& name, const Marker& marker) {
-  return {
-      name, admin::Finding::Kind::other_deployment,
-      "Its marker names other members than those of most nodes of the same deployment: " +
-          list_of(marker.members) + ". Somebody has written it by hand.",
-      "Its votes count for nobody, and nobody connects to the members that only it names.",
-      "Find out who can write to this node. Then delete its key redlock:node:marker: the others "
-      "take it back, and it votes after a quarantine."};
+/// Nodes of one deployment whose markers name different members: nobody can know from outside which
+/// of them somebody has written.
+std::optional<admin::Finding> differing_lists(const std::vector<ObservedNode>& nodes) {
+  std::map<std::string, std::map<Names, Names>> lists;  // by deployment, the nodes with each list
+  for (const ObservedNode& node : nodes) {
+    const Marker* marker = core::fresh_marker(node);
+    if (marker == nullptr || marker->state != Marker::State::active) continue;
+    lists[marker->deployment][marker->members].push_back(node.name);
+  }
+  for (const auto& [id, by_list] : lists) {
+    if (by_list.size() < 2) continue;
+    Names concerned;
+    std::string what =
+        "Markers of one deployment name different members, so somebody has written "
+        "one of them by hand.";
+    for (const auto& [members, names] : by_list) {
+      concerned.insert(concerned.end(), names.begin(), names.end());
+      what += ' ' + list_of(names) + (names.size() == 1 ? " names " : " name ") + list_of(members) +
+              '.';
+    }
+    return admin::Finding{
+        list_of(concerned), admin::Finding::Kind::other_deployment, std::move(what),
+        "Only nodes whose markers most others share have a vote, and clients connect to members "
+        "that most of them name.",
+        "Find out who can write to these nodes. Where the list is wrong, delete the key "
+        "redlock:node:marker: the others take the node back, and it votes after a quarantine."};
+  }
+  return std::nullopt;
+}
+
+/// A member that has lost its data, and why the others do not take it back.
+admin::Finding forgotten(const std::string& name, const std::vector<ObservedNode>& nodes,
+                         const Deployment& deployment) {
+  Names forgot;
+  Names away;
+  for (const std::string& member : deployment.members) {
+    const ObservedNode* const node = core::find_node(nodes, member);
+    if (node == nullptr || !is_usable(*node)) {
+      away.push_back(member);
+    } else if (!deployment.is_carried_by(member)) {
+      forgot.push_back(member);
+    }
+  }
+  const std::size_t members = deployment.members.size();
+  const std::size_t needed = core::majority(members);
+  std::string what = "It has lost its data, as " + std::to_string(forgot.size()) + " of " +
+                     std::to_string(members) + " members have.";
+  if (forgot.size() == 1) what = "It has lost its data.";
+  if (members - forgot.size() < needed) {
+    return {name, admin::Finding::Kind::membership,
+            what + " Too few are left that remember which deployment it belongs to.",
+            "It has no vote, and no waiting gives it one.",
+            "When no lock can be left, because the clients have stopped or max TTL has passed: "
+            "quorum-lock bootstrap."};
+  }
+  const std::size_t missing = needed - std::min(needed, deployment.active.size());
+  return {name, admin::Finding::Kind::membership,
+          what + " The others take it back when " + std::to_string(needed) +
+              " of them are there that remember.",
+          "It has no vote until then, and for a quarantine afterwards.",
+          "Bring back " + std::to_string(missing) + " of: " + list_of(away) +
+              ". If they are lost as well, and no lock can be left: quorum-lock bootstrap."};
+}
+
+/// A node with a blank marker that no deployment takes back.
+admin::Finding blank(const ObservedNode& node, const std::vector<ObservedNode>& nodes,
+                     const std::optional<Deployment>& current,
+                     const std::optional<Deployment>& known) {
+  if (!current && known && known->has_member(node.name)) {
+    return forgotten(node.name, nodes, *known);
+  }
+  return {node.name, admin::Finding::Kind::membership,
+          known ? "It is blank, and not a member of the deployment of the others."
+                : "It is blank: it is new, or all nodes that answer have lost their data.",
+          "It has no vote until it is a member.",
+          known ? "Make it a member with quorum-lock members add or replace, or take it off the "
+                  "list."
+                : "Clients open the deployment as soon as all nodes answer: begin with those that "
+                  "do not. Or run quorum-lock bootstrap when no lock can be left."};
 }
 
 std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
                                         const std::optional<Deployment>& current,
+                                        const std::optional<Deployment>& known,
                                         bool restart_guard) {
   std::vector<admin::Finding> findings;
   for (const ObservedNode& node : nodes) {
     const Marker* marker = core::fresh_marker(node);
     const bool named = current && current->has_member(node.name);
-    if (named && !is_marked(node) && is_usable(node) && restart_guard) {
-      findings.push_back(not_met_since(node.name, "It is new or has lost its data"));
+    const bool unmarked = !is_marked(node) && is_usable(node) && restart_guard;
+    if (named && unmarked) {
+      findings.push_back(not_met_since(node.name, "It has lost its data"));
+    } else if (unmarked && known && known->has_member(node.name)) {
+      findings.push_back(forgotten(node.name, nodes, *known));
     }
     if (marker == nullptr || !is_usable(node)) continue;
-    if (marker->state == Marker::State::blank && !named) {
-      findings.push_back(
-          {node.name, admin::Finding::Kind::membership,
-           current ? "It is blank, and not a member of the deployment of the others."
-                   : "It is blank, and too few other nodes know which deployment it belongs to.",
-           "It has no vote until it is a member.",
-           current ? "Make it a member with quorum-lock members add or replace, or take it off the "
-                     "list."
-                   : "If all nodes have lost their data, clients open the deployment again as soon "
-                     "as all nodes answer. Otherwise stop all clients, wait until no lock is left, "
-                     "and run quorum-lock bootstrap."});
+    // If nobody remembers a deployment, the quarantine is a finding of its own.
+    const bool waits = !known && node.quarantine.count() > 0;
+    if (marker->state == Marker::State::blank && !named && !waits) {
+      findings.push_back(blank(node, nodes, current, known));
     }
-    if (current && marker->state == Marker::State::active && marker->deployment == current->id &&
-        !current->admits(*marker)) {
-      findings.push_back(marker->members == current->members ? replaced(node.name)
-                                                             : differs(node.name, *marker));
-    }
+    const bool of_it = current && marker->state == Marker::State::active &&
+                       marker->deployment == current->id && marker->members == current->members;
+    if (of_it && !current->admits(*marker)) findings.push_back(replaced(node.name));
     const bool removed =
         marker->state == Marker::State::active && current && marker->deployment != current->id;
     if (removed) {
@@ -188,13 +256,36 @@ std::vector<admin::Finding> judge_members(const std::vector<ObservedNode>& nodes
   const auto named = core::with_member_names(usable);
   if (const auto wish = core::change_under_way(named)) return {unfinished(usable, *wish)};
   const auto current = serving(usable);
-  std::vector<admin::Finding> findings = judge_nodes(usable, current, options.guards.restart);
   // If too few members are in the list, the list itself may be wrong.
   const auto alive = core::without_ended(core::deployments_of(named));
   const auto known = current ? current : alive.size() == 1 ? std::optional(alive[0]) : std::nullopt;
+  std::vector<admin::Finding> findings =
+      judge_nodes(usable, current, known, options.guards.restart);
+  if (auto differ = differing_lists(usable)) {
+    // Nobody knows which list is right.
+    findings.push_back(*std::move(differ));
+    return findings;
+  }
   if (!known) return findings;
-  if (auto stale = judge_list(nodes, *known)) findings.push_back(*std::move(stale));
+  const auto listed =
+      nodes.begin() + static_cast<std::ptrdiff_t>(std::min(options.nodes.size(), nodes.size()));
+  if (auto stale = judge_list({nodes.begin(), listed}, *known)) {
+    findings.push_back(*std::move(stale));
+  }
   return findings;
+}
+
+std::vector<std::string> members_beside(const std::vector<ObservedNode>& nodes) {
+  std::vector<ObservedNode> usable;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(usable), is_usable);
+  const auto current = serving(usable);
+  if (!current) return {};
+  Names beside = current->members;
+  for (const ObservedNode& node : nodes) {
+    const std::string name = member_name(node, *current);
+    beside.erase(std::remove(beside.begin(), beside.end(), name), beside.end());
+  }
+  return beside;
 }
 
 std::optional<std::chrono::nanoseconds> when_granted(const std::vector<ObservedNode>& nodes,

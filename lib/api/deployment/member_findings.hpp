@@ -10,6 +10,10 @@
 
 namespace redlock::api {
 
+/// Members that clients with these options find, because a quorum of the members names them, and
+/// that were not asked.
+[[nodiscard]] std::vector<std::string> members_beside(const std::vector<core::ObservedNode>& nodes);
+
 /// A node that is quarantined as soon as a client meets it, because of the event.
 [[nodiscard]] admin::Finding not_met_since(const std::string& node, const std::string& event);
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "api/deployment/finding_kinds.hpp"
 #include "api/deployment/findings.hpp"
 #include "core/claim/admission.hpp"
 #include "runtime/kernel_randomness.hpp"
@@ -53,7 +54,7 @@ std::string problem_of(const std::string& url, const admin::DeploymentCheck& jud
   std::string text;
   for (const admin::Finding& finding : judged.findings) {
     const bool about_it = (", " + finding.node + ", ").find(", " + url + ", ") != std::string::npos;
-    if (!about_it || !forbids_opening(finding.kind)) continue;
+    if (!about_it || !kind_of(finding.kind).forbids_opening) continue;
     text += (text.empty() ? "" : "; ") + as_clause(finding.what);
   }
   return text;

@@ -91,6 +91,8 @@ Result<RoundReport> Lease::release() {
       *core, [&](api::RoundDone done) { core->release(cell, std::move(done)); });
 }
 
+void Lease::reset() noexcept { *this = Lease(); }
+
 DetachedLease Lease::detach() {
   if (!cell_ || cell_->core().forked()) return {};
   DetachedLease detached;

@@ -23,54 +23,28 @@ std::string_view to_string(NodeEvent::Level level) noexcept {
   return "unknown";
 }
 
-std::string_view to_string(Vote vote) noexcept {
-  switch (vote) {
-    case Vote::pending:
-      return "pending";
-    case Vote::granted:
-      return "granted";
-    case Vote::refused:
-      return "refused";
-    case Vote::timeout:
-      return "timeout";
-    case Vote::unreachable:
-      return "unreachable";
-    case Vote::error:
-      return "error";
-    case Vote::excluded:
+std::string_view to_string(NodeEvent::Kind kind) noexcept {
+  switch (kind) {
+    case NodeEvent::Kind::up:
+      return "up";
+    case NodeEvent::Kind::down:
+      return "down";
+    case NodeEvent::Kind::protocol:
+      return "protocol";
+    case NodeEvent::Kind::excluded:
       return "excluded";
+    case NodeEvent::Kind::undelivered:
+      return "undelivered";
+    case NodeEvent::Kind::learned:
+      return "learned";
+    case NodeEvent::Kind::paused:
+      return "paused";
+    case NodeEvent::Kind::warning:
+      return "warning";
+    case NodeEvent::Kind::counters_reset:
+      return "counters-reset";
   }
-  return "unknown";
-}
-
-std::string_view to_string(Errc code) noexcept {
-  switch (code) {
-    case Errc::held:
-      return "held";
-    case Errc::split:
-      return "split";
-    case Errc::unavailable:
-      return "unavailable";
-    case Errc::expired:
-      return "expired";
-    case Errc::excluded:
-      return "excluded";
-    case Errc::not_holder:
-      return "not_holder";
-    case Errc::cancelled:
-      return "cancelled";
-    case Errc::closed:
-      return "closed";
-    case Errc::forked:
-      return "forked";
-    case Errc::would_block:
-      return "would_block";
-    case Errc::invalid_argument:
-      return "invalid_argument";
-    case Errc::limit_reached:
-      return "limit_reached";
-  }
-  return "unknown";
+  return "";
 }
 
 namespace {
@@ -245,56 +219,6 @@ std::string_view to_string(NodeCheck::Persistence persistence) noexcept {
       return "aof everysec";
     case NodeCheck::Persistence::aof_always:
       return "aof always";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(Finding::Kind kind) noexcept {
-  switch (kind) {
-    case Finding::Kind::unreachable:
-      return "unreachable";
-    case Finding::Kind::auth:
-      return "auth";
-    case Finding::Kind::duplicate:
-      return "duplicate";
-    case Finding::Kind::replica:
-      return "replica";
-    case Finding::Kind::cluster:
-      return "cluster";
-    case Finding::Kind::sentinel:
-      return "sentinel";
-    case Finding::Kind::evicting:
-      return "evicting";
-    case Finding::Kind::loading:
-      return "loading";
-    case Finding::Kind::old_version:
-      return "version";
-    case Finding::Kind::not_durable:
-      return "not-durable";
-    case Finding::Kind::clock:
-      return "clock";
-    case Finding::Kind::fencing_floor:
-      return "fencing-floor";
-    case Finding::Kind::replicas:
-      return "replicas";
-    case Finding::Kind::membership:
-      return "membership";
-    case Finding::Kind::quarantined:
-      return "quarantined";
-    case Finding::Kind::not_bootstrapped:
-      return "not-bootstrapped";
-    case Finding::Kind::other_deployment:
-      return "other-deployment";
-    case Finding::Kind::stale_client:
-      return "stale-client";
-    case Finding::Kind::tracking_table:
-      return "tracking-table";
-    case Finding::Kind::no_scripts:
-      return "no-scripts";
-    case Finding::Kind::forgetting_commands:
-      return "forgetting-commands";
-    case Finding::Kind::client_limit:
-      return "client-limit";
   }
   return "unknown";
 }

@@ -176,8 +176,10 @@ void write_leases(Text& text, const Metrics& metrics) {
   text.describe("redlock_lease_hold_seconds", "histogram",
                 "From the grant of a lease until it was released, detached or lost.");
   text.histogram({}, metrics.holds, of_leases);
-  text.describe("redlock_quorum", "gauge", "Votes that a lease needs.");
+  text.describe("redlock_quorum", "gauge", "Votes that a lease needs now.");
   text.sample({}, metrics.quorum);
+  text.describe("redlock_members", "gauge", "Members of the deployment.");
+  text.sample({}, metrics.members);
 }
 
 /// One metric of all nodes: samples of a metric belong together.

@@ -58,8 +58,10 @@ struct Acquisition {
   /// The wall clock minus the boot clock, for the fencing token; none: no token is requested.
   std::optional<Duration> fencing;
 
-  Instant began{};                     ///< when the call began
-  std::optional<Instant> give_up;      ///< when to give up; none: after one attempt
+  Instant began{};                 ///< when the call began
+  std::optional<Instant> give_up;  ///< when to give up; none: after one attempt
+  /// Since when too few nodes are left that remember; none: that is not so.
+  std::optional<Instant> hopeless_since{};
   std::optional<Instant> first_round;  ///< when the first attempt began; none: none has begun
   unsigned attempts = 0;               ///< attempts that have begun
   unsigned failed_attempts = 0;        ///< attempts lost since the last notification

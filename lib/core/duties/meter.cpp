@@ -34,6 +34,9 @@ void Meter::count_other_vote(const Claim& claim, const Answer& answer, Vote fail
   const bool came = answer.reply != Reply::failed;
   if (came) {
     answered(answer.node, vote);
+    Node& counted = counted_[answer.node];
+    if (vote == Vote::error)
+      counted.refusal = {counted.round_trips.count(), std::string(answer.text)};
   } else {
     did_not_answer(answer.node, vote);
   }
@@ -57,6 +60,14 @@ NodeMetrics Meter::report(NodeIndex node, Instant now) const {
   metrics.node = settings_.nodes[node];
   metrics.up = link.up();
   metrics.may_vote = nodes_.voters_of(nodes_.ballot()).has(node);
+  metrics.problem = nodes_.why_no_vote(node);
+  // An error is of interest until the node has answered the next request.
+  const bool refused =
+      !counted.refusal.why.empty() && counted.refusal.at == counted.round_trips.count();
+  if (metrics.problem.empty() && refused) {
+    metrics.may_vote = false;
+    metrics.problem = counted.refusal.why;
+  }
   metrics.reconnects = std::max<std::uint64_t>(counted.connections, 1) - 1;
   metrics.round_trips = counted.round_trips;
   metrics.votes = {counted.granted(),        votes(Vote::refused), votes(Vote::timeout),
@@ -91,7 +102,9 @@ Metrics Meter::report(Instant now) const {
   metrics.fenced_in_one_round = fenced_in_one_round_;
   metrics.fenced_in_more_rounds = fenced_in_more_rounds_;
   metrics.acquires_waiting = waiting_;
-  metrics.quorum = settings_.quorum;
+  const Nodes::Ballot& ballot = nodes_.ballot();
+  metrics.quorum = ballot.quorum;
+  metrics.members = ballot.size > 0 ? ballot.size : settings_.nodes.size();
   nodes_.all().each([&](NodeIndex node) { metrics.nodes.push_back(report(node, now)); });
   return metrics;
 }

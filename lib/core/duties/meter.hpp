@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "core/claim/acquisition.hpp"
 #include "core/claim/claim.hpp"
@@ -99,6 +100,11 @@ class Meter {
     std::array<std::uint64_t, static_cast<std::size_t>(Vote::excluded) + 1> votes{};
     std::uint64_t connections = 0;
     std::uint64_t fencing_raises = 0;
+    struct Refusal {
+      std::uint64_t at = 0;  ///< the number of requests that the node had answered by then
+      std::string why{};
+    };
+    Refusal refusal{};  ///< the last answer that was an error
   };
 
   void count_other_vote(const Claim& claim, const Answer& answer, Vote failure);

@@ -68,8 +68,10 @@ class Engine {
   /// The claim; null: the id is stale.
   [[nodiscard]] const Claim* claim(ClaimId id) const { return claims_.find(id); }
   [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
-  /// Why a node that is up has no vote for new leases; empty if it has one.
+  /// Why a node that is up has no vote for new leases.
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
+  /// What can be expected while there is no quorum.
+  [[nodiscard]] Outlook outlook() const { return nodes_.outlook(); }
   /// Nodes that were sent a request for a vote since the last TurnEnd.
   [[nodiscard]] NodeSet unproven() const noexcept { return proof_.unproven(); }
   /// The channel on which nodes notify us; empty before the first Subscribe.
@@ -201,6 +203,8 @@ class Engine {
   [[nodiscard]] static Verb verb_for(const Acquisition& acquisition);
   void lose_attempt(Claim& claim, Errc why);
   void pause_or_fail(Acquisition& acquisition);
+  /// Whether waiting cannot help.
+  [[nodiscard]] bool is_hopeless(Acquisition& acquisition) const;
   void plan_next_try(Acquisition& acquisition, Instant at_latest = Instant::max());
   void set_wake_up(Acquisition& acquisition);
   void finish(Acquisition& acquisition, Errc code);

@@ -21,6 +21,9 @@ Token new_token(std::string_view client_id, Randomness& random) {
   return token ? *token : drawn;
 }
 
+/// Longer than until every marker was read once more.
+constexpr Duration until_markers_are_read = std::chrono::seconds(2);
+
 Token named(const Token& token, std::string_view name) {
   return Token::parse(token.str() + ':' + std::string(name)).value_or(token);
 }
@@ -53,6 +56,7 @@ void Engine::on(const Acquire& event) {
   acquisition.began = now_;
   acquisition.is_waiting = acquisition.reconnected = false;
   acquisition.give_up.reset();
+  acquisition.hopeless_since.reset();
   if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
   acquisition.attempts = acquisition.failed_attempts = 0;
   acquisition.claim = {};
@@ -314,7 +318,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
     acquisition.reconnected = true;
     return try_again(acquisition);
   }
-  if (!acquisition.give_up || now_ >= *acquisition.give_up) {
+  if (!acquisition.give_up || now_ >= *acquisition.give_up || is_hopeless(acquisition)) {
     return finish(acquisition, acquisition.refusal.why);
   }
   acquisitions_.enter(acquisition, Acquisition::State::backing_off);
@@ -324,6 +328,23 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
     queue_watch_.joined(acquisition.terms.resource_at(acquisition.waiting.blocked_by));
   }
   plan_next_try(acquisition);
+}
+
+bool Engine::is_hopeless(Acquisition& acquisition) const {
+  if (acquisition.refusal.why != Errc::excluded) return false;
+  switch (nodes_.outlook().impasse) {
+    case Outlook::Impasse::none:
+      acquisition.hopeless_since.reset();
+      return false;
+    case Outlook::Impasse::other_max_ttl:
+      return true;
+    case Outlook::Impasse::forgotten:
+      break;
+  }
+  // Another client may have taken a node back since its marker was read. Without a quorum, all
+  // markers are read again each second.
+  if (!acquisition.hopeless_since) acquisition.hopeless_since = now_;
+  return now_ >= later(*acquisition.hopeless_since, until_markers_are_read);
 }
 
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {

@@ -141,4 +141,24 @@ class Enrolment {
 [[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes,
                                                        std::size_t quorum);
 
+/// What a client without a quorum can expect.
+struct Outlook {
+  /// Why no waiting gives the client a quorum: somebody has to change something.
+  enum class Impasse : std::uint8_t {
+    none,
+    other_max_ttl,  ///< too few nodes are left that have not met clients with another max TTL
+    forgotten,      ///< too few members are left that have not lost their data
+  };
+  Impasse impasse = Impasse::none;
+  std::size_t members = 0;  ///< number of members of the deployment that most nodes carry; 0: none
+  std::size_t forgot = 0;   ///< those that answer, and have lost their data
+  std::size_t needed = 0;   ///< how many have to remember, so that they take the others back
+  bool are_there = false;   ///< so many answer
+  std::vector<std::string> unlisted{};  ///< those that are not in the view
+};
+
+/// `quorum`: what the client needs. `others`: the nodes that have met clients with another max TTL.
+[[nodiscard]] Outlook outlook_of(std::span<const NodeView> nodes, std::size_t quorum,
+                                 NodeSet others);
+
 }  // namespace redlock::core

@@ -208,23 +208,66 @@ Enrolment::Step Enrolment::raise_members(std::span<const NodeView> nodes, Random
   return Nothing{};
 }
 
+namespace {
+
+/// The members that are not in the view.
+std::vector<std::string> members_beside(std::span<const NodeView> nodes, const Marker& deployment) {
+  std::vector<std::string> unknown;
+  for (const std::string& member : deployment.members) {
+    const bool known = std::any_of(nodes.begin(), nodes.end(), [&](const NodeView& other) {
+      return other.name == member || other.known_as == member ||
+             (carries(other, deployment) && other.marker->self == member);
+    });
+    if (!known) unknown.push_back(member);
+  }
+  return unknown;
+}
+
+/// The deployment that most nodes carry; null: none carries one.
+const Marker* deployment_of_most(std::span<const NodeView> nodes) {
+  const Marker* found = nullptr;
+  std::size_t most = 0;
+  for (const NodeView& node : nodes) {
+    if (!is_in(node, Marker::State::active)) continue;
+    const std::size_t count = carriers(nodes, *node.marker).size();
+    if (count <= most) continue;
+    found = node.marker;
+    most = count;
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<std::string> unknown_members(std::span<const NodeView> nodes, std::size_t quorum) {
   for (const NodeView& node : nodes) {
     if (!is_in(node, Marker::State::active)) continue;
-    const Marker& deployment = *node.marker;
-    const std::size_t needed = std::max(quorum, majority(deployment.members.size()));
-    if (carriers(nodes, deployment).size() < needed) continue;
-    std::vector<std::string> unknown;
-    for (const std::string& member : deployment.members) {
-      const bool known = std::any_of(nodes.begin(), nodes.end(), [&](const NodeView& other) {
-        return other.name == member || other.known_as == member ||
-               (carries(other, deployment) && other.marker->self == member);
-      });
-      if (!known) unknown.push_back(member);
-    }
-    return unknown;
+    const std::size_t needed = std::max(quorum, majority(node.marker->members.size()));
+    if (carriers(nodes, *node.marker).size() >= needed) return members_beside(nodes, *node.marker);
   }
   return {};
+}
+
+Outlook outlook_of(std::span<const NodeView> nodes, std::size_t quorum, NodeSet others) {
+  Outlook outlook;
+  if (const Marker* const deployment = deployment_of_most(nodes)) {
+    outlook.members = deployment->members.size();
+    outlook.unlisted = members_beside(nodes, *deployment);
+    outlook.forgot =
+        nodes_where(nodes, [&](const NodeView& node) {
+          return is_in(node, Marker::State::blank) && !name_in(*deployment, node, nodes).empty();
+        }).size();
+    const std::size_t proof = proof_of(*deployment);
+    outlook.needed = proof;
+    outlook.are_there = admitted_to(nodes, *deployment).size() >= proof;
+    // Even if all others come back, too few take part in taking back those that forgot.
+    if (outlook.members - outlook.forgot < proof) outlook.impasse = Outlook::Impasse::forgotten;
+  }
+  const NodeSet all = nodes_where(nodes, [](const NodeView& node) { return !node.alias; });
+  if (!others.empty() && (all - others).size() < quorum) {
+    outlook.impasse = Outlook::Impasse::other_max_ttl;
+  }
+  return outlook;
 }
 
 }  // namespace redlock::core

@@ -174,6 +174,20 @@ std::string Nodes::exclusion(NodeIndex node) const {
   return "it joined its deployment while it was asked";
 }
 
+std::string Nodes::why_no_vote(NodeIndex node) const {
+  const Link& link = links_[node];
+  if (!link.up()) return std::string(link.fresh() ? not_connected_yet : link.failure().why);
+  // Nothing is wrong with a node whose clock is only not compared yet.
+  const bool could_vote =
+      may_vote_but_for_clock(node) && !link.clock_far() && why_not_counted(node).empty();
+  if (could_vote) return {};
+  // If its marker denies it a vote too, the end of a quarantine does not give it one.
+  return link.up() && link.ineligible().empty() && !link.duplicate_of() &&
+                 !link.vote_denied().empty()
+             ? link.vote_denied()
+             : exclusion(node);
+}
+
 void Nodes::record_absent(Round& round, NodeIndex node, Duration interval) const {
   const Link& link = links_[node];
   if (link.state() == Link::State::down) {
@@ -237,7 +251,8 @@ Nodes::Ballot Nodes::count_ballot() const {
   ballot.quorum = settings_.quorum;
   if (best == nullptr) return ballot;
   ballot.deployment = best->deployment();
-  ballot.quorum = std::max(ballot.quorum, majority(best->marker()->members.size()));
+  ballot.size = best->marker()->members.size();
+  ballot.quorum = std::max(ballot.quorum, majority(ballot.size));
   return ballot;
 }
 
@@ -295,6 +310,12 @@ std::string Nodes::why_closed(const Marker& marker) const {
          format_duration(settings_.max_ttl) + ", and clients that disagree open none";
 }
 
+bool Nodes::fits(const Marker& marker) const {
+  if (settings_.restart_guard) return marker.max_ttl == settings_.max_ttl;
+  // Even without the guard, no lease may last longer than nodes that forgot are kept from voting.
+  return marker.state != Marker::State::active || settings_.max_ttl <= marker.max_ttl;
+}
+
 bool Nodes::may_mark(NodeIndex node) const {
   std::size_t there = 1;
   std::size_t alike = 0;
@@ -321,21 +342,16 @@ void Nodes::judge_marker(NodeIndex node) {
     case Marker::State::blank:
       // Without the guard, a node that belongs to no deployment votes like any other.
       if (!settings_.restart_guard) return;
-      return link.deny_vote(marker->max_ttl == settings_.max_ttl ? std::string(no_deployment)
-                                                                 : why_closed(*marker));
+      return link.deny_vote(fits(*marker) ? std::string(no_deployment) : why_closed(*marker));
     case Marker::State::opening:
-      return link.deny_vote(marker->max_ttl == settings_.max_ttl
-                                ? std::string("its deployment is being opened")
-                                : why_closed(*marker));
+      return link.deny_vote(fits(*marker) ? std::string("its deployment is being opened")
+                                          : why_closed(*marker));
     case Marker::State::joining:
       return link.deny_vote("it is joining a deployment");
     case Marker::State::active:
       break;
   }
-  // Even without the guard, no lease may last longer than nodes that forgot are kept from voting.
-  const bool fits = settings_.restart_guard ? marker->max_ttl == settings_.max_ttl
-                                            : settings_.max_ttl <= marker->max_ttl;
-  if (fits) return;
+  if (fits(*marker)) return;
   link.declare_ineligible("it belongs to a deployment with a max TTL of " +
                           format_duration(marker->max_ttl) + "; this client has " +
                           format_duration(settings_.max_ttl));
@@ -354,6 +370,14 @@ std::vector<NodeView> Nodes::views() const {
     if (link.duplicate_of()) views[*link.duplicate_of()].also_named.push_back(view.name);
   }
   return views;
+}
+
+Outlook Nodes::outlook() const {
+  const NodeSet others = where([&](NodeIndex node) {
+    const Link& link = links_[node];
+    return link.up() && link.marker() && !fits(*link.marker());
+  });
+  return outlook_of(views(), ballot().quorum, others);
 }
 
 // --- duplicates ----------------------------------------------------------------------------------

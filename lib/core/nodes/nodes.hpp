@@ -92,8 +92,11 @@ class Nodes {
   /// The nodes of this set that have forgotten nothing for `interval`: they know a lease that was
   /// granted within it. An interval can be longer than a quarantine.
   [[nodiscard]] NodeSet remembering(NodeSet nodes, Duration interval) const;
-  /// Why a node that is up has no vote for new leases; empty: it has one.
+  /// Why a node that is up has no vote for new leases.
   [[nodiscard]] std::string exclusion(NodeIndex node) const;
+  /// Why the node has no vote for new leases, whether it is up or down; empty: nothing is wrong
+  /// with it.
+  [[nodiscard]] std::string why_no_vote(NodeIndex node) const;
   /// The vote of a node that is not asked: down, or excluded. `interval`: how long the requested
   /// lease keeps everybody else out.
   void record_absent(Round& round, NodeIndex node, Duration interval) const;
@@ -103,6 +106,7 @@ class Nodes {
   struct Ballot {
     std::string_view deployment{};
     std::size_t quorum = 0;
+    std::size_t size = 0;        ///< number of its members; 0: it is not known
     NodeSet members{};           ///< the nodes that belong to it
     std::uint64_t found_at = 0;  ///< the count of VoteVersion to which that is true
   };
@@ -129,6 +133,8 @@ class Nodes {
   /// The marker of a node that came up decides whether it may vote.
   void judge_marker(NodeIndex node);
   [[nodiscard]] std::vector<NodeView> views() const;
+  /// What can be expected while there is no quorum.
+  [[nodiscard]] Outlook outlook() const;
 
   // --- duplicates -------------------------------------------------------------------------------
   /// Whether another address already names the same server. That one keeps the vote.
@@ -158,6 +164,8 @@ class Nodes {
  private:
   /// Why a node that was marked by a client with another max TTL has no deployment.
   [[nodiscard]] std::string why_closed(const Marker& marker) const;
+  /// Whether the marker's max TTL allows this client's leases.
+  [[nodiscard]] bool fits(const Marker& marker) const;
   /// How much longer the node must remember to know every lease of `interval`; zero: it knows.
   [[nodiscard]] Duration remembers_in(NodeIndex node, Duration interval) const;
   template <typename Which>

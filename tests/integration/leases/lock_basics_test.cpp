@@ -54,6 +54,17 @@ TEST_P(LockOverNodes, AGrantedLeaseIsOnAQuorumAtOnceAndSoonOnAll) {
   }
 }
 
+TEST_P(LockOverNodes, ALeaseThatIsResetIsReleasedWithoutAnAnswer) {
+  Client client = LockOverNodes::client();
+  const auto resource = fresh_resource();
+  auto lease = client.try_acquire(resource, {.ttl = seconds(20)});
+  ASSERT_TRUE(succeeded(lease));
+  lease->reset();
+  EXPECT_FALSE(lease->valid());
+  EXPECT_TRUE(lease->token().view().empty());
+  EXPECT_TRUE(soon_gone(resource));
+}
+
 TEST_P(LockOverNodes, ARefusalTellsWhoHoldsItAndForHowLong) {
   if (!shared_nodes(GetParam())[0].is_since(7))
     GTEST_SKIP() << "a refusal names no holder: row redis-7.0";

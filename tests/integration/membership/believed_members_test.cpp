@@ -90,7 +90,7 @@ TEST_F(BelievedMembers, OneEditedMarkerLeadsNobodyAnywhereAndClosesNothing) {
   EXPECT_TRUE(std::any_of(checked->findings.begin(), checked->findings.end(),
                           [&](const admin::Finding& finding) {
                             return finding.node.find(initial_[0]) != std::string::npos &&
-                                   finding.what.find("names other members") != std::string::npos;
+                                   finding.what.find("name different members") != std::string::npos;
                           }));
   EXPECT_TRUE(succeeded(admin::members(options_of(initial_))));
   EXPECT_EQ(elsewhere.connections_accepted(), 0U);

@@ -112,5 +112,12 @@ static_assert(std::is_copy_constructible_v<AcquireOptions>);
 static_assert(std::is_copy_assignable_v<AcquireOptions>);
 static_assert(!std::is_copy_constructible_v<Callback<void(int)>>);
 
+TEST(CallbackDeathTest, SaysWhatItHasThrown) {
+  Callback<void()> small([] { throw std::runtime_error("disk full"); });
+  EXPECT_DEATH(small(), "redlock: a callback has thrown an exception: disk full");
+  const SharedCallback<void(int)> shared([](int number) { throw number; });
+  EXPECT_DEATH(shared(1), "redlock: a callback has thrown an exception: which is no std::excep");
+}
+
 }  // namespace
 }  // namespace redlock

@@ -36,6 +36,12 @@ TEST(ErrorCodes, AreThoseOfACategoryOfTheirOwn) {
   EXPECT_EQ(error_category().message(99), "unknown");
 }
 
+TEST(ErrorCodes, AreWrittenAsPeopleReadThem) {
+  std::ostringstream out;
+  out << busy() << ", " << Errc::held << ", " << Vote::refused;
+  EXPECT_EQ(out.str(), "held on 'r', held, refused");
+}
+
 TEST(ErrorCodes, CompareWithTheConditionsOfTheStandard) {
   EXPECT_EQ(make_error_code(Errc::held), std::errc::device_or_resource_busy);
   EXPECT_EQ(make_error_code(Errc::split), std::errc::device_or_resource_busy);

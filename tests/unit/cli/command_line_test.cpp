@@ -132,8 +132,10 @@ TEST(CliCommandLine, AnUnknownOptionIsRefusedWhereItStands) {
             "-x: not an option of run: leave it out: a lock is exclusive without --shared");
   EXPECT_EQ(refusal_of({"acquire", "r", "--frobnicate"}),
             "--frobnicate: not an option of acquire; see quorum-lock help acquire");
+  EXPECT_EQ(refusal_of({"acquire", "r", "--secret=s3cret"}),
+            "--secret: not an option of acquire; see quorum-lock help acquire");
   EXPECT_EQ(refusal_of({"--json", "--tiemout=1s", "acquire", "r"}),
-            "--tiemout=1s: not a global option; the options of a verb follow it; did you mean "
+            "--tiemout: not a global option; the options of a verb follow it; did you mean "
             "--timeout?");
   EXPECT_EQ(refusal_of({"run", "r", "grep", "-e", "x", "--", "file"}),
             "-e: not an option of run: a COMMAND that has a -- needs another one before it; see "

@@ -147,6 +147,19 @@ TEST(CliSupervision, AProcessThatSleptThroughTheEndKillsAtOnce) {
   EXPECT_EQ(scene->look(start + 11s, {start + 10s, State::over}), Order::kill);
 }
 
+TEST(CliSupervision, AProcessThatWasStoppedBlamesNobodyElse) {
+  Scene scene;
+  EXPECT_EQ(scene.look_until(start + 3s), Order::none);
+  EXPECT_EQ(scene->ending().stopped, 0s);
+  EXPECT_EQ(scene->look(start + 16s, {start + 10s, State::over}), Order::kill);
+  EXPECT_GT(scene->ending().stopped, 12s);
+  Scene renewed;
+  EXPECT_EQ(renewed->look(start + 5s, {start + 10s, State::live}), Order::none);
+  EXPECT_GT(renewed->ending().stopped, 4s);
+  EXPECT_EQ(renewed->look(start + 6s, {start + 20s, State::live}), Order::none);
+  EXPECT_EQ(renewed->ending().stopped, 0s) << "it was renewed since";
+}
+
 TEST(CliSupervision, AfterALossItWaitsUntilNothingIsLeft) {
   Scene scene;
   EXPECT_EQ(scene.look_until(start + 1h), Order::terminate);

@@ -58,25 +58,51 @@ TEST(Obstacle, IsTheDelayOfALockThatWasBroken) {
   EXPECT_EQ(people_text(inspection), "") << "the operator is no holder";
 }
 
-TEST(Obstacle, IsAQuarantineThatLeavesTooFewVoters) {
-  Inspection inspection = free_on_three_nodes();
-  inspection.nodes[0].quarantine = seconds(9);
-  EXPECT_FALSE(find_obstacle(inspection)) << "two are enough";
-  inspection.nodes[1].quarantine = seconds(7);
-  const auto obstacle = find_obstacle(inspection);
+Metrics three_voters() {
+  Metrics metrics;
+  metrics.quorum = 2;
+  metrics.members = 3;
+  metrics.nodes.resize(3);
+  for (NodeMetrics& node : metrics.nodes) node.up = true;
+  return metrics;
+}
+
+TEST(MissingVotes, AreOfNodesInQuarantine) {
+  Metrics metrics = three_voters();
+  metrics.nodes[0].quarantine = seconds(9);
+  metrics.nodes[0].problem = "quarantined for 9 s more: it restarted";
+  EXPECT_FALSE(find_missing_votes(metrics)) << "two are enough";
+  metrics.nodes[1].quarantine = seconds(7);
+  metrics.nodes[1].problem = "quarantined for 7 s more: it restarted";
+  const auto obstacle = find_missing_votes(metrics);
   ASSERT_TRUE(obstacle);
   EXPECT_EQ(obstacle->what, "2 of 3 nodes are in quarantine");
   EXPECT_EQ(obstacle->left, seconds(9));
 }
 
-TEST(Obstacle, IsAnOutageWhereTooFewNodesAnswer) {
-  Inspection inspection = free_on_three_nodes();
-  inspection.nodes[0].error = "Connection refused";
-  EXPECT_FALSE(find_obstacle(inspection)) << "two are enough";
-  inspection.nodes[2].error = "Connection refused";
-  const auto obstacle = find_obstacle(inspection);
+TEST(MissingVotes, AreOfNodesThatAreDown) {
+  Metrics metrics = three_voters();
+  metrics.nodes[0].up = false;
+  EXPECT_FALSE(find_missing_votes(metrics)) << "two are enough";
+  metrics.nodes[2].up = false;
+  const auto obstacle = find_missing_votes(metrics);
   ASSERT_TRUE(obstacle);
   EXPECT_EQ(obstacle->what, "2 of 3 nodes do not answer");
+}
+
+TEST(MissingVotes, AreOfNodesThatRefuse) {
+  Metrics metrics = three_voters();
+  metrics.nodes[0].problem = "OOM command not allowed.";
+  metrics.nodes[1].quarantine = seconds(7);
+  metrics.nodes[1].problem = "quarantined for 7 s more: it restarted";
+  metrics.nodes[2].up = false;
+  metrics.members = 4;
+  const auto obstacle = find_missing_votes(metrics);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->what,
+            "1 of 3 nodes does not answer; 1 of 3 nodes is in quarantine; 1 of 3 nodes gives no "
+            "vote: OOM command not allowed; the list of nodes is old: 3 of 4 members");
+  EXPECT_FALSE(obstacle->left) << "the end of the quarantine is not enough";
 }
 
 TEST(Obstacle, IsAReservationForAnotherClient) {

@@ -193,6 +193,8 @@ TEST(NodeUrl, NoErrorShowsWhatMayBeAPassword) {
       "redis://alice:hun/hunter2@h",
       "redis://alice:hun?hunter2@h",
       "redis://alice:hun#hunter2@h",
+      "redis://h#hunter2",
+      "redis://h/1?prefix=a:#hunter2",
       "redis://alice:hunter2%@h",
       "redis://alice:hunter2",
       "alice:hunter2",

@@ -82,11 +82,14 @@ TEST(Explain, SaysThatNobodyWasAskedIfNobodyWas) {
 TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   using testing::HasSubstr;
   using testing::Not;
-  const auto excluded = [](std::vector<NodeReport> nodes) {
+  core::Outlook outlook;
+  const auto excluded = [&outlook](std::vector<NodeReport> nodes) {
     RoundReport report;
     report.quorum = 2;
     report.nodes = std::move(nodes);
-    return explain(Errc::excluded, "r", std::move(report)).message;
+    Error error = explain(Errc::excluded, "r", std::move(report));
+    add_outlook(error, outlook);
+    return error.message;
   };
   NodeReport forgot;
   forgot.vote = Vote::excluded;
@@ -96,9 +99,9 @@ TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   NodeReport pending;
   EXPECT_THAT(excluded({forgot, forgot, forgot}), HasSubstr("; wait 29 s, or, "));
   // The third node may remember: it is not asked, because its vote could change nothing.
-  EXPECT_THAT(excluded({forgot, forgot, pending}),
-              EndsWith("; wait 29 s; `quorum-lock doctor` says whether `quorum-lock bootstrap` can "
-                       "shorten that"));
+  EXPECT_THAT(
+      excluded({forgot, forgot, pending}),
+      EndsWith("; `quorum-lock doctor` says whether to wait, or to run `quorum-lock bootstrap`"));
   NodeReport unmet;
   unmet.vote = Vote::error;
   unmet.message = core::nobody_met_it;
@@ -119,6 +122,27 @@ TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   gone.vote = Vote::unreachable;
   gone.message = "connection refused";
   EXPECT_THAT(excluded({forgot, forgot, gone}), Not(HasSubstr("bootstrap")));
+  EXPECT_THAT(excluded({forgot, gone, gone}), Not(HasSubstr("wait"))) << "one is no quorum";
+  outlook = {.members = 3, .forgot = 1, .needed = 2};
+  EXPECT_THAT(
+      excluded({forgot, granted, gone}),
+      EndsWith("; 1 of 3 members has lost its data: the others take it back when 2 answer that "
+               "remember"));
+  outlook = {.impasse = core::Outlook::Impasse::forgotten, .members = 3, .forgot = 2};
+  EXPECT_THAT(excluded({forgot, forgot, granted}),
+              testing::AllOf(HasSubstr("waiting does not help: 2 of 3 members have lost"),
+                             EndsWith("run `quorum-lock bootstrap`")));
+  outlook = {.impasse = core::Outlook::Impasse::other_max_ttl, .members = 3};
+  EXPECT_THAT(excluded({member, member, granted}),
+              EndsWith("; waiting does not help: all clients of a deployment need one max TTL"));
+}
+
+TEST(Explain, NamesTheMembersThatAnOldListLacks) {
+  Error error = explain(Errc::unavailable, "r", {});
+  add_outlook(error, {.members = 5, .unlisted = {"redis://d", "redis://e"}});
+  EXPECT_THAT(error.message,
+              EndsWith("; your list of nodes is old: the deployment has 5 members, and the list "
+                       "lacks redis://d, redis://e"));
 }
 
 TEST(Explain, NamesNodesThatFailedForOneReasonTogether) {
@@ -139,8 +163,8 @@ TEST(Explain, NamesNodesThatFailedForOneReasonTogether) {
       excluded("redis://b", "quarantined for 29 s more: " + fresh + closed, 29),
       excluded("redis://c", "quarantined for 3 s more: it restarted", 3)};
   EXPECT_THAT(explain(Errc::excluded, "r", std::move(report)).message,
-              testing::HasSubstr("2 needed; redis://a, redis://b: quarantined for 29 s more: " +
-                                 fresh + "; redis://c: quarantined for 3 s more: it restarted; "));
+              EndsWith("2 needed; redis://a, redis://b: quarantined for 29 s more: " + fresh +
+                       "; redis://c: quarantined for 3 s more: it restarted"));
 }
 
 TEST(Explain, MakesOfTheWordsOfNodesWhatTheyMean) {

@@ -42,7 +42,9 @@ std::vector<OwnedValue> answers() {
           unknown,
           unknown,
           bulk("# Commandstats\r\ncmdstat_ping:calls=1,usec=1,usec_per_call=1.00\r\n"),
-          pair("maxclients", "10000")};
+          pair("maxclients", "10000"),
+          {Value::Type::status, 0, "OK", {}},
+          integer(1)};
 }
 
 SurveyedNode read(const std::vector<OwnedValue>& replies) {
@@ -242,6 +244,23 @@ TEST(SurveyFacts, ReadTheServersClock) {
             seconds(1700000000) + std::chrono::microseconds(42));
   EXPECT_FALSE(server_time(pair("soon", "0")));
   EXPECT_FALSE(server_time(error("ERR unknown command 'TIME'")));
+}
+
+TEST(SurveyFacts, SayWhetherTheServerTakesWritesAndItsMarkerCanBeRead) {
+  auto replies = answers();
+  EXPECT_EQ(read(replies).refuses_writes, "");
+  EXPECT_EQ(read(replies).marker_problem, "") << "there is none";
+  replies[12] = error("OOM command not allowed");
+  replies[3] = error("WRONGTYPE Operation against a key");
+  const SurveyedNode node = read(replies);
+  EXPECT_EQ(node.refuses_writes, "OOM command not allowed");
+  EXPECT_EQ(node.marker_problem, "WRONGTYPE Operation against a key");
+  EXPECT_EQ(node.denied, "");
+  replies[12] = error("NOPERM this user has no permissions");
+  replies[3] = bulk("garbage");
+  EXPECT_EQ(read(replies).refuses_writes, "");
+  EXPECT_EQ(read(replies).denied, "NOPERM this user has no permissions");
+  EXPECT_EQ(read(replies).marker_problem, "it is no membership record");
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
-#include <iterator>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -18,34 +18,11 @@
 namespace redlock::cli {
 namespace {
 
-std::string_view name_of(NodeEvent::Kind kind) {
-  switch (kind) {
-    case NodeEvent::Kind::up:
-      return "up";
-    case NodeEvent::Kind::down:
-      return "down";
-    case NodeEvent::Kind::protocol:
-      return "protocol";
-    case NodeEvent::Kind::excluded:
-      return "excluded";
-    case NodeEvent::Kind::undelivered:
-      return "undelivered";
-    case NodeEvent::Kind::learned:
-      return "learned";
-    case NodeEvent::Kind::paused:
-      return "paused";
-    case NodeEvent::Kind::warning:
-      return "warning";
-    case NodeEvent::Kind::counters_reset:
-      return "counters-reset";
-  }
-  return "";
-}
-
-/// Whether the client works with the node as before; `up` is not meant.
-bool leaves_the_node_up(NodeEvent::Kind kind) {
-  return kind == NodeEvent::Kind::learned || kind == NodeEvent::Kind::paused ||
-         kind == NodeEvent::Kind::warning || kind == NodeEvent::Kind::counters_reset;
+/// Whether the client works with the node as before, and nothing else reports the event.
+bool is_said_by_default(NodeEvent::Kind kind) {
+  return kind == NodeEvent::Kind::undelivered || kind == NodeEvent::Kind::learned ||
+         kind == NodeEvent::Kind::paused || kind == NodeEvent::Kind::warning ||
+         kind == NodeEvent::Kind::counters_reset;
 }
 
 LogLine::Level line_level(NodeEvent::Level level) {
@@ -62,42 +39,41 @@ LogLine::Level line_level(NodeEvent::Level level) {
 
 }  // namespace
 
-void NodeWatch::on_event(const NodeEvent& event) {
-  const std::lock_guard lock(mutex_);
-  if (event.kind == NodeEvent::Kind::up) {
-    down_.erase(event.url);
-  } else if (!leaves_the_node_up(event.kind)) {
-    down_[event.url] = event.message;
-  }
-}
-
 void NodeWatch::on_log(const NodeEvent& event) const {
   if (level_) {
     if (event.level < *level_) return;
-    return write_log(
-        {line_level(event.level), event.message, event.url, name_of(event.kind), {}, event.times});
+    return write_log({line_level(event.level),
+                      event.message,
+                      event.url,
+                      to_string(event.kind),
+                      {},
+                      event.times});
   }
-  const bool nothing_else_tells =
-      event.kind == NodeEvent::Kind::undelivered || leaves_the_node_up(event.kind);
-  if (nothing_else_tells && detail_ != Settings::Detail::quiet) {
+  if (is_said_by_default(event.kind) && detail_ != Settings::Detail::quiet) {
     write_log({LogLine::Level::warning, event.message, event.url, {}});
   }
 }
 
-std::string NodeWatch::describe_down() const {
-  const std::lock_guard lock(mutex_);
-  if (down_.empty()) return {};
-  std::string text = fmt::format(
-      "{} down: ", down_.size() == 1 ? "1 node is" : fmt::format("{} nodes are", down_.size()));
-  for (auto node = down_.begin(); node != down_.end(); ++node) {
-    fmt::format_to(std::back_inserter(text), "{}{} ({})", node == down_.begin() ? "" : ", ",
-                   node->first, node->second);
-  }
+std::string describe_missing(const Metrics& metrics) {
+  std::string text;
+  const auto add = [&](bool down, std::string_view one, std::string_view several) {
+    std::string urls;
+    std::size_t count = 0;
+    for (const NodeMetrics& node : metrics.nodes) {
+      if (node.up == down || node.problem.empty()) continue;
+      urls += fmt::format("{}{} ({})", count++ == 0 ? "" : ", ", node.node, node.problem);
+    }
+    if (count == 0) return;
+    text += fmt::format("{}{} {}: {}", text.empty() ? "" : "; ", count, count == 1 ? one : several,
+                        urls);
+  };
+  add(true, "node is down", "nodes are down");
+  add(false, "node has no vote", "nodes have no vote");
   return text;
 }
 
 Session::Session(const Settings& settings, const Signals& signals, LocalNodes::Reach reach)
-    : settings_(settings), watch_(std::make_shared<NodeWatch>(settings)) {
+    : settings_(settings) {
   if (settings.local) {
     check_ports(settings.ports, *settings.local);
     local_ = std::make_unique<LocalNodes>(*settings.local, signals, reach,
@@ -119,8 +95,7 @@ void Session::open_deployment(const std::vector<std::string>& nodes) const {
 
 Result<Client> Session::connect() {
   ClientOptions options = client_options(settings_, nodes_);
-  options.on_node_event = [watch = watch_](const NodeEvent& event) { watch->on_event(event); };
-  options.on_log = [watch = watch_](const NodeEvent& event) { watch->on_log(event); };
+  options.on_log = [watch = NodeWatch(settings_)](const NodeEvent& event) { watch.on_log(event); };
   return Client::create(std::move(options));
 }
 
@@ -154,6 +129,12 @@ EndOnSignal::EndOnSignal(const Signals& signals, Session& session,
     : watcher_(signals, [&session, code_at = std::move(code_at)](int signal) {
         session.end_local_nodes();
         ::_exit(code_at(signal));
+      }) {}
+
+EndWithReader::EndWithReader(Session& session)
+    : reader_([&session] {
+        session.end_local_nodes();
+        ::_exit(code_of_signal(SIGPIPE));
       }) {}
 
 namespace {

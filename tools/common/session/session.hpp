@@ -1,9 +1,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,30 +11,29 @@
 #include "common/session/json.hpp"
 #include "common/session/settings.hpp"
 #include "common/session/subject.hpp"
+#include "common/system/output_reader.hpp"
 #include "common/system/signals.hpp"
 #include "redlock/client.hpp"
+#include "redlock/metrics.hpp"
 
 namespace redlock::cli {
 
-/// Receives the node events on the client's loop thread; may be asked from any thread. It prints
-/// events on standard error as --verbose and --log-level request.
+/// Prints node events on standard error as --verbose and --log-level request. Called on the
+/// client's loop thread.
 class NodeWatch {
  public:
   explicit NodeWatch(const Settings& settings) noexcept
       : detail_(settings.detail), level_(settings.log_level) {}
 
-  void on_event(const NodeEvent& event);
   void on_log(const NodeEvent& event) const;
-
-  /// "2 nodes are down: URL (why), …"; empty when none is.
-  [[nodiscard]] std::string describe_down() const;
 
  private:
   const Settings::Detail detail_;
   const std::optional<NodeEvent::Level> level_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::string> down_;
 };
+
+/// "2 nodes are down: URL (why), …; 1 node has no vote: URL (why)"; empty: all nodes are well.
+[[nodiscard]] std::string describe_missing(const Metrics& metrics);
 
 /// The nodes of one command (started by it for --local) and a client to them.
 class Session {
@@ -50,7 +47,6 @@ class Session {
 
   [[nodiscard]] const std::vector<std::string>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] bool is_local() const noexcept { return local_ != nullptr; }
-  [[nodiscard]] const NodeWatch& watch() const noexcept { return *watch_; }
 
   /// Makes private nodes forget everything; throws std::runtime_error. Given nodes are left alone.
   void clear_local_nodes() const;
@@ -74,7 +70,6 @@ class Session {
   const Settings& settings_;
   std::unique_ptr<LocalNodes> local_;
   std::vector<std::string> nodes_;
-  std::shared_ptr<NodeWatch> watch_;
 };
 
 /// For verbs whose calls are short and cannot be cancelled: a signal ends the process at once, with
@@ -86,6 +81,15 @@ class EndOnSignal {
 
  private:
   SignalWatcher watcher_;
+};
+
+/// For verbs that print again and again: when nobody reads any more, the process ends at once.
+class EndWithReader {
+ public:
+  explicit EndWithReader(Session& session);
+
+ private:
+  OutputReader reader_;
 };
 
 /// Reports a failed call: one line on standard error, and JSON if the error is about the lock.

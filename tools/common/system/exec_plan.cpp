@@ -3,9 +3,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 
 #include "common/system/platform.hpp"
@@ -22,6 +28,11 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
+constexpr std::size_t most_digits = 20;
+
+/// The names of the variables whose value is the process that they are for.
+constexpr std::string_view for_a_process[] = {"LISTEN_PID=", "WATCHDOG_PID="};
+
 }  // namespace
 
 ExecPlan::ExecPlan(const ChildRequest& request, const Signals& signals)
@@ -32,6 +43,15 @@ ExecPlan::ExecPlan(const ChildRequest& request, const Signals& signals)
   arguments_ = pointers(request.arguments);
   shell_arguments_ = pointers(shell_words_);
   environment_ = pointers(request.environment);
+  for_this_process_.reserve(std::size(for_a_process));
+  for (const std::string_view name : for_a_process) {
+    const std::string entry = std::string(name) + std::to_string(::getpid());
+    for (char*& variable : environment_) {
+      if (variable == nullptr || entry != variable) continue;
+      variable =
+          for_this_process_.emplace_back(std::string(name) + std::string(most_digits, '\0')).data();
+    }
+  }
   if (request.streams == ChildRequest::Streams::none) {
     null_device_ = Descriptor(::open("/dev/null", O_RDWR | O_CLOEXEC));
     if (!null_device_.valid()) {
@@ -52,6 +72,16 @@ void ExecPlan::give_up() const noexcept {
   ::_exit(told ? 127 : 126);
 }
 
+void ExecPlan::name_child_in_environment() const noexcept {
+  std::array<char, most_digits> digits{};
+  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), ::getpid()).ptr;
+  for (char* const variable : environment_) {
+    for (const std::string& own : for_this_process_) {
+      if (variable == own.data()) std::copy(digits.data(), end, std::strchr(variable, '=') + 1);
+    }
+  }
+}
+
 void ExecPlan::become(pid_t parent) const noexcept {
   if (::setpgid(0, 0) != 0 || !platform::die_with_parent()) give_up();
   // The parent may have died before the line above.
@@ -70,6 +100,7 @@ void ExecPlan::become(pid_t parent) const noexcept {
   if (request_.input >= 0 && ::dup2(request_.input, STDIN_FILENO) < 0) give_up();
   if (request_.output >= 0 && ::dup2(request_.output, STDOUT_FILENO) < 0) give_up();
   if (!signals_.restore_in_child()) give_up();
+  name_child_in_environment();
   ::execve(request_.program.c_str(), arguments_.data(), environment_.data());
   // A script without "#!": as execvp() and every shell do.
   if (errno == ENOEXEC) {

@@ -27,6 +27,9 @@ class ExecPlan {
 
  private:
   [[noreturn]] void give_up() const noexcept;
+  /// Variables of systemd that name this process name the child instead: sd_listen_fds() and
+  /// sd_watchdog_enabled() ignore what is for another process.
+  void name_child_in_environment() const noexcept;
 
   const ChildRequest& request_;
   const Signals& signals_;
@@ -34,6 +37,7 @@ class ExecPlan {
   std::vector<char*> arguments_;
   std::vector<char*> shell_arguments_;
   std::vector<char*> environment_;
+  std::vector<std::string> for_this_process_;  ///< entries of environment_, with room for any pid
   Descriptor null_device_;
   Descriptor report_source_;
   Descriptor report_sink_;

@@ -160,7 +160,8 @@ const VerbText& verb_named(const std::string& name) {
   if (const VerbText* verb = find_verb_text(name)) return *verb;
   if (looks_like_option(name)) {
     throw UsageError(fmt::format("{}: not a global option; the options of a verb follow it{}",
-                                 as_printable(name), meant_option({global_options()}, name)));
+                                 as_printable(name.substr(0, name.find('='))),
+                                 meant_option({global_options()}, name)));
   }
   const auto meant = nearest(name, verb_names());
   throw UsageError(fmt::format("VERB: '{}' is not known: {}", as_printable(name),
@@ -197,11 +198,13 @@ void take_operands(const std::vector<std::string>& rest, const VerbText& verb, A
       if (instead && verb.name == "run" && !behind_command) {
         throw UsageError(fmt::format("{}: not an option of run: {}", as_printable(word), *instead));
       }
-      throw UsageError(fmt::format(
-          "{}: not an option of {}{}; see quorum-lock help {}", as_printable(word), verb.name,
-          behind_command ? ": a COMMAND that has a -- needs another one before it"
-                         : meant_option(options_of(verb), word),
-          verb.name));
+      // Not its value: it may be a password.
+      throw UsageError(fmt::format("{}: not an option of {}{}; see quorum-lock help {}",
+                                   as_printable(word.substr(0, word.find('='))), verb.name,
+                                   behind_command
+                                       ? ": a COMMAND that has a -- needs another one before it"
+                                       : meant_option(options_of(verb), word),
+                                   verb.name));
     }
     into.words.push_back(word);
   }

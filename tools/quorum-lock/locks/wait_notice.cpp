@@ -1,11 +1,15 @@
 #include "quorum-lock/locks/wait_notice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <map>
+#include <string_view>
 
 #include "common/session/holder_text.hpp"
 #include "common/session/output.hpp"
@@ -45,28 +49,45 @@ void draw(const std::string& text) {
 
 }  // namespace
 
-std::optional<Obstacle> find_missing_votes(const Inspection& inspection) {
-  std::size_t silent = 0;
+std::optional<Obstacle> find_missing_votes(const Metrics& metrics) {
+  std::size_t down = 0;
   std::size_t quarantined = 0;
   std::optional<std::chrono::nanoseconds> left;
-  for (const NodeInspection& node : inspection.nodes) {
-    if (!node.error.empty()) ++silent;
-    if (node.quarantine.count() == 0) continue;
-    ++quarantined;
-    left = std::max(left.value_or(node.quarantine), node.quarantine);
+  std::map<std::string, std::size_t> others;  // by what is wrong with them
+  for (const NodeMetrics& node : metrics.nodes) {
+    if (!node.up) {
+      ++down;
+    } else if (node.quarantine.count() > 0 && node.problem.starts_with("quarantined")) {
+      ++quarantined;
+      left = std::max(left.value_or(node.quarantine), node.quarantine);
+    } else if (!node.problem.empty()) {
+      ++others[node.problem.substr(0, node.problem.find_last_not_of('.') + 1)];
+    }
   }
-  const std::size_t all = inspection.nodes.size();
-  if (all - silent < inspection.quorum) {
-    return Obstacle{fmt::format("{} of {} nodes do not answer", silent, all), std::nullopt};
+  const std::size_t all = metrics.nodes.size();
+  std::size_t voters = all - down - quarantined;
+  for (const auto& [problem, count] : others) voters -= count;
+  if (voters >= metrics.quorum) return std::nullopt;
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t count, std::string_view one, std::string_view several) {
+    if (count == 0) return;
+    parts.push_back(fmt::format("{} of {} nodes {}", count, all, count == 1 ? one : several));
+  };
+  add(down, "does not answer", "do not answer");
+  add(quarantined, "is in quarantine", "are in quarantine");
+  for (const auto& [problem, count] : others) {
+    add(count, "gives no vote: " + problem, "give no vote: " + problem);
   }
-  if (all - silent - quarantined < inspection.quorum) {
-    return Obstacle{fmt::format("{} of {} nodes are in quarantine", quarantined, all), left};
+  // Waiting for the end of the quarantine is not enough if others are missing too.
+  if (voters + quarantined < metrics.quorum) left.reset();
+  if (all < metrics.members) {
+    parts.push_back(
+        fmt::format("the list of nodes is old: {} of {} members", all, metrics.members));
   }
-  return std::nullopt;
+  return Obstacle{fmt::format("{}", fmt::join(parts, "; ")), left};
 }
 
 std::optional<Obstacle> find_obstacle(const Inspection& inspection) {
-  if (auto missing = find_missing_votes(inspection)) return missing;
   const bool is_free =
       inspection.state == Inspection::State::free && inspection.kind != LockKind::reserved;
   if (is_free) return std::nullopt;
@@ -119,13 +140,10 @@ void WaitNotice::follow(const std::stop_token& stop) {
 }
 
 Obstacle WaitNotice::find(const std::stop_token& stop) const {
-  if (permits_ > 0) {
-    // One permit is enough: it shows whether enough nodes vote.
-    const Result<Inspection> inspection = client_.inspect(resources_.front() + "#0");
-    if (!inspection) return {inspection.error().message, std::nullopt};
-    const Obstacle taken{fmt::format("all {} permits are taken", permits_), std::nullopt};
-    return find_missing_votes(*inspection).value_or(taken);
+  if (const Result<Metrics> metrics = client_.metrics()) {
+    if (auto missing = find_missing_votes(*metrics)) return *std::move(missing);
   }
+  if (permits_ > 0) return {fmt::format("all {} permits are taken", permits_), std::nullopt};
   for (const std::string& resource : resources_) {
     if (stop.stop_requested()) break;
     const Result<Inspection> inspection = client_.inspect(resource);

@@ -13,6 +13,7 @@
 #include "common/session/settings.hpp"
 #include "redlock/client.hpp"
 #include "redlock/inspection.hpp"
+#include "redlock/metrics.hpp"
 #include "redlock/target.hpp"
 
 namespace redlock::cli {
@@ -24,9 +25,9 @@ struct Obstacle {
 };
 
 /// The obstacle that too few nodes answer or have a vote; none: enough do.
-[[nodiscard]] std::optional<Obstacle> find_missing_votes(const Inspection& inspection);
+[[nodiscard]] std::optional<Obstacle> find_missing_votes(const Metrics& metrics);
 
-/// The reason why the resource cannot be acquired; none: it is free, and enough nodes have a vote.
+/// The reason why the resource is not free; none: it is.
 [[nodiscard]] std::optional<Obstacle> find_obstacle(const Inspection& inspection);
 
 /// The notice in one line, without a line end. `limit`: how long the verb waits in all, or

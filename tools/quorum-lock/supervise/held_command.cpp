@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -84,8 +85,8 @@ int report_start_failure(const std::string& command, int error) {
 }
 
 /// The reason why the lease was not renewed, as far as the client knows.
-std::string loss_reason(const HeldCommand& request, const Session& session, const Ending& ending,
-                        std::chrono::nanoseconds held) {
+std::string loss_reason(const HeldCommand& request, const std::string& missing,
+                        const Ending& ending, std::chrono::nanoseconds held) {
   if (request.max_renewals && ending.renewals >= *request.max_renewals) {
     return fmt::format("all {} renewals of --max-renewals are used up", *request.max_renewals);
   }
@@ -102,14 +103,17 @@ std::string loss_reason(const HeldCommand& request, const Session& session, cons
                          limit, format_duration(*request.max_hold - held));
     }
   }
+  if (ending.stopped > request.terms.ttl / 3) {
+    return fmt::format("this process was stopped for {}, or the machine slept",
+                       format_duration(ending.stopped));
+  }
   std::string reason =
       fmt::format("no quorum of nodes renewed it for {}", format_duration(ending.silence));
   if (ending.shortened.count() > 0) {
     reason += fmt::format(", and nodes took back {} of it: a clock set forward, or a key gone",
                           format_duration(ending.shortened));
   }
-  const std::string down = session.watch().describe_down();
-  if (!down.empty()) reason += "; " + down;
+  if (!missing.empty()) reason += "; " + missing;
   return reason;
 }
 
@@ -158,22 +162,24 @@ int release(const HeldCommand& request, Lease& lease, int exit_code) {
 
 /// Runs the command to its end. The number is the errno if the command could not be started.
 std::variant<Ending, int> supervise(const HeldCommand& request, const ChildRequest& child,
-                                    const Lease& lease, LockStatus& status, const Signals& signals,
-                                    const Terminal& terminal) {
+                                    const Lease& lease, const std::function<void()>& on_losing,
+                                    const Signals& signals, const Terminal& terminal) {
+  const LeaseSeen since(lease);
   auto started = GuardedCommand::start(child, signals);
   if (const int* error = std::get_if<int>(&started)) return *error;
   auto& command = std::get<GuardedCommand>(started);
-  Supervisor supervisor(lease, request.terms.ttl, plan_loss(request.terms.ttl, request.kill_after),
-                        command, signals, terminal);
-  const Ending ending = supervisor.run([&status] { status.end(); });
+  Supervisor supervisor(lease, since, request.terms.ttl,
+                        plan_loss(request.terms.ttl, request.kill_after), command, signals,
+                        terminal);
+  const Ending ending = supervisor.run(on_losing);
   terminal.take_back_from(command.pid());
   return ending;
 }
 
-int report_loss(const HeldCommand& request, const Session& session, Lease& lease,
+int report_loss(const HeldCommand& request, const std::string& missing, Lease& lease,
                 const Ending& ending, std::chrono::nanoseconds held) {
   print_error(fmt::format("lost '{}' after {}: {}; {}{}", request.subject.resource,
-                          format_duration(held), loss_reason(request, session, ending, held),
+                          format_duration(held), loss_reason(request, missing, ending, held),
                           how_it_ended(ending), what_remains(ending)));
   if (ending.wait_status && ending.remains == Ending::Remains::none) {
     // The keys left on the nodes would only block others; the loss is known.
@@ -186,7 +192,7 @@ int report_loss(const HeldCommand& request, const Session& session, Lease& lease
 }
 
 int hold_and_run(const HeldCommand& request, const std::string& program, const Session& session,
-                 Lease& lease, LockStatus& status, const Signals& signals) {
+                 Client& client, Lease& lease, LockStatus& status, const Signals& signals) {
   const Terminal terminal;
   ChildRequest child;
   child.program = program;
@@ -195,7 +201,12 @@ int hold_and_run(const HeldCommand& request, const std::string& program, const S
   child.terminal = terminal.for_new_command();
   const auto acquired_at = BootClock::now();
   const LockStatus::Hold hold(status, lease);
-  const auto supervised = supervise(request, child, lease, status, signals, terminal);
+  std::string missing;
+  const auto on_losing = [&] {
+    status.end();
+    if (const auto metrics = client.metrics()) missing = describe_missing(*metrics);
+  };
+  const auto supervised = supervise(request, child, lease, on_losing, signals, terminal);
   status.end();
   if (const int* error = std::get_if<int>(&supervised)) {
     static_cast<void>(lease.release());
@@ -205,7 +216,7 @@ int hold_and_run(const HeldCommand& request, const std::string& program, const S
   const auto held = BootClock::now() - acquired_at;
   const bool lost = ending.lock == Ending::Lock::lost;
   if (lost || WIFSIGNALED(*ending.wait_status)) terminal.restore_modes();
-  return lost ? report_loss(request, session, lease, ending, held)
+  return lost ? report_loss(request, missing, lease, ending, held)
               : release(request, lease, command_exit_code(*ending.wait_status));
 }
 
@@ -240,7 +251,8 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
                fmt::format("{} '{}', token {}", request.adopted ? "adopted" : "acquired",
                            acquisition.lease->resource(), acquisition.lease->token().view()));
   }
-  return hold_and_run(request, program.path, session, acquisition.lease.value(), status, signals);
+  return hold_and_run(request, program.path, session, *client, acquisition.lease.value(), status,
+                      signals);
 }
 
 }  // namespace redlock::cli

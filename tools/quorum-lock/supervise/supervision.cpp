@@ -1,6 +1,7 @@
 #include "quorum-lock/supervise/supervision.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace redlock::cli {
 namespace {
@@ -12,6 +13,9 @@ Instant later(Instant from, nanoseconds by) {
   const auto left = Instant::max() - from;
   return by > left ? Instant::max() : from + by;
 }
+
+/// A shorter gap may come from a machine that is busy.
+constexpr std::chrono::seconds shortest_stop{1};
 
 /// How often the lease is checked. No renewal must be missed, and renewals are at least a third of
 /// the TTL apart. A deadline that a node's clock has brought nearer must be seen well within the
@@ -26,13 +30,16 @@ Supervision::Supervision(LossPlan plan, nanoseconds ttl, Instant now, Instant va
     : plan_(plan),
       look_interval_(look_interval(ttl, plan.margin)),
       valid_until_(valid_until),
-      renewed_at_(now) {}
+      renewed_at_(now),
+      looked_at_(now) {}
 
 void Supervision::follow(Instant now, Instant valid_until) {
+  const nanoseconds gap = now - std::exchange(looked_at_, now) - look_interval_;
+  if (gap >= shortest_stop) ending_.stopped = std::max<nanoseconds>(ending_.stopped, gap);
   if (valid_until > valid_until_) {
     renewed_at_ = now;
     ++ending_.renewals;
-    ending_.shortened = nanoseconds{0};
+    ending_.shortened = ending_.stopped = nanoseconds{0};
   } else {
     ending_.shortened += valid_until_ - valid_until;
   }

@@ -21,6 +21,9 @@ struct Ending {
   /// Lost: the time since the last renewal, or since the acquisition.
   std::chrono::nanoseconds silence{0};
   std::chrono::nanoseconds shortened{0};  ///< the time by which the deadline came nearer since then
+  /// For how long this process did not run, at a stretch, since then: it was stopped, or the
+  /// machine slept.
+  std::chrono::nanoseconds stopped{0};
 };
 
 /// Decides which signal a command under a lock gets, and when. Uses neither clock nor process: the
@@ -69,6 +72,7 @@ class Supervision {
   Phase phase_ = Phase::running;
   Instant valid_until_;
   Instant renewed_at_;
+  Instant looked_at_;
   Instant terminated_at_{};
   Instant give_up_at_{};
   Ending ending_;

@@ -15,14 +15,14 @@ namespace redlock::cli {
 
 using std::chrono::nanoseconds;
 
-Supervisor::Supervisor(const Lease& lease, nanoseconds ttl, LossPlan plan, GuardedCommand& command,
-                       const Signals& signals, const Terminal& terminal)
+Supervisor::Supervisor(const Lease& lease, const LeaseSeen& since, nanoseconds ttl, LossPlan plan,
+                       GuardedCommand& command, const Signals& signals, const Terminal& terminal)
     : lease_(lease),
       command_(command),
       signals_(signals),
       terminal_(terminal),
       had_terminal_(terminal.held_by(command.pid())),
-      supervision_(plan, ttl, BootClock::now(), lease.valid_until()) {}
+      supervision_(plan, ttl, since.at, since.valid_until) {}
 
 Ending Supervisor::run(const std::function<void()>& on_losing) {
   on_losing_ = on_losing;

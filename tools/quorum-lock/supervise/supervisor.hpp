@@ -12,13 +12,22 @@
 
 namespace redlock::cli {
 
+/// A lease's deadline, and when it was read.
+struct LeaseSeen {
+  explicit LeaseSeen(const Lease& lease) : valid_until(lease.valid_until()) {}
+  BootClock::time_point at = BootClock::now();
+  BootClock::time_point valid_until;
+};
+
 /// Supervises a command under a lock: passes signals on to the command, settles shell and terminal
 /// when the command stops, and carries out the decisions of Supervision.
 class Supervisor {
  public:
-  /// Throws std::system_error.
-  Supervisor(const Lease& lease, std::chrono::nanoseconds ttl, LossPlan plan,
-             GuardedCommand& command, const Signals& signals, const Terminal& terminal);
+  /// `since`: the lease before the command was started, so that no renewal is missed. Throws
+  /// std::system_error.
+  Supervisor(const Lease& lease, const LeaseSeen& since, std::chrono::nanoseconds ttl,
+             LossPlan plan, GuardedCommand& command, const Signals& signals,
+             const Terminal& terminal);
 
   /// Returns when the command has ended. After a loss, also waits until everything that it has
   /// started has ended, or cannot be ended. Calls `on_losing` once if the lock is being lost,

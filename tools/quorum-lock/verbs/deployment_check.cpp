@@ -33,10 +33,12 @@ std::string state_of(const admin::NodeCheck& node) {
   if (node.cluster) return "cluster";
   if (node.role == admin::NodeCheck::Role::sentinel) return "no data server";
   if (node.loading) return "loading";
+  if (node.forgot) return "has lost its data";
   if (node.quarantine == forever) return "quarantine without end";
   if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
   if (node.restarted) return "restarted: quarantine when a lock is asked for";
-  return node.marked ? member_text(node) : "no marker: new";
+  if (node.membership == admin::MemberReport::State::unreachable) return "no vote";
+  return node.marked ? member_text(node) : "new";
 }
 
 std::string server_text(const admin::NodeCheck& node) {
@@ -83,6 +85,7 @@ Json node_json(const admin::NodeCheck& node) {
   json["quarantine_ms"] = wait_ms(node.quarantine);
   json["membership"] = to_string(node.membership);
   json["member"] = text_or_null(node.member);
+  json["votes"] = node.votes;
   json["replicas"] = node.run_id.empty() ? Json(nullptr) : Json(node.replicas);
   if (!node.problem.empty()) json["message"] = as_utf8(node.problem);
   return json;
@@ -219,6 +222,8 @@ std::string check_json(const admin::DeploymentCheck& check) {
   Json json{{"verdict", check.findings.empty() ? "ok" : "problems"}};
   json["nodes"] = Json::array();
   for (const admin::NodeCheck& node : check.nodes) json["nodes"].push_back(node_json(node));
+  json["members"] = check.members;
+  json["quorum"] = check.quorum;
   json["granted_in_ms"] = granted_in_ms(check);
   json["problems"] = Json::array();
   for (const admin::Finding& finding : check.findings) {

@@ -14,43 +14,33 @@ namespace {
 using FindingKind = admin::Finding::Kind;
 
 constexpr FindingRow level_rows[] = {
-    {FindingKind::unreachable, FindingLevel::warning, true},
-    {FindingKind::auth, FindingLevel::warning, true},
-    {FindingKind::duplicate, FindingLevel::warning, true},
-    {FindingKind::replica, FindingLevel::warning, true},
-    {FindingKind::cluster, FindingLevel::warning, true},
-    {FindingKind::sentinel, FindingLevel::warning, true},
-    {FindingKind::evicting, FindingLevel::warning, true},
-    {FindingKind::loading, FindingLevel::warning, true},
-    {FindingKind::old_version, FindingLevel::warning, false},
+    {FindingKind::unreachable, FindingLevel::warning},
+    {FindingKind::auth, FindingLevel::warning},
+    {FindingKind::duplicate, FindingLevel::warning},
+    {FindingKind::replica, FindingLevel::warning},
+    {FindingKind::cluster, FindingLevel::warning},
+    {FindingKind::sentinel, FindingLevel::warning},
+    {FindingKind::evicting, FindingLevel::warning},
+    {FindingKind::loading, FindingLevel::warning},
+    {FindingKind::old_version, FindingLevel::warning},
     // Somebody relies on the server's disk: the guard is off, or trusts the server to be durable.
-    {FindingKind::not_durable, FindingLevel::critical, false},
-    {FindingKind::clock, FindingLevel::warning, true},
-    {FindingKind::fencing_floor, FindingLevel::warning, false},
-    {FindingKind::replicas, FindingLevel::warning, false},
-    {FindingKind::membership, FindingLevel::warning, true},
-    {FindingKind::quarantined, FindingLevel::warning, true},
-    {FindingKind::not_bootstrapped, FindingLevel::warning, true},
-    // Some of the nodes that the finding names may vote; their membership shows which.
-    {FindingKind::other_deployment, FindingLevel::warning, false},
-    // Two clients with different lists can both be granted a lock.
-    {FindingKind::stale_client, FindingLevel::critical, false},
-    {FindingKind::tracking_table, FindingLevel::warning, false},
-    {FindingKind::no_scripts, FindingLevel::warning, true},
-    {FindingKind::forgetting_commands, FindingLevel::warning, false},
-    {FindingKind::client_limit, FindingLevel::warning, false},
+    {FindingKind::not_durable, FindingLevel::critical},
+    {FindingKind::clock, FindingLevel::warning},
+    {FindingKind::fencing_floor, FindingLevel::warning},
+    {FindingKind::replicas, FindingLevel::warning},
+    {FindingKind::membership, FindingLevel::warning},
+    {FindingKind::quarantined, FindingLevel::warning},
+    {FindingKind::not_bootstrapped, FindingLevel::warning},
+    {FindingKind::other_deployment, FindingLevel::warning},
+    {FindingKind::stale_client, FindingLevel::warning},
+    {FindingKind::tracking_table, FindingLevel::warning},
+    {FindingKind::no_scripts, FindingLevel::warning},
+    {FindingKind::forgetting_commands, FindingLevel::warning},
+    {FindingKind::client_limit, FindingLevel::warning},
+    {FindingKind::refuses_writes, FindingLevel::warning},
+    {FindingKind::short_memory, FindingLevel::warning},
+    {FindingKind::unreadable_marker, FindingLevel::warning},
 };
-
-/// A finding about several nodes has all URLs, separated by a comma and a blank.
-bool names_node(const admin::Finding& finding, const std::string& url) {
-  return (", " + finding.node + ", ").find(", " + url + ", ") != std::string::npos;
-}
-
-bool costs_vote_of(const admin::Finding& finding, const std::string& url) {
-  if (!finding_row_of(finding.kind).costs_vote || !names_node(finding, url)) return false;
-  const bool first = finding.node == url || finding.node.starts_with(url + ", ");
-  return finding.kind != FindingKind::duplicate || !first;
-}
 
 }  // namespace
 
@@ -67,28 +57,24 @@ const FindingRow& finding_row_of(FindingKind kind) noexcept {
   return found == std::end(level_rows) ? level_rows[0] : *found;
 }
 
-std::size_t count_voters(const admin::DeploymentCheck& check, bool guarded) {
-  const auto votes = [&](const admin::NodeCheck& node) {
-    const bool member = node.membership == admin::MemberReport::State::member;
-    return node.reachable && !node.run_id.empty() && (member || !guarded) &&
-           std::none_of(
-               check.findings.begin(), check.findings.end(),
-               [&](const admin::Finding& finding) { return costs_vote_of(finding, node.url); });
-  };
-  return static_cast<std::size_t>(std::count_if(check.nodes.begin(), check.nodes.end(), votes));
+std::size_t count_voters(const admin::DeploymentCheck& check) {
+  return static_cast<std::size_t>(
+      std::count_if(check.nodes.begin(), check.nodes.end(),
+                    [](const admin::NodeCheck& node) { return node.votes; }));
 }
 
-Grants grants_of(const admin::DeploymentCheck& check, std::size_t quorum, bool guarded) {
+Grants grants_of(const admin::DeploymentCheck& check, bool guarded) {
   constexpr std::chrono::nanoseconds now{0};
-  const std::size_t voters = count_voters(check, guarded);
+  const std::size_t voters = count_voters(check);
   Grants grants;
-  grants.granted = voters >= quorum && (!guarded || check.granted_in == now);
-  grants.text = fmt::format("{} of {} nodes have a vote, {} {} needed", voters, check.nodes.size(),
-                            quorum, quorum == 1 ? "is" : "are");
+  grants.granted = voters >= check.quorum && (!guarded || check.granted_in == now);
+  grants.text = fmt::format("{} of {} nodes have a vote, {} {} needed", voters, check.members,
+                            check.quorum, check.quorum == 1 ? "is" : "are");
   if (grants.granted) return grants;
+  // A quarantine that ends helps only if what else is missing does not keep the quorum away.
   if (check.granted_in && *check.granted_in > now && *check.granted_in != forever) {
     grants.text += "; locks are granted in " + format_duration(*check.granted_in);
-  } else if (voters >= quorum) {
+  } else if (voters >= check.quorum) {
     grants.text += "; their votes do not count together";
   }
   return grants;

@@ -20,22 +20,21 @@ enum class FindingLevel { warning, critical };
 struct FindingRow {
   admin::Finding::Kind kind{};
   FindingLevel level = FindingLevel::warning;
-  bool costs_vote = false;  ///< the nodes that it names have no vote; for duplicates: all but one
 };
 
 /// A row for each kind of finding.
 [[nodiscard]] std::span<const FindingRow> finding_rows() noexcept;
 [[nodiscard]] const FindingRow& finding_row_of(admin::Finding::Kind kind) noexcept;
 
-/// How many of the checked nodes have a vote for new locks now. `guarded`: with the restart guard.
-[[nodiscard]] std::size_t count_voters(const admin::DeploymentCheck& check, bool guarded);
+/// How many of the checked nodes have a vote for new locks now.
+[[nodiscard]] std::size_t count_voters(const admin::DeploymentCheck& check);
 
 /// Whether new locks are granted now.
 struct Grants {
   bool granted = false;
   std::string text{};  ///< "2 of 5 nodes have a vote, 3 are needed", and when, if that is known
 };
-[[nodiscard]] Grants grants_of(const admin::DeploymentCheck& check, std::size_t quorum,
-                               bool guarded);
+/// `guarded`: with the restart guard.
+[[nodiscard]] Grants grants_of(const admin::DeploymentCheck& check, bool guarded);
 
 }  // namespace redlock::cli

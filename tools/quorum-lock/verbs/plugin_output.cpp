@@ -43,21 +43,21 @@ std::string found_text(const std::vector<admin::Finding>& findings) {
 
 }  // namespace
 
-PluginOutput plugin_output(const admin::DeploymentCheck& check, std::size_t quorum, bool guarded) {
-  const std::size_t nodes = check.nodes.size();
-  const std::size_t voters = count_voters(check, guarded);
+PluginOutput plugin_output(const admin::DeploymentCheck& check, bool guarded) {
+  const std::size_t nodes = check.members;
+  const std::size_t voters = count_voters(check);
   std::size_t reachable = 0;
   std::chrono::nanoseconds slowest{0};
   for (const admin::NodeCheck& node : check.nodes) {
     reachable += node.reachable ? 1U : 0U;
     slowest = std::max(slowest, node.round_trip);
   }
-  const Grants grants = grants_of(check, quorum, guarded);
+  const Grants grants = grants_of(check, guarded);
   const std::string text = grants.text + found_text(check.findings);
   const std::string figures = fmt::format(
       "nodes={0};;;0; voters={1};{0}:;{2}:;0;{0} reachable={3};;;0;{0} problems={4};;;0; "
       "rtt={5}us;;;0;",
-      nodes, voters, quorum, reachable, check.findings.size(),
+      nodes, voters, check.quorum, reachable, check.findings.size(),
       std::chrono::round<std::chrono::microseconds>(slowest).count());
   if (reachable == 0)
     return plugin_line(PluginState::unknown, "no node can be reached" + found_text(check.findings),

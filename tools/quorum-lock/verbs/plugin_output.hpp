@@ -15,10 +15,9 @@ struct PluginOutput {
   std::string line{};  ///< with its line end
 };
 
-/// CRITICAL: fewer than `quorum` nodes have a vote, or a finding is critical by its row. UNKNOWN:
-/// no node can be reached from here.
-[[nodiscard]] PluginOutput plugin_output(const admin::DeploymentCheck& check, std::size_t quorum,
-                                         bool guarded);
+/// CRITICAL: too few nodes have a vote, or a finding is critical by its row. UNKNOWN: no node can
+/// be reached from here. `guarded`: with the restart guard.
+[[nodiscard]] PluginOutput plugin_output(const admin::DeploymentCheck& check, bool guarded);
 
 /// The output if nothing was found out about the deployment.
 [[nodiscard]] PluginOutput plugin_unknown(std::string_view why);

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "common/session/exit_code.hpp"
 #include "common/session/output.hpp"
 #include "common/session/session.hpp"
 #include "common/session/settings.hpp"
+#include "common/text/duration.hpp"
 #include "common/text/text.hpp"
 #include "common/text/usage_error.hpp"
 #include "quorum-lock/verbs/deployment_check.hpp"
@@ -29,8 +32,9 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
       print_note(settings, progress_text(progress));
     }
   };
-  const Result<admin::DeploymentCheck> opened =
-      admin::bootstrap(client_options(settings, session.nodes()), change);
+  const ClientOptions options = client_options(settings, session.nodes());
+  const Result<admin::Membership> before = admin::members(options);
+  const Result<admin::DeploymentCheck> opened = admin::bootstrap(options, change);
   if (!opened) {
     print_error(opened.error().message);
     // Wrong usage is not a refusal: no node was asked.
@@ -39,6 +43,14 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
       return code(ExitCode::failure);
     }
     return code(exit_code_of(opened.error().code));
+  }
+  const bool differs =
+      before && !before->deployment.empty() &&
+      (before->members.size() != opened->members ||
+       before->max_ttl != std::chrono::ceil<std::chrono::milliseconds>(options.max_ttl));
+  if (differs) {
+    print_warning(fmt::format("this was a deployment of {} members with a max TTL of {}",
+                              before->members.size(), format_duration(before->max_ttl)));
   }
   return print_result(json ? opened_json(*opened)
                            : opened_text(Style::of_standard_output(), settings, *opened));

@@ -69,9 +69,8 @@ class Doctor {
 
   [[nodiscard]] int check_for_monitoring() const {
     const Result<admin::DeploymentCheck> check = admin::check(options_);
-    const PluginOutput output = check
-                                    ? plugin_output(*check, quorum(*check), options_.guards.restart)
-                                    : plugin_unknown(check.error().message);
+    const PluginOutput output = check ? plugin_output(*check, options_.guards.restart)
+                                      : plugin_unknown(check.error().message);
     return print(output.line) ? output.exit_code : plugin_unknown({}).exit_code;
   }
 
@@ -104,11 +103,8 @@ class Doctor {
                ? check_json(check)
                : check_text(Style::of_standard_output(), settings_, check, grants(check));
   }
-  [[nodiscard]] std::size_t quorum(const admin::DeploymentCheck& check) const {
-    return options_.quorum.value_or(check.nodes.size() / 2 + 1);
-  }
   [[nodiscard]] Grants grants(const admin::DeploymentCheck& check) const {
-    return grants_of(check, quorum(check), options_.guards.restart);
+    return grants_of(check, options_.guards.restart);
   }
 
   const Settings& settings_;
@@ -130,7 +126,10 @@ int verb_doctor(const Arguments& given, const Signals& signals) {
     return last == none ? code_of_signal(signal) : last;
   });
   const Doctor doctor(settings, client_options(settings, session.nodes()));
-  if (given.flag("watch")) return doctor.watch(interval, verdict);
+  if (given.flag("watch")) {
+    const EndWithReader end_with_reader(session);
+    return doctor.watch(interval, verdict);
+  }
   return given.flag("nagios") ? doctor.check_for_monitoring() : doctor.check();
 }
 

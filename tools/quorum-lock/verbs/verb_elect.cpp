@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -14,6 +16,7 @@
 #include "common/session/json.hpp"
 #include "common/session/output.hpp"
 #include "common/session/session.hpp"
+#include "common/system/output_reader.hpp"
 #include "common/text/duration.hpp"
 #include "common/text/text.hpp"
 #include "common/text/usage_error.hpp"
@@ -119,11 +122,15 @@ int lead(const Candidacy& candidacy, Client& client, LockStatus& status, const S
   }
   const int signal = watcher.finish();
   const bool was_lost = lost.stop_requested();
+  std::string missing;
+  if (was_lost) {
+    if (const auto metrics = client.metrics()) missing = describe_missing(*metrics);
+  }
   status.end();
   static_cast<void>(elected->resign());
   if (was_lost) {
-    print_error(
-        fmt::format("lost the leadership of '{}': its deadline passed", candidacy.election));
+    print_error(fmt::format("lost the leadership of '{}': its deadline passed{}{}",
+                            candidacy.election, missing.empty() ? "" : "; ", missing));
     return code(ExitCode::lost);
   }
   return code_of_signal(signal);
@@ -134,6 +141,11 @@ int observe(const Candidacy& candidacy, Client& client, const Signals& signals) 
   std::stop_source over;
   SignalWatcher watcher(signals, [&over](int) { over.request_stop(); });
   int printed = code(ExitCode::done);
+  std::atomic<bool> is_read = true;
+  const OutputReader reader([&] {
+    is_read = false;
+    over.request_stop();
+  });
   const auto observed = election.observe(
       [&](const std::optional<Leader>& leader) {
         printed = print_result(leader_text(candidacy, leader));
@@ -142,7 +154,8 @@ int observe(const Candidacy& candidacy, Client& client, const Signals& signals) 
       over.get_token());
   const int signal = watcher.finish();
   if (!observed) return report_failure(candidacy.settings, candidacy.election, observed.error());
-  return signal != 0 ? code_of_signal(signal) : printed;
+  if (signal != 0 || !is_read) return code_of_signal(signal != 0 ? signal : SIGPIPE);
+  return printed;
 }
 
 /// Reports that there is no leader, or that too few nodes answer.

@@ -146,7 +146,9 @@ int verb_list(const Arguments& given, const Signals& signals) {
   Session session(settings, signals);
   const EndOnSignal end_on_signal(signals, session);
   Lister lister(settings, client_options(settings, session.nodes()), options);
-  return given.flag("watch") ? lister.watch() : lister.list_once();
+  if (!given.flag("watch")) return lister.list_once();
+  const EndWithReader end_with_reader(session);
+  return lister.watch();
 }
 
 }  // namespace redlock::cli

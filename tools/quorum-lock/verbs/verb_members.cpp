@@ -74,7 +74,9 @@ int verb_members(const Arguments& given, const Signals& signals) {
   SignalWatcher watcher(signals, [&stop](int) { stop.request_stop(); });
   admin::ChangeOptions change;
   change.stop = stop.get_token();
-  change.on_progress = [&settings](const admin::ChangeProgress& progress) {
+  bool wrote = false;
+  change.on_progress = [&](const admin::ChangeProgress& progress) {
+    wrote = wrote || progress.kind == admin::ChangeProgress::Kind::writing;
     print_note(settings, progress_text(progress));
   };
   const Result<admin::Membership> membership =
@@ -89,6 +91,9 @@ int verb_members(const Arguments& given, const Signals& signals) {
       return code(ExitCode::failure);
     }
     return signal != 0 ? code_of_signal(signal) : code(exit_code_of(error.code));
+  }
+  if (request.action != Action::show && !wrote) {
+    print_note(settings, "nothing was changed: the members are as they would be afterwards");
   }
   const int printed =
       print_result(json ? membership_json(*membership)

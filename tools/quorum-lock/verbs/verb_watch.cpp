@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <csignal>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -11,6 +12,7 @@
 #include "common/session/output.hpp"
 #include "common/session/session.hpp"
 #include "common/session/settings.hpp"
+#include "common/system/output_reader.hpp"
 #include "common/text/usage_error.hpp"
 #include "quorum-lock/verbs/verb.hpp"
 
@@ -34,6 +36,11 @@ class Report {
   void fail(const std::string& resource, const Error& error) {
     const std::lock_guard lock(mutex_);
     if (!result_) end(report_failure(settings_, resource, error));
+  }
+  /// Nobody reads any more: ends as SIGPIPE ends other programs.
+  void reader_gone() {
+    const std::lock_guard lock(mutex_);
+    end(code_of_signal(SIGPIPE));
   }
   /// A stop is requested by a signal, or by the first failure.
   [[nodiscard]] std::stop_source& over() noexcept { return over_; }
@@ -65,6 +72,7 @@ int verb_watch(const Arguments& given, const Signals& signals) {
 
   Report report(settings);
   SignalWatcher watcher(signals, [&report](int) { report.over().request_stop(); });
+  const OutputReader reader([&report] { report.reader_gone(); });
   {
     std::vector<std::jthread> watchers;
     watchers.reserve(resources.size());

@@ -7,6 +7,7 @@ leader, hands the jobs out.
 
 import argparse
 import asyncio
+import signal
 
 import quorum_redlock
 import quorum_redlock.aio
@@ -47,14 +48,21 @@ async def main():
     parser.add_argument("nodes", nargs="+")
     arguments = parser.parse_args()
 
+    # Ends this task, so that the locks are released before the process ends.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
     jobs = asyncio.Queue()
     async with quorum_redlock.aio.Client(arguments.nodes, name=arguments.name) as client:
         election = client.election("workers", candidate=arguments.name, ttl=5)
         worker = asyncio.create_task(work(client, jobs))
-        await lead(election, jobs)
-        worker.cancel()
-        await asyncio.wait([worker])
+        try:
+            await lead(election, jobs)
+        finally:
+            worker.cancel()
+            await asyncio.wait([worker])
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    try:
+        asyncio.run(main())
+    except asyncio.CancelledError:
+        print("ended by SIGTERM")

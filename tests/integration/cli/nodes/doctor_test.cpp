@@ -27,7 +27,7 @@ TEST(CliDoctor, TellsPeopleThatAllIsWell) {
   const ProcessResult before = tool({"doctor"}, nodes.joined_urls());
   EXPECT_EQ(before.exit_code, 1) << before.errors;
   EXPECT_THAT(before.output, HasSubstr("not-bootstrapped"));
-  EXPECT_THAT(before.output, HasSubstr("no marker: new"));
+  EXPECT_THAT(before.output, HasSubstr("  new\n"));
   ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
   const ProcessResult result = tool({"doctor"}, nodes.joined_urls());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
@@ -269,6 +269,15 @@ TEST(CliBootstrap, OfTheSameNodesByOtherUrlsNamesTheMembersAnew) {
   const ProcessResult members = tool({"members"}, others);
   EXPECT_THAT(members.output, HasSubstr("3 members"));
   EXPECT_THAT(members.output, Not(HasSubstr("member as ")));
+}
+
+TEST(CliBootstrap, SaysWhatTheDeploymentWas) {
+  NewNodes nodes(3);
+  ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
+  EXPECT_EQ(tool({"bootstrap"}, nodes.joined_urls()).errors, "") << "nothing changes";
+  const ProcessResult result = tool({"bootstrap", "--max-ttl", "40s"}, nodes.joined_urls());
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("was a deployment of 3 members with a max TTL of 30.000 s"));
 }
 
 TEST(CliBootstrap, ExitsWith75WhileAKeyCanBeALock) {

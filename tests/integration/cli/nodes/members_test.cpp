@@ -37,6 +37,9 @@ TEST_F(CliMembers, AreShownAndChanged) {
   EXPECT_THAT(changed.output, HasSubstr("3 members\n"));
   EXPECT_THAT(changed.output, HasSubstr(nodes_[3].url()));
   EXPECT_THAT(changed.errors, HasSubstr("writing " + nodes_[3].url()));
+  const ProcessResult nothing = tool({"members", "remove", nodes_[2].url()}, nodes_[0].url());
+  EXPECT_EQ(nothing.exit_code, 0) << nothing.errors;
+  EXPECT_THAT(nothing.errors, HasSubstr("nothing was changed"));
 }
 
 TEST_F(CliMembers, OfNodesThatDoNotAnswerAreUnavailable) {

@@ -212,6 +212,34 @@ TEST_F(CliRun, TheCommandDiesWithUs) {
   EXPECT_TRUE(eventually([command] { return gone(command); }));
 }
 
+TEST_F(CliRun, SystemdsVariablesNameTheCommand) {
+  const std::string command = "export LISTEN_PID=$$ WATCHDOG_PID=$$ LISTEN_FDS=1; exec " +
+                              quorum_lock_program() + " run r --nodes " + nodes().joined_urls() +
+                              " -- sh -c 'echo $(($LISTEN_PID - $$)) $(($WATCHDOG_PID - $$))'";
+  const ProcessResult result = run_process({"sh", "-c", command});
+  EXPECT_EQ(result.output, "0 0\n") << result.errors;
+}
+
+TEST_F(CliRun, AWatcherWhoseReaderHasGoneEnds) {
+  for (const std::string verb :
+       {"watch r", "list --watch", "doctor --watch", "elect r --observe"}) {
+    const std::string command = "(" + quorum_lock_program() + " " + verb + " --nodes " +
+                                nodes().joined_urls() + "; echo $? >&2) | head -n 1";
+    const ProcessResult result = run_process({"sh", "-c", command});
+    EXPECT_EQ(count_lines(result.output), 1U) << verb;
+    EXPECT_EQ(result.errors, "141\n") << verb;
+  }
+}
+
+TEST_F(CliRun, ATokenThatNobodyCanReadIsNotKept) {
+  const std::string command =
+      "exec " + quorum_lock_program() + " acquire closed --nodes " + nodes().joined_urls() + " >&-";
+  const ProcessResult result = run_process({"sh", "-c", command});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.errors.find("standard output: "), std::string::npos) << result.errors;
+  EXPECT_EQ(nodes().count_held("closed"), 0U);
+}
+
 TEST_F(CliRun, MaxHoldEndsTheCommandWith74AndSaysSo) {
   const ProcessResult result =
       run_shell({"--ttl", "500ms", "--max-hold", "1s"}, "echo ran; sleep 1000");
@@ -307,6 +335,37 @@ TEST(CliRunOutage, ALostMajorityIs74AndTheWholeGroupIsGoneBeforeValidityEnds) {
   // The shell may also print a message about the processes that it lost.
   EXPECT_NE(child.errors().find("quorum-lock: lost 'r' after "), std::string::npos);
   EXPECT_NE(child.errors().find("3 nodes are down"), std::string::npos) << child.errors();
+}
+
+TEST(CliRunOutage, ANodeThatVotesAgainIsNotNamed) {
+  Nodes nodes(3, {}, std::chrono::milliseconds(1500));
+  nodes[0].restart(Data::wipe);
+  ChildProcess child = start_tool({"run", "r", "--ttl", "1500ms", "--max-ttl", "1500ms", "--nodes",
+                                   nodes.joined_urls(), "--", "sh", "-c", "echo $$; sleep 1000"});
+  ASSERT_TRUE(child.wait_for_output("\n"));
+  // The node has been in quarantine, and is a member again.
+  ASSERT_TRUE(eventually([&] {
+    const ProcessResult check =
+        run_tool({"doctor", "--quiet", "--max-ttl", "1500ms", "--nodes", nodes.joined_urls()});
+    return check.exit_code == 0;
+  }));
+  for (const std::size_t node : {1U, 2U}) nodes[node].kill();
+  EXPECT_EQ(child.wait(), (ExitStatus{74, 0})) << child.errors();
+  EXPECT_NE(child.errors().find("2 nodes are down"), std::string::npos) << child.errors();
+  EXPECT_EQ(child.errors().find("quarantine"), std::string::npos) << child.errors();
+}
+
+TEST(CliRunOutage, AStoppedProcessBlamesNoNode) {
+  Nodes nodes(3);
+  ChildProcess child = start_tool({"run", "r", "--ttl", "2s", "--nodes", nodes.joined_urls(), "--",
+                                   "sh", "-c", "echo $$; sleep 1000"});
+  ASSERT_TRUE(child.wait_for_output("\n"));
+  child.signal(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return nodes.count_held("r") == 0; }));
+  child.signal(SIGCONT);
+  EXPECT_EQ(child.wait(), (ExitStatus{74, 0})) << child.errors();
+  EXPECT_NE(child.errors().find("this process was stopped for "), std::string::npos)
+      << child.errors();
 }
 
 TEST(CliRunOutage, AGraceThatWasAskedForIsGiven) {

@@ -323,7 +323,16 @@ TEST(Findings, TellWhyABlankNodeIsNotTakenBack) {
   mark(nodes[1], blank, "", {});
   const admin::DeploymentCheck few = judge(nodes, options_for(3));
   ASSERT_THAT(ids_of(few), ElementsAre("membership", "membership"));
-  EXPECT_THAT(few.findings[0].what, HasSubstr("too few other nodes"));
+  EXPECT_THAT(few.findings[0].what, HasSubstr("2 of 3 members"));
+  EXPECT_THAT(few.findings[0].remedy, HasSubstr("bootstrap"));
+  EXPECT_TRUE(few.nodes[1].forgot);
+  EXPECT_FALSE(few.nodes[1].votes);
+  EXPECT_TRUE(few.nodes[0].votes);
+
+  nodes[1].seen.reachable = false;
+  const admin::DeploymentCheck away = judge(nodes, options_for(3));
+  ASSERT_THAT(ids_of(away), ElementsAre("unreachable", "membership"));
+  EXPECT_THAT(away.findings[1].remedy, HasSubstr("Bring back 1 of: redis://b"));
 
   nodes = members_named("abc", "1.d");
   nodes.push_back(healthy("d"));
@@ -353,7 +362,7 @@ TEST(Findings, NameNodesWithReplicas) {
   EXPECT_THAT(check.findings[0].what, HasSubstr("2 replicas"));
 }
 
-TEST(Findings, AdviseNoBootstrapWhileANodeRemembersTheDeployment) {
+TEST(Findings, AdviseToWaitOnlyWhereThatHelps) {
   auto nodes = members_named("abc", "1.d");
   for (const std::size_t forgot : {1U, 2U}) {
     nodes[forgot].marker->state = core::Marker::State::blank;
@@ -367,9 +376,9 @@ TEST(Findings, AdviseNoBootstrapWhileANodeRemembersTheDeployment) {
     }
     return all;
   };
-  EXPECT_THAT(remedies(), testing::AllOf(HasSubstr("Wait"), Not(HasSubstr("bootstrap"))));
+  EXPECT_EQ(remedies(), "") << "one node remembers, which is too few to take the others back";
   nodes[0].marker->state = core::Marker::State::blank;
-  EXPECT_THAT(remedies(), HasSubstr("bootstrap"));
+  EXPECT_THAT(remedies(), testing::AllOf(HasSubstr("Wait"), HasSubstr("bootstrap")));
 }
 
 TEST(Findings, TellHowLongAQuarantineStillLasts) {
@@ -481,15 +490,53 @@ TEST(Findings, NameANodeWhoseTableOfTrackedKeysFills) {
   EXPECT_THAT(check.findings[0].what, HasSubstr("400000 entries"));
 }
 
-TEST(Findings, ForbidOpeningUnlessWaitingOrOpeningResolvesThem) {
-  using Kind = admin::Finding::Kind;
-  for (const Kind kind :
-       {Kind::unreachable, Kind::auth, Kind::duplicate, Kind::replica, Kind::cluster,
-        Kind::sentinel, Kind::evicting, Kind::loading, Kind::old_version, Kind::no_scripts}) {
-    EXPECT_TRUE(forbids_opening(kind)) << to_string(kind);
+TEST(Findings, NameANodeThatRefusesEveryWriteWithItsRemedy) {
+  struct Row {
+    const char* error;
+    const char* remedy;
+  };
+  for (const Row& row :
+       {Row{"OOM command not allowed when used memory > 'maxmemory'.", "maxmemory"},
+        Row{"NOREPLICAS Not enough good replicas.", "min-replicas-to-write 0"},
+        Row{"MISCONF Redis is configured to save", "stop-writes-on-bgsave-error"},
+        Row{"ERR something else", "the server names"}}) {
+    SurveyedNode node = healthy("a");
+    node.refuses_writes = row.error;
+    const admin::DeploymentCheck check = judge_one(node);
+    ASSERT_THAT(ids_of(check), ElementsAre("refuses-writes"));
+    EXPECT_THAT(check.findings[0].what, HasSubstr(row.error));
+    EXPECT_THAT(check.findings[0].remedy, HasSubstr(row.remedy));
+    EXPECT_FALSE(check.nodes[0].votes);
   }
-  for (const Kind kind : {Kind::quarantined, Kind::membership, Kind::clock, Kind::not_durable}) {
-    EXPECT_FALSE(forbids_opening(kind)) << to_string(kind);
+}
+
+TEST(Findings, WarnOfMemoryThatRunsShort) {
+  SurveyedNode node = healthy("a");
+  node.seen.max_memory = 1000;
+  node.seen.used_memory = 900;
+  EXPECT_THAT(ids_of(judge_one(node)), IsEmpty());
+  node.seen.used_memory = 950;
+  const admin::DeploymentCheck check = judge_one(node);
+  ASSERT_THAT(ids_of(check), ElementsAre("short-memory"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("95 %"));
+  node.seen.max_memory = 0;
+  EXPECT_THAT(ids_of(judge_one(node)), IsEmpty()) << "no limit";
+}
+
+TEST(Findings, GiveTheRemedyOfWhatKeepsANodeFromAnswering) {
+  struct Row {
+    const char* problem;
+    const char* remedy;
+  };
+  for (const Row& row : {Row{"ERR max number of clients reached", "maxclients"},
+                         Row{"DENIED Redis is running in protected mode", "requirepass"},
+                         Row{"BUSY Redis is busy running a script", "SCRIPT KILL"},
+                         Row{"cannot resolve host name 'a'", "host name"},
+                         Row{"connection refused", "the server runs"}}) {
+    SurveyedNode node;
+    node.seen.url = "redis://a";
+    node.seen.problem = row.problem;
+    EXPECT_THAT(judge_one(node).findings.at(0).remedy, HasSubstr(row.remedy));
   }
 }
 

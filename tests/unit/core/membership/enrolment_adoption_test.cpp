@@ -132,6 +132,34 @@ TEST_F(Enrolling, MembersThatTheListDoesNotHaveAreFoundByAMajorityOfMarkers) {
   EXPECT_TRUE(unknown_members(views(), 2).empty());
 }
 
+TEST_F(Enrolling, WaitingDoesNotHelpWhereTooFewMembersAreLeftThatRemember) {
+  using Impasse = Outlook::Impasse;
+  const std::vector<std::string> members = {"a", "b", "c"};
+  node("a", member("1", "d", "a", members, random_));
+  node("b", blank_marker("2", random_));
+  Outlook outlook = outlook_of(views(), 2, {});
+  EXPECT_EQ(outlook.impasse, Impasse::none) << "c may remember";
+  EXPECT_EQ(outlook.members, 3U);
+  EXPECT_EQ(outlook.forgot, 1U);
+  EXPECT_EQ(outlook.needed, 2U);
+  EXPECT_FALSE(outlook.are_there);
+  EXPECT_EQ(outlook.unlisted, std::vector<std::string>{"c"});
+  node("c", blank_marker("3", random_));
+  outlook = outlook_of(views(), 2, {});
+  EXPECT_EQ(outlook.impasse, Impasse::forgotten);
+  EXPECT_TRUE(outlook.unlisted.empty());
+  markers_[0] = blank_marker("1", random_);
+  EXPECT_EQ(outlook_of(views(), 2, {}).impasse, Impasse::none) << "they are opened anew";
+}
+
+TEST_F(Enrolling, WaitingDoesNotHelpWhereTooFewNodesHaveTheClientsMaxTtl) {
+  for (const char* name : {"a", "b", "c"}) {
+    node(name, member(name, "d", name, {"a", "b", "c"}, random_));
+  }
+  EXPECT_EQ(outlook_of(views(), 2, NodeSet::of(0)).impasse, Outlook::Impasse::none);
+  EXPECT_EQ(outlook_of(views(), 2, NodeSet::first(2)).impasse, Outlook::Impasse::other_max_ttl);
+}
+
 TEST_F(Enrolling, OneMarkerThatNamesOtherMembersIsNotBelieved) {
   const std::vector<std::string> members = {"a", "b", "c"};
   node("a", member("1", "d", "a", {"a", "evil"}, random_));
