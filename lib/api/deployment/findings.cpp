@@ -133,8 +133,9 @@ std::string how_to_reach(const admin::NodeCheck& seen) {
   };
   constexpr Row rows[] = {
       {"max number of clients",
-       "Find the program that opens so many connections (CLIENT LIST). Or CONFIG SET maxclients to "
-       "a higher number, in its configuration file as well."},
+       "It admits nobody, not even you: see on its machine who is connected (ss -tnp), and end the "
+       "program that opens so many connections. Then raise maxclients (CONFIG SET, and in its "
+       "configuration file) if that was too low."},
       {"protected mode",
        "Give the server a password (requirepass, or ACL SETUSER), and clients too. Or bind it to "
        "an address that only they reach, with protected-mode no."},

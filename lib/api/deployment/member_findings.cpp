@@ -155,7 +155,8 @@ admin::Finding forgotten(const std::string& name, const std::vector<ObservedNode
               " of them are there that remember.",
           "It has no vote until then, and for a quarantine afterwards.",
           "Bring back " + std::to_string(missing) + " of: " + list_of(away) +
-              ". If they are lost as well, and no lock can be left: quorum-lock bootstrap."};
+              ". If that cannot be, start empty servers in their places and, when no lock can be "
+              "left, run quorum-lock bootstrap."};
 }
 
 /// A node with a blank marker that no deployment takes back.

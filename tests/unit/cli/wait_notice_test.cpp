@@ -83,11 +83,13 @@ TEST(MissingVotes, AreOfNodesInQuarantine) {
 TEST(MissingVotes, AreOfNodesThatAreDown) {
   Metrics metrics = three_voters();
   metrics.nodes[0].up = false;
+  metrics.nodes[0].problem = "connection refused";
   EXPECT_FALSE(find_missing_votes(metrics)) << "two are enough";
   metrics.nodes[2].up = false;
+  metrics.nodes[2].problem = "connection refused";
   const auto obstacle = find_missing_votes(metrics);
   ASSERT_TRUE(obstacle);
-  EXPECT_EQ(obstacle->what, "2 of 3 nodes do not answer");
+  EXPECT_EQ(obstacle->what, "2 of 3 nodes are not connected: connection refused");
 }
 
 TEST(MissingVotes, AreOfNodesThatRefuse) {
@@ -96,12 +98,13 @@ TEST(MissingVotes, AreOfNodesThatRefuse) {
   metrics.nodes[1].quarantine = seconds(7);
   metrics.nodes[1].problem = "quarantined for 7 s more: it restarted";
   metrics.nodes[2].up = false;
+  metrics.nodes[2].problem = "no answer";
   metrics.members = 4;
   const auto obstacle = find_missing_votes(metrics);
   ASSERT_TRUE(obstacle);
   EXPECT_EQ(obstacle->what,
-            "1 of 3 nodes does not answer; 1 of 3 nodes is in quarantine; 1 of 3 nodes gives no "
-            "vote: OOM command not allowed; the list of nodes is old: 3 of 4 members");
+            "1 of 3 nodes is not connected: no answer; 1 of 3 nodes is in quarantine; 1 of 3 nodes "
+            "gives no vote: OOM command not allowed; the list of nodes is old: 3 of 4 members");
   EXPECT_FALSE(obstacle->left) << "the end of the quarantine is not enough";
 }
 

@@ -50,33 +50,37 @@ void draw(const std::string& text) {
 }  // namespace
 
 std::optional<Obstacle> find_missing_votes(const Metrics& metrics) {
-  std::size_t down = 0;
   std::size_t quarantined = 0;
   std::optional<std::chrono::nanoseconds> left;
+  std::map<std::string, std::size_t> down;    // by the reason
   std::map<std::string, std::size_t> others;  // by what is wrong with them
   for (const NodeMetrics& node : metrics.nodes) {
+    const std::string why = node.problem.substr(0, node.problem.find_last_not_of('.') + 1);
     if (!node.up) {
-      ++down;
+      ++down[why];
     } else if (node.quarantine.count() > 0 && node.problem.starts_with("quarantined")) {
       ++quarantined;
       left = std::max(left.value_or(node.quarantine), node.quarantine);
-    } else if (!node.problem.empty()) {
-      ++others[node.problem.substr(0, node.problem.find_last_not_of('.') + 1)];
+    } else if (!why.empty()) {
+      ++others[why];
     }
   }
   const std::size_t all = metrics.nodes.size();
-  std::size_t voters = all - down - quarantined;
-  for (const auto& [problem, count] : others) voters -= count;
+  std::size_t voters = all - quarantined;
+  for (const auto& [why, count] : down) voters -= count;
+  for (const auto& [why, count] : others) voters -= count;
   if (voters >= metrics.quorum) return std::nullopt;
   std::vector<std::string> parts;
-  const auto add = [&](std::size_t count, std::string_view one, std::string_view several) {
+  const auto add = [&](std::size_t count, const std::string& one, const std::string& several) {
     if (count == 0) return;
     parts.push_back(fmt::format("{} of {} nodes {}", count, all, count == 1 ? one : several));
   };
-  add(down, "does not answer", "do not answer");
+  for (const auto& [why, count] : down) {
+    add(count, "is not connected: " + why, "are not connected: " + why);
+  }
   add(quarantined, "is in quarantine", "are in quarantine");
-  for (const auto& [problem, count] : others) {
-    add(count, "gives no vote: " + problem, "give no vote: " + problem);
+  for (const auto& [why, count] : others) {
+    add(count, "gives no vote: " + why, "give no vote: " + why);
   }
   // Waiting for the end of the quarantine is not enough if others are missing too.
   if (voters + quarantined < metrics.quorum) left.reset();
