@@ -24,7 +24,7 @@ enum class REDLOCK_EXPORT Errc {
                 ///< [host_unreachable]
   expired,      ///< a quorum granted, too late for a valid lease: raise the TTL [timed_out]
   excluded,     ///< guards leave too few voters: the votes say which and why. A call that waits
-                ///< ends with it at once if no waiting helps: another max TTL than that of the
+                ///< ends with it early if no waiting helps: another max TTL than that of the
                 ///< deployment, or most nodes have lost their data
   not_holder,   ///< the lock is not, or no longer, this token's
   cancelled,    ///< the caller cancelled [operation_canceled]

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/deployment/findings.hpp"
+#include "api/deployment/member_findings.hpp"
 #include "api/deployment/member_run.hpp"
 #include "api/options/adapted.hpp"
 #include "runtime/configuration.hpp"
@@ -94,19 +95,22 @@ Result<Membership> change_members(const ClientOptions& options, const ChangeOpti
 
 Result<DeploymentCheck> check(const ClientOptions& options) {
   const ClientOptions own = api::adapted(options);
+  auto configuration = runtime::configure(own);
+  if (!configuration) return configuration.error();
   // Members that clients find although the options do not name them are asked too.
   ClientOptions asked = own;
   try {
     while (true) {
-      const auto configuration = runtime::configure(asked);
-      if (!configuration) return configuration.error();
       const auto nodes = runtime::Survey(*configuration).check();
-      const auto found = api::members_to_find(nodes, own);
+      DeploymentCheck checked = api::judge(nodes, own);
       const std::size_t before = asked.nodes.size();
-      for (const std::string& url : found) {
+      for (const std::string& url : api::members_beside(api::observe(nodes, checked))) {
         if (asked.nodes.size() < limits::nodes) asked.nodes.push_back(url);
       }
-      if (asked.nodes.size() == before) return api::judge(nodes, own);
+      if (asked.nodes.size() == before) return checked;
+      // Markers can name what these options cannot reach.
+      configuration = runtime::configure(asked);
+      if (!configuration) return checked;
     }
   } catch (const std::system_error& problem) {
     return no_descriptor(problem);

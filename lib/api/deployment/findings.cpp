@@ -278,8 +278,9 @@ void Findings::judge_marker(const SurveyedNode& node) {
       "Its key redlock:node:marker cannot be read: " + ended(node.marker_problem),
       "Clients do not know which deployment it belongs to, so it has no vote. Somebody has written "
       "the key.",
-      "Find out who can write to this node. Then delete the key: the other members take the node "
-      "back, and it votes after a quarantine.");
+      "Find out who can write to this node. Then delete the key, and run the check again: the "
+      "other "
+      "members take the node back, or a finding says why not.");
 }
 
 void Findings::judge_tracking(const SurveyedNode& node) {
@@ -541,11 +542,6 @@ admin::DeploymentCheck judge(std::vector<SurveyedNode> nodes, const ClientOption
     check.nodes.push_back(std::move(seen));
   }
   return check;
-}
-
-std::vector<std::string> members_to_find(const std::vector<SurveyedNode>& nodes,
-                                         const ClientOptions& options) {
-  return members_beside(observe(nodes, judge(nodes, options)));
 }
 
 }  // namespace redlock::api

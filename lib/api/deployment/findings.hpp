@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "redlock/deployment.hpp"
@@ -12,9 +11,5 @@ namespace redlock::api {
 /// clients find. Pure.
 [[nodiscard]] admin::DeploymentCheck judge(std::vector<runtime::SurveyedNode> nodes,
                                            const ClientOptions& options);
-
-/// The members that are to be asked as well: see members_beside.
-[[nodiscard]] std::vector<std::string> members_to_find(
-    const std::vector<runtime::SurveyedNode>& nodes, const ClientOptions& options);
 
 }  // namespace redlock::api

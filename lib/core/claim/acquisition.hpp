@@ -29,12 +29,11 @@ namespace redlock::core {
 /// | `state` | *acquire*, by Acquisitions::enter() after the first |
 /// | what the call requests: `terms` to `give_up`, `reserves` | *acquire*, when it begins |
 /// | `first_round`, `attempts`, `claim`, `next_try`, `why` | *acquire* |
-/// | `permit`, `moves`, `reconnected`, `is_waiting`, `by_notification` | *acquire* |
-/// | `failed_attempts` | *acquire*; WaitQueue begins to count anew |
-/// | `for_space` | SpaceQueue; *acquire* ends it |
-/// | `by_script`, `free_permits` | *acquire*, when it begins; KeyNotes |
-/// | `waiting` | *acquire*, when it begins; WaitQueue |
-/// | `last`, `has_last` | *acquire*; Voters if nobody could be asked |
+/// | `permit`, `moves`, `reconnected`, `is_waiting`, `by_notification`, `hopeless_since` |
+/// *acquire* | | `failed_attempts` | *acquire*; WaitQueue begins to count anew | | `for_space` |
+/// SpaceQueue; *acquire* ends it | | `by_script`, `free_permits` | *acquire*, when it begins;
+/// KeyNotes | | `waiting` | *acquire*, when it begins; WaitQueue | | `last`, `has_last` |
+/// *acquire*; Voters if nobody could be asked |
 struct Acquisition {
   enum class State : std::uint8_t {
     connecting,   ///< waits for first contact with enough nodes
@@ -58,13 +57,13 @@ struct Acquisition {
   /// The wall clock minus the boot clock, for the fencing token; none: no token is requested.
   std::optional<Duration> fencing;
 
-  Instant began{};                 ///< when the call began
-  std::optional<Instant> give_up;  ///< when to give up; none: after one attempt
-  /// Since when too few nodes are left that remember; none: that is not so.
-  std::optional<Instant> hopeless_since{};
+  Instant began{};                     ///< when the call began
+  std::optional<Instant> give_up;      ///< when to give up; none: after one attempt
   std::optional<Instant> first_round;  ///< when the first attempt began; none: none has begun
   unsigned attempts = 0;               ///< attempts that have begun
   unsigned failed_attempts = 0;        ///< attempts lost since the last notification
+  /// Since when too few nodes are left that remember; none: that is not so.
+  std::optional<Instant> hopeless_since{};
   bool for_space = false;  ///< waits in SpaceQueue until the nodes have answered other requests
   bool by_script = false;  ///< attempts use the script: a SET does not get past what is in the way
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/overwrite.hpp"
+
 namespace redlock::core {
 
 void Meter::count_other_vote(const Claim& claim, const Answer& answer, Vote failure) {
@@ -35,8 +37,10 @@ void Meter::count_other_vote(const Claim& claim, const Answer& answer, Vote fail
   if (came) {
     answered(answer.node, vote);
     Node& counted = counted_[answer.node];
-    if (vote == Vote::error)
-      counted.refusal = {counted.round_trips.count(), std::string(answer.text)};
+    if (vote == Vote::error) {
+      counted.refusal.at = counted.round_trips.count();
+      support::overwrite(counted.refusal.why, answer.text);
+    }
   } else {
     did_not_answer(answer.node, vote);
   }

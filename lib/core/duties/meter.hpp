@@ -33,8 +33,9 @@ struct RecordedDurations : DurationHistogram {
   }
 };
 
-/// The engine's counts for operators. Each count costs a few instructions and allocates nothing.
-/// The counts must never influence a decision. Metrics says what each of them means.
+/// The engine's counts for operators. Each count costs a few instructions and allocates nothing;
+/// only the last error of a node is copied, into memory that is used again. The counts must never
+/// influence a decision. Metrics says what each of them means.
 class Meter {
  public:
   Meter(const Settings& settings, const Nodes& nodes) : settings_(settings), nodes_(nodes) {}

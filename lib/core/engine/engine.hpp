@@ -70,7 +70,7 @@ class Engine {
   [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
   /// Why a node that is up has no vote for new leases.
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
-  /// What can be expected while there is no quorum.
+  /// The prospects while there is no quorum.
   [[nodiscard]] Outlook outlook() const { return nodes_.outlook(); }
   /// Nodes that were sent a request for a vote since the last TurnEnd.
   [[nodiscard]] NodeSet unproven() const noexcept { return proof_.unproven(); }

@@ -141,7 +141,7 @@ class Enrolment {
 [[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes,
                                                        std::size_t quorum);
 
-/// What a client without a quorum can expect.
+/// The prospects of a client without a quorum.
 struct Outlook {
   /// Why no waiting gives the client a quorum: somebody has to change something.
   enum class Impasse : std::uint8_t {
@@ -152,8 +152,8 @@ struct Outlook {
   Impasse impasse = Impasse::none;
   std::size_t members = 0;  ///< number of members of the deployment that most nodes carry; 0: none
   std::size_t forgot = 0;   ///< those that answer, and have lost their data
-  std::size_t needed = 0;   ///< how many have to remember, so that they take the others back
-  bool are_there = false;   ///< so many answer
+  std::size_t needed = 0;   ///< how many members that remember take the others back
+  bool are_there = false;   ///< that many are connected
   std::vector<std::string> unlisted{};  ///< those that are not in the view
 };
 

@@ -133,7 +133,7 @@ class Nodes {
   /// The marker of a node that came up decides whether it may vote.
   void judge_marker(NodeIndex node);
   [[nodiscard]] std::vector<NodeView> views() const;
-  /// What can be expected while there is no quorum.
+  /// The prospects while there is no quorum.
   [[nodiscard]] Outlook outlook() const;
 
   // --- duplicates -------------------------------------------------------------------------------

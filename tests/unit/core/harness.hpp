@@ -462,33 +462,7 @@ class Harness {
     const bool keeps = terms.reserved_for > shortest_reservation;
     return " again " + ticket + (terms.quiet ? " quietly" : "") + (keeps ? " for longer" : "");
   }
-  static std::string outcome(Errc code) {
-    switch (code) {
-      case Errc::held:
-        return "held";
-      case Errc::split:
-        return "split";
-      case Errc::unavailable:
-        return "unavailable";
-      case Errc::expired:
-        return "expired";
-      case Errc::excluded:
-        return "excluded";
-      case Errc::not_holder:
-        return "not_holder";
-      case Errc::cancelled:
-        return "cancelled";
-      case Errc::closed:
-        return "closed";
-      case Errc::limit_reached:
-        return "limit_reached";
-      case Errc::forked:
-      case Errc::would_block:
-      case Errc::invalid_argument:
-        break;
-    }
-    return "?";
-  }
+  static std::string outcome(Errc code) { return std::string(to_string(code)); }
   static std::string of(CallId request) {
     return request == CallId::none ? ""
                                    : " #" + std::to_string(static_cast<std::uint64_t>(request));

@@ -254,17 +254,12 @@ std::string breaks_json(std::string_view outcome, std::string_view pattern, std:
 std::optional<std::string_view> outcome_of(Errc errc) noexcept {
   switch (errc) {
     case Errc::held:
-      return "held";
     case Errc::split:
-      return "split";
     case Errc::unavailable:
-      return "unavailable";
     case Errc::expired:
-      return "expired";
     case Errc::excluded:
-      return "excluded";
     case Errc::not_holder:
-      return "not_holder";
+      return to_string(errc);
     case Errc::cancelled:
     case Errc::closed:
     case Errc::forked:

@@ -18,7 +18,7 @@ OutputReader::~OutputReader() {
 }
 
 void OutputReader::wait() const {
-  // A pipe without a reader is an error even if no event is asked for; a file never is.
+  // poll() reports the error of a pipe without a reader although no event is requested.
   std::array<pollfd, 2> both{{{STDOUT_FILENO, 0, 0}, {end_.fd(), POLLIN, 0}}};
   while (::poll(both.data(), both.size(), -1) < 0) {
     if (errno != EINTR) return;

@@ -7,8 +7,8 @@
 
 namespace redlock::cli {
 
-/// Tells when nobody can read the standard output any more, because the reader of its pipe has
-/// ended: a verb that prints only when something happens would not notice for a long time.
+/// Notices that the reader of the standard output has ended, which a verb that prints only at a
+/// change would notice at the next change.
 class OutputReader {
  public:
   /// `on_gone` is called at most once, on a thread of this object. Throws std::system_error.

@@ -37,7 +37,7 @@ class Report {
     const std::lock_guard lock(mutex_);
     if (!result_) end(report_failure(settings_, resource, error));
   }
-  /// Nobody reads any more: ends as SIGPIPE ends other programs.
+  /// The reader has ended: end as SIGPIPE ends other programs.
   void reader_gone() {
     const std::lock_guard lock(mutex_);
     end(code_of_signal(SIGPIPE));

@@ -128,7 +128,7 @@ TEST_F(OwedReleasesDuty, NotesHowManyOthersHoldWhatWasShared) {
   const auto holds_left_of = [this](const SpecialTerms& terms) {
     Claim& claim = released(lease(terms));
     for (const std::uint32_t count : {1U, 2U, 0U}) {
-      // Also a node that had none of ours.
+      // The last node had no hold of ours.
       Answer said =
           answer(static_cast<NodeIndex>(count), count == 2 ? Reply::taken : Reply::released);
       said.holds = Holds{count, false};
