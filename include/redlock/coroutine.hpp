@@ -36,7 +36,9 @@ concept OwningTemporary =
 /// Names a call in flight, for `AsyncClient::cancel`. Zero names none.
 enum class REDLOCK_EXPORT RequestId : std::uint64_t {};
 
-/// The operand of `co_await`: a call of AsyncClient that begins when it is awaited, once.
+/// The operand of `co_await`: a call of AsyncClient that begins when it is awaited, once. A call
+/// that answers with a RoundReport (such as `extend`, `release`) also begins if nobody awaits it,
+/// when the operand is destroyed; its answer is lost.
 ///
 ///     Result<Lease> granted = co_await client.acquire("invoice/42");
 ///

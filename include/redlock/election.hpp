@@ -61,6 +61,9 @@ class [[nodiscard]] REDLOCK_EXPORT Leadership {
   /// see `Lease::lost`.
   [[nodiscard]] std::stop_token lost() const { return lease_.lost(); }
 
+  /// Why leadership was lost: see `Lease::loss`.
+  [[nodiscard]] std::optional<Error> loss() const { return lease_.loss(); }
+
   /// Gives up leadership and waits until another candidate can be elected. Errors: as
   /// `Lease::release`.
   Result<RoundReport> resign() { return lease_.release(); }

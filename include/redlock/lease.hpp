@@ -30,8 +30,8 @@ inline namespace REDLOCK_ABI {
 /// one excludes. Work that outlives the deadline is no longer protected. Ask `valid()` before each
 /// irreversible step and watch `lost()` in between.
 ///
-/// The destructor sends the release and does not wait for the answers. It never blocks. No function
-/// throws. Thread safety: const members may be called from any number of threads at once, the
+/// The destructor sends the release and does not wait for the answers. It never blocks. The other
+/// calls block for one round at most: see Client. No function throws. Thread safety: const members may be called from any number of threads at once, the
 /// others only while no other thread uses the object. `valid()` and `valid_until()` follow renewals
 /// in the background.
 class [[nodiscard]] REDLOCK_EXPORT Lease {
@@ -72,6 +72,10 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// client's loop thread; if an open client on a caller's loop is destroyed, on the thread that
   /// destroys it.
   [[nodiscard]] std::stop_token lost() const;
+
+  /// Why the lease was lost: what `AcquireOptions::on_lost` gets. None: it was not lost, or the
+  /// client was closed. It is there before `lost()` is signalled.
+  [[nodiscard]] std::optional<Error> loss() const;
 
   /// The granting round, node by node.
   [[nodiscard]] RoundReport report() const;

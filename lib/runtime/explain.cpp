@@ -261,12 +261,14 @@ std::optional<bool> may_be_unused(const NodeReport& node) {
 std::string about_quarantine(const RoundReport& report) {
   std::optional<std::chrono::nanoseconds> left;
   std::size_t lost = 0;
+  std::size_t silent = 0;
   bool none_remembers = true;
   bool all_known = true;
   for (const NodeReport& node : report.nodes) {
     const bool waits = node.vote == Vote::excluded && node.remaining;
     if (waits) left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
     lost += has_failed(node) && !waits ? 1 : 0;
+    silent += node.vote == Vote::pending ? 1 : 0;
     const std::optional<bool> unused = may_be_unused(node);
     none_remembers = none_remembers && unused.value_or(true);
     all_known = all_known && unused.has_value();
@@ -280,6 +282,9 @@ std::string about_quarantine(const RoundReport& report) {
   }
   // Nodes that are down, or that no waiting mends, may leave too few afterwards as well.
   if (report.nodes.size() < lost + report.quorum) return "";
+  if (report.nodes.size() < lost + silent + report.quorum) {
+    return "; `quorum-lock doctor` says whether waiting helps";
+  }
   std::string wait = "; wait " + core::format_duration(*left);
   // If a node remembers a deployment, `bootstrap` quarantines that node too, and shortens nothing.
   if (!none_remembers) return wait;

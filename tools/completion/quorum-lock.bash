@@ -124,7 +124,7 @@ _quorum_lock() {
     top) options+=" --limit" ;;
     break) options+=" --yes --holder --delay --limit" ;;
     doctor) options+=" --watch --interval --nagios" ;;
-    bootstrap) options+=" --after-loss" ;;
+    bootstrap) options+=" --after-loss --yes" ;;
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)
       options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards --scripts"

@@ -187,6 +187,7 @@ complete -c quorum-lock -n '__quorum_lock_verb doctor' -l interval -x -a '250ms 
 complete -c quorum-lock -n '__quorum_lock_verb doctor' -l nagios -d 'one line for monitoring'
 
 complete -c quorum-lock -n '__quorum_lock_verb bootstrap' -l after-loss -d 'the nodes seem new, but have lost their data'
+complete -c quorum-lock -n '__quorum_lock_verb bootstrap' -l yes -d 'do not ask'
 
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l mode -x -a 'cycle handoff cohort crowd market faults family' -d 'what to measure'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l in-flight -x -d 'locks in flight at once'

@@ -3,12 +3,15 @@
 #include <coroutine>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stop_token>
+#include <type_traits>
 #include <utility>
 
 #include "redlock/callback.hpp"
 #include "redlock/coroutine.hpp"
+#include "redlock/result.hpp"
 
 namespace redlock {
 
@@ -22,6 +25,25 @@ struct Awaitable<Value>::Call {
   Post post;
   std::optional<Result<Value>> result;
   std::optional<std::stop_callback<std::function<void()>>> on_stop;
+
+  Call() = default;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  /// What changes a lock is done even if nobody awaits it: `client.extend(lease, 10s);`.
+  ~Call() {
+    if constexpr (std::is_same_v<Value, RoundReport>) {
+      if (start) begin_unawaited();
+    }
+  }
+
+ private:
+  void begin_unawaited() noexcept {
+    try {
+      start([](const Result<Value>&) {});
+    } catch (const std::bad_alloc&) {
+      return;  // as if the nodes had not answered
+    }
+  }
 };
 
 template <typename Value>
@@ -39,7 +61,7 @@ void Awaitable<Value>::await_suspend(std::coroutine_handle<> coroutine) {
   const std::shared_ptr<Call> call = call_;
   const std::stop_token stop = std::move(call->stop);
   auto cancel = std::move(call->cancel);
-  const auto start = std::move(call->start);
+  const auto start = std::exchange(call->start, nullptr);
   const RequestId request = start([call, coroutine](Result<Value> result) {
     call->result.emplace(std::move(result));
     // Moved out, because the call must not be touched once the coroutine goes on.

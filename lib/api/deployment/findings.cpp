@@ -161,8 +161,9 @@ void Findings::judge_access(const SurveyedNode& node) {
         "The server rejected our login or denied a required command: " + ended(node.denied),
         "Clients with these credentials get no vote from it.",
         node.denied.starts_with("NOPERM")
-            ? "Allow the user the commands that the server names, and the keys redlock:*, with ACL "
-              "SETUSER; or use another user."
+            ? "Give the user all rights of Permissions in OPERATING.md, with ACL SETUSER: the "
+              "server "
+              "names only the first one that is missing. Or use another user."
             : "Check the user and the password of this node: in its URL, or with --password-file.");
   } else if (!node.seen.reachable) {
     add(node, admin::Finding::Kind::unreachable, "It cannot be asked: " + ended(node.seen.problem),

@@ -137,8 +137,15 @@ std::optional<admin::ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
   return lock;
 }
 
-/// The name of the semaphore to which a permit belongs. None: not a permit.
-std::optional<std::string_view> semaphore_of(std::string_view resource) {
+/// The name of the semaphore to which a permit belongs, or a queue for any of its permits. None:
+/// neither is one.
+std::optional<std::string_view> semaphore_of(const admin::ListedLock& lock) {
+  const std::string_view resource = lock.resource;
+  // Only tokens are permits: a resource of readers or of an owner can have such a name.
+  if (lock.kind != LockKind::exclusive && lock.kind != LockKind::none) return std::nullopt;
+  if (lock.state == LockState::free && resource.size() > 1 && resource.ends_with('#')) {
+    return resource.substr(0, resource.size() - 1);
+  }
   const auto prefix = core::any_permit_of(resource);
   if (!prefix || prefix->size() == 1) return std::nullopt;
   const std::string_view digits = resource.substr(prefix->size());
@@ -204,9 +211,8 @@ admin::LockList judge_locks(const std::vector<NodeLocks>& nodes, std::size_t quo
   for (const std::string& resource : resources) {
     auto lock = judge_lock(nodes, resource, quorum);
     if (!lock) continue;
-    const auto name = semaphore_of(resource);
-    // Only tokens are permits: a resource of readers or of an owner can have such a name.
-    if (!name || (lock->kind != LockKind::exclusive && lock->kind != LockKind::none)) {
+    const auto name = semaphore_of(*lock);
+    if (!name) {
       list.locks.push_back(*std::move(lock));
       continue;
     }

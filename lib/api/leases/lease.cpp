@@ -64,6 +64,8 @@ bool Lease::valid() const noexcept { return remaining() > std::chrono::nanosecon
 
 std::stop_token Lease::lost() const { return cell_ ? cell_->lost() : std::stop_token(); }
 
+std::optional<Error> Lease::loss() const { return cell_ ? cell_->loss() : std::nullopt; }
+
 RoundReport Lease::report() const { return cell_ ? cell_->report() : RoundReport{}; }
 
 Result<RoundReport> Lease::extend(std::chrono::nanoseconds ttl) const {

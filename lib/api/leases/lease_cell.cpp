@@ -181,10 +181,18 @@ void LeaseCell::tell_loss(const Error& error) noexcept {
     // the lease was lost.
     const std::lock_guard lock(extra().lost_mutex);
     source = extra().lost_source;
+    if (!error.message.empty()) extra().loss = std::make_unique<const Error>(error);
   }
   if (source) source->request_stop();  // runs the holder's callbacks, so not under the lock
   LeaseCallbacks callbacks = take_callbacks();
   if (callbacks.on_lost) callbacks.on_lost(error);
+}
+
+std::optional<Error> LeaseCell::loss() const {
+  Extra* const extra = find_extra();
+  if (extra == nullptr) return std::nullopt;
+  const std::lock_guard lock(extra->lost_mutex);
+  return extra->loss ? std::optional(*extra->loss) : std::nullopt;
 }
 
 std::stop_token LeaseCell::lost() const {

@@ -128,6 +128,7 @@ class LeaseCell {
   [[nodiscard]] LeaseCallbacks take_callbacks() noexcept;
   void tell_risk() const noexcept;
   [[nodiscard]] std::stop_token lost() const;
+  [[nodiscard]] std::optional<Error> loss() const;
 
  private:
   enum class State : std::uint8_t { live, ended, handed_on, lost };
@@ -144,6 +145,7 @@ class LeaseCell {
     std::string group;  ///< see core::Acquire
     std::mutex lost_mutex;
     std::optional<std::stop_source> lost_source;  ///< guarded by lost_mutex
+    std::unique_ptr<const Error> loss;            ///< guarded by lost_mutex
     std::optional<RoundReport> granting_round;    ///< set if the cell has no room for it
   };
   struct OnDemand {

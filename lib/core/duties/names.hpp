@@ -22,7 +22,8 @@ class Names {
   Names(const Settings& settings, const Instant& now, const Nodes& nodes, Outbox& outbox)
       : settings_(settings), now_(now), nodes_(nodes), outbox_(outbox) {}
 
-  /// A request for a lock left for these nodes: the name follows it to those that are due.
+  /// A request that sets or renews a lock of ours left for these nodes: the name follows it to
+  /// those that are due.
   void write(NodeSet nodes) {
     if (!settings_.name.empty() && now_ >= next_ && !forgets_) write_where_due(nodes);
   }

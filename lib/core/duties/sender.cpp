@@ -109,7 +109,8 @@ NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   note_sent(claim, verb, sent);
   const Stamp stamp(verb, claim.id(), claim.round.number());
   fill_in(claim, verb, outbox_.send(sent, stamp, form));
-  if (is_set(verb)) names_.write(sent);
+  const bool renews = is_extend(verb) && claim.phase == Claim::Phase::held;
+  if (is_set(verb) || renews) names_.write(sent);
   return sent;
 }
 

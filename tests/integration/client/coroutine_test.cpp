@@ -100,6 +100,17 @@ TEST_F(P9, EveryCallCanBeAwaited) {
             "broken, not mine, measured, closed, closed");
 }
 
+TEST_F(P9, WhatChangesALockIsDoneEvenIfNobodyAwaitsIt) {
+  std::promise<Result<Lease>> granted;
+  client_.acquire(resource_, {.ttl = seconds(5), .renew = false},
+                  [&granted](Result<Lease> lease) { granted.set_value(std::move(lease)); });
+  const Result<Lease> lease = granted.get_future().get();
+  ASSERT_TRUE(succeeded(lease));
+  const auto deadline = lease->valid_until();
+  static_cast<void>(client_.extend(*lease, seconds(25)));
+  EXPECT_TRUE(eventually([&] { return lease->valid_until() > deadline + seconds(1); }));
+}
+
 Detached on_executor(AsyncClient& client, std::string resource, Executor& executor,
                      std::promise<std::thread::id>& done) {
   const auto shared = std::make_shared<Executor*>(&executor);

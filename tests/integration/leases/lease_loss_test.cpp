@@ -86,6 +86,8 @@ TEST_F(LeaseLoss, WithoutAMajorityIsReportedOnce) {
     EXPECT_TRUE(lost.stop_requested());
     EXPECT_TRUE(lease->lost().stop_requested());
     EXPECT_EQ(stopped, 1);
+    ASSERT_TRUE(lease->loss());
+    EXPECT_EQ(lease->loss()->message, losses_.message);
     EXPECT_TRUE(failed_with(lease->extend(seconds(1)), Errc::not_holder));
     EXPECT_TRUE(failed_with(lease->release(), Errc::not_holder));
     EXPECT_THAT(losses_.message, testing::HasSubstr("lost the lease on '" + resource_ + "'"));
@@ -111,6 +113,7 @@ TEST_F(LeaseLoss, DoesNotHappenAfterARelease) {
     if (third) static_cast<void>(third->detach());
     ASSERT_TRUE(eventually([&] { return BootClock::now() > deadline + milliseconds(400); }));
     EXPECT_FALSE(lost.stop_requested());
+    EXPECT_FALSE(lease->loss());
   }
   EXPECT_EQ(losses_.count, 0);
 }

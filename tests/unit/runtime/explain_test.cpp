@@ -123,6 +123,8 @@ TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   gone.message = "connection refused";
   EXPECT_THAT(excluded({forgot, forgot, gone}), Not(HasSubstr("bootstrap")));
   EXPECT_THAT(excluded({forgot, gone, gone}), Not(HasSubstr("wait"))) << "one is no quorum";
+  EXPECT_THAT(excluded({forgot, gone, pending}), EndsWith("doctor` says whether waiting helps"))
+      << "the last one may have forgotten too";
   outlook = {.members = 3, .forgot = 1, .needed = 2};
   EXPECT_THAT(
       excluded({forgot, granted, gone}),

@@ -154,11 +154,13 @@ constexpr OptionText doctor_options[] = {
      "One line and the exit code of a monitoring plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN"},
 };
 constexpr OptionText top_options[] = {limit_option};
+constexpr OptionText yes_option{"yes", "", "Do not ask"};
+
 constexpr OptionText bootstrap_options[] = {
-    {"after-loss", "", "The nodes seem new, but they have lost their data"}};
+    {"after-loss", "", "The nodes seem new, but they have lost their data"}, yes_option};
 
 constexpr OptionText break_options[] = {
-    {"yes", "", "Do not ask"},
+    yes_option,
     {"holder", "NAME",
      "Break only what NAME holds, on RESOURCE or on all resources. NAME is the name of a client, a "
      "candidate or an owner, or a token; a glob if it has a * ? or ["},
@@ -265,7 +267,7 @@ constexpr ExitText doctor_exits[] = {
 };
 constexpr ExitText bootstrap_exits[] = {
     {"69", "a node is missing or ineligible; the nodes are as they were"},
-    {"75", "a key can be a lock; the nodes are as they were"},
+    {"75", "a key can be a lock, or the answer was no; the nodes are as they were"},
 };
 constexpr ExitText members_exits[] = {
     {"69", "a node is missing, or another change is under way; the message names it"},
@@ -456,7 +458,7 @@ constexpr VerbText verb_texts[] = {
     {"bootstrap", "[OPTIONS]",
      "Open a new deployment, so that its nodes need no quarantine. Refused unless every node is "
      "eligible, and none has a key that can be a lock. A deployment that is open with these "
-     "members and this max TTL stays as it is.",
+     "members and this max TTL stays as it is. It asks before it changes another one.",
      bootstrap_options,
      "Examples:\n"
      "  quorum-lock bootstrap --nodes r1,r2,r3\n"

@@ -45,7 +45,7 @@ class ManyBreaker {
     if (chosen->locks.empty()) return report_nothing();
     if (!show(*chosen)) return print_result({});
     warn_of_short_delay(*chosen);
-    if (!many_.sure && ask_to_break(counted(chosen->locks.size()), many_.delay) == BreakReply::no) {
+    if (!many_.sure && !confirm_break(counted(chosen->locks.size()), many_.delay)) {
       return report_refusal(chosen->locks.size());
     }
     std::vector<BreakVerdict> verdicts(chosen->locks.size());

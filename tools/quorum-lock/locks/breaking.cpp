@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
-#include <iostream>
 #include <set>
 #include <utility>
 
+#include "common/session/confirm.hpp"
 #include "common/session/holder_text.hpp"
 #include "common/session/output.hpp"
 #include "common/session/verdict.hpp"
@@ -195,21 +194,18 @@ std::string broken_text(const Breaking& what, const BreakVerdict& verdict) {
   return text;
 }
 
-BreakReply ask_to_break(std::string_view what, std::chrono::nanoseconds delay) {
+bool confirm_break(std::string_view what, std::chrono::nanoseconds delay) {
   const std::string question =
       delay == std::chrono::nanoseconds::zero()
           ? fmt::format(
                 "Break {}? A holder that is alive is not notified, and renews it if nobody "
-                "else is quicker. [y/N] ",
+                "else is quicker.",
                 what)
           : fmt::format(
                 "Break {}? A holder that is alive is not notified. Nobody can acquire it "
-                "for {}. [y/N] ",
+                "for {}.",
                 what, format_duration(delay));
-  std::fputs(question.c_str(), stderr);
-  std::string line;
-  if (!std::getline(std::cin, line)) return BreakReply::no;
-  return line == "y" || line == "Y" || line == "yes" ? BreakReply::yes : BreakReply::no;
+  return confirm(question);
 }
 
 }  // namespace redlock::cli

@@ -59,7 +59,6 @@ struct BreakVerdict {
 [[nodiscard]] std::string broken_text(const Breaking& what, const BreakVerdict& verdict);
 
 /// Asks on standard error, so that it is seen when standard output goes to a file. `what`: "it".
-enum class BreakReply { yes, no };
-[[nodiscard]] BreakReply ask_to_break(std::string_view what, std::chrono::nanoseconds delay);
+[[nodiscard]] bool confirm_break(std::string_view what, std::chrono::nanoseconds delay);
 
 }  // namespace redlock::cli

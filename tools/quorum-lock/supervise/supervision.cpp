@@ -14,9 +14,6 @@ Instant later(Instant from, nanoseconds by) {
   return by > left ? Instant::max() : from + by;
 }
 
-/// A shorter gap may come from a machine that is busy.
-constexpr std::chrono::seconds shortest_stop{1};
-
 /// How often the lease is checked. No renewal must be missed, and renewals are at least a third of
 /// the TTL apart. A deadline that a node's clock has brought nearer must be seen well within the
 /// margin for SIGKILL.
@@ -35,7 +32,7 @@ Supervision::Supervision(LossPlan plan, nanoseconds ttl, Instant now, Instant va
 
 void Supervision::follow(Instant now, Instant valid_until) {
   const nanoseconds gap = now - std::exchange(looked_at_, now) - look_interval_;
-  if (gap >= shortest_stop) ending_.stopped = std::max<nanoseconds>(ending_.stopped, gap);
+  ending_.stopped = std::max(ending_.stopped, gap);
   if (valid_until > valid_until_) {
     renewed_at_ = now;
     ++ending_.renewals;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "common/session/confirm.hpp"
 #include "common/session/exit_code.hpp"
 #include "common/session/output.hpp"
 #include "common/session/session.hpp"
@@ -14,6 +15,28 @@
 #include "quorum-lock/verbs/verb.hpp"
 
 namespace redlock::cli {
+namespace {
+
+/// What the deployment of these nodes is that the options would change; empty: there is none.
+std::string deployment_to_change(const ClientOptions& options, std::size_t nodes) {
+  const Result<admin::Membership> before = admin::members(options);
+  if (!before || before->deployment.empty()) return {};
+  const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options.max_ttl);
+  if (before->members.size() == nodes && before->max_ttl == max_ttl) return {};
+  return fmt::format("these nodes are a deployment of {} members with a max TTL of {}",
+                     before->members.size(), format_duration(before->max_ttl));
+}
+
+int report_refusal(const Settings& settings, const std::string& message, ExitCode exit) {
+  print_error(message);
+  if (settings.format == Settings::Format::json) {
+    const int printed = print_result(refused_json(message));
+    if (printed != code(ExitCode::done)) return printed;
+  }
+  return code(exit);
+}
+
+}  // namespace
 
 int verb_bootstrap(const Arguments& given, const Signals& signals) {
   const Settings settings = resolve_settings(given, NodesNeeded::required);
@@ -24,7 +47,6 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
 
   Session session(settings, signals);
   const EndOnSignal end_on_signal(signals, session);
-  const bool json = settings.format == Settings::Format::json;
   admin::ChangeOptions change;
   change.after_loss = given.flag("after-loss");
   change.on_progress = [&settings](const admin::ChangeProgress& progress) {
@@ -33,25 +55,31 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
     }
   };
   const ClientOptions options = client_options(settings, session.nodes());
-  const Result<admin::Membership> before = admin::members(options);
+  if (!given.flag("yes")) {
+    const std::string open = deployment_to_change(options, session.nodes().size());
+    if (!open.empty()) {
+      require_somebody_to_ask(open + ", and ");
+      print_warning(open);
+      const std::string question = fmt::format(
+          "Open one of {} with a max TTL of {}? Stop its clients first. No lock is "
+          "granted until the longer max TTL has passed.",
+          session.nodes().size(), format_duration(settings.max_ttl));
+      if (!confirm(question)) {
+        return report_refusal(settings, "the deployment was left as it is", ExitCode::taken);
+      }
+    }
+  }
   const Result<admin::DeploymentCheck> opened = admin::bootstrap(options, change);
   if (!opened) {
-    print_error(opened.error().message);
+    const ExitCode exit = exit_code_of(opened.error().code);
     // Wrong usage is not a refusal: no node was asked.
-    if (json && opened.error().code != Errc::invalid_argument &&
-        print_result(refused_json(opened.error().message)) != code(ExitCode::done)) {
-      return code(ExitCode::failure);
+    if (opened.error().code != Errc::invalid_argument) {
+      return report_refusal(settings, opened.error().message, exit);
     }
-    return code(exit_code_of(opened.error().code));
+    print_error(opened.error().message);
+    return code(exit);
   }
-  const bool differs =
-      before && !before->deployment.empty() &&
-      (before->members.size() != opened->members ||
-       before->max_ttl != std::chrono::ceil<std::chrono::milliseconds>(options.max_ttl));
-  if (differs) {
-    print_warning(fmt::format("this was a deployment of {} members with a max TTL of {}",
-                              before->members.size(), format_duration(before->max_ttl)));
-  }
+  const bool json = settings.format == Settings::Format::json;
   return print_result(json ? opened_json(*opened)
                            : opened_text(Style::of_standard_output(), settings, *opened));
 }

@@ -88,7 +88,7 @@ int break_one(Client& client, const Settings& settings, const std::string& resou
   if (what.tokens.empty()) return report(settings, what, {.outcome = "free", .after = *before});
   if (!show(settings, sure, resource, *before)) return print_result({});
   warn_of_short_delay(what, *before);
-  if (!sure && ask_to_break("it", delay) == BreakReply::no) {
+  if (!sure && !confirm_break("it", delay)) {
     const bool split = before->state == Inspection::State::split;
     return report(settings, what,
                   not_broken(split ? "split" : "held", *before,
@@ -117,9 +117,7 @@ int verb_break(const Arguments& given, const Signals& signals) {
   }
   const bool sure = given.flag("yes");
   const std::chrono::nanoseconds delay = delay_of(given, settings);
-  if (!sure && ::isatty(STDIN_FILENO) != 1) {
-    throw UsageError("--yes: needed, because standard input is not a terminal");
-  }
+  if (!sure) require_somebody_to_ask();
 
   Session session(settings, signals);
   BreakProgress progress;

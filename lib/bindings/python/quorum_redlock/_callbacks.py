@@ -339,6 +339,10 @@ def on_lost(context: int, error: Any) -> None:
     signals = contexts.find(context)
     if signals is None:
         return
+    why = error_from(error)
+    handle = signals.handle()
+    if handle is not None:
+        handle.loss = why
     guarded(signals.set_lost)
     if signals.on_lost is not None:
-        guarded(signals.deliver, signals.on_lost, error_from(error))
+        guarded(signals.deliver, signals.on_lost, why)

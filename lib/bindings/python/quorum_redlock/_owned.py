@@ -18,7 +18,7 @@ from typing import Any, Callable
 from . import _callbacks
 from . import _structs as s
 from ._library import lib
-from .errors import NoMemoryError, NotHolderError, taken_error
+from .errors import NoMemoryError, NotHolderError, RedlockError, taken_error
 
 #: `list(map(CALL, (first, second)))` calls functions of C one after the other, with no bytecode in
 #: between. The tuple is in no variable: a traceback keeps variables, and what they refer to.
@@ -82,13 +82,15 @@ class LeaseHandle(dict[str, _OwnedLease]):
     `clear` ends the lease without waiting. A function of C that keeps the interpreter's lock, and
     only reads, gets the handle as its argument."""
 
-    __slots__ = ("context", "__weakref__")
+    __slots__ = ("context", "loss", "__weakref__")
 
     context: _callbacks.Context
+    loss: RedlockError | None
     _as_parameter_ = property(methodcaller("get", "shown"))
 
     def prepare(self, signals: _callbacks.LeaseSignals) -> None:
         """Before C puts a lease into it."""
+        self.loss = None
         signals.handle = weakref.ref(self)
         self.context = _callbacks.contexts.add(signals)
         owned = _OwnedLease()

@@ -126,6 +126,12 @@ class LeaseState:
         return bool(lib.redlock_lease_valid(self._handle))
 
     @property
+    def loss(self) -> RedlockError | None:
+        """Why it was lost: what `on_lost` gets. None: it was not lost, or the client was closed. It
+        is there when `lost` is set."""
+        return self._handle.loss
+
+    @property
     def remaining(self) -> float:
         """Seconds until the deadline. 0 if it has passed or the lease has ended."""
         return from_ns(lib.redlock_lease_remaining_ns(self._handle))
@@ -231,6 +237,8 @@ def end_of_block(lease: LeaseState, valid: bool, failure: RedlockError | None,
     if failure is None and valid:
         return
     message = f"the lease on '{lease.resource}' was lost before the end of its block"
+    if lease.loss is not None:
+        message += ": " + str(lease.loss).removeprefix(f"lost the lease on '{lease.resource}': ")
     if error is None and lease._raise_on_release_error:
         # No variable has the error: they would keep each other alive, and the lease.
         raise LeaseLostError(message, round=failure.round if failure else None) from failure

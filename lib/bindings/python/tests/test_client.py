@@ -165,7 +165,8 @@ class Locks(ClientCase):
         self.assertIsInstance(reports[0], quorum_redlock.RedlockError)
         self.assertEqual((len(reports), len(at_risk)), (1, 1))
         self.assertIsInstance(caught.exception, quorum_redlock.NotHolderError)
-        self.assertIn(self.resource, str(caught.exception))
+        self.assertIn("before the end of its block: its deadline passed", str(caught.exception))
+        self.assertEqual(str(lease.loss), str(reports[0]))
 
     def test_a_block_that_outlives_its_lease_may_be_told_not_to_raise(self) -> None:
         with self.assertLogs("quorum_redlock", logging.WARNING) as logged:

@@ -13,7 +13,8 @@ import sys
 import tempfile
 import unittest
 
-from case import PACKAGE, ROOT, run_python, shared_nodes
+import quorum_redlock
+from case import PACKAGE, ROOT, environment, run_python, shared_nodes
 from nodes import Nodes
 
 _PAGES = (os.path.join(ROOT, "tools", "docs", "PYTHON.md"), os.path.join(PACKAGE, "README.md"))
@@ -36,6 +37,20 @@ class Examples(unittest.TestCase):
         self.assertRegex(output, r"the leader, in term \d+\n")
         for number in range(3):
             self.assertIn(f"job {number} is done under job/{number}\n", output)
+
+    def test_the_worker_ends_on_sigterm_and_gives_its_locks_back(self) -> None:
+        urls = shared_nodes().urls
+        worker = os.path.join(PACKAGE, "examples", "worker.py")
+        with quorum_redlock.Client(urls) as client, client.lock("job/1"):
+            # It waits for the second job, as the leader.
+            with subprocess.Popen([sys.executable, "-u", worker, "first", *urls], text=True,
+                                  env=environment(), stdout=subprocess.PIPE) as process:
+                assert process.stdout is not None
+                self.assertTrue(any("job 0 is done" in line for line in process.stdout))
+                process.terminate()
+                output, _ = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, output), (0, "ended by SIGTERM\n"))
+            self.assertEqual(client.inspect("workers").state, "free")
 
 
 class FirstProgram(unittest.TestCase):

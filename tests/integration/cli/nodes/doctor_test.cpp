@@ -9,6 +9,7 @@
 
 #include "integration/cli/tool.hpp"
 #include "integration/deployment.hpp"
+#include "support/pseudo_terminal.hpp"
 
 namespace redlock::test {
 namespace {
@@ -271,13 +272,27 @@ TEST(CliBootstrap, OfTheSameNodesByOtherUrlsNamesTheMembersAnew) {
   EXPECT_THAT(members.output, Not(HasSubstr("member as ")));
 }
 
-TEST(CliBootstrap, SaysWhatTheDeploymentWas) {
+TEST(CliBootstrap, AsksBeforeItChangesADeployment) {
   NewNodes nodes(3);
   ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
   EXPECT_EQ(tool({"bootstrap"}, nodes.joined_urls()).errors, "") << "nothing changes";
-  const ProcessResult result = tool({"bootstrap", "--max-ttl", "40s"}, nodes.joined_urls());
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("was a deployment of 3 members with a max TTL of 30.000 s"));
+  const auto marker = [&nodes] { return nodes[0].get(marker_key); };
+  const auto opened = marker();
+  for (const ProcessResult& unasked : {tool({"bootstrap", "--max-ttl", "40s"}, nodes.joined_urls()),
+                                       tool({"bootstrap"}, nodes[0].url())}) {
+    EXPECT_EQ(unasked.exit_code, 64);
+    EXPECT_THAT(unasked.errors, HasSubstr("--yes: needed, because these nodes are a deployment of "
+                                          "3 members with a max TTL of 30.000 s"));
+  }
+  const Words words{"bootstrap", "--max-ttl", "40s", "--nodes", nodes.joined_urls()};
+  for (const char* answer : {"n\n", "y\n"}) {
+    EXPECT_EQ(marker(), opened);
+    PseudoTerminal terminal(tool_words(words), tool_environment({}), {});
+    ASSERT_TRUE(terminal.wait_for("[y/N]")) << terminal.output();
+    terminal.type(answer);
+    EXPECT_EQ(terminal.wait(), (ExitStatus{*answer == 'n' ? 75 : 0, 0})) << terminal.output();
+  }
+  EXPECT_NE(marker(), opened);
 }
 
 TEST(CliBootstrap, ExitsWith75WhileAKeyCanBeALock) {

@@ -147,6 +147,7 @@ TEST(LockVerdicts, PermitsOfASemaphoreAreOneLine) {
   for (std::size_t i = 0; i < 4; ++i) nodes[i].locks["s#12"] = token("b", 300, 2);
   nodes[0].locks["s#3"] = token("c", 100);
   nodes[1].locks["s#4"] = nothing(2);
+  nodes[1].locks["s#"] = nothing(3);  // the queue for any permit
   const admin::ListedLock lock = only(nodes);
   EXPECT_EQ(lock.resource, "s");
   EXPECT_EQ(lock.permits, 2U);
@@ -155,7 +156,7 @@ TEST(LockVerdicts, PermitsOfASemaphoreAreOneLine) {
   EXPECT_EQ(lock.holder, std::nullopt);
   EXPECT_EQ(lock.remaining, milliseconds(300)) << "of the next one to be free";
   EXPECT_EQ(lock.nodes, 3U);
-  EXPECT_EQ(lock.waiters, 2U);
+  EXPECT_EQ(lock.waiters, 3U);
 }
 
 TEST(LockVerdicts, ASemaphoreOfWhichNoPermitIsHeldSaysWhy) {

@@ -1,4 +1,7 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
 
 #include "unit/core/harness.hpp"
 
@@ -295,6 +298,31 @@ TEST(Loss, DoesNotComeAfterADetach) {
   EXPECT_EQ(h.step(Detach{h.lease}), "");
   EXPECT_EQ(h.pass(60s), "") << "no renewal, no release, no loss";
   EXPECT_EQ(h.settled(), "yes");
+}
+
+/// How long a call without a wait may block: as Client says.
+TEST(Calls, EndWithinTheLongestLimitThoughAllNodesAreSilent) {
+  const std::function<void(Harness&)> calls[] = {
+      [](Harness& h) { h.extend(2, 10s); },
+      [](Harness& h) { h.release(2); },
+      [](Harness& h) {
+        Inspect inspect;
+        inspect.request = CallId{2};
+        inspect.resource = "resource";
+        h.step(inspect);
+      },
+  };
+  for (const auto& call : calls) {
+    Settings settings = Harness::settings_for(3);
+    settings.shortest_limit = settings.longest_limit = 1s;
+    Connected h(settings);
+    h.acquire(1, 30s);
+    h.answers({0, 1, 2}, Reply::granted);
+    call(h);
+    EXPECT_THAT(h.pass(999ms), testing::Not(testing::HasSubstr("#2")));
+    EXPECT_THAT(h.pass(1ms), testing::AnyOf(testing::HasSubstr("failed #2 unavailable"),
+                                            testing::HasSubstr("inspected #2")));
+  }
 }
 
 }  // namespace
