@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "redlock/redlock.hpp"
 
@@ -26,6 +28,19 @@ inline bool work_is_left() { return false; }
 inline void work() {}
 inline void send(std::string_view) {}
 inline std::string received;
+/// The servers that a program of a page names.
+inline std::vector<std::string> nodes() {
+  std::vector<std::string> urls(1);
+  const char* const text = std::getenv("QUORUM_LOCK_NODES");
+  for (const char next : std::string_view(text == nullptr ? "" : text)) {
+    if (next == ',') {
+      urls.emplace_back();
+    } else {
+      urls.back() += next;
+    }
+  }
+  return urls;
+}
 inline std::string token_for(const std::string& url) { return url; }
 
 struct Invoice {};
