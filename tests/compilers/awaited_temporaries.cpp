@@ -52,6 +52,7 @@ Detached objects_with_names(AsyncClient& client, AsyncElection& election,
   const AcquireOptions options{.ttl = 5s};
   const auto post = [owned](std::coroutine_handle<> rest) { rest(); };
   std::function<void(const Inspection&)> changed = [owned](const Inspection&) {};
+  (void)co_await client.acquire("r");
   (void)co_await client.acquire("r", options, stop);
   (void)co_await client.try_acquire("r", options);
   (void)co_await client.try_acquire_for("r", 2s, options, stop);
