@@ -79,16 +79,3 @@ if(EXISTS "${redlock_tool_main}" AND TARGET quorum_lock_parts)
   redlock_optimise_across_files(quorum-lock)
   target_link_libraries(quorum-lock PRIVATE quorum_lock_parts)
 endif()
-
-# The worked example of a storage that checks fencing tokens. Not installed.
-file(GLOB redlock_storage_sources CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/tools/fenced-storage/*.cpp")
-if(redlock_storage_sources AND TARGET quorum_lock_parts AND REDLOCK_BUILD_TESTS)
-  add_executable(fenced-storage ${redlock_storage_sources})
-  redlock_configure_target(fenced-storage)
-  target_compile_options(fenced-storage PRIVATE ${REDLOCK_QUICK_FLAGS})
-  if(REDLOCK_UNITY)
-    set_target_properties(fenced-storage PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  endif()
-  target_link_libraries(fenced-storage PRIVATE quorum_lock_parts)
-endif()

@@ -3,7 +3,6 @@
 namespace redlock::test {
 
 std::string quorum_lock_program() { return QUORUM_LOCK_BINARY; }
-std::string fenced_storage_program() { return FENCED_STORAGE_BINARY; }
 std::string skewed_client_program() { return SKEWED_CLIENT_BINARY; }
 std::string clock_preload() { return CLOCK_PRELOAD; }
 std::string hosts_preload() { return HOSTS_PRELOAD; }

@@ -7,7 +7,6 @@
 namespace redlock::test {
 
 [[nodiscard]] std::string quorum_lock_program();
-[[nodiscard]] std::string fenced_storage_program();
 /// A client with a wall clock of its own.
 [[nodiscard]] std::string skewed_client_program();
 /// The library that moves the wall clock of the program that it is preloaded into.

@@ -85,9 +85,6 @@ void clear_child_signals(int fd) noexcept;
 /// then on SIGKILL ends it when its parent ends. False with errno.
 [[nodiscard]] bool expect_child() noexcept;
 [[nodiscard]] bool die_with_parent() noexcept;
-/// In a child that stays in its parent's process group: SIGKILL ends it when its parent ends. Does
-/// nothing if the kernel cannot do that.
-[[nodiscard]] bool die_with_parent_in_its_group() noexcept;
 
 /// Orphans among this process' descendants become its children, if the system can do that. False
 /// with errno.

@@ -153,8 +153,6 @@ bool expect_child() noexcept { return true; }
 
 bool die_with_parent() noexcept { return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0; }
 
-bool die_with_parent_in_its_group() noexcept { return die_with_parent(); }
-
 bool adopt_orphans() noexcept { return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
 bool has_strangers(pid_t /*group*/) noexcept { return false; }

@@ -265,8 +265,6 @@ bool die_with_parent() noexcept {
   return errno == 0;
 }
 
-bool die_with_parent_in_its_group() noexcept { return true; }
-
 bool adopt_orphans() noexcept { return true; }
 
 bool has_strangers(pid_t group) noexcept { return ::kill(-group, 0) == 0 || errno == EPERM; }
