@@ -24,7 +24,7 @@
 # For break_lock.lua, the header has in namespace redlock::redis::scripts
 #   inline constexpr Script break_lock{"break_lock", R"lua(…)lua", "<SHA-1 of the text>"};
 #   struct BreakLock { Word resource; Word token; Word delay_ms; Word keeper; operator Call() const; };
-# and all_scripts, an array of all scripts. lib/redis/scripts/script.hpp declares Script, Word and Call.
+# and all_scripts, an array of all scripts. lib/redis/values/script.hpp declares Script, Word and Call.
 #
 # This file has two roles: include()d, it defines redlock_embed_scripts(); run by `cmake -P`, it writes
 # the header.
@@ -329,7 +329,7 @@ file(WRITE "${HEADER}" "// Generated from lib/redis/scripts by lib/cmake/EmbedSc
 
 #include <array>
 
-#include \"redis/scripts/script.hpp\"
+#include \"redis/values/script.hpp\"
 
 namespace redlock::redis::scripts {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/time.hpp"
+#include "core/vocabulary/time.hpp"
 #include "redlock/clock.hpp"
 
 namespace redlock::runtime {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <variant>
 
-#include "core/claim/admission.hpp"
-#include "core/claim/quorum.hpp"
-#include "core/claim/validity.hpp"
-#include "redis/node_url.hpp"
+#include "core/vocabulary/durations.hpp"
+#include "core/votes/quorum.hpp"
+#include "core/votes/validity.hpp"
+#include "redis/values/node_url.hpp"
 #include "runtime/client_name.hpp"
 #include "runtime/kernel_randomness.hpp"
 #include "runtime/prefix.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/settings.hpp"
-#include "redis/wire/connection.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "redis/connection/connection.hpp"
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/claim/admission.hpp"
+#include "core/vocabulary/durations.hpp"
 #include "redis/requests/row.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/engine/engine.hpp"
-#include "redis/wire/encoder.hpp"
+#include "redis/batches/encoder.hpp"
 #include "redlock/metrics.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/gathered.hpp"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/time.hpp"
+#include "core/vocabulary/time.hpp"
 #include "redlock/options.hpp"
 
 namespace redlock::runtime {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/claim/admission.hpp"
-#include "core/claim/holder_words.hpp"
 #include "core/membership/marker.hpp"
 #include "core/nodes/link.hpp"
 #include "core/nodes/node_reports.hpp"
-#include "redis/visible.hpp"
+#include "core/vocabulary/durations.hpp"
+#include "core/vocabulary/holder_words.hpp"
+#include "redis/values/visible.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/token.hpp"
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/claim/round.hpp"
-#include "core/engine/commands.hpp"
 #include "core/membership/enrolment.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/commands.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/round.hpp"
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/report.hpp"

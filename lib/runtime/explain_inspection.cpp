@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/claim/holder_words.hpp"
-#include "core/claim/round.hpp"
-#include "core/for_people.hpp"
-#include "core/texts.hpp"
-#include "redis/keys.hpp"
+#include "core/vocabulary/for_people.hpp"
+#include "core/vocabulary/holder_words.hpp"
+#include "core/vocabulary/texts.hpp"
+#include "core/votes/round.hpp"
+#include "redis/values/keys.hpp"
 #include "redlock/token.hpp"
 #include "runtime/explain.hpp"
 

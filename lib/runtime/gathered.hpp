@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine/request.hpp"
-#include "core/nodes/node_set.hpp"
-#include "redis/wire/connection.hpp"
-#include "redis/wire/dialect.hpp"
-#include "redis/wire/fenced_sets.hpp"
-#include "redis/wire/shared_call.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/request.hpp"
+#include "redis/batches/fenced_sets.hpp"
+#include "redis/connection/connection.hpp"
+#include "redis/requests/shared_call.hpp"
+#include "redis/values/dialect.hpp"
 #include "runtime/node.hpp"
 
 namespace redlock::runtime {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/randomness.hpp"
+#include "core/vocabulary/randomness.hpp"
 #include "support/secure_random.hpp"
 
 namespace redlock::runtime {

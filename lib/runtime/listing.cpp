@@ -11,12 +11,12 @@
 #include <string_view>
 #include <utility>
 
-#include "core/claim/admission.hpp"
-#include "core/texts.hpp"
-#include "redis/admin_connection.hpp"
-#include "redis/keys.hpp"
+#include "core/vocabulary/durations.hpp"
+#include "core/vocabulary/texts.hpp"
+#include "redis/connection/admin_connection.hpp"
 #include "redis/scripts_embedded.hpp"
-#include "redis/visible.hpp"
+#include "redis/values/keys.hpp"
+#include "redis/values/visible.hpp"
 #include "runtime/visits.hpp"
 #include "uv/deadline_timer.hpp"
 

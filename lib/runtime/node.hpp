@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/engine/messages.hpp"
-#include "redis/wire/connection.hpp"
-#include "redis/wire/subscriber.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "redis/connection/connection.hpp"
+#include "redis/connection/subscriber.hpp"
 #include "redlock/options.hpp"
 #include "uv/resolver.hpp"
 

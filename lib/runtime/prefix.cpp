@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "redis/visible.hpp"
+#include "redis/values/visible.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::runtime {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "redis/node_url.hpp"
+#include "redis/values/node_url.hpp"
 #include "redlock/result.hpp"
 
 namespace redlock::runtime {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/claim/admission.hpp"
 #include "core/membership/marker.hpp"
-#include "redis/admin_connection.hpp"
-#include "redis/keys.hpp"
+#include "core/vocabulary/durations.hpp"
+#include "redis/connection/admin_connection.hpp"
 #include "redis/scripts_embedded.hpp"
-#include "redis/visible.hpp"
+#include "redis/values/keys.hpp"
+#include "redis/values/visible.hpp"
 #include "runtime/survey_facts.hpp"
 #include "runtime/visits.hpp"
 #include "uv/deadline_timer.hpp"

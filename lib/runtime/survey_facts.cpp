@@ -6,12 +6,12 @@
 #include <string_view>
 #include <utility>
 
-#include "core/claim/fencing.hpp"
 #include "core/membership/marker.hpp"
-#include "redis/handshake/server_info.hpp"
-#include "redis/keys.hpp"
-#include "redis/score.hpp"
-#include "redis/visible.hpp"
+#include "core/votes/fencing.hpp"
+#include "redis/values/keys.hpp"
+#include "redis/values/score.hpp"
+#include "redis/values/server_info.hpp"
+#include "redis/values/visible.hpp"
 
 namespace redlock::runtime {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "redis/admin_connection.hpp"
+#include "redis/connection/admin_connection.hpp"
 #include "runtime/survey.hpp"
 
 namespace redlock::runtime {

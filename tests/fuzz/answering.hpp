@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/claim/fencing.hpp"
-#include "core/engine/messages.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/votes/fencing.hpp"
 #include "fuzz/fuzz.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/classify.hpp"
+#include "redis/values/classify.hpp"
 #include "redlock/limits.hpp"
 
 /// The one place that knows how answers are handed to classify(), and what may come out of it.

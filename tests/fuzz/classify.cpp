@@ -1,15 +1,15 @@
 // Values of any shape as answers to every verb. The input is a stream of values as a server sends
 // them; every verb is answered by every run of as many of them as it takes.
 
-#include "redis/wire/classify.hpp"
+#include "redis/values/classify.hpp"
 
 #include <span>
 #include <vector>
 
 #include "fuzz/answering.hpp"
 #include "fuzz/fuzz.hpp"
-#include "redis/wire/fenced_sets.hpp"
-#include "redis/wire/reply.hpp"
+#include "redis/batches/fenced_sets.hpp"
+#include "redis/values/reply.hpp"
 #include "support/assert.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

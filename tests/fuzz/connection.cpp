@@ -11,7 +11,7 @@
 //   is answered
 // Then the bytes that the server sends. At their end it hangs up.
 
-#include "redis/wire/connection.hpp"
+#include "redis/connection/connection.hpp"
 
 #include <deque>
 #include <memory>
@@ -24,8 +24,8 @@
 #include "fuzz/fake_stream.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/handshake.hpp"
-#include "redis/visible.hpp"
-#include "redis/wire/encoder.hpp"
+#include "redis/batches/encoder.hpp"
+#include "redis/values/visible.hpp"
 #include "support/encoding.hpp"
 
 namespace redlock::fuzz {

@@ -17,7 +17,7 @@
 #include "fuzz/answering.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/sayings.hpp"
-#include "redis/wire/reply.hpp"
+#include "redis/values/reply.hpp"
 #include "redlock/options.hpp"
 #include "runtime/explain.hpp"
 #include "simulation/random.hpp"

@@ -10,10 +10,10 @@
 #include "api/deployment/findings.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/handshake.hpp"
-#include "redis/admin_connection.hpp"
+#include "redis/connection/admin_connection.hpp"
 #include "redis/handshake/handshake.hpp"
-#include "redis/visible.hpp"
-#include "redis/wire/reply.hpp"
+#include "redis/values/reply.hpp"
+#include "redis/values/visible.hpp"
 #include "redlock/limits.hpp"
 #include "runtime/survey_facts.hpp"
 

@@ -1,7 +1,7 @@
 // URLs of nodes: whatever is not refused is a server that can be shown and read back, and no
 // complaint repeats a password.
 
-#include "redis/node_url.hpp"
+#include "redis/values/node_url.hpp"
 
 #include <string>
 

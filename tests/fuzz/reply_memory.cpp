@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fuzz/fuzz.hpp"
-#include "redis/wire/reply.hpp"
+#include "redis/values/reply.hpp"
 #include "redlock/limits.hpp"
 #include "support/allocated.hpp"
 

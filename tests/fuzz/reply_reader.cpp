@@ -4,8 +4,8 @@
 #include <string>
 
 #include "fuzz/fuzz.hpp"
-#include "redis/visible.hpp"
-#include "redis/wire/reply.hpp"
+#include "redis/values/reply.hpp"
+#include "redis/values/visible.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::fuzz {

@@ -18,11 +18,11 @@
 
 #include "api/deployment/findings.hpp"
 #include "api/deployment/lock_verdicts.hpp"
-#include "core/claim/admission.hpp"
+#include "core/vocabulary/durations.hpp"
 #include "fuzz/fake_stream.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/handshake.hpp"
-#include "redis/visible.hpp"
+#include "redis/values/visible.hpp"
 #include "runtime/listing.hpp"
 
 namespace redlock::fuzz {

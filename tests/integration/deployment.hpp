@@ -8,7 +8,7 @@
 
 #include "core/membership/marker.hpp"
 #include "integration/library.hpp"
-#include "redis/keys.hpp"
+#include "redis/values/keys.hpp"
 #include "support/temp_dir.hpp"
 
 /// Shared by the tests of deployments as a whole.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "integration/library.hpp"
-#include "redis/keys.hpp"
+#include "redis/values/keys.hpp"
 
 /// Shared by the tests of guards and fencing.
 namespace redlock::test {

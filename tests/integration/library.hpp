@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "redis/keys.hpp"
+#include "redis/values/keys.hpp"
 #include "redlock/deployment.hpp"
 #include "redlock/redlock.hpp"
 #include "support/eventually.hpp"

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/claim/fencing.hpp"
+#include "core/votes/fencing.hpp"
 #include "simulation/node/model_node.hpp"
 
 namespace redlock::simulation {

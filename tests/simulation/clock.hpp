@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/time.hpp"
+#include "core/vocabulary/time.hpp"
 
 namespace redlock::simulation {
 

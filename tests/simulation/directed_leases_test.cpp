@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/claim/quorum.hpp"
+#include "core/votes/quorum.hpp"
 #include "simulation/directed.hpp"
 #include "simulation/random.hpp"
 #include "simulation/scenario_draws.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/claim/quorum.hpp"
+#include "core/votes/quorum.hpp"
 #include "simulation/directed.hpp"
 
 namespace redlock::simulation {

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "core/claim/quorum.hpp"
+#include "core/votes/quorum.hpp"
 #include "simulation/simulation.hpp"
 
 namespace redlock::simulation {

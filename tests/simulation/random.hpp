@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/randomness.hpp"
+#include "core/vocabulary/randomness.hpp"
 
 namespace redlock::simulation {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "core/claim/quorum.hpp"
+#include "core/votes/quorum.hpp"
 #include "simulation/random.hpp"
 #include "simulation/scenario_draws.hpp"
 

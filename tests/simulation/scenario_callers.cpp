@@ -1,7 +1,7 @@
 #include <array>
 #include <cstddef>
 
-#include "core/claim/quorum.hpp"
+#include "core/votes/quorum.hpp"
 #include "simulation/scenario_draws.hpp"
 
 // Callers: their number, the kinds of their requests, and callers of another library.

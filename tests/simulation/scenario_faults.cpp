@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/claim/quorum.hpp"
+#include "core/votes/quorum.hpp"
 #include "simulation/scenario_draws.hpp"
 
 // Faults of nodes and connections, of clocks and of intruders.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/claim/validity.hpp"
 #include "core/membership/marker.hpp"
+#include "core/votes/validity.hpp"
 
 namespace redlock::simulation {
 namespace {

@@ -2,7 +2,7 @@
 #include <charconv>
 #include <utility>
 
-#include "core/claim/validity.hpp"
+#include "core/votes/validity.hpp"
 #include "simulation/simulation.hpp"
 
 namespace redlock::simulation {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/claim/holder_words.hpp"
 #include "core/membership/marker.hpp"
+#include "core/vocabulary/holder_words.hpp"
 #include "redlock/inspection.hpp"
 #include "simulation/simulation.hpp"
 

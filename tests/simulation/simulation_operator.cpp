@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/claim/quorum.hpp"
-#include "core/claim/validity.hpp"
 #include "core/membership/marker.hpp"
+#include "core/votes/quorum.hpp"
+#include "core/votes/validity.hpp"
 #include "simulation/simulation.hpp"
 
 /// Operators. One opens a deployment: at the beginning, and when too few nodes remember it for the

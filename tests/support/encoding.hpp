@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "redis/wire/encoder.hpp"
+#include "redis/batches/encoder.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock::test {

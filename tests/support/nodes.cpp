@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "redis/keys.hpp"
+#include "redis/values/keys.hpp"
 #include "redlock/deployment.hpp"
 #include "support/redis_server.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "redis/wire/connection.hpp"
+#include "redis/connection/connection.hpp"
 #include "uv/handle.hpp"
 #include "uv/loop.hpp"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "redis/visible.hpp"
-#include "redis/wire/reply.hpp"
+#include "redis/values/reply.hpp"
+#include "redis/values/visible.hpp"
 
 namespace redlock::redis {
 

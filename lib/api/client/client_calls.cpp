@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "api/client/client_core.hpp"
+#include "api/options/admission.hpp"
 #include "api/options/groups.hpp"
-#include "core/claim/admission.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 #include "support/overwrite.hpp"
@@ -267,7 +267,7 @@ bool ClientCore::refused(const std::optional<std::string>& why, std::string_view
 void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
                                std::chrono::nanoseconds wait, AcquireDone done) {
   const std::string& resource = target.resource();
-  if (refused(core::refuse_acquire(configuration_.settings, target, options), resource, done)) {
+  if (refused(refuse_acquire(configuration_.settings, target, options), resource, done)) {
     return;
   }
   // Constructed in place, because a move would copy a large event.
@@ -304,7 +304,7 @@ void ClientCore::begin_adopt(const DetachedLease& detached, AcquireOptions& opti
                              AcquireDone done) {
   const std::string resource =
       detached.resources.empty() ? std::string() : detached.resources.front();
-  if (refused(core::refuse_adopt(configuration_.settings, detached, options), resource, done)) {
+  if (refused(refuse_adopt(configuration_.settings, detached, options), resource, done)) {
     return;
   }
   core::Adopt event;
@@ -327,7 +327,7 @@ void ClientCore::begin_adopt(const DetachedLease& detached, AcquireOptions& opti
 void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
                               RoundDone done) {
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
-  if (refused(core::refuse_ttl(configuration_.settings, ttl), cell->name(), done)) return;
+  if (refused(refuse_ttl(configuration_.settings, ttl), cell->name(), done)) return;
   core::Extend event;
   event.request = remember(cell->name(), std::move(done));
   event.claim = cell->claim();
@@ -338,7 +338,7 @@ void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chron
 void ClientCore::begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
   const core::Claim* const claim = driver_ ? driver_->engine().claim(cell->claim()) : nullptr;
-  const auto why = claim != nullptr ? core::refuse_downgrade(claim->terms()) : std::nullopt;
+  const auto why = claim != nullptr ? refuse_downgrade(claim->terms()) : std::nullopt;
   if (refused(why, cell->name(), done)) return;
   cell->downgrade();
   core::Downgrade event;
@@ -374,8 +374,8 @@ void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone
 void ClientCore::begin_extend_token(const Target& target, const Token& token,
                                     std::chrono::nanoseconds ttl, RoundDone done) {
   const std::string& resource = target.resource();
-  auto why = core::refuse_by_token(configuration_.settings, target, token);
-  if (!why) why = core::refuse_ttl(configuration_.settings, ttl);
+  auto why = refuse_by_token(configuration_.settings, target, token);
+  if (!why) why = refuse_ttl(configuration_.settings, ttl);
   if (refused(why, resource, done)) return;
   core::ExtendToken event;
   event.request = remember(resource, std::move(done));
@@ -389,7 +389,7 @@ void ClientCore::begin_extend_token(const Target& target, const Token& token,
 
 void ClientCore::begin_downgrade_token(std::string_view resource, const Token& token,
                                        RoundDone done) {
-  if (refused(core::refuse_downgrade(configuration_.settings, resource, token), resource, done)) {
+  if (refused(refuse_downgrade(configuration_.settings, resource, token), resource, done)) {
     return;
   }
   core::DowngradeToken event;
@@ -406,8 +406,8 @@ void ClientCore::begin_downgrade_token(std::string_view resource, const Token& t
 void ClientCore::begin_release_token(const Target& target, const Token& token,
                                      std::optional<BreakOptions> by_operator, RoundDone done) {
   const std::string& resource = target.resource();
-  auto why = core::refuse_by_token(configuration_.settings, target, token);
-  if (!why && by_operator) why = core::refuse_break(configuration_.settings, *by_operator);
+  auto why = refuse_by_token(configuration_.settings, target, token);
+  if (!why && by_operator) why = refuse_break(configuration_.settings, *by_operator);
   if (refused(why, resource, done)) return;
   core::ReleaseToken event;
   event.request = remember(resource, std::move(done));
@@ -423,7 +423,7 @@ void ClientCore::begin_release_token(const Target& target, const Token& token,
 template <typename Done>
 void ClientCore::begin_inspect(std::string_view resource, const std::optional<Token>& token,
                                Done done) {
-  auto why = core::refuse_resource(configuration_.settings, resource);
+  auto why = refuse_resource(configuration_.settings, resource);
   // A key of another type has no token, which is not to be taken for holding the empty one.
   if (!why && token && token->empty()) why = "token: empty";
   if (refused(why, resource, done)) return;
@@ -436,7 +436,7 @@ void ClientCore::begin_inspect(std::string_view resource, const std::optional<To
 
 void ClientCore::begin_watch(RequestId request, std::string_view resource, WatchOptions options,
                              InspectDone changed) {
-  auto why = core::refuse_resource(configuration_.settings, resource);
+  auto why = refuse_resource(configuration_.settings, resource);
   if (!why && options.poll_interval <= std::chrono::nanoseconds::zero())
     why = "poll_interval: must be positive";
   if (refused(why, resource, changed)) return;

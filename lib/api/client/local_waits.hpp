@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/time.hpp"
+#include "core/vocabulary/time.hpp"
 #include "redlock/callback.hpp"
 
 namespace redlock::api {

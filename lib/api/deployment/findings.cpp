@@ -12,9 +12,9 @@
 #include "api/deployment/finding_kinds.hpp"
 #include "api/deployment/member_findings.hpp"
 #include "api/deployment/member_run.hpp"
-#include "core/claim/admission.hpp"
-#include "core/claim/fencing.hpp"
-#include "core/claim/quorum.hpp"
+#include "core/vocabulary/durations.hpp"
+#include "core/votes/fencing.hpp"
+#include "core/votes/quorum.hpp"
 
 namespace redlock::api {
 namespace {

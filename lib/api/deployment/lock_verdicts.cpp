@@ -11,8 +11,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/claim/holder_words.hpp"
-#include "core/claim/permits.hpp"
+#include "core/vocabulary/holder_words.hpp"
+#include "core/vocabulary/permits.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock::api {

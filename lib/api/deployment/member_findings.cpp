@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/claim/quorum.hpp"
+#include "core/votes/quorum.hpp"
 
 namespace redlock::api {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "api/deployment/finding_kinds.hpp"
 #include "api/deployment/findings.hpp"
-#include "core/claim/admission.hpp"
+#include "core/vocabulary/durations.hpp"
 #include "runtime/kernel_randomness.hpp"
 
 namespace redlock::api {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/claim/cohort.hpp"
+#include "api/mutexes/cohort.hpp"
 #include "core/engine/engine.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"

@@ -9,8 +9,8 @@
 
 #include "api/client/client_core.hpp"
 #include "api/client/local_waits.hpp"
-#include "core/claim/cohort.hpp"
-#include "core/time.hpp"
+#include "api/mutexes/cohort.hpp"
+#include "core/vocabulary/time.hpp"
 #include "redlock/async_mutex.hpp"
 
 namespace redlock::api {
@@ -40,7 +40,7 @@ class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore>
   using Lock = std::unique_lock<std::mutex>;
 
   /// A call that has not answered.
-  struct Caller : core::Cohort::Waiter {
+  struct Caller : api::Cohort::Waiter {
     RequestId request{};
     core::Instant until{};
     GuardDone done;
@@ -77,7 +77,7 @@ class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore>
   const AcquireOptions options_;
 
   std::mutex mutex_;  // guards the members below; for the lease: its changes
-  core::Cohort cohort_;
+  api::Cohort cohort_;
   std::map<RequestId, std::unique_ptr<Caller>> callers_;
   bool ended_ = false;
   Lease lease_;

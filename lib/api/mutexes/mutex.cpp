@@ -8,10 +8,10 @@
 #include "api/client/blocking.hpp"
 #include "api/client/core_of.hpp"
 #include "api/leases/lease_cell.hpp"
+#include "api/mutexes/cohort.hpp"
 #include "api/mutexes/mutex_errors.hpp"
 #include "api/mutexes/mutex_lease.hpp"
 #include "api/options/adapted.hpp"
-#include "core/claim/cohort.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 #include "support/fork_guard.hpp"
@@ -68,7 +68,7 @@ struct Mutex::State {
   void keep(Lease&& granted);
   void leave() noexcept;
   void release(std::unique_lock<std::mutex>& lock) noexcept;
-  [[nodiscard]] core::Cohort::LeaseState look_at_lease() const noexcept;
+  [[nodiscard]] api::Cohort::LeaseState look_at_lease() const noexcept;
 
   const std::shared_ptr<api::ClientCore> client;
   const Target target;
@@ -76,7 +76,7 @@ struct Mutex::State {
   // Other threads of this process wait at the nodes, not in this queue.
   bool others_are_hidden = false;
   mutable std::mutex local_mutex;  // guards the members below; for the lease: its changes
-  core::Cohort cohort;
+  api::Cohort cohort;
   std::uint64_t fork_generation;
   Lease lease;
 };
@@ -84,12 +84,12 @@ struct Mutex::State {
 namespace {
 
 /// A wake-up for each thread: a lock that becomes free wakes one of them.
-struct QueuedThread : core::Cohort::Waiter {
+struct QueuedThread : api::Cohort::Waiter {
   std::condition_variable_any wakeup;  // not a std::condition_variable: it cannot be cancelled
 };
 
 /// Under the mutex that guards the cohort: the thread may go as soon as that is free.
-void wake(core::Cohort::Waiter* waiter) noexcept {
+void wake(api::Cohort::Waiter* waiter) noexcept {
   if (waiter != nullptr) static_cast<QueuedThread*>(waiter)->wakeup.notify_one();
 }
 
@@ -105,7 +105,7 @@ void Mutex::hide_others() noexcept { state_->others_are_hidden = true; }
 
 const std::shared_ptr<api::ClientCore>& Mutex::core() const noexcept { return state_->client; }
 
-core::Cohort::LeaseState Mutex::State::look_at_lease() const noexcept {
+api::Cohort::LeaseState Mutex::State::look_at_lease() const noexcept {
   auto state = api::look_at(lease);
   if (others_are_hidden) state.others = core::OtherClients::unknown;
   return state;
@@ -183,7 +183,7 @@ void Mutex::State::leave() noexcept {
   if (fork_generation != support::fork_generation()) {
     // In a forked child: the threads that wait are the parent's.
     fork_generation = support::fork_generation();
-    cohort = core::Cohort(api::cohort_terms(target, options));
+    cohort = api::Cohort(api::cohort_terms(target, options));
     return release(lock);
   }
   auto now = runtime::boot_now();

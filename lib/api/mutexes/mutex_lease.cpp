@@ -8,14 +8,14 @@
 
 namespace redlock::api {
 
-core::Cohort::Terms cohort_terms(const Target& target, const AcquireOptions& options) {
+api::Cohort::Terms cohort_terms(const Target& target, const AcquireOptions& options) {
   const bool limited =
       !options.renew || options.max_renewals != UINT64_MAX || options.max_hold != forever;
   const bool interval = target.hold_at_least() > std::chrono::nanoseconds::zero();
   return {options.ttl, !limited && !interval};
 }
 
-core::Cohort::LeaseState look_at(const Lease& lease) noexcept {
+api::Cohort::LeaseState look_at(const Lease& lease) noexcept {
   const auto& cell = LeaseCell::of(lease);
   // A reader's lease is not passed on: the next thread would take it for a writer's.
   if (!cell || cell->core().forked() || cell->is_downgraded()) return {};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/claim/cohort.hpp"
+#include "api/mutexes/cohort.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
 #include "redlock/target.hpp"
@@ -11,9 +11,9 @@ namespace redlock::api {
 /// The terms on which leases are passed on. A lease stays with its one holder if its renewal is off
 /// or limited, because a limit is a promise about one hold, and if the resource stays taken after
 /// the release (an interval).
-[[nodiscard]] core::Cohort::Terms cohort_terms(const Target& target, const AcquireOptions& options);
+[[nodiscard]] api::Cohort::Terms cohort_terms(const Target& target, const AcquireOptions& options);
 
 /// The state of the lease. In a forked child, every lease is the parent's: it looks empty.
-[[nodiscard]] core::Cohort::LeaseState look_at(const Lease& lease) noexcept;
+[[nodiscard]] api::Cohort::LeaseState look_at(const Lease& lease) noexcept;
 
 }  // namespace redlock::api

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/claim/holder_words.hpp"
+#include "core/vocabulary/holder_words.hpp"
 #include "redlock/target.hpp"
 
 namespace redlock::api {

@@ -11,17 +11,17 @@
 #include <string_view>
 #include <vector>
 
-#include "core/claim/fencing.hpp"
-#include "core/claim/key_ledger.hpp"
-#include "core/claim/lock_terms.hpp"
 #include "core/claim/renewal.hpp"
-#include "core/claim/round.hpp"
-#include "core/claim/validity_basis.hpp"
 #include "core/containers/pool_index.hpp"
-#include "core/engine/messages.hpp"
-#include "core/nodes/node_set.hpp"
-#include "core/time.hpp"
-#include "core/waiting/queue_position.hpp"
+#include "core/vocabulary/lock_terms.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/queue_position.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/fencing.hpp"
+#include "core/votes/key_ledger.hpp"
+#include "core/votes/round.hpp"
+#include "core/votes/validity_basis.hpp"
 #include "support/assert.hpp"
 #include "support/label.hpp"
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/engine/messages.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/time.hpp"
 
 namespace redlock::core {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/time.hpp"
+#include "core/vocabulary/time.hpp"
 
 namespace redlock::core {
 

@@ -4,12 +4,12 @@
 #include <optional>
 #include <vector>
 
-#include "core/claim/acquisition.hpp"
 #include "core/claim/claim.hpp"
-#include "core/claim/round.hpp"
 #include "core/containers/timer_heap.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/round.hpp"
+#include "core/waiting/acquisition.hpp"
 
 namespace redlock::core {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/claim/admission.hpp"
+#include "core/vocabulary/durations.hpp"
 
 namespace redlock::core {
 

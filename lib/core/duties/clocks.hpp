@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/engine/messages.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/engine/settings.hpp"
 #include "core/nodes/link.hpp"
 #include "core/nodes/node_clock.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
+#include "core/nodes/outbox.hpp"
 #include "core/nodes/standstill.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
 
 namespace redlock::core {
 

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "core/claim/claims.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/time.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/time.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::core {

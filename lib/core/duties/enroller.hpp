@@ -4,16 +4,16 @@
 #include <optional>
 
 #include "core/duties/closing.hpp"
-#include "core/engine/commands.hpp"
-#include "core/engine/messages.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/engine/settings.hpp"
 #include "core/membership/enrolment.hpp"
-#include "core/nodes/lost_votes.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/randomness.hpp"
-#include "core/time.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/commands.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/randomness.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/lost_votes.hpp"
 
 namespace redlock::core {
 

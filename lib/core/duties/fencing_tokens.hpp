@@ -5,14 +5,14 @@
 #include <string>
 
 #include "core/claim/claim.hpp"
-#include "core/claim/fencing.hpp"
 #include "core/duties/meter.hpp"
-#include "core/engine/messages.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/engine/settings.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/time.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/fencing.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::core {

@@ -6,7 +6,7 @@
 
 #include "core/claim/claim.hpp"
 #include "core/claim/claims.hpp"
-#include "core/engine/settings.hpp"
+#include "core/vocabulary/settings.hpp"
 
 namespace redlock::core {
 

@@ -1,6 +1,6 @@
 #include "core/duties/key_notes.hpp"
 
-#include "core/claim/permits.hpp"
+#include "core/vocabulary/permits.hpp"
 #include "core/waiting/waited_keys.hpp"
 
 namespace redlock::core {

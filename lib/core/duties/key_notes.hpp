@@ -2,17 +2,17 @@
 
 #include <cstdint>
 
-#include "core/claim/acquisitions.hpp"
 #include "core/claim/claim.hpp"
 #include "core/duties/fencing_tokens.hpp"
 #include "core/duties/owed_releases.hpp"
 #include "core/duties/sender.hpp"
 #include "core/duties/tracking.hpp"
 #include "core/duties/voters.hpp"
-#include "core/engine/messages.hpp"
-#include "core/nodes/lost_votes.hpp"
-#include "core/nodes/node_set.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/lost_votes.hpp"
+#include "core/waiting/acquisitions.hpp"
 #include "core/waiting/wait_queue.hpp"
 
 namespace redlock::core {

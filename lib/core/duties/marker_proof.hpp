@@ -2,11 +2,11 @@
 
 #include <cstddef>
 
-#include "core/engine/messages.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/engine/settings.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/settings.hpp"
 
 namespace redlock::core {
 

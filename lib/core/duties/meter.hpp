@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "core/claim/acquisition.hpp"
 #include "core/claim/claim.hpp"
-#include "core/engine/messages.hpp"
-#include "core/engine/settings.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/waiting/acquisition.hpp"
 #include "redlock/error.hpp"
 #include "redlock/limits.hpp"
 #include "redlock/metrics.hpp"

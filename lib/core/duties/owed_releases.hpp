@@ -1,16 +1,16 @@
 #pragma once
 
-#include "core/claim/acquisitions.hpp"
 #include "core/claim/claim.hpp"
 #include "core/claim/claims.hpp"
 #include "core/duties/agenda.hpp"
 #include "core/duties/closing.hpp"
 #include "core/duties/sender.hpp"
-#include "core/engine/messages.hpp"
-#include "core/engine/settings.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/waiting/acquisitions.hpp"
 
 namespace redlock::core {
 

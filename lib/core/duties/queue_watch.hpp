@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/claim/claim.hpp"
-#include "core/engine/messages.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/engine/settings.hpp"
-#include "core/nodes/node_set.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/settings.hpp"
 #include "core/waiting/tracked_keys.hpp"
 #include "core/waiting/wait_queue.hpp"
 

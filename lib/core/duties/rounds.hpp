@@ -10,10 +10,10 @@
 #include "core/duties/sender.hpp"
 #include "core/duties/tracking.hpp"
 #include "core/duties/voters.hpp"
-#include "core/engine/messages.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/time.hpp"
 
 namespace redlock::core {
 

@@ -1,7 +1,7 @@
 #include "core/duties/sender.hpp"
 
 #include "core/claim/delay_token.hpp"
-#include "core/claim/kind.hpp"
+#include "core/vocabulary/kind.hpp"
 
 namespace redlock::core {
 

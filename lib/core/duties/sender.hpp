@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "core/claim/acquisitions.hpp"
 #include "core/claim/claim.hpp"
 #include "core/duties/clocks.hpp"
 #include "core/duties/fencing_tokens.hpp"
@@ -10,13 +9,14 @@
 #include "core/duties/marker_proof.hpp"
 #include "core/duties/names.hpp"
 #include "core/duties/tracking.hpp"
-#include "core/engine/messages.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/engine/request.hpp"
-#include "core/engine/settings.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/time.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/request.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/waiting/acquisitions.hpp"
 #include "core/waiting/wait_queue.hpp"
 #include "redlock/token.hpp"
 

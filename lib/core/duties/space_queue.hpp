@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <deque>
 
-#include "core/claim/acquisition.hpp"
 #include "core/containers/pool.hpp"
-#include "core/engine/settings.hpp"
 #include "core/nodes/nodes.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/waiting/acquisition.hpp"
 
 namespace redlock::core {
 

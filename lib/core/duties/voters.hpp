@@ -2,14 +2,14 @@
 
 #include <cstdint>
 
-#include "core/claim/acquisition.hpp"
 #include "core/claim/claim.hpp"
 #include "core/duties/idle_leases.hpp"
 #include "core/duties/meter.hpp"
-#include "core/nodes/lost_votes.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/lost_votes.hpp"
+#include "core/waiting/acquisition.hpp"
 
 namespace redlock::core {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/claim/validity.hpp"
+#include "core/votes/validity.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/claim/acquisition.hpp"
-#include "core/claim/acquisitions.hpp"
 #include "core/claim/claim.hpp"
 #include "core/claim/claims.hpp"
 #include "core/duties/agenda.hpp"
@@ -30,13 +28,15 @@
 #include "core/duties/space_queue.hpp"
 #include "core/duties/tracking.hpp"
 #include "core/duties/voters.hpp"
-#include "core/engine/commands.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/engine/settings.hpp"
-#include "core/nodes/lost_votes.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/randomness.hpp"
-#include "core/time.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/commands.hpp"
+#include "core/vocabulary/randomness.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/lost_votes.hpp"
+#include "core/waiting/acquisition.hpp"
+#include "core/waiting/acquisitions.hpp"
 #include "core/waiting/wait_queue.hpp"
 
 namespace redlock::core {

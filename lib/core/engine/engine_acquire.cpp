@@ -2,9 +2,9 @@
 #include <array>
 #include <utility>
 
-#include "core/claim/permits.hpp"
-#include "core/claim/validity.hpp"
 #include "core/engine/engine.hpp"
+#include "core/vocabulary/permits.hpp"
+#include "core/votes/validity.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/claim/validity.hpp"
 #include "core/engine/engine.hpp"
+#include "core/votes/validity.hpp"
 
 /// Calls by token: extend, release and inspect a lock of which this client has no lease. Their
 /// round counts the votes of one deployment, so it begins when the nodes have said which.

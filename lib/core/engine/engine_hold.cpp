@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/claim/validity.hpp"
 #include "core/engine/engine.hpp"
+#include "core/votes/validity.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {

@@ -1,8 +1,8 @@
 #include <chrono>
 #include <string>
 
-#include "core/claim/admission.hpp"
 #include "core/engine/engine.hpp"
+#include "core/vocabulary/durations.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {

@@ -2,9 +2,8 @@
 #include <chrono>
 #include <string>
 
-#include "core/claim/admission.hpp"
-#include "core/claim/quorum.hpp"
 #include "core/engine/engine.hpp"
+#include "core/votes/quorum.hpp"
 #include "support/assert.hpp"
 
 /// The membership record of a node, and votes that count only with it.

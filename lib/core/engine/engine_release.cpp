@@ -1,7 +1,7 @@
 #include <optional>
 
-#include "core/claim/validity.hpp"
 #include "core/engine/engine.hpp"
+#include "core/votes/validity.hpp"
 
 /// How a lease ends. OwedReleases decides when its key leaves each node.
 namespace redlock::core {

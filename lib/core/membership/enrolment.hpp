@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/membership/marker.hpp"
-#include "core/nodes/node_set.hpp"
-#include "core/randomness.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/randomness.hpp"
+#include "core/vocabulary/time.hpp"
 
 namespace redlock::core {
 

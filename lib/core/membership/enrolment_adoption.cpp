@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/claim/quorum.hpp"
 #include "core/membership/enrolment_views.hpp"
+#include "core/votes/quorum.hpp"
 
 /// Nodes that forgot are taken back by the deployment that remembers them.
 namespace redlock::core {

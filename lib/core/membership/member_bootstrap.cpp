@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/claim/quorum.hpp"
 #include "core/membership/member_change.hpp"
 #include "core/membership/member_change_scene.hpp"
+#include "core/votes/quorum.hpp"
 
 namespace redlock::core {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/claim/quorum.hpp"
 #include "core/membership/member_change_scene.hpp"
+#include "core/votes/quorum.hpp"
 
 namespace redlock::core {
 namespace {

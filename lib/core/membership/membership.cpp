@@ -4,8 +4,8 @@
 #include <iterator>
 #include <map>
 
-#include "core/claim/quorum.hpp"
-#include "core/claim/validity.hpp"
+#include "core/votes/quorum.hpp"
+#include "core/votes/validity.hpp"
 #include "support/shell_word.hpp"
 
 namespace redlock::core {

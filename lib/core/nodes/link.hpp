@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine/messages.hpp"
-#include "core/engine/settings.hpp"
 #include "core/membership/marker.hpp"
 #include "core/membership/node_memory.hpp"
-#include "core/nodes/capabilities.hpp"
 #include "core/nodes/node_clock.hpp"
-#include "core/randomness.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/capabilities.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/randomness.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
 #include "support/assert.hpp"
 #include "support/ring.hpp"
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "core/claim/validity.hpp"
+#include "core/votes/validity.hpp"
+#include "core/votes/validity_basis.hpp"
 
 namespace redlock::core {
 namespace {
@@ -67,7 +68,7 @@ NodeClock::Comparison NodeClock::compare(const Sample& sample, const Sample& wit
 }
 
 void NodeClock::count(Duration step) noexcept {
-  stepped_ = stepped_ > uncountable - step ? uncountable : stepped_ + step;
+  stepped_ = stepped_ > uncountable_steps - step ? uncountable_steps : stepped_ + step;
 }
 
 std::optional<Duration> NodeClock::offset() const noexcept {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/time.hpp"
+#include "core/vocabulary/time.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::core {
@@ -55,9 +55,6 @@ class NodeClock {
   /// The sum of all steps. The difference between two values is the time that a key has lost in
   /// between.
   [[nodiscard]] Duration stepped() const noexcept { return stepped_; }
-  /// At this value of `stepped`, steps can no longer be counted, and the node is trusted with no
-  /// key.
-  static constexpr Duration uncountable = Duration::max();
 
  private:
   struct Sample {

@@ -4,10 +4,10 @@
 #include <array>
 #include <chrono>
 
-#include "core/claim/admission.hpp"
-#include "core/claim/fencing.hpp"
-#include "core/claim/quorum.hpp"
-#include "core/claim/validity.hpp"
+#include "core/vocabulary/durations.hpp"
+#include "core/votes/fencing.hpp"
+#include "core/votes/quorum.hpp"
+#include "core/votes/validity.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {

@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/claim/round.hpp"
-#include "core/claim/validity_basis.hpp"
-#include "core/engine/settings.hpp"
 #include "core/membership/enrolment.hpp"
-#include "core/nodes/capabilities.hpp"
 #include "core/nodes/link.hpp"
-#include "core/nodes/node_set.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/capabilities.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/round.hpp"
+#include "core/votes/validity_basis.hpp"
 
 namespace redlock::core {
 

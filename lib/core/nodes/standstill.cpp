@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/claim/validity.hpp"
+#include "core/votes/validity.hpp"
 
 namespace redlock::core {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "core/nodes/node_clock.hpp"
-#include "core/nodes/node_set.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/time.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::core {

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-#include "core/engine/messages.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/engine/settings.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/time.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
 #include "core/waiting/subscriptions.hpp"
 #include "core/waiting/tracked_keys.hpp"
 #include "core/waiting/waited_keys.hpp"

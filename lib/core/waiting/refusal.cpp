@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/claim/holder_words.hpp"
+#include "core/vocabulary/holder_words.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/token.hpp"
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
-#include "core/claim/lock_terms.hpp"
-#include "core/claim/round.hpp"
-#include "core/nodes/node_set.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/lock_terms.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/votes/round.hpp"
 #include "redlock/error.hpp"
 
 namespace redlock::core {

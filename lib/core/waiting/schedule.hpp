@@ -3,11 +3,11 @@
 #include <chrono>
 #include <cstdint>
 
-#include "core/claim/acquisition.hpp"
-#include "core/engine/settings.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/randomness.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/randomness.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/waiting/acquisition.hpp"
 #include "core/waiting/node_queues.hpp"
 #include "core/waiting/subscriptions.hpp"
 #include "core/waiting/tracked_keys.hpp"

@@ -3,12 +3,12 @@
 #include <array>
 #include <optional>
 
-#include "core/engine/outbox.hpp"
-#include "core/engine/settings.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
-#include "core/randomness.hpp"
-#include "core/time.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/randomness.hpp"
+#include "core/vocabulary/settings.hpp"
+#include "core/vocabulary/time.hpp"
 #include "redlock/limits.hpp"
 #include "redlock/token.hpp"
 

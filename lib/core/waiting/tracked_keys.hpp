@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/engine/messages.hpp"
-#include "core/engine/outbox.hpp"
-#include "core/nodes/node_set.hpp"
 #include "core/nodes/nodes.hpp"
+#include "core/nodes/outbox.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/node_set.hpp"
 
 namespace redlock::core {
 

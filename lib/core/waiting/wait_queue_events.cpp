@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/claim/permits.hpp"
+#include "core/vocabulary/permits.hpp"
 #include "core/waiting/wait_queue.hpp"
 
 /// Reports of nodes: they have queued this client, notify it, or no longer do.

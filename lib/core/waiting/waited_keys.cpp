@@ -1,6 +1,6 @@
 #include "core/waiting/waited_keys.hpp"
 
-#include "core/claim/permits.hpp"
+#include "core/vocabulary/permits.hpp"
 
 namespace redlock::core {
 namespace {

@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/claim/acquisition.hpp"
 #include "core/containers/pool.hpp"
-#include "core/nodes/node_set.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/time.hpp"
+#include "core/waiting/acquisition.hpp"
 #include "core/waiting/waiters.hpp"
 
 namespace redlock::core {

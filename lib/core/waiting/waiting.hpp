@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/nodes/node_set.hpp"
-#include "core/time.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/time.hpp"
 
 namespace redlock::core {
 

@@ -1,6 +1,6 @@
 #include "redis/handshake/authentication.hpp"
 
-#include "redis/wire/encoder.hpp"
+#include "redis/batches/encoder.hpp"
 
 namespace redlock::redis {
 

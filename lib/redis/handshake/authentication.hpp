@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "redis/wire/connection_target.hpp"
+#include "redis/handshake/connection_target.hpp"
 
 namespace redlock::redis {
 

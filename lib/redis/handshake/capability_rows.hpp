@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/nodes/capabilities.hpp"
+#include "core/vocabulary/capabilities.hpp"
 
 /// How the handshake finds a server's capabilities. A new capability needs a row here.
 namespace redlock::redis {

@@ -6,16 +6,16 @@
 #include <string_view>
 
 #include "core/membership/marker.hpp"
+#include "redis/batches/encoder.hpp"
 #include "redis/handshake/authentication.hpp"
 #include "redis/handshake/capability_rows.hpp"
 #include "redis/handshake/loaded_scripts.hpp"
-#include "redis/handshake/server_info.hpp"
-#include "redis/keys.hpp"
-#include "redis/login.hpp"
+#include "redis/handshake/login.hpp"
 #include "redis/scripts_embedded.hpp"
-#include "redis/visible.hpp"
-#include "redis/wire/classify.hpp"
-#include "redis/wire/encoder.hpp"
+#include "redis/values/classify.hpp"
+#include "redis/values/keys.hpp"
+#include "redis/values/server_info.hpp"
+#include "redis/values/visible.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {

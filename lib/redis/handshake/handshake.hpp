@@ -7,9 +7,9 @@
 #include <string>
 
 #include "core/membership/restart_guard.hpp"
-#include "core/nodes/capabilities.hpp"
-#include "redis/wire/connection_target.hpp"
-#include "redis/wire/reply.hpp"
+#include "core/vocabulary/capabilities.hpp"
+#include "redis/handshake/connection_target.hpp"
+#include "redis/values/reply.hpp"
 
 namespace redlock::redis {
 

@@ -3,7 +3,7 @@
 
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/classify.hpp"
+#include "redis/values/classify.hpp"
 
 /// Requests that take a lock with a fencing number, or raise the number of a key that is ours.
 namespace redlock::redis {

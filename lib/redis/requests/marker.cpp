@@ -5,7 +5,7 @@
 #include "core/membership/marker.hpp"
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/classify.hpp"
+#include "redis/values/classify.hpp"
 
 /// Requests that read a node's marker, after votes or to confirm it, and that replace it.
 namespace redlock::redis {

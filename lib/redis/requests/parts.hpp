@@ -4,14 +4,14 @@
 #include <optional>
 #include <string_view>
 
-#include "core/claim/fencing.hpp"
-#include "core/claim/permits.hpp"
-#include "core/engine/messages.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/permits.hpp"
+#include "core/votes/fencing.hpp"
 #include "core/waiting/waited_keys.hpp"
-#include "redis/keys.hpp"
+#include "redis/requests/plain_yes.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/dialect.hpp"
-#include "redis/wire/plain_yes.hpp"
+#include "redis/values/dialect.hpp"
+#include "redis/values/keys.hpp"
 #include "redlock/limits.hpp"
 
 /// The functions that the families of requests share.

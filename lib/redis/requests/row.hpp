@@ -6,12 +6,12 @@
 #include <span>
 #include <string_view>
 
-#include "core/engine/messages.hpp"
-#include "core/engine/request.hpp"
+#include "core/vocabulary/messages.hpp"
+#include "core/vocabulary/request.hpp"
+#include "redis/requests/shared_call.hpp"
 #include "redis/requests/writer.hpp"
-#include "redis/wire/dialect.hpp"
-#include "redis/wire/reply.hpp"
-#include "redis/wire/shared_call.hpp"
+#include "redis/values/dialect.hpp"
+#include "redis/values/reply.hpp"
 
 namespace redlock::redis {
 

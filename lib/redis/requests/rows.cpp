@@ -1,9 +1,9 @@
 #include <array>
 #include <vector>
 
+#include "redis/requests/plain_yes.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/classify.hpp"
-#include "redis/wire/plain_yes.hpp"
+#include "redis/values/classify.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {

@@ -1,11 +1,11 @@
 #include <string>
 
-#include "core/for_people.hpp"
-#include "core/texts.hpp"
-#include "redis/handshake/server_info.hpp"
+#include "core/vocabulary/for_people.hpp"
+#include "core/vocabulary/texts.hpp"
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/classify.hpp"
+#include "redis/values/classify.hpp"
+#include "redis/values/server_info.hpp"
 
 /// Requests that are not about taking or releasing locks.
 namespace redlock::redis {

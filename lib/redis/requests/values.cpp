@@ -3,10 +3,10 @@
 #include <charconv>
 #include <chrono>
 
-#include "core/claim/fencing.hpp"
+#include "core/votes/fencing.hpp"
 #include "redis/requests/parts.hpp"
-#include "redis/score.hpp"
-#include "redis/wire/classify.hpp"
+#include "redis/values/classify.hpp"
+#include "redis/values/score.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "redis/keys.hpp"
+#include "redis/values/keys.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/engine/request.hpp"
+#include "core/vocabulary/request.hpp"
 #include "redis/scripts_embedded.hpp"
-#include "redis/wire/dialect.hpp"
+#include "redis/values/dialect.hpp"
 
 namespace redlock::redis {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "integration/guarded.hpp"
-#include "redis/keys.hpp"
+#include "redis/values/keys.hpp"
 #include "support/process.hpp"
 #include "support/programs.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "integration/guarded.hpp"
-#include "redis/wire/encoder.hpp"
+#include "redis/batches/encoder.hpp"
 #include "support/encoding.hpp"
 #include "support/resp_client.hpp"
 

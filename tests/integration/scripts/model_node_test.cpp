@@ -7,17 +7,17 @@
 #include <chrono>
 #include <sstream>
 
-#include "core/claim/holder_words.hpp"
-#include "core/for_people.hpp"
 #include "core/membership/restart_guard.hpp"
-#include "core/texts.hpp"
+#include "core/vocabulary/for_people.hpp"
+#include "core/vocabulary/holder_words.hpp"
+#include "core/vocabulary/texts.hpp"
 #include "integration/deployment.hpp"
 #include "integration/guarded.hpp"
 #include "integration/scripts/said.hpp"
-#include "redis/keys.hpp"
+#include "redis/batches/encoder.hpp"
 #include "redis/scripts_embedded.hpp"
-#include "redis/wire/classify.hpp"
-#include "redis/wire/encoder.hpp"
+#include "redis/values/classify.hpp"
+#include "redis/values/keys.hpp"
 #include "simulation/random.hpp"
 #include "support/encoding.hpp"
 #include "support/eventually.hpp"

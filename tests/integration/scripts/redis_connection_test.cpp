@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "redis/batches/encoder.hpp"
+#include "redis/connection/connection.hpp"
 #include "redis/scripts_embedded.hpp"
-#include "redis/wire/connection.hpp"
-#include "redis/wire/encoder.hpp"
 #include "support/encoding.hpp"
 #include "support/redis_connection.hpp"
 #include "support/redis_server.hpp"

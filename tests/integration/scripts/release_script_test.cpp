@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "integration/guarded.hpp"
-#include "redis/keys.hpp"
-#include "redis/wire/encoder.hpp"
+#include "redis/batches/encoder.hpp"
+#include "redis/values/keys.hpp"
 #include "support/encoding.hpp"
 #include "support/resp_client.hpp"
 

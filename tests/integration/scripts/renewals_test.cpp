@@ -12,9 +12,9 @@
 #include "integration/in_turns.hpp"
 #include "integration/library.hpp"
 #include "integration/scripts/shared_call_script.hpp"
+#include "redis/batches/encoder.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/encoder.hpp"
-#include "redis/wire/shared_call.hpp"
+#include "redis/requests/shared_call.hpp"
 #include "support/encoding.hpp"
 #include "support/resp_client.hpp"
 

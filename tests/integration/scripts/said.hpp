@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "core/for_people.hpp"
-#include "core/texts.hpp"
-#include "redis/wire/classify.hpp"
+#include "core/vocabulary/for_people.hpp"
+#include "core/vocabulary/texts.hpp"
+#include "redis/values/classify.hpp"
 #include "support/resp_client.hpp"
 #include "support/sockets.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "redis/wire/encoder.hpp"
+#include "redis/batches/encoder.hpp"
 #include "support/encoding.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"

@@ -8,7 +8,7 @@
 
 #include "integration/library.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/shared_call.hpp"
+#include "redis/requests/shared_call.hpp"
 #include "support/resp_client.hpp"
 
 namespace redlock::test {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "integration/guarded.hpp"
-#include "redis/keys.hpp"
+#include "redis/values/keys.hpp"
 #include "support/certificates.hpp"
 #include "support/resp_client.hpp"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/commands.hpp"
 #include "core/membership/node_memory.hpp"
-#include "core/nodes/capabilities.hpp"
+#include "core/vocabulary/capabilities.hpp"
+#include "core/vocabulary/commands.hpp"
 #include "simulation/clock.hpp"
 #include "simulation/node/model_queue.hpp"
 #include "simulation/scenario.hpp"

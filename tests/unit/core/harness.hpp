@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/claim/round.hpp"
 #include "core/engine/engine.hpp"
+#include "core/votes/round.hpp"
 
 namespace redlock::core::test {
 

@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/claim/quorum.hpp"
-#include "core/claim/round.hpp"
-#include "core/claim/validity.hpp"
 #include "core/containers/pool.hpp"
 #include "core/containers/timer_heap.hpp"
-#include "core/texts.hpp"
+#include "core/vocabulary/durations.hpp"
+#include "core/vocabulary/texts.hpp"
+#include "core/votes/quorum.hpp"
+#include "core/votes/round.hpp"
+#include "core/votes/validity.hpp"
 
 namespace redlock::core::test {
 namespace {
@@ -161,6 +162,22 @@ TEST(Pool, KeepsAddressesAndVisitsTheLivingWhileItGrows) {
   });
   EXPECT_EQ(pool.size(), 1001U);
   EXPECT_EQ(pool.find(first.index, first.generation), &first);
+}
+
+TEST(Durations, HaveNoExponents) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(format_duration(0ns), "0 ms");
+  EXPECT_EQ(format_duration(10ns), "10 ns");
+  EXPECT_EQ(format_duration(-10ns), "-10 ns");
+  EXPECT_EQ(format_duration(250us), "0.25 ms");
+  EXPECT_EQ(format_duration(999ms), "999 ms");
+  EXPECT_EQ(format_duration(1'499'500us * 1000), "1500 s");
+  EXPECT_EQ(format_duration(-1'499'500us * 1000), "-1500 s");
+  EXPECT_EQ(format_duration(1'499'499us * 1000), "1499 s");
+  EXPECT_EQ(format_duration(29'698ms), "29.7 s");
+  EXPECT_EQ(format_duration(10'000s), "10000 s");
+  EXPECT_EQ(format_duration(Duration::max()), "9223372037 s");
+  EXPECT_EQ(format_duration(Duration::min()), "-9223372037 s");
 }
 
 TEST(Texts, AreTakenOffOneByOneWhateverIsInThem) {

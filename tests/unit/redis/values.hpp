@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "redis/wire/reply.hpp"
+#include "redis/values/reply.hpp"
 
 /// Replies of a server, already parsed.
 namespace redlock::redis {

@@ -1,6 +1,6 @@
 """The checks of the library, so that a lock object is refused when it is made.
 
-The library has the last word, and the same limits: lib/core/claim/admission.cpp."""
+The library has the last word, and the same limits: lib/api/options/admission.cpp."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/claim/permits.hpp"
+#include "core/vocabulary/permits.hpp"
 #include "unit/core/waiting/waiting.hpp"
 
 namespace redlock::core::test {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/claim/validity.hpp"
+#include "core/votes/validity.hpp"
 #include "unit/core/harness.hpp"
 
 namespace redlock::core::test {

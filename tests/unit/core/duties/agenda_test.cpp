@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "borrowed.hpp"
-#include "core/claim/acquisitions.hpp"
 #include "core/claim/claims.hpp"
 #include "core/duties/idle_leases.hpp"
+#include "core/waiting/acquisitions.hpp"
 
 namespace redlock::core::test {
 namespace {

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "borrowed.hpp"
-#include "core/claim/acquisitions.hpp"
 #include "core/claim/claims.hpp"
 #include "core/duties/agenda.hpp"
 #include "core/duties/clocks.hpp"
@@ -22,7 +21,8 @@
 #include "core/duties/sender.hpp"
 #include "core/duties/tracking.hpp"
 #include "core/duties/voters.hpp"
-#include "core/nodes/lost_votes.hpp"
+#include "core/votes/lost_votes.hpp"
+#include "core/waiting/acquisitions.hpp"
 #include "core/waiting/wait_queue.hpp"
 
 namespace redlock::core::test {

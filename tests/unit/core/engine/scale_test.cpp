@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/containers/slot_set.hpp"
-#include "core/nodes/lost_votes.hpp"
+#include "core/votes/lost_votes.hpp"
 #include "core/waiting/waiters.hpp"
 #include "unit/core/waiting/crowd.hpp"
 

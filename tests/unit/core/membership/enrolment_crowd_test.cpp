@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/claim/quorum.hpp"
+#include "core/votes/quorum.hpp"
 #include "unit/core/membership/enrolling.hpp"
 
 namespace redlock::core::test::enrolment {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/claim/quorum.hpp"
 #include "core/membership/member_change.hpp"
+#include "core/votes/quorum.hpp"
 
 /// Model nodes for operators, and a ledger of every lease that clients could have been granted.
 namespace redlock::core::test {

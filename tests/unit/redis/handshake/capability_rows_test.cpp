@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "redis/handshake/connection_target.hpp"
 #include "redis/handshake/handshake.hpp"
-#include "redis/wire/connection_target.hpp"
-#include "redis/wire/dialect.hpp"
+#include "redis/values/dialect.hpp"
 #include "support/resp.hpp"
 #include "unit/redis/values.hpp"
 

@@ -10,8 +10,8 @@
 
 #include "redis/handshake/capability_rows.hpp"
 #include "redis/handshake/loaded_scripts.hpp"
-#include "redis/keys.hpp"
-#include "redis/wire/dialect.hpp"
+#include "redis/values/dialect.hpp"
+#include "redis/values/keys.hpp"
 #include "support/resp.hpp"
 #include "unit/redis/values.hpp"
 

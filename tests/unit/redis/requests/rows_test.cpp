@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "redis/batches/encoder.hpp"
 #include "redis/requests/row.hpp"
-#include "redis/wire/classify.hpp"
-#include "redis/wire/encoder.hpp"
+#include "redis/values/classify.hpp"
 #include "unit/redis/values.hpp"
 
 /// Properties of every request: a new row is tested here without being named.

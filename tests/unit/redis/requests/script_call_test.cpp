@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "redis/requests/row.hpp"
+#include "redis/requests/shared_call.hpp"
 #include "redis/requests/writer.hpp"
 #include "redis/scripts_embedded.hpp"
-#include "redis/wire/shared_call.hpp"
 #include "support/resp.hpp"
 
 namespace redlock::redis {

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/nodes/nodes.hpp"
+#include "core/vocabulary/commands.hpp"
+#include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/time.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+
+/// The commands of one step. The only place that emits a request, and that enters it among the
+/// requests in flight on its connection: each answer finds exactly one entry.
+class Outbox {
+ public:
+  explicit Outbox(Nodes& nodes) : nodes_(nodes) {}
+
+  /// A step begins: its commands are appended to `commands`.
+  void open(Instant now, std::vector<Command>& commands) noexcept {
+    now_ = now;
+    commands_ = &commands;
+  }
+  void close() noexcept { commands_ = nullptr; }
+
+  /// A command that sends no request.
+  template <class Message>
+  void emit(const Message& message) {
+    static_assert(!std::is_same_v<Request, Message>, "send() enters it");
+    commands_->emplace_back(message);
+  }
+
+  /// A request to each of these nodes, which are up. The caller fills in the terms. The reference
+  /// is valid until the next send() or emit().
+  Terms& send(NodeSet nodes, const Stamp& stamp, ScriptForm form = ScriptForm::digest) {
+    REDLOCK_ASSERT(!nodes.empty());
+    nodes.each([&](NodeIndex node) { nodes_[node].sent(stamp, now_); });
+    Command& command = commands_->emplace_back(std::in_place_type<Request>);
+    auto& request = *std::get_if<Request>(&command);
+    request.nodes = nodes;
+    request.stamp = stamp;
+    request.form = form;
+    return request.terms;
+  }
+
+ private:
+  Nodes& nodes_;
+  std::vector<Command>* commands_ = nullptr;
+  Instant now_{};
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,69 @@
+#include "redis/handshake/login.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <utility>
+
+#include "redis/values/visible.hpp"
+
+namespace redlock::redis {
+namespace {
+
+/// More than for name lookups: the tokens of a hundred clients can expire at one moment.
+constexpr std::size_t most_providers = 256;
+
+/// Calls the provider. Runs on a thread of its own.
+[[nodiscard]] ProvidedCredentials ask_provider(const CredentialsProvider& provider,
+                                               const std::string& url) noexcept {
+  try {
+    auto answer = provider(url);
+    if (answer) return {{}, *std::move(answer)};
+    if (answer.error().message.empty()) return {"the provider failed", {}};
+    return {visible(answer.error().message), {}};
+  } catch (const std::exception& error) {
+    return {visible(error.what()), {}};
+  } catch (...) {
+    return {"the provider threw what is no std::exception", {}};
+  }
+}
+
+}  // namespace
+
+uv::CallLimit& running_providers() noexcept {
+  static uv::CallLimit limit(most_providers);
+  return limit;
+}
+
+void Login::ask() {
+  if (target_.tls_files) target_.endpoint.tls = target_.tls_files->current();
+  if (!target_.credentials) return answered_();
+  calls().ask(
+      [provider = target_.credentials, url = target_.name] { return ask_provider(provider, url); },
+      *this);
+}
+
+void Login::on_answer(const ProvidedCredentials& answer) noexcept {
+  if (answer.failed()) {
+    target_.endpoint.refused = "no credentials: " + answer.problem;
+  } else {
+    target_.endpoint.refused.clear();
+    if (!answer.credentials.user.empty()) target_.user = answer.credentials.user;
+    target_.password = answer.credentials.password;
+  }
+  answered_();
+}
+
+std::string_view missing_to_connect(const Login& login, const uv::Stream& stream) noexcept {
+  if (login.asking()) return ": the provider of credentials has not answered";
+  if (stream.shaking_hands()) {
+    return ": the TLS handshake was not answered. Does the server speak TLS on this port?";
+  }
+  return {};
+}
+
+bool is_login_refusal(std::string_view error) noexcept {
+  return error.starts_with("WRONGPASS") || error.starts_with("NOAUTH") ||
+         error.starts_with("ERR invalid password");  // before Redis 6
+}
+
+}  // namespace redlock::redis

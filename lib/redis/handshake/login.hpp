@@ -1,0 +1,70 @@
+#pragma once
+
+#include <uv.h>
+
+#include <string>
+#include <string_view>
+
+#include "redis/handshake/connection_target.hpp"
+#include "redlock/credentials.hpp"
+#include "uv/blocking_call.hpp"
+#include "uv/callback.hpp"
+
+namespace redlock::redis {
+
+/// A provider's answer. `problem` is one line; empty if there are credentials.
+struct ProvidedCredentials {
+  std::string problem{};
+  Credentials credentials{};
+
+  [[nodiscard]] bool failed() const noexcept { return !problem.empty(); }
+};
+
+/// The calls of a provider for one node, which its connections share.
+using CredentialsCall = uv::BlockingCall<ProvidedCredentials>;
+
+/// The limit on calls of providers that run at once in one process.
+[[nodiscard]] uv::CallLimit& running_providers() noexcept;
+
+/// Completes the target of one connection: with the credentials that its provider, if any, returns
+/// now, and with TLS files as they are now.
+///
+/// Belongs to the loop's thread.
+class Login final : private CredentialsCall::Listener {
+ public:
+  /// `answered` is called once after each ask(), perhaps inside it. The target then has user and
+  /// password, or `endpoint.refused` says why not.
+  Login(uv_loop_t* loop, ConnectionTarget& target, uv::Callback answered) noexcept
+      : target_(target), answered_(answered), own_(loop, running_providers()) {}
+  Login(const Login&) = delete;
+  Login& operator=(const Login&) = delete;
+  ~Login() { give_up(); }
+
+  void ask();
+  /// `answered` is no longer called.
+  void give_up() noexcept { calls().forget(*this); }
+  /// Whether the provider has not answered.
+  [[nodiscard]] bool asking() const noexcept {
+    return target_.credentials_call != nullptr ? target_.credentials_call->running()
+                                               : own_.running();
+  }
+
+ private:
+  void on_answer(const ProvidedCredentials& answer) noexcept override;
+  [[nodiscard]] CredentialsCall& calls() noexcept {
+    return target_.credentials_call != nullptr ? *target_.credentials_call : own_;
+  }
+
+  ConnectionTarget& target_;
+  uv::Callback answered_;
+  CredentialsCall own_;
+};
+
+/// For a connection that takes too long: ": " and what it waits for; empty: not known.
+[[nodiscard]] std::string_view missing_to_connect(const Login& login,
+                                                  const uv::Stream& stream) noexcept;
+
+/// Whether an error of a server says that it does not know us by these credentials.
+[[nodiscard]] bool is_login_refusal(std::string_view error) noexcept;
+
+}  // namespace redlock::redis

@@ -1,0 +1,81 @@
+#include "redis/values/server_info.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+
+#include "redis/values/visible.hpp"
+
+namespace redlock::redis {
+
+std::string_view info_field(std::string_view info, std::string_view field) noexcept {
+  while (!info.empty()) {
+    const std::size_t end = info.find('\n');
+    std::string_view line = info.substr(0, end);
+    info.remove_prefix(end == std::string_view::npos ? info.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with(field) && line.substr(field.size()).starts_with(':')) {
+      return line.substr(field.size() + 1);
+    }
+  }
+  return {};
+}
+
+std::uint64_t evicted_keys(std::string_view info) noexcept {
+  const std::string_view text = info_field(info, "evicted_keys");
+  std::uint64_t evicted = 0;
+  std::from_chars(text.data(), text.data() + text.size(), evicted);
+  return evicted;
+}
+
+core::NodeMemory memory_in(std::string_view info) {
+  constexpr std::size_t longest_id = 64;
+  core::NodeMemory memory;
+  memory.history = visible(info_field(info, "master_replid"), longest_id);
+  if (memory.history.empty()) memory.history = visible(info_field(info, "run_id"), longest_id);
+  if (const std::uint64_t evicted = evicted_keys(info); !memory.history.empty() && evicted > 0) {
+    memory.history += '+' + std::to_string(evicted);
+  }
+  // The second id alone proves little: a server that was a replica clears it when it frees its
+  // replication backlog (repl-backlog-ttl). The number of bytes is there since Redis 7.0.
+  const std::string_view second_id = info_field(info, "master_replid2");
+  memory.own_data = info_field(info, "role") == "master" && !second_id.empty() &&
+                    second_id.find_first_not_of('0') == std::string_view::npos &&
+                    info_field(info, "second_repl_offset") == "-1" &&
+                    info_field(info, "total_net_repl_input_bytes") == "0";
+  memory.keeps_keys = info_field(info, "maxmemory_policy") == "noeviction";
+  return memory;
+}
+
+std::string_view server_mode(std::string_view info) noexcept {
+  for (const std::string_view field : {"redis_mode", "server_mode", "redict_mode"}) {
+    const std::string_view mode = info_field(info, field);
+    if (!mode.empty()) return mode;
+  }
+  return {};
+}
+
+Product product_in(std::string_view info) noexcept {
+  struct Fork {
+    std::string_view name;
+    std::string_view field;
+  };
+  constexpr std::array<Fork, 2> forks{{{"Valkey", "valkey_version"}, {"Redict", "redict_version"}}};
+  for (const Fork& fork : forks) {
+    const std::string_view version = info_field(info, fork.field);
+    if (!version.empty()) return {fork.name, version};
+  }
+  return {"Redis", info_field(info, "redis_version")};
+}
+
+std::string product_text(std::string_view info) {
+  constexpr std::size_t longest_version = 64;
+  const Product product = product_in(info);
+  std::string text(product.name);
+  if (product.version.empty()) return text;
+  text += ' ';
+  append_visible(text, product.version, longest_version);
+  return text;
+}
+
+}  // namespace redlock::redis

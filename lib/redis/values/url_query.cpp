@@ -1,0 +1,95 @@
+#include "redis/values/url_query.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace redlock::redis {
+namespace {
+
+/// The code that uses a prefix checks which text is allowed.
+[[nodiscard]] Complaint read_prefix(std::string_view text, NodeUrl& url) {
+  auto decoded = percent_decoded(text);
+  if (!decoded) return "a '%' is not followed by two hexadecimal digits";
+  if (decoded->empty()) return "the prefix is empty";
+  url.prefix = std::move(*decoded);
+  return std::nullopt;
+}
+
+[[nodiscard]] Complaint read_server_name(std::string_view text, NodeUrl& url) {
+  if (!url.tls) return "server_name is for rediss://, which has certificates";
+  if (auto why = refuse_server_name(text)) return "server_name: " + *why;
+  url.server_name = text;
+  return std::nullopt;
+}
+
+/// A `name=value` that may follow the '?' of a URL, and is not secret.
+struct QueryRow {
+  std::string_view name;
+  bool of_tcp;  ///< for redis:// and rediss://
+  bool of_unix;
+  Complaint (*read)(std::string_view value, NodeUrl& url);
+};
+constexpr QueryRow query_rows[] = {
+    {"db", false, true, read_db},
+    {"prefix", true, true, read_prefix},
+    {"server_name", true, false, read_server_name},
+};
+
+[[nodiscard]] const QueryRow* find_query(std::string_view name) noexcept {
+  const auto* const row = std::find_if(std::begin(query_rows), std::end(query_rows),
+                                       [&](const QueryRow& each) { return each.name == name; });
+  return row != std::end(query_rows) ? row : nullptr;
+}
+
+/// The next `name=value` of a query.
+[[nodiscard]] std::pair<std::string_view, std::string_view> take_query(std::string_view& query) {
+  const auto [first, rest] = split_at(query, query.find('&'));
+  query = rest;
+  return split_at(first, first.find('='));
+}
+
+}  // namespace
+
+Complaint read_db(std::string_view text, NodeUrl& url) {
+  const auto db = number_in<int>(text, 0, std::numeric_limits<int>::max());
+  if (!db) return "the database is not a number from 0 on";
+  url.db = *db;
+  return std::nullopt;
+}
+
+Complaint read_query(std::string_view query, NodeUrl& url) {
+  const bool of_unix = url.kind == NodeUrl::Kind::unix_socket;
+  std::vector<std::string_view> seen;
+  do {
+    const auto [name, value] = take_query(query);
+    const QueryRow* const row = find_query(name);
+    if (row == nullptr || !(of_unix ? row->of_unix : row->of_tcp)) {
+      return of_unix ? "the only queries understood are ?db=n and ?prefix=TEXT"
+                     : "the only queries understood are ?prefix=TEXT and, of rediss://, "
+                       "?server_name=NAME ('?' in a password is written %3F)";
+    }
+    if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+      return "it has the query " + std::string(name) + "= twice";
+    }
+    seen.push_back(name);
+    if (auto complaint = row->read(value, url)) return complaint;
+  } while (!query.empty());
+  return std::nullopt;
+}
+
+std::string shown_query(std::string_view query) {
+  std::string out;
+  do {
+    const bool has_value = query.substr(0, query.find('&')).find('=') != std::string_view::npos;
+    const auto [name, value] = take_query(query);
+    out += out.empty() ? '?' : '&';
+    out += name;
+    if (has_value) out += '=' + std::string(find_query(name) != nullptr ? value : mask);
+  } while (!query.empty());
+  return out;
+}
+
+}  // namespace redlock::redis
