@@ -258,7 +258,7 @@ std::optional<bool> may_be_unused(const NodeReport& node) {
 }
 
 /// Advice for a user whose nodes are new, or are quarantined and remembered.
-std::string about_quarantine(const RoundReport& report) {
+std::string about_quarantine(const RoundReport& report, const core::Outlook& outlook) {
   std::optional<std::chrono::nanoseconds> left;
   std::size_t lost = 0;
   std::size_t silent = 0;
@@ -268,7 +268,7 @@ std::string about_quarantine(const RoundReport& report) {
     const bool waits = node.vote == Vote::excluded && node.remaining;
     if (waits) left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
     lost += has_failed(node) && !waits ? 1 : 0;
-    silent += node.vote == Vote::pending ? 1 : 0;
+    silent += node.vote == Vote::pending && !outlook.are_there ? 1 : 0;
     const std::optional<bool> unused = may_be_unused(node);
     none_remembers = none_remembers && unused.value_or(true);
     all_known = all_known && unused.has_value();
@@ -314,7 +314,7 @@ std::string what_helps(const RoundReport& report, const core::Outlook& outlook) 
     case core::Outlook::Impasse::none:
       break;
   }
-  if (outlook.forgot == 0 || outlook.are_there) return about_quarantine(report);
+  if (outlook.forgot == 0 || outlook.are_there) return about_quarantine(report, outlook);
   return "; " + who_forgot(outlook) + ": the others take " + (outlook.forgot == 1 ? "it" : "them") +
          " back when " + std::to_string(outlook.needed) + " answer that remember";
 }

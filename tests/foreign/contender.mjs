@@ -65,6 +65,7 @@ class Holding {
     const granted = bootNow();
     record("granted", this.number, resource, asked, granted, this.deadline,
       BigInt(ttl) * 1_000_000n, 0);
+    record("token", this.number, lock.value);
   }
 
   valid() {

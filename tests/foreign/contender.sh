@@ -23,6 +23,7 @@ hold_once() { # resource
   # Times are rounded so that the recorded lease is shorter than the real one. The hold is longer
   # than the rounding.
   record granted $lease "$1" "$asked$to_ns" "$(($(now) + 1))$to_ns" "$((asked + 49))$to_ns" 500000000 0
+  record token $lease "$token"
   sleep 0.05
   record ended $lease "$(now)$to_ns" released
   quorum-lock release "$1" --token "$token" --quiet --max-ttl "${QUORUM_LOCK_CHAOS_MAX_TTL_MS}ms" >/dev/null 2>&1 || true

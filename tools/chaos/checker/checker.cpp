@@ -48,8 +48,11 @@ ByResource ordered(const History& history) {
 class Judge {
  public:
   explicit Judge(const History& history) : history_(history) {
+    std::set<std::string_view> known;
+    for (const LeaseRecord& lease : history.leases) known.insert(lease.stored);
     for (const BreakRecord& record : history.breaks) {
-      breaks_.emplace(record.token, &record);
+      // A foreign contender may leave out its tokens.
+      breaks_.emplace(known.contains(record.token) ? record.token : std::string(), &record);
       judgement_.broken += record.done ? 1U : 0U;
       judgement_.delays += record.done && record.delay > 0 ? 1U : 0U;
     }
@@ -105,6 +108,8 @@ class Judge {
     BootTime end = lease.end();
     const auto [first, last] = breaks_.equal_range(lease.stored);
     for (auto record = first; record != last; ++record) {
+      // No operator knows a token before the call that draws it.
+      if (record->second->begin < lease.asked) continue;
       if (record->second->resource == resource) end = std::min(end, record->second->end());
     }
     return end;

@@ -36,6 +36,7 @@ class Holding {
     this.over = false;
     this.deadline = nanoseconds(lease.validUntil);
     record('granted', this.number, resource, asked, nowNs(), this.deadline, nanoseconds(ttl), 0);
+    record('token', this.number, lease.token);
     lease.lost.addEventListener('abort', () => this.ends('lost'));
   }
 

@@ -12,7 +12,7 @@ import { Client } from 'quorum-redlock';
 
 import connection from '../src/connection.cjs';
 import { checkBindings, inLinuxWithGlibc } from './bindings.mjs';
-import { eventually, startNodes } from './nodes.mjs';
+import { eventually, patient, startNodes } from './nodes.mjs';
 
 const { counts } = connection;
 v8.setFlagsFromString('--expose-gc');
@@ -23,7 +23,7 @@ let servers;
 let client;
 before(async () => {
   servers = await startNodes(3);
-  client = await Client.create(servers.options);
+  client = await Client.create({ ...servers.options, ...patient });
 });
 after(async () => {
   await client?.close();

@@ -56,6 +56,7 @@ class Holding:
         self.lease = lease
         self._until = self._deadline()
         record("granted", self.number, resource, asked, now(), self._until, round(ttl * 1e9), 0)
+        record("token", self.number, lease.token)
 
     def _deadline(self) -> int:
         return int(self.lease.valid_until * 1e9)

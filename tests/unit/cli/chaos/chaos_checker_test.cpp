@@ -95,6 +95,14 @@ TEST_F(ChaosChecker, JudgesALockThatWasBroken) {
   EXPECT_EQ(judged("breaking b" + at + "0" + theirs), Kinds{"overlap"}) << "another resource";
   EXPECT_EQ(judged("breaking a" + at + "0 another\n"), Kinds{"overlap"});
   EXPECT_EQ(judged("broken 2550000000\n"), (Kinds{"unreadable", "overlap"}));
+  // The first contender's program does not record its tokens: either may be its.
+  const std::string first = "granted 1 a 1900000000 2000000000 4000000000 2000000000 10\n";
+  static_cast<void>(judged("breaking a" + at + "0 another\n"));
+  write("contender-0.0", first);
+  EXPECT_EQ(kinds(), Kinds{});
+  static_cast<void>(judged("token 1 known\nbreaking a 2800000000 0 known\n"));
+  write("contender-0.0", first);
+  EXPECT_EQ(kinds(), Kinds{"overlap"}) << "it was another one's";
 }
 
 TEST_F(ChaosChecker, FindsWhoGotAResourceDuringADelay) {
