@@ -157,7 +157,7 @@ class Driver {
     event.resource = resource();
     event.ttl = ttl();
     if ((how & 1U) != 0) event.wait = spans[input_.below(spans.size())];
-    event.tell_remaining = (how & 2U) != 0;
+    event.wants_remaining = (how & 2U) != 0;
     if ((how & 4U) != 0) event.fencing = wall_epoch;
     if ((how & 8U) != 0) event.renewal = core::RenewalLimits{input_.byte(), ttl()};
     if ((how & 16U) != 0) event.renewal = core::RenewalLimits{3, forever};

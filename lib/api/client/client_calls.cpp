@@ -281,7 +281,7 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   wanted.resource = keyspace_.key_of(resource);
   wanted.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
   wanted.wait = std::max(wait, std::chrono::nanoseconds::zero());
-  wanted.tell_remaining = configuration_.name_holders;
+  wanted.wants_remaining = configuration_.name_holders;
   wanted.renewal = core::RenewalLimits{options.max_renewals, options.max_hold, options.renew};
   if (options.orphan_ttl) {
     wanted.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);

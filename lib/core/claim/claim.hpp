@@ -37,30 +37,28 @@ namespace redlock::core {
 /// same thing in different *phases*. The *purpose* that a claim was made for changes only if a lock
 /// that was extended by its token is adopted.
 ///
-/// Anybody may read a claim. After Claims has made it, its fields are changed by these (*hold* is
-/// engine_hold.cpp, and so on):
+/// Anybody may read a claim. After Claims has made it, its fields are changed by these:
 ///
 /// | fields | are changed by |
 /// |---|---|
-/// | `purpose`, `by_operator` | *by_token* |
-/// | `phase`, `task` | *acquire*, *hold*, *release*, *by_token* |
-/// | `verb` | *acquire*, *hold*, *by_token* |
-/// | `valid_until` | *acquire*, *hold*, *by_token*, *links* |
-/// | `granted_at`, the terms | *acquire*, *by_token*; the terms: *hold* |
-/// | `downgraded` | *hold*, *by_token* |
-/// | `acquisition`, `contended` | *acquire* |
-/// | `lease()` | *acquire*, *hold*, *links*; KeyNotes adds late nodes to the basis |
-/// | `fencing()` | FencingTokens; KeyNotes adds to `asked`; *by_token* on adoption |
+/// | `purpose`, `was_adopted` | Leases, when it adopts |
+/// | `by_operator` | CallsByToken |
+/// | `phase` | Attempts, Leases, Releases, Inspections |
+/// | `task`, `verb` | the same; NewClaims, while nodes are to be met |
+/// | `valid_until` | Attempts, Leases, CallsByToken |
+/// | `granted_at`, `lease()` | Attempts, Leases; KeyNotes adds late nodes to the basis |
+/// | the terms | Attempts, CallsByToken; Leases downgrades |
+/// | `acquisition`, `contended` | Attempts |
+/// | `fencing()` | FencingTokens; KeyNotes adds to `asked` |
 /// | `keys`: what was sent | Sender |
 /// | `keys`: which nodes have the key | KeyNotes, Rounds, OwedReleases |
-/// | `keys`: what is a vote | *acquire* begins, KeyNotes; Voters removes lost votes |
-/// | `keys`: what is owed | OwedReleases; *hold*, *release*, *by_token*, *links* |
-/// | `round` | Voters begins it; Rounds, Voters, *hold*, *release* record; IdleLeases keeps votes |
+/// | `keys`: what is a vote | NewClaims begins, KeyNotes; Voters removes lost votes |
+/// | `keys`: what is owed | OwedReleases; Leases, Releases, CallsByToken, Contacts |
+/// | `round` | Voters begins it; Rounds, Voters, Leases, Releases record; IdleLeases keeps votes |
 /// | `unanswered` | Sender adds, Rounds takes away |
-/// | `unasked` | Rounds adds; *hold*, *release*, *by_token*, *links* |
-/// | `touched` | Agenda sets it, engine.cpp clears it |
+/// | `unasked` | Rounds and NewClaims add; the activities |
+/// | `touched` | Agenda sets it, Engine clears it |
 /// | `is_hold` | KeyNotes |
-/// | `was_adopted` | *by_token* |
 /// | `watches_queue` | QueueWatch |
 /// | `work`, `idle` | IdleLeases; what is in `work`: see there |
 /// | `finished`, `label`, `by_token` | Claims |
@@ -104,13 +102,13 @@ struct Claim {
   ///
   /// | fields | are changed by |
   /// |---|---|
-  /// | `requests` | *hold*, *release*, *by_token*, engine.cpp; Observers |
-  /// | `queued`, `downgrades` | *hold*, engine.cpp |
-  /// | `steps` | *acquire*, *hold* |
-  /// | `writer_reservation` | *acquire* |
-  /// | `delay`, `adopted` | *by_token* |
-  /// | `position` | *acquire*, as WaitQueue says; Sender adds to `nodes` |
-  /// | `position.unanswered`, `position.again` | *acquire*; KeyNotes; OwedReleases, *hold* |
+  /// | `requests` | NewClaims, Leases, Releases, Inspections, Observers, Failures |
+  /// | `queued`, `downgrades` | Leases, Failures |
+  /// | `steps` | Attempts, Leases |
+  /// | `writer_reservation` | Attempts |
+  /// | `delay`, `adopted` | CallsByToken |
+  /// | `position` | Attempts, as WaitQueue says; Sender adds to `nodes` |
+  /// | `position.unanswered`, `position.again` | Attempts; KeyNotes; OwedReleases, Engine |
   /// | `in_full` | Sender; Rounds takes out a node that granted or released |
   /// | `deployment`, `ballot_found_at` | Voters |
   /// | `holds_left` | OwedReleases |

@@ -93,7 +93,9 @@ class Claims {
     });
   }
   /// Claims that were visited one by one.
-  [[nodiscard]] std::uint64_t walked() const noexcept { return pool_.walked() + pending_.walked(); }
+  [[nodiscard]] std::uint64_t visited() const noexcept {
+    return pool_.visited() + pending_.visited();
+  }
 
  private:
   Pool<Claim> pool_;

@@ -79,7 +79,7 @@ std::optional<Duration> Renewal::allow(Instant now, Duration ttl) const noexcept
   return ttl;
 }
 
-void Renewal::hurry(Instant now) noexcept {
+void Renewal::be_due(Instant now) noexcept {
   if (due_ != never) due_ = std::min(due_, now);
 }
 

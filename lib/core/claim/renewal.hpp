@@ -46,7 +46,7 @@ class Renewal {
   void extended_by_hand(Instant valid_until) noexcept;
   void failed(Instant now, Instant valid_until) noexcept;
   /// The deadline was lowered: the next renewal, which was planned for the old one, is due now.
-  void hurry(Instant now) noexcept;
+  void be_due(Instant now) noexcept;
 
   /// The TTL that an extend by hand can ask for now, within the same limits; none after one of them
   /// was reached.

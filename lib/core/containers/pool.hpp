@@ -50,21 +50,21 @@ class Pool {
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// The number of slots that were visited one by one: tests count them instead of measuring time.
-  [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
+  [[nodiscard]] std::uint64_t visited() const noexcept { return visited_; }
 
   /// Visits the live slots in order. `visit` may take and give back slots; whether a slot that it
   /// takes is visited is not specified.
   template <typename Visit>
   void each(Visit&& visit) {
     for (std::size_t i = 0; i < made_; ++i) {
-      ++walked_;
+      ++visited_;
       if (at(i).live) visit(at(i));
     }
   }
   template <typename Visit>
   void each(Visit&& visit) const {
     for (std::size_t i = 0; i < made_; ++i) {
-      ++walked_;
+      ++visited_;
       if (at(i).live) visit(at(i));
     }
   }
@@ -76,7 +76,7 @@ class Pool {
   std::size_t made_ = 0;
   std::vector<std::uint32_t> free_;
   std::size_t size_ = 0;
-  mutable std::uint64_t walked_ = 0;
+  mutable std::uint64_t visited_ = 0;
 };
 
 }  // namespace redlock::core

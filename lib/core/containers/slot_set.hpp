@@ -31,11 +31,11 @@ class SlotSet {
   template <typename Visit>
   void each(Visit&& visit) const {
     for (std::size_t slot = next(0); slot != none; slot = next(slot + 1)) {
-      ++walked_;
+      ++visited_;
       visit(static_cast<std::uint32_t>(slot));
     }
   }
-  [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
+  [[nodiscard]] std::uint64_t visited() const noexcept { return visited_; }
 
  private:
   static constexpr std::size_t bits = 64;
@@ -66,7 +66,7 @@ class SlotSet {
 
   std::vector<std::uint64_t> words_;
   std::vector<std::uint64_t> summary_;  ///< which words are not empty
-  mutable std::uint64_t walked_ = 0;
+  mutable std::uint64_t visited_ = 0;
 };
 
 }  // namespace redlock::core

@@ -39,7 +39,7 @@ void OwedReleases::came_up(Claim& claim) {
 void OwedReleases::written(Claim& claim, NodeIndex node) {
   const bool over = claim.phase == Claim::Phase::cleaning_up;
   if (!over || !claim.keys.wants_release(node)) return;
-  // The node was no longer expected to grant (see Engine::lose_attempt). Or its release did not fit
+  // The node was no longer expected to grant (see Attempts::lose). Or its release did not fit
   // on the connection after the request, and was given up when the key should have expired.
   claim.keys.owe_release(NodeSet::of(node));
   if (claim.purpose == Claim::Purpose::acquire) {

@@ -26,13 +26,36 @@ Sender::Sender(const Settings& settings, const Instant& now, const Acquisitions&
 // --- in which form ------------------------------------------------------------------------------
 
 NodeSet Sender::send(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
-  const auto plain = plain_form(claim, verb);
-  if (!plain || form != ScriptForm::digest) return send_script(claim, verb, nodes, form);
-  NodeSet able = nodes & take_plain(claim, *plain);
-  if (is_fenced(*plain)) able = able & nodes_.can_set_fenced(claim.fencing()->first);
-  if (able.empty()) return send_script(claim, verb, nodes, form);
-  const NodeSet sent = send_as_it_is(claim, fencing_.short_form(claim, *plain), able, form);
-  return sent | send_script(claim, verb, nodes - able, form);
+  NodeSet sent;
+  NodeSet to_prune;
+  for (const Form& one : forms_of(claim, verb, nodes, form)) {
+    const NodeSet reached = transmit(claim, one.verb, one.nodes, form);
+    sent = sent | reached;
+    if (one.numbers) to_prune = to_prune | reached;
+  }
+  if (!to_prune.empty()) fencing_.prune(to_prune);
+  return sent;
+}
+
+std::array<Sender::Form, 3> Sender::forms_of(const Claim& claim, Verb verb, NodeSet nodes,
+                                             ScriptForm form) const {
+  std::array<Form, 3> forms{};
+  const auto plain = form == ScriptForm::digest ? plain_form(claim, verb) : std::nullopt;
+  if (plain) {
+    Form& first = forms[0];
+    first.nodes = nodes & take_plain(claim, *plain);
+    if (is_fenced(*plain))
+      first.nodes = first.nodes & nodes_.can_set_fenced(claim.fencing()->first);
+    first.verb = fencing_.short_form(claim, *plain);
+    nodes = nodes - first.nodes;
+  }
+  forms[1] = {verb, nodes, verb == Verb::take && claim.fencing()};
+  if (is_fenced(verb)) {
+    const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing()->first);
+    forms[1] = {fencing_.short_form(claim, verb), numbering, true};
+    forms[2] = {Verb::take, nodes - numbering, true};
+  }
+  return forms;
 }
 
 std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
@@ -83,23 +106,10 @@ NodeSet Sender::take_plain(const Claim& claim, Verb plain) const {
   }
 }
 
-NodeSet Sender::send_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
-  if (!is_fenced(verb)) {
-    const NodeSet sent = send_as_it_is(claim, verb, nodes, form);
-    if (verb == Verb::take && claim.fencing()) fencing_.prune(sent);
-    return sent;
-  }
-  const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing()->first);
-  const NodeSet others = nodes - numbering;
-  const NodeSet sent = send_as_it_is(claim, fencing_.short_form(claim, verb), numbering, form) |
-                       send_as_it_is(claim, Verb::take, others, form);
-  fencing_.prune(sent);
-  return sent;
-}
-
 // --- sending ------------------------------------------------------------------------------------
 
-NodeSet Sender::send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
+NodeSet Sender::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
+  if (nodes.empty()) return nodes;
   if (is_set(verb)) clocks_.read_before_votes(nodes);
   // A replica would refuse the request, and end the connection.
   if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;
@@ -162,21 +172,21 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
   terms.by_token = claim.purpose != Claim::Purpose::acquire;
   if (verb == Verb::break_lock) terms.keeper = keeper_.view();
   if (verb == Verb::write_audit) terms.name = settings_.name;
-  terms.may_share_call = claim.purpose == Claim::Purpose::acquire && terms.none();
+  terms.may_share_call = claim.purpose == Claim::Purpose::acquire && terms.are_usual();
 }
 
 void Sender::notify_queued(Claim& claim, NodeIndex node) {
   wait_queue_.note_contended(claim.resource());
   // If this request is lost, the waiters only lose the time until their next own attempt.
   if (nodes_[node].can(Capability::run_scripts)) {
-    send_as_it_is(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);
+    transmit(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);
   }
 }
 
 // --- in another form ----------------------------------------------------------------------------
 
 bool Sender::sent_again(Claim& claim, const Answer& answer) {
-  if (answer.reply == Reply::script_needed && send_as_script(claim, answer)) return true;
+  if (answer.reply == Reply::script_needed && sent_as_script(claim, answer)) return true;
   const Verb verb = answer.stamp.verb;
   NodeSet& in_full = claim.work->in_full[static_cast<std::size_t>(verb)];
   const bool unknown_digest = answer.reply == Reply::script_missing && !in_full.has(answer.node);
@@ -203,7 +213,7 @@ bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
   return by_token || (claim.phase == Claim::Phase::held && stamp.round() == claim.round.number());
 }
 
-bool Sender::send_as_script(Claim& claim, const Answer& answer) {
+bool Sender::sent_as_script(Claim& claim, const Answer& answer) {
   // One refusal is enough: a user's permissions and a server's commands rarely change.
   const bool for_good = answer.text.starts_with("NOPERM") || answer.text.starts_with("ERR");
   const bool runs_scripts = nodes_[answer.node].can(Capability::run_scripts);
@@ -211,7 +221,7 @@ bool Sender::send_as_script(Claim& claim, const Answer& answer) {
   Stamp stamp = answer.stamp;
   stamp.verb = about(answer.stamp.verb).script;
   if (!runs_scripts || !is_wanted(claim, stamp)) return false;
-  return !send_as_it_is(claim, stamp.verb, NodeSet::of(answer.node), ScriptForm::digest).empty();
+  return !transmit(claim, stamp.verb, NodeSet::of(answer.node), ScriptForm::digest).empty();
 }
 
 std::optional<Answer> Sender::in_terms_of_scripts(const Claim& claim, const Answer& answer) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "core/claim/claim.hpp"
@@ -63,12 +64,19 @@ class Sender {
   [[nodiscard]] std::optional<Verb> plain_form(const Claim& claim, Verb verb) const;
   /// Nodes to which the plain command is sent instead of the script.
   [[nodiscard]] NodeSet take_plain(const Claim& claim, Verb plain) const;
-  NodeSet send_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
-  NodeSet send_as_it_is(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  /// The same request, as some of the nodes understand it.
+  struct Form {
+    Verb verb{};
+    NodeSet nodes{};
+    bool numbers = false;  ///< by script, with a fencing number that the node remembers
+  };
+  [[nodiscard]] std::array<Form, 3> forms_of(const Claim& claim, Verb verb, NodeSet nodes,
+                                             ScriptForm form) const;
+  NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   void note_sent(Claim& claim, Verb verb, NodeSet sent);
   /// Fills in the terms of a request for the claim.
   void fill_in(const Claim& claim, Verb verb, Terms& terms) const;
-  bool send_as_script(Claim& claim, const Answer& answer);
+  bool sent_as_script(Claim& claim, const Answer& answer);
   /// Whether the claim still wants what the request was for.
   [[nodiscard]] static bool is_wanted(const Claim& claim, const Stamp& stamp);
 

@@ -12,8 +12,8 @@ bool SpaceQueue::has_space(const Nodes::Ballot& ballot) const {
 }
 
 void SpaceQueue::wait(Acquisition& acquisition) {
-  if (acquisition.for_space) return;
-  acquisition.for_space = true;
+  if (acquisition.waits_for_space) return;
+  acquisition.waits_for_space = true;
   waiting_.push_back({acquisition.index, acquisition.generation});
 }
 
@@ -26,8 +26,8 @@ Acquisition* SpaceQueue::next() {
     const Waiting first = waiting_.front();
     waiting_.pop_front();
     Acquisition* const acquisition = acquisitions_.find(first.index, first.generation);
-    if (acquisition == nullptr || !acquisition->for_space) continue;
-    acquisition->for_space = false;
+    if (acquisition == nullptr || !acquisition->waits_for_space) continue;
+    acquisition->waits_for_space = false;
     if (acquisition->state == Acquisition::State::backing_off) return acquisition;
   }
   return nullptr;

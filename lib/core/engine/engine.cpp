@@ -47,20 +47,85 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
     handle(event);
     drain();
   }
-  if (!for_space_.empty()) use_space();
+  if (!space_queue_.empty()) use_space();
   enroller_.end_step();
   tracking_.end_step();
   if (closing_.has_begun()) report_drained();
   outbox_.close();
 }
 
+/// Whom an event concerns.
 void Engine::handle(const Event& event) {
-  std::visit([this](const auto& what) { on(what); }, event);
+  struct Handler {
+    Engine& engine;
+    void operator()(const Acquire& what) const { engine.begin(what); }
+    void operator()(const Extend& what) const { engine.leases_.extend(what); }
+    void operator()(const Downgrade& what) const { engine.leases_.downgrade(what); }
+    void operator()(const Release& what) const { engine.releases_.release(what); }
+    void operator()(const Detach& what) const { engine.releases_.detach(what); }
+    void operator()(const ExtendToken& what) const { engine.by_token_.extend(what); }
+    void operator()(const DowngradeToken& what) const { engine.by_token_.downgrade(what); }
+    void operator()(const Adopt& what) const { engine.by_token_.adopt(what); }
+    void operator()(const ReleaseToken& what) const { engine.by_token_.release(what); }
+    void operator()(const Inspect& what) const { engine.inspections_.start(what); }
+    void operator()(const Observe& what) const { engine.inspections_.start(what); }
+    void operator()(const WatchQueue& what) const { engine.leases_.watch_queue(what); }
+    void operator()(const Cancel& what) const { engine.cancel(what); }
+    void operator()(const Answer& what) const { engine.answers_.take(what); }
+    void operator()(const PlainYeses& what) const { engine.answers_.take(what); }
+    void operator()(const NodeUp& what) const { engine.contacts_.came_up(what); }
+    void operator()(const NodeDown& what) const { engine.contacts_.went_down(what); }
+    void operator()(const Subscribed& what) const { engine.wait_queue_.subscribed(what.node); }
+    void operator()(const Notification& what) const { engine.wait_queue_.notified(what); }
+    void operator()(const Unsubscribed& what) const { engine.wait_queue_.unsubscribed(what.node); }
+    void operator()(const Changed& what) const { engine.take(what); }
+    void operator()(const TimePassed&) const { engine.contacts_.tend(); }
+    void operator()(const TurnEnd&) const { engine.proof_.end_turn(); }
+    void operator()(const Shutdown& what) const { engine.shut_down(what); }
+  };
+  std::visit(Handler{*this}, event);
+}
+
+void Engine::begin(const Acquire& event) {
+  Acquisition* const acquisition = attempts_.begin(event);
+  if (acquisition == nullptr) return;
+  if (enroller_.want_votes()) contacts_.mark_nodes();
+  attempts_.try_again(*acquisition);
+}
+
+void Engine::cancel(const Cancel& event) {
+  attempts_.cancel(event);
+  observers_.stop(event.request);
+}
+
+void Engine::take(const Changed& event) {
+  if (event.kind == Tracked::queue) return queue_watch_.changed(event);
+  const TrackedKeys::Entry* const entry = tracking_.resources().changed(event);
+  if (entry == nullptr) return;
+  wait_queue_.changed(entry->first, event.node);
+  inspections_.observe(observers_.changed(*entry, event.node));
+}
+
+void Engine::shut_down(const Shutdown& event) {
+  if (closing_.has_begun()) return;
+  closing_.begin(event.grace);
+  attempts_.end_all();
+  observers_.stop_all(Errc::closed);
+  claims_.each([this](Claim& claim) {
+    if (claim.finished) return;
+    if (claim.phase == Claim::Phase::held) failures_.fail_all(claim, Errc::closed, &claim.round);
+    // Claims that are being cleaned up end too: the answer that they wait for may never come.
+    const bool over = claim.phase == Claim::Phase::cleaning_up && claim.task == Claim::Task::none;
+    if (claim.has_holder() || (over && claim.keys.wants_undo())) releases_.clear(claim);
+  });
+  names_.forget();
+  closing_.keep_connections();
 }
 
 std::optional<Instant> Engine::next_deadline() const {
   Instant next = std::min({wait_queue_.next_tending(), closing_.deadline(), enroller_.deadline()});
-  if (wants_something()) next = std::min({next, clocks_.next_reading(), names_.next_writing()});
+  if (contacts_.want_something())
+    next = std::min({next, clocks_.next_reading(), names_.next_writing()});
   if (const TimerHeap::Entry* top = agenda_.timers().top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
   return next == never ? std::nullopt : std::optional(next);
@@ -76,12 +141,41 @@ void Engine::fire_due() {
         fire(claims_.at(TimerHeap::index_of(key)));
         break;
       case TimerHeap::Kind::acquisition:
-        fire(acquisitions_.at(TimerHeap::index_of(key)));
+        attempts_.fire(acquisitions_.at(TimerHeap::index_of(key)));
         break;
       case TimerHeap::Kind::observation:
-        inspect(observers_.due(TimerHeap::index_of(key)));
+        inspections_.observe(observers_.due(TimerHeap::index_of(key)));
         break;
     }
+  }
+}
+
+void Engine::fire(Claim& claim) {
+  if (claim.finished) return;
+  switch (claim.phase) {
+    case Claim::Phase::acquiring:
+      // Undecided, and even a grant would come too late now.
+      if (now_ >= claim.valid_until) return attempts_.lose(claim, Errc::expired);
+      break;
+    case Claim::Phase::held:
+      return leases_.fire(claim);
+    case Claim::Phase::lost:
+    case Claim::Phase::by_token:
+      break;
+    case Claim::Phase::cleaning_up:
+      claim.keys.expire(now_);
+      claim.queue_no_more();
+      if (claim.keys.resend_due(now_)) owed_releases_.send(claim);
+      break;
+  }
+  agenda_.retime(claim);
+  agenda_.touch(claim);
+}
+
+void Engine::use_space() {
+  while (Acquisition* const next = space_queue_.next()) {
+    attempts_.try_again(*next);
+    drain();
   }
 }
 
@@ -106,47 +200,40 @@ void Engine::judge_touched() {
     next = 0;
     while (next < woken.size()) {
       const WaitQueue::Woken one = woken[next++];
-      Acquisition& acquisition = acquisitions_.at(one.acquisition);
-      if (acquisition.state != Acquisition::State::backing_off) continue;
-      if (one.checks_only) {
-        wait_queue_.plan_check(acquisition);
-        set_wake_up(acquisition);
-        continue;
-      }
-      plan_next_try(acquisition, one.at_latest);
-      if (one.at_once && acquisition.waiting.plan.next_try <= now_) fire(acquisition);
+      attempts_.wake(one);
     }
     woken.clear();
   }
 }
 
-void Engine::on(const Subscribed& event) { wait_queue_.subscribed(event.node); }
-
-void Engine::on(const Notification& event) { wait_queue_.notified(event); }
-
-void Engine::on(const Changed& event) {
-  if (event.kind == Tracked::queue) return queue_watch_.changed(event);
-  const TrackedKeys::Entry* const entry = tracking_.resources().changed(event);
-  if (entry == nullptr) return;
-  wait_queue_.changed(entry->first, event.node);
-  inspect(observers_.changed(*entry, event.node));
+void Engine::judge(Claim& claim) {
+  switch (claim.task) {
+    case Claim::Task::none:
+    case Claim::Task::meet_nodes:
+      return;
+    case Claim::Task::acquire:
+      return attempts_.judge(claim);
+    case Claim::Task::fence:
+      return attempts_.judge_fencing(claim);
+    case Claim::Task::extend:
+      return leases_.judge(claim);
+    case Claim::Task::release:
+      return releases_.judge(claim);
+    case Claim::Task::release_by_token:
+      return releases_.judge_by_token(claim);
+    case Claim::Task::inspect:
+      return inspections_.judge(claim);
+  }
 }
 
-void Engine::take_tracked(const Answer& answer) {
-  const bool of_queue = answer.stamp.tracked() == Tracked::queue;
-  if (of_queue) return queue_watch_.answered(answer);
-  const auto [entry, is_news] = tracking_.resources().answered(answer);
-  if (entry == nullptr) return;
-  wait_queue_.tracked(entry->first, answer.node, answer.reply == Reply::gone);
-  if (is_news) inspect(observers_.changed(*entry, answer.node));
+void Engine::finish_if_clean(Claim& claim) {
+  if (claim.finished || claim.phase != Claim::Phase::cleaning_up) return;
+  if (claim.task != Claim::Task::none || claim.unanswered > 0) return;
+  if (!claim.keys.clean()) return agenda_.retime(claim);
+  if (!claim.unasked.empty()) return;
+  agenda_.forget(claim);
+  claims_.finish(claim);
 }
-
-void Engine::on(const WatchQueue& event) {
-  Claim* const claim = claims_.find(event.claim);
-  if (claim != nullptr && claim->phase == Claim::Phase::held) queue_watch_.begin(*claim);
-}
-
-void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node); }
 
 void Engine::reap() {
   idle_leases_.begin_step();
@@ -156,54 +243,12 @@ void Engine::reap() {
   acquisitions_.reap();
 }
 
-void Engine::fail(CallId request, Errc code, const Round* round) {
-  if (request == CallId::none) return;
-  outbox_.emit(Failed{
-      request, code, round, round != nullptr ? now_ - round->start() : Duration::zero(), {}, 0});
-}
-
-void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
-  if (!claim.work) return;
-  for (const CallId request : claim.work->requests) fail(request, code, round);
-  claim.work->requests.clear();
-  for (const Claim::QueuedExtend& queued : claim.work->queued) fail(queued.request, code, nullptr);
-  claim.work->queued.clear();
-  for (const CallId request : claim.work->downgrades) fail(request, code, nullptr);
-  claim.work->downgrades.clear();
-}
-
-void Engine::on(const TimePassed&) { tend_links(); }
-
-void Engine::on(const TurnEnd&) { proof_.end_turn(); }
-
-void Engine::on(const Shutdown& shutdown) {
-  if (closing_.has_begun()) return;
-  closing_.begin(shutdown.grace);
-  acquisitions_.each([this](Acquisition& acquisition) {
-    if (acquisition.state == Acquisition::State::over) return;
-    if (acquisition.state == Acquisition::State::in_round) {
-      clear(*claims_.find(acquisition.claim));
-    }
-    finish(acquisition, Errc::closed);
-  });
-  observers_.stop_all(Errc::closed);
-  claims_.each([this](Claim& claim) {
-    if (claim.finished) return;
-    if (claim.phase == Claim::Phase::held) fail_requests(claim, Errc::closed, &claim.round);
-    // Claims that are being cleaned up end too: the answer that they wait for may never come.
-    const bool over = claim.phase == Claim::Phase::cleaning_up && claim.task == Claim::Task::none;
-    if (claim.has_holder() || (over && claim.keys.wants_undo())) clear(claim);
-  });
-  names_.forget();
-  closing_.keep_connections();
-}
-
 void Engine::report_drained() {
   if (closing_.is_over()) return;
   if (closing_.must_wait(names_.forgetting(), enroller_.may_still_enrol())) return;
   closing_.end();
   claims_.each([this](Claim& claim) {
-    if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);
+    if (!claim.finished) failures_.fail_all(claim, Errc::closed, &claim.round);
   });
   outbox_.emit(Drained{});
 }

@@ -83,7 +83,7 @@ struct Acquire {
   std::string_view resource;
   Duration ttl{};
   Duration wait{};
-  bool tell_remaining = false;
+  bool wants_remaining = false;
   using Renewal = RenewalLimits;
   std::optional<Renewal> renewal{};
   /// A fencing token is wanted: the caller's wall clock less its CLOCK_BOOTTIME.

@@ -72,7 +72,7 @@ struct Terms {
   /// Whether no special term is set. Two such requests of claims, of the same verb, differ at most
   /// in resource, token, fencing number, TTL and `reserved_for`, so the encoder overwrites the
   /// bytes of the one before.
-  [[nodiscard]] bool none() const noexcept {
+  [[nodiscard]] bool are_usual() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == Duration::zero() &&
            writer_reservation == Duration::zero() && permits == 0 && client.empty() &&
            name.empty() && keeper.empty() && !downgraded && !by_token;

@@ -20,20 +20,15 @@ namespace redlock::core {
 
 /// One acquire call: as many attempts as it takes, each a claim with a token of its own.
 ///
-/// Anybody may read an acquisition. After Acquisitions has made it, its fields are changed by these
-/// (*acquire* is engine_acquire.cpp):
+/// Anybody may read an acquisition. Attempts changes it, and:
 ///
-/// | fields | are changed by |
+/// | fields | are also changed by |
 /// |---|---|
-/// | `request`, `by_request` | Acquisitions |
-/// | `state` | *acquire*, by Acquisitions::enter() after the first |
-/// | what the call requests: `terms` to `give_up`, `reserves` | *acquire*, when it begins |
-/// | `first_round`, `attempts`, `claim`, `next_try`, `why` | *acquire* |
-/// | `permit`, `moves`, `reconnected`, `is_waiting`, `by_notification`, `hopeless_since` |
-/// *acquire* | | `failed_attempts` | *acquire*; WaitQueue begins to count anew | | `for_space` |
-/// SpaceQueue; *acquire* ends it | | `by_script`, `free_permits` | *acquire*, when it begins;
-/// KeyNotes | | `waiting` | *acquire*, when it begins; WaitQueue | | `last`, `has_last` |
-/// *acquire*; Voters if nobody could be asked |
+/// | `request`, `by_request`, `state` | Acquisitions |
+/// | `failed_attempts`, `waiting` | WaitQueue |
+/// | `waits_for_space` | SpaceQueue |
+/// | `by_script`, `free_permits` | KeyNotes |
+/// | `last`, `has_last` | Voters, if nobody could be asked |
 struct Acquisition {
   enum class State : std::uint8_t {
     connecting,   ///< waits for first contact with enough nodes
@@ -52,7 +47,7 @@ struct Acquisition {
   CallId request{};
   LockTerms terms;
   /// A refusal is to report the remaining TTL of the holder's key.
-  bool tell_remaining = false;
+  bool wants_remaining = false;
   std::optional<Acquire::Renewal> renewal;
   /// The wall clock minus the boot clock, for the fencing token; none: no token is requested.
   std::optional<Duration> fencing;
@@ -64,7 +59,8 @@ struct Acquisition {
   unsigned failed_attempts = 0;        ///< attempts lost since the last notification
   /// Since when too few nodes are left that remember; none: that is not so.
   std::optional<Instant> hopeless_since{};
-  bool for_space = false;  ///< waits in SpaceQueue until the nodes have answered other requests
+  bool waits_for_space =
+      false;               ///< waits in SpaceQueue until the nodes have answered other requests
   bool by_script = false;  ///< attempts use the script: a SET does not get past what is in the way
 
   bool reconnected = false;      ///< an attempt lost its connections once, and waited for new ones
@@ -73,7 +69,7 @@ struct Acquisition {
   bool reserves = false;  ///< can wait, and nodes that refuse it also refuse new holds of others
 
   std::uint32_t permit = 0;                ///< the permit that the current attempt tries to get
-  std::uint32_t moves = 0;                 ///< changes from permit to permit since the last pause
+  std::uint32_t permit_changes = 0;        ///< changes from permit to permit since the last pause
   std::vector<std::uint8_t> free_permits;  ///< for each permit, how many nodes would give it
   ClaimId claim{};                         ///< the claim of the current or the last attempt
 
@@ -86,6 +82,8 @@ struct Acquisition {
   bool has_last = false;  ///< an attempt was lost: `last` has its votes
   Round last;             ///< votes of the last lost attempt, for the report to the caller
 
+  /// A new call has this place. The memory of the one before is reused.
+  void begin(const Acquire& event, Instant now);
   /// The attempt with these votes is lost, maybe before all nodes have answered.
   void lose(const Round& round, Errc why);
   /// The attempt with the votes in `last` is lost.

@@ -66,8 +66,8 @@ class Acquisitions {
     kept_from_nodes_.each([&](std::uint32_t index) { visit(at(index)); });
   }
   /// Acquisitions that were visited one by one.
-  [[nodiscard]] std::uint64_t walked() const noexcept {
-    return pool_.walked() + kept_from_nodes_.walked();
+  [[nodiscard]] std::uint64_t visited() const noexcept {
+    return pool_.visited() + kept_from_nodes_.visited();
   }
 
  private:

@@ -65,7 +65,7 @@ Refusal refusal_by(const Round& lost, Errc why, const LockTerms& terms, std::uin
   refusal.is_known = lost.is_named_by_quorum();
   // The holders of permits are unknown.
   refusal.is_foreign = why == Errc::held && !is_ours(refusal.obstacle) && !terms.traits().is_chosen;
-  refusal.is_beside = !refusal.is_known && names_foreign(lost);
+  refusal.is_among_foreign = !refusal.is_known && names_foreign(lost);
   refusal.granted = lost.granted();
   refusal.resource = find_blocking(lost, terms, waited_for);
   refusal.free_in = lost.free_in();

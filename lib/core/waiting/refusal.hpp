@@ -34,11 +34,11 @@ struct Refusal {
   Errc why = Errc::unavailable;
   Obstacle obstacle = Obstacle::unknown;  ///< the obstacle that most of the refusing nodes name
   bool is_another_group = false;          ///< the obstacle is a group other than the caller's own
-  bool is_known = false;       ///< a quorum names one holder, or one client with a reservation
-  bool is_foreign = false;     ///< the lock is held, and nodes cannot notify us of its release
-  bool is_beside = false;      ///< foreign locks have some nodes, and no quorum names one holder
-  NodeSet granted{};           ///< the nodes that granted the attempt
-  std::uint64_t resource = 0;  ///< the one of several in the way: see LockTerms::resource_at()
+  bool is_known = false;          ///< a quorum names one holder, or one client with a reservation
+  bool is_foreign = false;        ///< the lock is held, and nodes cannot notify us of its release
+  bool is_among_foreign = false;  ///< foreign locks have some nodes, and no quorum names one holder
+  NodeSet granted{};              ///< the nodes that granted the attempt
+  std::uint64_t resource = 0;     ///< the one of several in the way: see LockTerms::resource_at()
   std::optional<Duration> free_in{};  ///< see Round::free_in()
   Instant began{};                    ///< when the attempt began
 

@@ -91,7 +91,7 @@ bool Schedule::can_be_notified(const Acquisition& acquisition) const {
     // not exclude each other.
     const Kind kind = acquisition.terms.kind();
     return acquisition.waiting.has_ticket || kind == Kind::shared || kind == Kind::several ||
-           refusal.is_beside;
+           refusal.is_among_foreign;
   }
   if (refusal.why != Errc::held) return false;
   return !refusal.is_foreign || tracked_.able().size() >= settings_.quorum;
@@ -117,7 +117,8 @@ bool Schedule::is_notified_by_quorum(const Acquisition& acquisition) const {
 
 void Schedule::handle_notifications(Acquisition& acquisition) {
   // One node is enough if other libraries' clients would take what became free.
-  const bool saw_quick_change = acquisition.waiting.saw_change && acquisition.refusal.is_beside;
+  const bool saw_quick_change =
+      acquisition.waiting.saw_change && acquisition.refusal.is_among_foreign;
   if (is_notified_by_quorum(acquisition) || saw_quick_change) {
     acquisition.waiting.retry_at = now_;
   } else if (is_in_turn(acquisition) && !acquisition.waiting.retry_at) {
@@ -171,7 +172,7 @@ bool Schedule::is_first_of_ours(const Acquisition& acquisition) {
 }
 
 bool Schedule::is_early(const Acquisition& acquisition) {
-  return acquisition.refusal.is_beside && is_first(acquisition) &&
+  return acquisition.refusal.is_among_foreign && is_first(acquisition) &&
          tracked_.able().size() < settings_.quorum;
 }
 
@@ -181,7 +182,7 @@ void Schedule::wait_for_others(Acquisition& acquisition) {
   // our nodes have to be passed on to the others.
   const Duration usual = std::max(longest_patience, 2 * queues_.reserved_for());
   // The wait is short if another library would take the resource.
-  const Duration longest = acquisition.refusal.is_beside ? kept_for / 4 : usual;
+  const Duration longest = acquisition.refusal.is_among_foreign ? kept_for / 4 : usual;
   const unsigned doublings = std::min(acquisition.failed_attempts, 14U) / 2;
   const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
   retry_by(acquisition, later(now_, random_.between(patience, 2 * patience)));
@@ -200,7 +201,7 @@ bool Schedule::wake(Acquisition& acquisition, std::uint32_t before, Waked how) {
   if (is_notified_by_quorum(acquisition)) {
     acquisition.failed_attempts = 0;
     acquisition.waiting.retry_at = now_;
-  } else if (how == Waked::by_change && acquisition.refusal.is_beside) {
+  } else if (how == Waked::by_change && acquisition.refusal.is_among_foreign) {
     // The first client takes the resource and keeps it from then on. The others only stand by (see
     // pass_on).
     if (before > 0) return false;

@@ -26,7 +26,7 @@ bool needs_more(const Acquisition& acquisition) {
 /// Whether locks of other libraries have the resource, or some of its nodes.
 bool meets_foreign_locks(const Acquisition& acquisition) {
   const Refusal& refusal = acquisition.refusal;
-  const bool is_divided = refusal.why == Errc::split && refusal.is_beside;
+  const bool is_divided = refusal.why == Errc::split && refusal.is_among_foreign;
   return refusal.is_foreign || (is_divided && !acquisition.terms.traits().is_chosen);
 }
 
@@ -71,7 +71,7 @@ bool WaitQueue::join(Acquisition& acquisition) {
   const Refusal& refusal = acquisition.refusal;
   // In the queue, the acquisition keeps what it is granted; otherwise another library's clients
   // would take it.
-  const bool keeps = refusal.is_beside && can_have_ticket(acquisition);
+  const bool keeps = refusal.is_among_foreign && can_have_ticket(acquisition);
   if (!keeps && !schedule_.can_be_notified(acquisition)) return false;
   if (needs_more(acquisition)) {
     // If no node names a resource, the acquisition waits for the same one as before.

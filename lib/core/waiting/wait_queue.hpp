@@ -121,7 +121,7 @@ class WaitQueue {
   /// See Subscriptions::client_id().
   [[nodiscard]] const Token& client_id() const noexcept { return subscriptions_.client_id(); }
   /// Keys and waiters that were visited one by one.
-  [[nodiscard]] std::uint64_t walked() const noexcept { return walked_ + keys_.walked(); }
+  [[nodiscard]] std::uint64_t visited() const noexcept { return visited_ + keys_.visited(); }
 
  private:
   using Visited = WaitedKeys::Visited;
@@ -184,12 +184,12 @@ class WaitQueue {
   /// A permit was reserved for us.
   void notified_of_permit(const Notification& event);
   /// Which waiters are planned anew.
-  enum class Planned : std::uint8_t {
+  enum class Planning : std::uint8_t {
     awake,  ///< the waiters that may sleep now
     first,  ///< the waiters that may sleep, and the first one, which wakes when the key expires
     all,    ///< all waiters: nodes notified them
   };
-  void plan_anew(WaitedKeys::Key& key, Planned who);
+  void plan_waiters(WaitedKeys::Key& key, Planning who);
   /// A quorum finds that nobody has the key, for example because the client that it was reserved
   /// for hangs: the first of our waiters asks, unless it is asking.
   void found_free(WaitedKeys::Key& key);
@@ -208,7 +208,7 @@ class WaitQueue {
   std::uint64_t arrivals_ = 0;           ///< acquisitions that ever waited
   std::size_t queued_ = 0;               ///< acquisitions that wait now
   std::size_t kept_ = 0;                 ///< resources that acquisitions of several keep
-  std::uint64_t walked_ = 0;             ///< keys that were visited one by one
+  std::uint64_t visited_ = 0;            ///< keys that were visited one by one
   std::vector<Woken> woken_;
 };
 

@@ -176,7 +176,7 @@ void WaitQueue::restore_position(const Acquisition& acquisition, QueuePosition& 
   const bool waits = acquisition.refusal.is_known;
   position.ticket = key.ticket;
   position.again = true;
-  if (acquisition.refusal.is_beside) position.reserved_for = reserved_for() + kept_for;
+  if (acquisition.refusal.is_among_foreign) position.reserved_for = reserved_for() + kept_for;
   key.asked = key.asked | nodes;
   const NodeSet queued = nodes & subscriptions_.notifying();
   key.queued = key.queued | queued;

@@ -37,8 +37,8 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
   if (answer.reply == Reply::gone) note_notified(entry->second, node);
   if (!entry->second.waiters.empty()) queues_.raise_tickets(*entry);
   const bool becomes_first = !was_first && !entry->second.first.empty();
-  if (answer.reply == Reply::gone) return plan_anew(entry->second, Planned::all);
-  plan_anew(entry->second, becomes_first ? Planned::first : Planned::awake);
+  if (answer.reply == Reply::gone) return plan_waiters(entry->second, Planning::all);
+  plan_waiters(entry->second, becomes_first ? Planning::first : Planning::awake);
 }
 
 void WaitQueue::found_free(WaitedKeys::Key& key) {
@@ -76,19 +76,19 @@ void WaitQueue::note_behind(const WaitedKeys::Key& key) {
   });
 }
 
-void WaitQueue::plan_anew(WaitedKeys::Key& key, Planned who) {
+void WaitQueue::plan_waiters(WaitedKeys::Key& key, Planning who) {
   // Sleeping waiters are planned anew only now and then. For each answer, a thousand of them would
   // cost more than the hand-over itself.
-  const bool again = who == Planned::all || now_ >= later(key.planned_at, planned_again_after);
+  const bool again = who == Planning::all || now_ >= later(key.planned_at, planned_again_after);
   if (again) key.planned_at = now_;
-  if (!again && !key.has_awake && who == Planned::awake) return;
+  if (!again && !key.has_awake && who == Planning::awake) return;
   const bool only_first = !again && !key.has_awake;
   key.has_awake = false;
   // One of our waiters is enough to find out, unless several can be let in.
   bool is_notified = false;
   keys_.each_waiter(key, [&](Acquisition& acquisition) {
     const Visited visited = only_first ? Visited::enough : Visited::more;
-    const bool is_first = std::exchange(who, Planned::awake) != Planned::awake;
+    const bool is_first = std::exchange(who, Planning::awake) != Planning::awake;
     if (acquisition.state != Acquisition::State::backing_off || acquisition.waiting.retry_at)
       return visited;
     // A notification may have overtaken the answer that we are queued.
@@ -110,7 +110,7 @@ void WaitQueue::tracked(const std::string& key, NodeIndex node, bool is_gone) {
   if (entry == nullptr) return;
   // The key may be gone because we have released it.
   if (is_gone) return changed(*entry, node, Waked::in_turn);
-  plan_anew(entry->second, Planned::awake);
+  plan_waiters(entry->second, Planning::awake);
 }
 
 void WaitQueue::changed(const std::string& key, NodeIndex node) {
@@ -215,7 +215,7 @@ void WaitQueue::lost(NodeIndex node) {
   const NodeSet notifying = subscriptions_.notifying();
   affected_.clear();
   for (auto& [name, key] : keys_.all()) {
-    ++walked_;
+    ++visited_;
     key.forget(node);
     // A quorum still notifies the waiters of this key.
     if ((key.queued & notifying).size() >= settings_.quorum) continue;

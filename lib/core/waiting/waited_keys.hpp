@@ -116,7 +116,7 @@ class WaitedKeys {
   template <typename Visit>
   void each_waiter(const Key& key, Visit&& visit) {
     key.waiters.each_while([&](std::uint32_t index) {
-      ++walked_;
+      ++visited_;
       Acquisition& acquisition = acquisitions_.at(index);
       const bool keeps_it =
           acquisition.terms.kind() == Kind::several && &find_for(acquisition)->second != &key;
@@ -128,7 +128,7 @@ class WaitedKeys {
   /// Nodes on which an unfinished attempt of ours has been granted the key, or may be.
   [[nodiscard]] NodeSet being_taken(const Entry& entry) const;
   /// Waiters that were visited one by one.
-  [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
+  [[nodiscard]] std::uint64_t visited() const noexcept { return visited_; }
 
  private:
   void forget_left();
@@ -139,7 +139,7 @@ class WaitedKeys {
   std::unordered_map<std::uint32_t, Entry*> by_id_;
   std::uint32_t last_id_ = 0;
   std::vector<std::uint32_t> left_;
-  std::uint64_t walked_ = 0;
+  std::uint64_t visited_ = 0;
 };
 
 }  // namespace redlock::core

@@ -12,7 +12,7 @@ namespace {
 /// Whether the request differs from the frame's only in the letters of resource, token and number.
 [[nodiscard]] bool fits(const Frame& frame, core::ScriptForm script_form, Dialect dialect,
                         const core::Terms& terms) noexcept {
-  return frame.reusable && terms.none() && !frame.bytes.empty() &&
+  return frame.reusable && terms.are_usual() && !frame.bytes.empty() &&
          frame.script_form == script_form && frame.dialect == dialect && frame.ttl == terms.ttl &&
          (!frame.reserved_for || *frame.reserved_for == terms.reserved_for) &&
          frame.resource_size == terms.resource.size() && frame.token_size == terms.token.size() &&
@@ -41,7 +41,7 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   frame.resource_size = terms.resource.size();
   frame.token_size = terms.token.size();
   frame.number_size = digits_of(terms.fencing_number);
-  frame.reusable = terms.none() && !core::is_upkeep(verb);
+  frame.reusable = terms.are_usual() && !core::is_upkeep(verb);
   Writer writer(frame, terms);
   row.encode(writer, terms);
   return frame.bytes;

@@ -199,9 +199,9 @@ TEST(AnyPermit, ThatNobodyWaitsForAnyMoreLeavesNothingBehind) {
     h.notified(0, permit_name("resource", permit));
     h.answer(0, Reply::done);
   }
-  const std::uint64_t before = h.engine().walked();
+  const std::uint64_t before = h.engine().visited();
   h.down(0);
-  EXPECT_LE(h.engine().walked() - before, 33U) << "so many are kept on purpose";
+  EXPECT_LE(h.engine().visited() - before, 33U) << "so many are kept on purpose";
 }
 
 TEST(AnyPermit, IsTheEndOfTheNamesOfPermits) {

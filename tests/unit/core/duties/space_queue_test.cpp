@@ -16,7 +16,7 @@ struct SpaceQueueDuty : testing::Test {
   Acquisition& waits() {
     Acquisition& acquisition = acquisitions.take();
     acquisition.state = Acquisition::State::backing_off;
-    acquisition.for_space = false;
+    acquisition.waits_for_space = false;
     queue.wait(acquisition);
     return acquisition;
   }

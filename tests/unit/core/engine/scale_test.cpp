@@ -35,9 +35,9 @@ struct Waiting : Crowd {
 /// The number of claims, acquisitions and keys that `what` visited one by one.
 template <typename What>
 std::uint64_t visited(Crowd& crowd, What&& what) {
-  const std::uint64_t before = crowd.engine().walked();
+  const std::uint64_t before = crowd.engine().visited();
   what();
-  return crowd.engine().walked() - before;
+  return crowd.engine().visited() - before;
 }
 
 TEST(Scale, AReleaseByTokenDoesNotVisitOtherLeases) {

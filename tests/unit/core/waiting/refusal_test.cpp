@@ -78,12 +78,12 @@ TEST(Refusals, ByAReservationOrAnIntervalSayThatNoReleaseWillPassItOn) {
 TEST(Refusals, KnowLocksOfOtherLibrariesThatHoldItOrSomeOfItsNodes) {
   const Refusal held = LostRound().refused(0, foreign_token).refused(1, foreign_token).refusal();
   EXPECT_TRUE(held.is_foreign);
-  EXPECT_FALSE(held.is_beside) << "a quorum names its holder";
+  EXPECT_FALSE(held.is_among_foreign) << "a quorum names its holder";
   const Refusal split =
       LostRound().granted(0).refused(1, our_token).refused(2, foreign_token).refusal();
   EXPECT_TRUE(split.why == Errc::split);
   EXPECT_FALSE(split.is_foreign);
-  EXPECT_TRUE(split.is_beside);
+  EXPECT_TRUE(split.is_among_foreign);
 }
 
 TEST(Refusals, ByHoldsTellTheCallersOwnGroupFromAnother) {

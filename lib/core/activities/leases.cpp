@@ -1,30 +1,29 @@
+#include "core/activities/leases.hpp"
+
 #include <algorithm>
 
-#include "core/engine/engine.hpp"
 #include "core/votes/validity.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {
 
-// --- extend -----------------------------------------------------------------------------------
-
-void Engine::on(const Extend& event) {
+void Leases::extend(const Extend& event) {
   Claim* claim = claims_.find(event.claim);
-  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return failures_.fail(event.request, Errc::closed, nullptr);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
-    return fail(event.request, Errc::not_holder, nullptr);
+    return failures_.fail(event.request, Errc::not_holder, nullptr);
   }
   idle_leases_.wake(*claim);
   claim->work->queued.push_back({event.request, event.ttl});
   if (claim->task == Claim::Task::none) start_queued_extend(*claim);
 }
 
-void Engine::start_queued_call(Claim& claim) {
+void Leases::start_queued_call(Claim& claim) {
   if (!claim.work->downgrades.empty()) return begin_downgrade(claim);
   start_queued_extend(claim);
 }
 
-void Engine::start_queued_extend(Claim& claim) {
+void Leases::start_queued_extend(Claim& claim) {
   Duration longest{};
   for (const Claim::QueuedExtend& queued : claim.work->queued)
     longest = std::max(longest, queued.ttl);
@@ -33,14 +32,14 @@ void Engine::start_queued_extend(Claim& claim) {
     if (ttl) {
       claim.work->requests.push_back(queued.request);
     } else {
-      fail(queued.request, Errc::limit_reached, nullptr);
+      failures_.fail(queued.request, Errc::limit_reached, nullptr);
     }
   }
   claim.work->queued.clear();
   if (ttl) begin_extend(claim, Verb::extend, *ttl);
 }
 
-void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
+void Leases::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.task = Claim::Task::extend;
   claim.verb = verb;
   claim.unasked = NodeSet();
@@ -59,13 +58,13 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   agenda_.touch(claim);
 }
 
-ValidityBasis Engine::basis_of_round(const Claim& claim) {
+ValidityBasis Leases::basis_of_round(const Claim& claim) {
   return {claim.round.number(), claim.round.granted(),
           static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
           valid_until(claim.round.start(), claim.round.ttl())};
 }
 
-void Engine::judge_extend(Claim& claim) {
+void Leases::judge(Claim& claim) {
   const Verdict verdict = claim.round.verdict();
   if (verdict == Verdict::pending) return;
   claim.task = Claim::Task::none;
@@ -79,11 +78,11 @@ void Engine::judge_extend(Claim& claim) {
   if (verdict == Verdict::won && by_token)
     claim.valid_until = std::min(claim.valid_until, deadline);
   if (verdict == Verdict::won && by_token && now_ >= claim.valid_until) {
-    fail_requests(claim, Errc::expired, &claim.round);
+    failures_.fail_all(claim, Errc::expired, &claim.round);
   } else if (verdict == Verdict::won && by_token && claim.work->adopted && claim.is_hold &&
              !claim.terms().traits().has_holds) {
     // The lease would count as exclusive, but others may hold the lock, too.
-    fail_requests(claim, Errc::not_holder, &claim.round);
+    failures_.fail_all(claim, Errc::not_holder, &claim.round);
   } else if (verdict == Verdict::won && by_token && claim.work->adopted && claim.fencing() &&
              !claim.terms().traits().has_holds) {
     check_fencing_number(claim);
@@ -106,7 +105,7 @@ void Engine::judge_extend(Claim& claim) {
   agenda_.retime(claim);
 }
 
-void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline) {
+void Leases::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline) {
   if (claim.phase == Claim::Phase::held) {
     REDLOCK_ASSERT(now_ < claim.valid_until);
     meter_.renewed();
@@ -120,7 +119,7 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
     } else {
       lease.renewal.extended_by_hand(claim.valid_until);
     }
-    if (deadline < basis.until) lease.renewal.hurry(now_);
+    if (deadline < basis.until) lease.renewal.be_due(now_);
   }
   if (claim.work->adopted && claim.phase == Claim::Phase::by_token) return adopt(claim);
   Extended outcome{CallId::none, claim.id(), &claim.round, now_ - claim.round.start(),
@@ -133,22 +132,77 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
   claim.work->requests.clear();
 }
 
-void Engine::extend_lost(Claim& claim) {
+void Leases::extend_lost(Claim& claim) {
   const std::size_t refused = claim.round.with(Vote::refused).size();
   const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
   for (const CallId request : claim.work->requests) {
-    fail(request, not_ours ? Errc::not_holder : Errc::unavailable, &claim.round);
+    failures_.fail(request, not_ours ? Errc::not_holder : Errc::unavailable, &claim.round);
   }
   claim.work->requests.clear();
 }
 
-// --- downgrade --------------------------------------------------------------------------------
+void Leases::begin(Claim& claim, const ValidityBasis& basis,
+                   const std::optional<RenewalLimits>& limits) {
+  Claim::Lease& lease = claim.lease();
+  lease.basis = basis;
+  lease.renewal.begin(limits, claim.round.start(), claim.round.ttl());
+  if (claims_.leases() > settings_.most_in_step) {
+    // The digits of a token are random.
+    lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
+  }
+  if (claim.valid_until < basis.until) lease.renewal.be_due(now_);
+  agenda_.retime(claim);
+}
 
-void Engine::on(const Downgrade& event) {
+// --- adoption ------------------------------------------------------------------------------------
+
+/// Late requests may have returned the key to nodes, while somebody else had the lock in between:
+/// see tools/docs/design/by-token.md. The nodes that have the key know of a larger number then.
+void Leases::check_fencing_number(Claim& claim) {
+  claim.task = Claim::Task::fence;
+  const NodeSet granted = claim.round.granted() & nodes_.up();
+  fencing_.asked(claim, sender_.send(claim, Verb::raise_fence, granted));
+  agenda_.touch(claim);
+}
+
+/// A quorum still had the key, and keeps it for us: a lease like any other from here on.
+void Leases::adopt(Claim& claim) {
+  const ValidityBasis basis = basis_of_round(claim);
+  // A clock may have stepped since the round was decided.
+  claim.valid_until =
+      std::min(claim.valid_until, basis.deadline(nodes_.steps(), basis.votes_needed));
+  if (now_ >= claim.valid_until) return not_adopted(claim, Errc::expired);
+  claim.task = Claim::Task::none;
+  claim.purpose = Claim::Purpose::acquire;
+  claim.phase = Claim::Phase::held;
+  claim.was_adopted = true;
+  claim.unasked = NodeSet();
+  claims_.lease_began(claim);
+  claim.granted_at = now_;
+  // Any node may have the key, and its previous owner may have given it a longer expiry.
+  claim.keys.assume_present(nodes_.all());
+  claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
+  begin(claim, basis, *claim.work->adopted);
+  names_.outlast(claim.round.ttl());
+  const CallId request = claim.work->requests.front();
+  claim.work->requests.clear();
+  outbox_.emit(
+      Acquired{request, claim.id(), &claim.round, now_ - claim.round.start(), claim.valid_until});
+}
+
+void Leases::not_adopted(Claim& claim, Errc why) {
+  failures_.fail_all(claim, why, &claim.round);
+  claim.task = Claim::Task::none;
+  claim.phase = Claim::Phase::cleaning_up;
+}
+
+// --- downgrade -----------------------------------------------------------------------------------
+
+void Leases::downgrade(const Downgrade& event) {
   Claim* claim = claims_.find(event.claim);
-  if (closing_.has_begun()) return fail(event.request, Errc::closed, nullptr);
+  if (closing_.has_begun()) return failures_.fail(event.request, Errc::closed, nullptr);
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
-    return fail(event.request, Errc::not_holder, nullptr);
+    return failures_.fail(event.request, Errc::not_holder, nullptr);
   }
   REDLOCK_ASSERT(claim->terms().kind() == Kind::exclusive || claim->terms().kind() == Kind::shared);
   idle_leases_.wake(*claim);
@@ -157,20 +211,20 @@ void Engine::on(const Downgrade& event) {
   if (claim->task == Claim::Task::none) begin_downgrade(*claim);
 }
 
-void Engine::begin_downgrade(Claim& claim) {
+void Leases::begin_downgrade(Claim& claim) {
   claim.work->requests.swap(claim.work->downgrades);
   wait_queue_.measure_reservation();
   begin_extend(claim, Verb::downgrade, claim.round.ttl());
-  inspect(observers_.changed_by_us(claim));
+  inspections_.observe(observers_.changed_by_us(claim));
 }
 
 /// The deadline stays as it is, whether the round is won or lost: it rests on the nodes' keys in
 /// either form.
-void Engine::judge_downgrade(Claim& claim) {
+void Leases::judge_downgrade(Claim& claim) {
   const bool by_token = claim.phase == Claim::Phase::by_token;
   if (!by_token && now_ >= claim.valid_until) return lose(claim);
   if (by_token && now_ >= claim.valid_until) {
-    fail_requests(claim, Errc::not_holder, &claim.round);
+    failures_.fail_all(claim, Errc::not_holder, &claim.round);
   } else if (claim.round.verdict() == Verdict::won) {
     Extended outcome{CallId::none, claim.id(), &claim.round, now_ - claim.round.start(),
                      by_token ? now_ : claim.valid_until};
@@ -187,66 +241,60 @@ void Engine::judge_downgrade(Claim& claim) {
   agenda_.retime(claim);
 }
 
-// --- time -------------------------------------------------------------------------------------
+// --- time ----------------------------------------------------------------------------------------
 
-void Engine::lose(Claim& claim) {
+void Leases::watch_queue(const WatchQueue& event) {
+  Claim* const claim = claims_.find(event.claim);
+  if (claim != nullptr && claim->phase == Claim::Phase::held) queue_watch_.begin(*claim);
+}
+
+void Leases::lose(Claim& claim) {
   REDLOCK_ASSERT(claim.phase == Claim::Phase::held && now_ >= claim.valid_until);
-  fail_requests(claim, Errc::not_holder, &claim.round);
+  failures_.fail_all(claim, Errc::not_holder, &claim.round);
   meter_.lease_lost();
   outbox_.emit(Lost{claim.id(), &claim.round});
   // A failed extend may have raised the expiry on a minority: without a release, that key would
   // outlive the lease. But the holder may have handed the lease on before its deadline.
   claim.task = Claim::Task::none;
   claim.unasked = NodeSet();
-  end_lease(claim, Claim::Phase::lost);
+  releases_.end_lease(claim, Claim::Phase::lost);
   agenda_.retime(claim);
 }
 
-void Engine::warn(Claim& claim) {
+void Leases::warn(Claim& claim) {
   const auto at = claim.lease().renewal.warn_at(claim.valid_until);
   if (!at || now_ < *at) return;
   claim.lease().renewal.warned();
   outbox_.emit(AtRisk{claim.id()});
 }
 
-void Engine::fire(Claim& claim) {
-  if (claim.finished) return;
-  switch (claim.phase) {
-    case Claim::Phase::acquiring:
-      // Undecided, and even a grant would come too late now.
-      if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
-      break;
-    case Claim::Phase::held:
-      if (now_ >= claim.valid_until) return lose(claim);
-      warn(claim);
-      if (claim.task == Claim::Task::none && claim.has_queued_calls()) {
-        start_queued_call(claim);
-      } else if (claim.task == Claim::Task::none && claim.lease().renewal.is_due(now_)) {
-        if (const auto ttl = claim.lease().renewal.ask(now_, claim.valid_until)) {
-          begin_extend(claim, Verb::extend, *ttl);
-        }
-      }
-      break;
-    case Claim::Phase::lost:
-    case Claim::Phase::by_token:
-      break;
-    case Claim::Phase::cleaning_up:
-      claim.keys.expire(now_);
-      claim.queue_no_more();
-      if (claim.keys.resend_due(now_)) owed_releases_.send(claim);
-      break;
+void Leases::fire(Claim& claim) {
+  if (now_ >= claim.valid_until) return lose(claim);
+  warn(claim);
+  if (claim.task == Claim::Task::none && claim.has_queued_calls()) {
+    start_queued_call(claim);
+  } else if (claim.task == Claim::Task::none && claim.lease().renewal.is_due(now_)) {
+    if (const auto ttl = claim.lease().renewal.ask(now_, claim.valid_until)) {
+      begin_extend(claim, Verb::extend, *ttl);
+    }
   }
   agenda_.retime(claim);
   agenda_.touch(claim);
 }
 
-void Engine::finish_if_clean(Claim& claim) {
-  if (claim.finished || claim.phase != Claim::Phase::cleaning_up) return;
-  if (claim.task != Claim::Task::none || claim.unanswered > 0) return;
-  if (!claim.keys.clean()) return agenda_.retime(claim);
-  if (!claim.unasked.empty()) return;
-  agenda_.forget(claim);
-  claims_.finish(claim);
+void Leases::lower_deadlines() {
+  nodes_.note_step();
+  const SharedMarks& marks = nodes_.steps();
+  claims_.each([&](Claim& claim) {
+    if (claim.finished || claim.phase != Claim::Phase::held) return;
+    Claim::Lease& lease = claim.lease();
+    const Instant until = lease.basis.deadline(marks, lease.basis.votes_needed);
+    if (until >= claim.valid_until) return;
+    claim.move_deadline(until);
+    lease.renewal.be_due(now_);
+    outbox_.emit(Extended{CallId::none, claim.id(), &claim.round, Duration::zero(), until});
+    agenda_.retime(claim);
+  });
 }
 
 }  // namespace redlock::core

@@ -1,8 +1,9 @@
+#include "core/activities/attempts.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "core/engine/engine.hpp"
 #include "core/vocabulary/permits.hpp"
 #include "core/votes/validity.hpp"
 #include "support/assert.hpp"
@@ -30,74 +31,50 @@ Token named(const Token& token, std::string_view name) {
 
 }  // namespace
 
-void Engine::on(const Acquire& event) {
-  if (closing_.has_begun() || !has_room()) {
+Acquisition* Attempts::begin(const Acquire& event) {
+  if (closing_.has_begun() || !new_claims_.has_room()) {
     const Errc why = closing_.has_begun() ? Errc::closed : Errc::limit_reached;
     meter_.refused(why);
-    return fail(event.request, why, nullptr);
+    failures_.fail(event.request, why, nullptr);
+    return nullptr;
   }
   Acquisition& acquisition = acquisitions_.make(event.request);
-  acquisition.terms.assign(event);
-  acquisition.renewal = event.renewal;
-  // No TTL above the longest hold is requested.
-  if (event.renewal && event.renewal->max_hold < event.ttl) {
-    acquisition.terms.ttl = std::chrono::floor<std::chrono::milliseconds>(event.renewal->max_hold);
-  }
+  acquisition.begin(event, now_);
   names_.outlast(std::max(acquisition.terms.ttl, event.hold_at_least));
-  acquisition.tell_remaining =
-      event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
-  acquisition.free_permits.assign(event.permits, 0);
-  acquisition.moves = 0;
-  const KindTraits& kind = acquisition.terms.traits();
-  acquisition.by_script = kind.by_script;
-  acquisition.reserves = event.wait > Duration::zero() && !kind.is_chosen;
-  acquisition.waiting = Waiting();
-  acquisition.fencing = event.fencing;
-  acquisition.began = now_;
-  acquisition.is_waiting = acquisition.reconnected = false;
-  acquisition.give_up.reset();
-  acquisition.hopeless_since.reset();
-  if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
-  acquisition.attempts = acquisition.failed_attempts = 0;
-  acquisition.claim = {};
-  acquisition.first_round.reset();
-  acquisition.has_last = false;
-  acquisition.refusal = Refusal();
-  acquisition.state = Acquisition::State::backing_off;
-  acquisition.for_space = false;
-  if (enroller_.want_votes()) mark_nodes();
-  try_again(acquisition);
+  return &acquisition;
 }
 
-bool Engine::has_room() const {
-  // An attempt counts with its acquisition. Claims that are only being cleaned up have the same
-  // amount of room for themselves.
-  const std::size_t most = settings_.max_operations;
-  return acquisitions_.size() + claims_.leases() < most && claims_.size() < 2 * most;
-}
-
-void Engine::on(const Cancel& event) {
+void Attempts::cancel(const Cancel& event) {
   acquisitions_.each_of(event.request, [&](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
       Claim& claim = *claims_.find(acquisition.claim);
       acquisition.lose(claim.round, Errc::cancelled);
-      clear(claim);
+      releases_.clear(claim);
     }
     finish(acquisition, Errc::cancelled);
   });
-  observers_.stop(event.request);
 }
 
-void Engine::try_again(Acquisition& acquisition) {
+void Attempts::end_all() {
+  acquisitions_.each([this](Acquisition& acquisition) {
+    if (acquisition.state == Acquisition::State::over) return;
+    if (acquisition.state == Acquisition::State::in_round) {
+      releases_.clear(*claims_.find(acquisition.claim));
+    }
+    finish(acquisition, Errc::closed);
+  });
+}
+
+void Attempts::try_again(Acquisition& acquisition) {
   acquisition.by_notification = !acquisition.waiting.notified_by.empty();
   wait_queue_.try_again(acquisition);
   const Nodes::Ballot ballot = nodes_.ballot();
   const std::size_t usable =
       nodes_.remembering(nodes_.voters_of(ballot), acquisition.terms.hold_at_least).size();
   if (usable >= ballot.quorum) {
-    const bool waits = acquisition.give_up && !for_space_.has_space(ballot);
-    return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
+    const bool waits = acquisition.give_up && !space_queue_.has_space(ballot);
+    return waits ? wait_for_space(acquisition) : start(acquisition);
   }
   // Waits for first contacts: until all clocks can be compared, one that seems far off may be
   // right.
@@ -115,43 +92,30 @@ void Engine::try_again(Acquisition& acquisition) {
   pause_or_fail(acquisition);
 }
 
-void Engine::wait_for_space(Acquisition& acquisition) {
+void Attempts::wait_for_space(Acquisition& acquisition) {
   acquisitions_.enter(acquisition, Acquisition::State::backing_off);
   agenda_.set(acquisition, acquisition.give_up);
-  for_space_.wait(acquisition);
+  space_queue_.wait(acquisition);
 }
 
-void Engine::use_space() {
-  while (Acquisition* const next = for_space_.next()) {
-    try_again(*next);
-    drain();
-  }
-}
-
-Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
-  Claim& claim = claims_.make(purpose, resource, token);
-  idle_leases_.wake(claim);
-  claim.keys.begin_votes(lost_votes_);
-  return claim;
-}
-
-Verb Engine::verb_for(const Acquisition& acquisition) {
+Verb Attempts::verb_for(const Acquisition& acquisition) {
   if (acquisition.by_script) return acquisition.terms.traits().script;
   if (acquisition.fencing) {
-    return acquisition.tell_remaining ? Verb::set_fenced_and_ttl : Verb::set_fenced;
+    return acquisition.wants_remaining ? Verb::set_fenced_and_ttl : Verb::set_fenced;
   }
-  return acquisition.tell_remaining ? Verb::set_and_ttl : Verb::set;
+  return acquisition.wants_remaining ? Verb::set_and_ttl : Verb::set;
 }
 
-void Engine::start_attempt(Acquisition& acquisition) {
+void Attempts::start(Acquisition& acquisition) {
   const LockTerms& terms = acquisition.terms;
   const KindTraits& kind = terms.traits();
   if (kind.is_chosen) acquisition.choose_permit(random_);
   Token token = new_token(settings_.client_id, random_);
   if (!terms.name.empty()) token = named(token, terms.name);
-  Claim& claim = kind.is_chosen ? new_claim(Claim::Purpose::acquire,
-                                            permit_name(terms.resource, acquisition.permit), token)
-                                : new_claim(Claim::Purpose::acquire, terms.resource, token);
+  Claim& claim = kind.is_chosen
+                     ? new_claims_.make(Claim::Purpose::acquire,
+                                        permit_name(terms.resource, acquisition.permit), token)
+                     : new_claims_.make(Claim::Purpose::acquire, terms.resource, token);
   claim.set_terms(terms);
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
@@ -159,7 +123,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   meter_.attempt_began();
   acquisition.claim = claim.id();
   acquisitions_.enter(acquisition, Acquisition::State::in_round);
-  acquisition.for_space = false;
+  acquisition.waits_for_space = false;
   claim.acquisition = acquisition.index;
   claim.contended = acquisition.failed_attempts > 1;
   claim.work->position = wait_queue_.queue_position(acquisition);
@@ -183,27 +147,27 @@ void Engine::start_attempt(Acquisition& acquisition) {
   agenda_.touch_if_decided(claim);
 }
 
-void Engine::judge_attempt(Claim& claim) {
+void Attempts::judge(Claim& claim) {
   REDLOCK_ASSERT(claim.phase == Claim::Phase::acquiring);
   switch (claim.round.verdict()) {
     case Verdict::pending:
       return;
     case Verdict::won:
       // A lease that has ended already is of no use to its holder, and blocks all others.
-      if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+      if (now_ >= claim.valid_until) return lose(claim, Errc::expired);
       if (!claim.fencing()) return grant(claim);
       claim.task = Claim::Task::fence;
       return judge_fencing(claim);
     case Verdict::lost:
-      return lose_attempt(claim, claim.round.why_lost());
+      return lose(claim, claim.round.why_lost());
   }
 }
 
-void Engine::judge_fencing(Claim& claim) {
+void Attempts::judge_fencing(Claim& claim) {
   if (now_ >= claim.valid_until) return fencing_failed(claim, Errc::expired);
   switch (FencingTokens::judge(claim)) {
     case FencingTokens::Verdict::acknowledged:
-      return claim.phase == Claim::Phase::acquiring ? grant(claim) : adopt(claim);
+      return claim.phase == Claim::Phase::acquiring ? grant(claim) : leases_.adopt(claim);
     case FencingTokens::Verdict::exhausted:
       return fencing_failed(claim, Errc::excluded);
     case FencingTokens::Verdict::first_round:
@@ -222,41 +186,39 @@ void Engine::judge_fencing(Claim& claim) {
   }
 }
 
-void Engine::fencing_failed(Claim& claim, Errc why) {
-  if (claim.phase == Claim::Phase::acquiring) return lose_attempt(claim, why);
-  fail_requests(claim, why, &claim.round);
-  claim.task = Claim::Task::none;
-  claim.phase = Claim::Phase::cleaning_up;
+void Attempts::fencing_failed(Claim& claim, Errc why) {
+  if (claim.phase == Claim::Phase::acquiring) return lose(claim, why);
+  leases_.not_adopted(claim, why);
 }
 
-void Engine::raise_fencing_number(Claim& claim) {
+void Attempts::raise_fencing_number(Claim& claim) {
   fencing_.raise(claim);
   const NodeSet granted = claim.round.granted() & nodes_.up();
   fencing_.asked(claim, sender_.send(claim, Verb::raise_fence, granted));
 }
 
-void Engine::grant(Claim& claim) {
+void Attempts::grant(Claim& claim) {
   REDLOCK_ASSERT(claim.round.grants() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);
   const NodeSet granted = claim.round.granted() & voters_.of(claim);
   const ValidityBasis basis{claim.round.number(), granted,
                             static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
                             claim.valid_until};
-  if (basis.nodes.size() < basis.votes_needed) return lose_attempt(claim, Errc::excluded);
+  if (basis.nodes.size() < basis.votes_needed) return lose(claim, Errc::excluded);
   claim.valid_until = basis.deadline(nodes_.steps(), basis.votes_needed);
-  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+  if (now_ >= claim.valid_until) return lose(claim, Errc::expired);
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   claim.phase = Claim::Phase::held;
   claims_.lease_began(claim);
   claim.task = Claim::Task::none;
   claim.granted_at = now_;
-  begin_lease(claim, basis, acquisition.renewal);
+  leases_.begin(claim, basis, acquisition.renewal);
   meter_.granted(acquisition, claim, now_);
 
   outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
                         now_ - acquisition.first_round.value_or(now_), claim.valid_until});
 
-  inspect(observers_.changed_by_us(claim));
+  inspections_.observe(observers_.changed_by_us(claim));
   acquisitions_.enter(acquisition, Acquisition::State::over);
   // Most nodes whose answers are still missing will grant it too. The client leaves the queue of a
   // node that does not when its answer arrives.
@@ -268,20 +230,7 @@ void Engine::grant(Claim& claim) {
   acquisitions_.finish(acquisition);
 }
 
-void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
-                         const std::optional<RenewalLimits>& limits) {
-  Claim::Lease& lease = claim.lease();
-  lease.basis = basis;
-  lease.renewal.begin(limits, claim.round.start(), claim.round.ttl());
-  if (claims_.leases() > settings_.most_in_step) {
-    // The digits of a token are random.
-    lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
-  }
-  if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
-  agenda_.retime(claim);
-}
-
-void Engine::lose_attempt(Claim& claim, Errc why) {
+void Attempts::lose(Claim& claim, Errc why) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   acquisition.lose(claim.round, why);
   const Refusal& refusal = acquisition.refusal;
@@ -292,15 +241,15 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
                                  claim.keys.present() - unanswered);
     claim.work->position.quiet = refusal.will_be_passed_on();
   }
-  clear(claim, unanswered);
+  releases_.clear(claim, unanswered);
   if (acquisition.may_change_permit(now_, settings_.quorum)) {
-    ++acquisition.moves;
+    ++acquisition.permit_changes;
     return try_again(acquisition);
   }
   pause_or_fail(acquisition);
 }
 
-void Engine::pause_or_fail(Acquisition& acquisition) {
+void Attempts::pause_or_fail(Acquisition& acquisition) {
   // Connections that had died unnoticed do not fail a call: once, it waits for new ones.
   const bool lost_touch =
       acquisition.refusal.why == Errc::unavailable && !nodes_.returning().empty();
@@ -323,14 +272,14 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   }
   acquisitions_.enter(acquisition, Acquisition::State::backing_off);
   if (!std::exchange(acquisition.is_waiting, true)) meter_.wait_began();
-  acquisition.moves = 0;
+  acquisition.permit_changes = 0;
   if (wait_queue_.join(acquisition)) {
     queue_watch_.joined(acquisition.terms.resource_at(acquisition.waiting.blocked_by));
   }
   plan_next_try(acquisition);
 }
 
-bool Engine::is_hopeless(Acquisition& acquisition) const {
+bool Attempts::is_hopeless(Acquisition& acquisition) const {
   if (acquisition.refusal.why != Errc::excluded) return false;
   switch (nodes_.outlook().impasse) {
     case Outlook::Impasse::none:
@@ -347,16 +296,16 @@ bool Engine::is_hopeless(Acquisition& acquisition) const {
   return now_ >= later(*acquisition.hopeless_since, until_markers_are_read);
 }
 
-void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
+void Attempts::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   wait_queue_.plan(acquisition, at_latest);
   set_wake_up(acquisition);
 }
 
-void Engine::set_wake_up(Acquisition& acquisition) {
+void Attempts::set_wake_up(Acquisition& acquisition) {
   agenda_.set(acquisition, std::min(acquisition.waiting.plan.wakes_at(), *acquisition.give_up));
 }
 
-void Engine::finish(Acquisition& acquisition, Errc code) {
+void Attempts::finish(Acquisition& acquisition, Errc code) {
   meter_.failed(acquisition, code);
   const std::uint64_t which = acquisition.refusal.resource;
   const std::string_view in_the_way =
@@ -370,7 +319,7 @@ void Engine::finish(Acquisition& acquisition, Errc code) {
   acquisitions_.finish(acquisition);
 }
 
-void Engine::fire(Acquisition& acquisition) {
+void Attempts::fire(Acquisition& acquisition) {
   const bool out_of_time = acquisition.give_up && now_ >= *acquisition.give_up;
   switch (acquisition.state) {
     case Acquisition::State::over:
@@ -392,10 +341,39 @@ void Engine::fire(Acquisition& acquisition) {
         const bool was_refused = !claim.round.with(Vote::refused).empty();
         acquisition.lose(claim.round, was_refused ? claim.round.why_lost() : Errc::unavailable);
       }
-      clear(claim);
+      releases_.clear(claim);
       return finish(acquisition, acquisition.refusal.why);
     }
   }
+}
+
+void Attempts::wake(const WaitQueue::Woken& woken) {
+  Acquisition& acquisition = acquisitions_.at(woken.acquisition);
+  if (acquisition.state != Acquisition::State::backing_off) return;
+  if (woken.checks_only) {
+    wait_queue_.plan_check(acquisition);
+    return set_wake_up(acquisition);
+  }
+  plan_next_try(acquisition, woken.at_latest);
+  if (woken.at_once && acquisition.waiting.plan.next_try <= now_) fire(acquisition);
+}
+
+// --- acquisitions that wait for nodes ------------------------------------------------------------
+
+void Attempts::retry_connecting() {
+  acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
+    if (acquisition.state == Acquisition::State::connecting) try_again(acquisition);
+  });
+}
+
+void Attempts::wake_after_outage() {
+  const Nodes::Ballot ballot = nodes_.ballot();
+  if (nodes_.voters_of(ballot).size() < ballot.quorum) return;
+  acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
+    if (acquisition.state != Acquisition::State::backing_off) return;
+    const Errc why = acquisition.refusal.why;
+    if (why == Errc::unavailable || why == Errc::excluded) try_again(acquisition);
+  });
 }
 
 }  // namespace redlock::core

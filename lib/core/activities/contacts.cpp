@@ -1,7 +1,8 @@
+#include "core/activities/contacts.hpp"
+
 #include <chrono>
 #include <string>
 
-#include "core/engine/engine.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "support/assert.hpp"
 
@@ -14,7 +15,7 @@ std::string in_milliseconds(Duration duration) {
 
 }  // namespace
 
-void Engine::tend_links() {
+void Contacts::tend() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
     Link& link = nodes_[i];
@@ -37,22 +38,22 @@ void Engine::tend_links() {
       link.connecting(now_);
       outbox_.emit(Connect{node, enroller_.may_mark(node)});
     }
-    if (link.end_quarantine(now_)) wake_after_outage();
+    if (link.end_quarantine(now_)) attempts_.wake_after_outage();
   }
   if (clocks_.doubt_has_lapsed()) end_doubt({});
   wait_queue_.tend();
-  if (!wants_something()) return;
+  if (!want_something()) return;
   clocks_.read_again();
   names_.write_again();
 }
 
-void Engine::on(const NodeUp& event) {
+void Contacts::came_up(const NodeUp& event) {
   const NodeIndex node = event.node;
   const Duration lost = nodes_[node].clock().stepped();
   if (const auto evicted = nodes_[node].came_up(event, now_)) {
     outbox_.emit(CountersReset{node, *evicted});
   }
-  if (nodes_[node].clock().stepped() > lost) lower_deadlines();
+  if (nodes_[node].clock().stepped() > lost) leases_.lower_deadlines();
   names_.came_up(node);
   fencing_.came_up(node);
   meter_.connected(node);
@@ -75,24 +76,19 @@ void Engine::on(const NodeUp& event) {
   tracking_.came_up(node);
   mark_nodes();
   judge_clocks();
-  retry_connecting();
-  wake_after_outage();
+  attempts_.retry_connecting();
+  attempts_.wake_after_outage();
 }
 
-void Engine::on(const NodeDown& event) {
-  drop(event.node, event.cause == NodeDown::Cause::error ? Vote::error : Vote::unreachable,
-       event.why);
-}
-
-void Engine::kill_suspects(NodeIndex node) {
+void Contacts::kill_suspects(NodeIndex node) {
   for (const std::int64_t suspect : nodes_[node].suspects()) {
     outbox_.send(NodeSet::of(node), Stamp(Verb::kill_old)).connection = suspect;
   }
 }
 
-void Engine::serve_claims_of(NodeIndex node) {
+void Contacts::serve_claims_of(NodeIndex node) {
   claims_.each_pending([&](Claim& claim) {
-    if (begins_now(claim)) return;
+    if (by_token_.begins_now(claim)) return;
     if (claim.keys.to_release().has(node)) owed_releases_.came_up(claim);
     if (!claim.unasked.has(node)) return;
     const bool votes = is_set(claim.verb);
@@ -111,7 +107,7 @@ void Engine::serve_claims_of(NodeIndex node) {
   });
 }
 
-void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
+void Contacts::drop(NodeIndex node, Vote vote, std::string_view why) {
   Link& link = nodes_[node];
   link.went_down(now_, vote, why, random_);
   closing_.dropped(node);
@@ -136,7 +132,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   }
   lost_votes_.lose(node);
   claims_.each_pending([&](Claim& claim) {
-    if (begins_now(claim) || !claim.unasked.has(node)) return;
+    if (by_token_.begins_now(claim) || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
     voters_.record_absent(claim, node);
@@ -146,85 +142,123 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   queue_watch_.node_dropped();
   wait_queue_.dropped(node);
   judge_clocks();
-  retry_connecting();
+  attempts_.retry_connecting();
 }
 
-void Engine::serve_all_claims() {
+void Contacts::end_connection(NodeIndex node, Vote vote, std::string_view why) {
+  outbox_.emit(Disconnect{node});
+  drop(node, vote, why);
+  nodes_[node].retry_soon(now_);
+}
+
+void Contacts::mark_nodes() {
+  // One after the other: when one node goes, the quorum that the next one needs may go with it.
+  nodes_.all().each([&](NodeIndex node) {
+    if (!enroller_.is_to_be_marked(node)) return;
+    nodes_[node].return_once_more();
+    end_connection(node, Vote::error,
+                   nodes_[node].outdated() ? counters_were_reset : nobody_met_it);
+  });
+}
+
+void Contacts::serve_all() {
   nodes_.up().each([&](NodeIndex node) { serve_claims_of(node); });
-  retry_connecting();
-  wake_after_outage();
+  attempts_.retry_connecting();
+  attempts_.wake_after_outage();
 }
 
-// --- clocks -------------------------------------------------------------------------------------
+// --- answers -------------------------------------------------------------------------------------
 
-void Engine::take_clock(const Answer& answer, const std::optional<Arrival>& arrival) {
+void Contacts::take_answer(const Answer& answer, Vote failure,
+                           const std::optional<Arrival>& arrival) {
+  if (is_upkeep(answer.stamp.verb)) return take_upkeep(answer, arrival);
+  Claim* const claim = claims_.find(answer.stamp.claim());
+  // A claim outlives every request sent for it, so every answer finds its claim.
+  REDLOCK_ASSERT(claim != nullptr);
+  rounds_.take(*claim, answer, failure, arrival ? std::optional(arrival->took) : std::nullopt);
+}
+
+void Contacts::take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival) {
+  const bool answered = answer.reply != Reply::failed;
+  switch (answer.stamp.verb) {
+    case Verb::kill_old:
+      if (!answered) return;
+      nodes_[answer.node].killed();
+      return owed_releases_.acknowledged(answer.node);
+    case Verb::read_clock:
+      return take_clock(answer, arrival);
+    case Verb::read_evictions:
+      if (answer.reply == Reply::done && clocks_.evicted(answer.node, answer.number)) {
+        leases_.lower_deadlines();
+      }
+      return;
+    case Verb::write_name:
+      return names_.answered(answer);
+    case Verb::join_queue:
+    case Verb::leave_queue:
+    case Verb::check_queue:
+      return wait_queue_.answered(answer.node, answer.stamp, answer);
+    case Verb::track:
+      return take_tracked(answer);
+    case Verb::write_marker:
+    case Verb::mark_plain:
+      return enroller_.refused(answer.node);
+    default:
+      return;
+  }
+}
+
+void Contacts::take_tracked(const Answer& answer) {
+  const bool of_queue = answer.stamp.tracked() == Tracked::queue;
+  if (of_queue) return queue_watch_.answered(answer);
+  const auto [entry, is_news] = tracking_.resources().answered(answer);
+  if (entry == nullptr) return;
+  wait_queue_.tracked(entry->first, answer.node, answer.reply == Reply::gone);
+  if (is_news) inspections_.observe(observers_.changed(*entry, answer.node));
+}
+
+// --- clocks --------------------------------------------------------------------------------------
+
+void Contacts::take_clock(const Answer& answer, const std::optional<Arrival>& arrival) {
   if (answer.reply == Reply::clock) return take_time(answer.node, answer.time, *arrival);
   if (answer.reply == Reply::failed || !clocks_.refused(answer.node, answer.text)) return;
   serve_claims_of(answer.node);
-  retry_connecting();
+  attempts_.retry_connecting();
 }
 
-void Engine::take_time(NodeIndex node, Duration time, const Arrival& arrival) {
+void Contacts::take_time(NodeIndex node, Duration time, const Arrival& arrival) {
   switch (clocks_.showed(node, time, arrival)) {
     case Clocks::Shown::as_before:
       return;
     case Clocks::Shown::first:
-      return serve_all_claims();
+      return serve_all();
     case Clocks::Shown::in_doubt:
       return judge_clocks();
     case Clocks::Shown::stepped:
-      lower_deadlines();
+      leases_.lower_deadlines();
       return judge_clocks();
     case Clocks::Shown::opened:
-      lower_deadlines();
+      leases_.lower_deadlines();
       clocks_.ask_witnesses();
       return judge_clocks();
   }
 }
 
-void Engine::judge_clocks() {
+void Contacts::judge_clocks() {
   const std::optional<Clocks::Verdict> verdict = clocks_.judge();
   if (!verdict) return;
-  if (verdict->ours) lower_deadlines();
+  if (verdict->ours) leases_.lower_deadlines();
   end_doubt(verdict->excluded);
 }
 
-void Engine::end_doubt(NodeSet excluded) {
+void Contacts::end_doubt(NodeSet excluded) {
   clocks_.end_doubt(excluded);
-  serve_all_claims();
+  serve_all();
 }
 
-void Engine::lower_deadlines() {
-  nodes_.note_step();
-  const SharedMarks& marks = nodes_.steps();
-  claims_.each([&](Claim& claim) {
-    if (claim.finished || claim.phase != Claim::Phase::held) return;
-    Claim::Lease& lease = claim.lease();
-    const Instant until = lease.basis.deadline(marks, lease.basis.votes_needed);
-    if (until >= claim.valid_until) return;
-    claim.move_deadline(until);
-    lease.renewal.hurry(now_);
-    outbox_.emit(Extended{CallId::none, claim.id(), &claim.round, Duration::zero(), until});
-    agenda_.retime(claim);
-  });
-}
-
-// --- acquisitions that wait for nodes -----------------------------------------------------------
-
-void Engine::retry_connecting() {
-  acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
-    if (acquisition.state == Acquisition::State::connecting) try_again(acquisition);
-  });
-}
-
-void Engine::wake_after_outage() {
-  const Nodes::Ballot ballot = nodes_.ballot();
-  if (nodes_.voters_of(ballot).size() < ballot.quorum) return;
-  acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
-    if (acquisition.state != Acquisition::State::backing_off) return;
-    const Errc why = acquisition.refusal.why;
-    if (why == Errc::unavailable || why == Errc::excluded) try_again(acquisition);
-  });
+void Contacts::went_down(const NodeDown& event) {
+  drop(event.node, event.cause == NodeDown::Cause::error ? Vote::error : Vote::unreachable,
+       event.why);
 }
 
 }  // namespace redlock::core

@@ -1,21 +1,21 @@
-#include <optional>
+#include "core/activities/releases.hpp"
 
-#include "core/engine/engine.hpp"
 #include "core/votes/validity.hpp"
 
-/// How a lease ends. OwedReleases decides when its key leaves each node.
 namespace redlock::core {
-void Engine::on(const Release& event) {
+
+void Releases::release(const Release& event) {
   Claim* claim = claims_.find(event.claim);
   if (claim == nullptr || !claim->has_holder()) {
-    return fail(event.request, closing_.has_begun() ? Errc::closed : Errc::not_holder, nullptr);
+    return failures_.fail(event.request, closing_.has_begun() ? Errc::closed : Errc::not_holder,
+                          nullptr);
   }
   // These failures carry no round, because the round of the release replaces theirs.
-  fail_requests(*claim, Errc::cancelled, nullptr);
-  begin_release(*claim, event.request);
+  failures_.fail_all(*claim, Errc::cancelled, nullptr);
+  begin(*claim, event.request);
 }
 
-void Engine::begin_release(Claim& claim, CallId request) {
+void Releases::begin(Claim& claim, CallId request) {
   voters_.begin_round(claim, claim.round.next_number(), claim.round.ttl());
   if (request != CallId::none) {
     claim.work->requests.push_back(request);
@@ -40,7 +40,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
   agenda_.touch_if_decided(claim);
 }
 
-void Engine::end_lease(Claim& claim, Claim::Phase next) {
+void Releases::end_lease(Claim& claim, Claim::Phase next) {
   if (claim.phase == Claim::Phase::held) {
     meter_.lease_ended(now_ - claim.granted_at);
     queue_watch_.end(claim);
@@ -50,7 +50,7 @@ void Engine::end_lease(Claim& claim, Claim::Phase next) {
   claim.phase = next;
 }
 
-void Engine::clear(Claim& claim, NodeSet unanswered) {
+void Releases::clear(Claim& claim, NodeSet unanswered) {
   if (claim.task != Claim::Task::release) claim.task = Claim::Task::none;
   end_lease(claim, Claim::Phase::cleaning_up);
   claim.unasked = NodeSet();
@@ -64,29 +64,29 @@ void Engine::clear(Claim& claim, NodeSet unanswered) {
   claim.keys.owe_release_but_for(unanswered);
   wait_queue_.measure_reservation();
   owed_releases_.send(claim);
-  inspect(observers_.changed_by_us(claim));
+  inspections_.observe(observers_.changed_by_us(claim));
   agenda_.retime(claim);
   agenda_.touch_if_decided(claim);
 }
 
-void Engine::judge_release(Claim& claim) {
+void Releases::judge(Claim& claim) {
   // A quorum of releases is enough: no answer of the other nodes changes that.
   const std::size_t released = claim.round.grants();
   const bool complete = claim.round.pending().empty();
-  if (released >= claim.round.quorum()) return release_decided(claim, std::nullopt);
+  if (released >= claim.round.quorum()) return decide(claim, std::nullopt);
   const std::size_t clean = released + claim.round.with(Vote::refused).size();
   if (clean >= claim.round.quorum() && (released > 0 || complete)) {
-    return release_decided(claim, released > 0 ? std::nullopt : std::optional(Errc::not_holder));
+    return decide(claim, released > 0 ? std::nullopt : std::optional(Errc::not_holder));
   }
-  if (complete) release_decided(claim, Errc::unavailable);
+  if (complete) decide(claim, Errc::unavailable);
 }
 
-void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
+void Releases::decide(Claim& claim, std::optional<Errc> problem) {
   claim.task = Claim::Task::none;
   claim.phase = Claim::Phase::cleaning_up;
   for (const CallId request : claim.work->requests) {
     if (problem) {
-      fail(request, *problem, &claim.round);
+      failures_.fail(request, *problem, &claim.round);
       continue;
     }
     outbox_.emit(Released{request, claim.id(), &claim.round, now_ - claim.round.start()});
@@ -94,16 +94,43 @@ void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
   claim.work->requests.clear();
 }
 
-void Engine::on(const Detach& event) {
+void Releases::detach(const Detach& event) {
   Claim* claim = claims_.find(event.claim);
   if (claim == nullptr || !claim->has_holder()) return;
-  fail_requests(*claim, Errc::cancelled, &claim->round);
+  failures_.fail_all(*claim, Errc::cancelled, &claim->round);
   claim->task = Claim::Task::none;
   end_lease(*claim, Claim::Phase::cleaning_up);
   names_.note_detached();
   claim->keys.hand_over();
   agenda_.retime(*claim);
   agenda_.touch(*claim);
+}
+
+void Releases::begin_by_token(Claim& claim) {
+  claim.task = Claim::Task::release_by_token;
+  claim.verb = claim.release_verb();
+  voters_.begin_round(claim, 1, settings_.max_ttl);
+  claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
+  claim.keys.assume_present(nodes_.all());
+  claim.unasked = NodeSet();
+  const NodeSet asked = rounds_.ask(claim);
+  claim.keys.owe_release(claim.keys.present() - asked - claim.unasked);
+  agenda_.touch(claim);
+}
+
+void Releases::judge_by_token(Claim& claim) {
+  const std::size_t released = claim.round.granted().size();
+  const std::size_t refused = claim.round.with(Vote::refused).size();
+  if (released >= claim.round.quorum()) return decide(claim, std::nullopt);
+  // Nodes that did not answer may have had it: only the others prove that it had no majority.
+  if (settings_.nodes.size() - refused < claim.round.quorum()) {
+    return decide(claim, Errc::not_holder);
+  }
+  if (!claim.round.pending().empty()) return;
+  // A node without the key keeps nobody out.
+  const bool delayed = claim.work->delay > Duration::zero();
+  const bool clean = !delayed && released > 0 && released + refused >= claim.round.quorum();
+  decide(claim, clean ? std::nullopt : std::optional(Errc::unavailable));
 }
 
 }  // namespace redlock::core
