@@ -18,7 +18,7 @@ void Invariants::check(const core::Engine& engine, core::Instant now) {
   unanswered_.clear();
   const std::size_t nodes = engine.settings().nodes.size();
   for (std::size_t node = 0; node < nodes; ++node) {
-    engine.link(static_cast<NodeIndex>(node)).each_unanswered([&](const core::Stamp& stamp) {
+    engine.link(static_cast<NodeIndex>(node)).in_flight.each([&](const core::Stamp& stamp) {
       if (!core::is_upkeep(stamp.verb)) ++unanswered_[stamp.claim().index];
     });
   }

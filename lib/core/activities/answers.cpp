@@ -29,7 +29,7 @@ void Answers::take(const Answer& answer) {
   if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);
   if (answer.reply == Reply::marker) return take_marker_written(answer);
   Link& link = nodes_[answer.node];
-  if (proof_.holds_back(link, answer.stamp.verb)) return link.hold_back(answer, now_);
+  if (proof_.holds_back(link, answer.stamp.verb)) return link.in_flight.hold_back(answer, now_);
   contacts_.take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
 }
 
@@ -49,7 +49,7 @@ void Answers::take(const PlainYeses& event) {
       // The marker changed: discard the rest.
       if (!link.up()) return;
     } else if (proof_.holds_back(link, plain_yes.stamp.verb)) {
-      link.hold_back(plain_yes, now_);
+      link.in_flight.hold_back(plain_yes, now_);
     } else if (plain_yes.reply == Reply::clock) {
       contacts_.take_time(event.node, plain_yes.time, link.answered(plain_yes.stamp, now_));
     } else {
@@ -112,12 +112,12 @@ void Answers::take_marker_reading(const Answer& answer) {
 void Answers::take_marker(NodeIndex node, const Stamp& stamp, std::string_view text,
                           std::uint64_t floor) {
   Link& link = nodes_[node];
-  if (text != link.marker_text()) {
+  if (text != link.mandate.marker_text()) {
     contacts_.end_connection(
         node, Vote::error,
         "its membership record changed: it may have forgotten what it was asked just "
         "now");
-    return link.expect_return();
+    return link.contact.expect_return();
   }
   count_held_back(node, floor);
   static_cast<void>(link.answered(stamp, now_));
@@ -125,12 +125,12 @@ void Answers::take_marker(NodeIndex node, const Stamp& stamp, std::string_view t
 }
 
 void Answers::count_held_back(NodeIndex node, std::uint64_t floor) {
-  while (const Link::HeldBack* const held = nodes_[node].take_held_back()) {
+  while (const InFlight::HeldBack* const held = nodes_[node].in_flight.take_held_back()) {
     if (!held->has_details) {
       take_counted_plain_yes(node, held->plain_yes, floor, held->arrival);
       continue;
     }
-    Answer answer = nodes_[node].take_held_details();
+    Answer answer = nodes_[node].in_flight.take_held_details();
     if (is_short(answer.stamp.verb)) {
       FencingTokens::complete(*claims_.find(answer.stamp.claim()), answer, floor);
     }

@@ -23,22 +23,23 @@ void Contacts::tend() {
       // Answers can no longer be matched to requests, so the connection cannot be used again.
       owed_releases_.undo_sets(node);
       outbox_.emit(Disconnect{node});
-      drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));
-    } else if (link.connect_overdue(now_)) {
+      drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.in_flight.limit()));
+    } else if (link.contact.overdue(now_)) {
       outbox_.emit(Disconnect{node});
-      drop(node, Vote::timeout, no_connection_within(link.connect_limit()));
+      drop(node, Vote::timeout, no_connection_within(link.contact.limit()));
     }
     if (link.role_check_due(now_)) {
-      end_connection(node, Vote::error,
-                     link.ineligible().empty() ? counters_were_reset : link.ineligible());
+      end_connection(
+          node, Vote::error,
+          link.mandate.ineligible().empty() ? counters_were_reset : link.mandate.ineligible());
     }
     if (link.name_look_due(now_)) end_connection(node, Vote::error, nodes_.why_not_counted(node));
     if (link.marker_look_due(now_) && !closing_.has_begun()) proof_.read(node);
-    if (link.retry_due(now_)) {
-      link.connecting(now_);
+    if (link.contact.retry_due(now_)) {
+      link.contact.connecting(now_);
       outbox_.emit(Connect{node, enroller_.may_mark(node)});
     }
-    if (link.end_quarantine(now_)) attempts_.wake_after_outage();
+    if (link.mandate.end_quarantine(now_)) attempts_.wake_after_outage();
   }
   if (clocks_.doubt_has_lapsed()) end_doubt({});
   wait_queue_.tend();
@@ -60,10 +61,10 @@ void Contacts::came_up(const NodeUp& event) {
   if (nodes_.find_duplicate(node)) outbox_.emit(NodeExcluded{node});
   nodes_.judge_marker(node);
   const Link& link = nodes_[node];
-  const bool no_vote = !link.ineligible().empty() || !link.vote_denied().empty() ||
-                       (link.quarantined_until() && !link.only_in_doubt()) ||
+  const bool no_vote = !link.mandate.ineligible().empty() || !link.mandate.vote_denied().empty() ||
+                       (link.mandate.quarantined_until() && !link.mandate.only_in_doubt()) ||
                        !nodes_.why_not_counted(node).empty();
-  if (!link.vote_denied().empty()) {
+  if (!link.mandate.vote_denied().empty()) {
     enroller_.note_denied(node);
   } else if (no_vote) {
     outbox_.emit(NodeExcluded{node});
@@ -81,7 +82,7 @@ void Contacts::came_up(const NodeUp& event) {
 }
 
 void Contacts::kill_suspects(NodeIndex node) {
-  for (const std::int64_t suspect : nodes_[node].suspects()) {
+  for (const std::int64_t suspect : nodes_[node].contact.suspects()) {
     outbox_.send(NodeSet::of(node), Stamp(Verb::kill_old)).connection = suspect;
   }
 }
@@ -97,7 +98,7 @@ void Contacts::serve_claims_of(NodeIndex node) {
     // A lease that was handed on may have ended since.
     const bool is_over = claim.phase == Claim::Phase::cleaning_up && now_ >= claim.valid_until;
     const bool has_vote = voters_.has_vote(claim, node) && !is_over;
-    const bool asks = votes ? has_vote : !nodes_[node].duplicate_of();
+    const bool asks = votes ? has_vote : !nodes_[node].mandate.duplicate_of();
     // A replica is sent nothing that writes.
     if (!asks || sender_.send(claim, claim.verb, NodeSet::of(node)).empty()) {
       if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
@@ -117,17 +118,17 @@ void Contacts::drop(NodeIndex node, Vote vote, std::string_view why) {
   // on. Of several addresses of that server only the first gets the vote; the others become its
   // duplicates.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].duplicate_of() != node) continue;
-    nodes_[i].set_duplicate_of(std::nullopt);
+    if (nodes_[i].mandate.duplicate_of() != node) continue;
+    nodes_[i].mandate.set_duplicate_of(std::nullopt);
     const auto other = static_cast<NodeIndex>(i);
     if (nodes_.find_duplicate(other)) outbox_.emit(NodeExcluded{other});
   }
-  while (const std::optional<Stamp> stamp = link.take_unanswered()) {
+  while (const std::optional<Stamp> stamp = link.in_flight.take()) {
     Answer answer;
     answer.node = node;
     answer.stamp = *stamp;
     answer.reply = Reply::failed;
-    answer.text = link.failure().why;
+    answer.text = link.contact.failure().why;
     take_answer(answer, vote, std::nullopt);
   }
   lost_votes_.lose(node);
@@ -148,14 +149,14 @@ void Contacts::drop(NodeIndex node, Vote vote, std::string_view why) {
 void Contacts::end_connection(NodeIndex node, Vote vote, std::string_view why) {
   outbox_.emit(Disconnect{node});
   drop(node, vote, why);
-  nodes_[node].retry_soon(now_);
+  nodes_[node].contact.retry_soon(now_);
 }
 
 void Contacts::mark_nodes() {
   // One after the other: when one node goes, the quorum that the next one needs may go with it.
   nodes_.all().each([&](NodeIndex node) {
     if (!enroller_.is_to_be_marked(node)) return;
-    nodes_[node].return_once_more();
+    nodes_[node].contact.return_once_more();
     end_connection(node, Vote::error,
                    nodes_[node].outdated() ? counters_were_reset : nobody_met_it);
   });
@@ -183,7 +184,7 @@ void Contacts::take_upkeep(const Answer& answer, const std::optional<Arrival>& a
   switch (answer.stamp.verb) {
     case Verb::kill_old:
       if (!answered) return;
-      nodes_[answer.node].killed();
+      nodes_[answer.node].contact.killed();
       return owed_releases_.acknowledged(answer.node);
     case Verb::read_clock:
       return take_clock(answer, arrival);

@@ -34,7 +34,7 @@ void Releases::begin(Claim& claim, CallId request) {
     const Link& link = nodes_[node];
     if (link.up() && !link.read_only())
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
-    if (link.fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
+    if (link.contact.fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
     nodes_.record_absent(claim.round, node, Duration::zero());
   });
   agenda_.touch_if_decided(claim);

@@ -15,7 +15,7 @@ void Clocks::read(NodeSet nodes) {
   NodeSet may_evict;
   nodes.each([&](NodeIndex node) {
     Link& link = nodes_[node];
-    if (!link.up() || link.congested() || !link.ineligible().empty()) return;
+    if (!link.up() || link.in_flight.congested() || !link.mandate.ineligible().empty()) return;
     link.reading_clock(now_);
     readable.add(node);
     if (!settings_.restart_guard || !nodes_.evictions_due(node)) return;
@@ -61,7 +61,7 @@ bool Clocks::refused(NodeIndex node, std::string_view why) {
   const bool for_good =
       why.starts_with("NOPERM") || why.find("unknown command") != std::string_view::npos;
   if (!for_good) return false;
-  nodes_[node].declare_ineligible("its clock cannot be read: " + std::string(why));
+  nodes_[node].mandate.declare_ineligible("its clock cannot be read: " + std::string(why));
   exclude(NodeSet::of(node));
   return true;
 }
@@ -78,9 +78,10 @@ Clocks::Shown Clocks::showed(NodeIndex node, Duration time, const Arrival& arriv
   const bool stepped = reading.step > Duration::zero();
   if (stepped) {
     standstill_.stepped(node, reading, now_);
-    link.doubt(later(now_, settings_.quarantine),
-               "its clock stepped forward by up to " + format_duration(standstill_.step_of(node)) +
-                   ", or this machine stood still: the other clocks will tell");
+    link.mandate.doubt(later(now_, settings_.quarantine),
+                       "its clock stepped forward by up to " +
+                           format_duration(standstill_.step_of(node)) +
+                           ", or this machine stood still: the other clocks will tell");
   }
   if (standstill_.open()) {
     standstill_.read(node, reading, sent);
@@ -99,8 +100,8 @@ bool Clocks::evicted(NodeIndex node, std::uint64_t keys) {
   if (evictions != Evictions::some) return false;
   link.lose_keys(keys);
   // The next handshake marks the node as one that forgot, so that all clients know.
-  link.declare_ineligible("it evicted keys, and may have forgotten locks that way");
-  link.meet_anew(now_);
+  link.mandate.declare_ineligible("it evicted keys, and may have forgotten locks that way");
+  link.mandate.meet_anew(now_);
   return true;
 }
 
@@ -119,7 +120,7 @@ NodeSet Clocks::witnesses() const {
   (nodes_.ballot().members & nodes_.up()).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
     // A clock without a history knows of no step, and its readings are ignored during a doubt.
-    if (!link.duplicate_of() && link.ineligible().empty() && link.clock_known()) {
+    if (!link.mandate.duplicate_of() && link.mandate.ineligible().empty() && link.clock_known()) {
       witnesses.add(node);
     }
   });
@@ -144,10 +145,11 @@ std::optional<Clocks::Verdict> Clocks::judge() {
     });
   }
   standstill_.steps().each([&](NodeIndex node) {
-    if (verdict.ours && !standstill_.leapt_too(node, found.ours)) return nodes_[node].trust_again();
-    nodes_[node].confirm_doubt("its clock stepped forward by up to " +
-                               format_duration(standstill_.step_of(node)) +
-                               ", so keys there expire early");
+    if (verdict.ours && !standstill_.leapt_too(node, found.ours))
+      return nodes_[node].mandate.trust_again();
+    nodes_[node].mandate.confirm_doubt("its clock stepped forward by up to " +
+                                       format_duration(standstill_.step_of(node)) +
+                                       ", so keys there expire early");
     verdict.excluded.add(node);
   });
   return verdict;
@@ -156,7 +158,7 @@ std::optional<Clocks::Verdict> Clocks::judge() {
 bool Clocks::doubt_has_lapsed() const {
   if (!standstill_.open()) return false;
   return std::none_of(nodes_.begin(), nodes_.end(),
-                      [](const Link& link) { return link.in_doubt(); });
+                      [](const Link& link) { return link.mandate.in_doubt(); });
 }
 
 void Clocks::end_doubt(NodeSet excluded) {

@@ -33,10 +33,10 @@ void Closing::keep_connections() {
   nodes_.all().each([&](NodeIndex node) {
     Link& link = nodes_[node];
     // A node that returns may come back to be marked: see Enroller::may_still_enrol().
-    if (link.up() || link.returning() || indeterminate.has(node)) {
-      link.retry_now(now_);
+    if (link.up() || link.contact.returning() || indeterminate.has(node)) {
+      link.contact.retry_now(now_);
     } else {
-      link.stop_retrying();
+      link.contact.stop_retrying();
     }
   });
 }
@@ -44,7 +44,7 @@ void Closing::keep_connections() {
 void Closing::dropped(NodeIndex node) {
   if (!until_ || ++drops_[node] < most_connections) return;
   given_up_.add(node);
-  nodes_[node].stop_retrying();
+  nodes_[node].contact.stop_retrying();
 }
 
 bool Closing::must_wait(NodeSet forgetting, bool may_enrol) const {
@@ -60,7 +60,7 @@ bool Closing::awaits_answers(NodeSet forgetting) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     // A node that only has to forget our name is not worth a long wait.
     const bool late = forgetting.has(static_cast<NodeIndex>(i)) && !may_meet_nodes();
-    if (nodes_[i].unanswered() > (late ? 1U : 0U)) return true;
+    if (nodes_[i].in_flight.size() > (late ? 1U : 0U)) return true;
   }
   return false;
 }
@@ -78,7 +78,7 @@ NodeSet Closing::to_be_delivered() const {
 
 void Closing::end() {
   over_ = true;
-  for (Link& link : nodes_) link.stop_retrying();
+  for (Link& link : nodes_) link.contact.stop_retrying();
   report_undelivered();
 }
 

@@ -170,7 +170,7 @@ FencingTokens::Prospect FencingTokens::prospect(const Claim& claim) const {
 void FencingTokens::prune(NodeSet nodes) {
   NodeSet due;
   nodes.each([&](NodeIndex node) {
-    if (nodes_[node].congested()) return;
+    if (nodes_[node].in_flight.congested()) return;
     if (asked_of_[node]++ % numbers_per_pruning == 0) due.add(node);
   });
   if (due.empty()) return;

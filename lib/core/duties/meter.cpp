@@ -76,8 +76,8 @@ NodeMetrics Meter::report(NodeIndex node, Instant now) const {
   metrics.round_trips = counted.round_trips;
   metrics.votes = {counted.granted(),        votes(Vote::refused), votes(Vote::timeout),
                    votes(Vote::unreachable), votes(Vote::error),   votes(Vote::excluded)};
-  if (link.quarantined_until() && *link.quarantined_until() > now) {
-    metrics.quarantine = *link.quarantined_until() - now;
+  if (link.mandate.quarantined_until() && *link.mandate.quarantined_until() > now) {
+    metrics.quarantine = *link.mandate.quarantined_until() - now;
   }
   metrics.clock_offset = nodes_.clock_offset(node);
   metrics.fencing_raises = counted.fencing_raises;

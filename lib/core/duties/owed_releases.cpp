@@ -66,7 +66,7 @@ void OwedReleases::answered(Claim& claim, const Answer& answer) {
   if (goes_on) return;
   if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
   claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
-  claim.keys.resend_at(later(now_, nodes_[node].limit()));
+  claim.keys.resend_at(later(now_, nodes_[node].in_flight.limit()));
 }
 
 void OwedReleases::note_cooldown(Claim& claim, const Answer& answer) {
@@ -75,13 +75,14 @@ void OwedReleases::note_cooldown(Claim& claim, const Answer& answer) {
   // The key of another attempt is in the way, mostly for a moment only: the node is asked again, at
   // growing intervals.
   claim.keys.owe_release(NodeSet::of(answer.node));
-  const Duration longer = std::max(nodes_[answer.node].limit(), (now_ - claim.round.start()) / 2);
+  const Duration longer =
+      std::max(nodes_[answer.node].in_flight.limit(), (now_ - claim.round.start()) / 2);
   claim.keys.resend_at(later(now_, std::min(longer, pause())));
 }
 
 void OwedReleases::acknowledged(NodeIndex node) {
   // On a replica, the key expires, or the role changes first and the node is sent the release.
-  if (!nodes_[node].read_only() || !nodes_[node].suspects().empty()) return;
+  if (!nodes_[node].read_only() || !nodes_[node].contact.suspects().empty()) return;
   claims_.each_pending([&](Claim& claim) {
     if (!(claim.keys.to_release() & claim.keys.indeterminate()).has(node)) return;
     claim.keys.release_again(node, KeyLedger::Release::refused, gone_by(now_, settings_.max_ttl));

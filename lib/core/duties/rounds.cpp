@@ -11,16 +11,16 @@ NodeSet Rounds::ask(Claim& claim) {
   NodeSet askable = is_set(claim.verb) ? nodes_.open(voters_.of(claim)) : NodeSet();
   (nodes_.all() - askable).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
-    if (link.fresh()) {
+    if (link.contact.fresh()) {
       claim.unasked.add(node);
-    } else if (!link.up() || link.duplicate_of() ||
+    } else if (!link.up() || link.mandate.duplicate_of() ||
                (is_set(claim.verb) && !voters_.has_vote(claim, node))) {
       if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
       voters_.record_absent(claim, node);
-    } else if ((claim.task == Claim::Task::extend && !link.ineligible().empty()) ||
+    } else if ((claim.task == Claim::Task::extend && !link.mandate.ineligible().empty()) ||
                (link.read_only() && claim.verb != Verb::inspect)) {
       voters_.record_absent(claim, node);
-    } else if (link.congested()) {
+    } else if (link.in_flight.congested()) {
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
       if (is_set(claim.verb) || is_extend(claim.verb)) meter_.did_not_answer(node, Vote::timeout);
     } else {

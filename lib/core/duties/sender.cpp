@@ -178,7 +178,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
 void Sender::notify_queued(Claim& claim, NodeIndex node) {
   wait_queue_.note_contended(claim.resource());
   // If this request is lost, the waiters only lose the time until their next own attempt.
-  if (nodes_[node].can(Capability::run_scripts)) {
+  if (nodes_[node].mandate.can(Capability::run_scripts)) {
     transmit(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);
   }
 }
@@ -216,8 +216,8 @@ bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
 bool Sender::sent_as_script(Claim& claim, const Answer& answer) {
   // One refusal is enough: a user's permissions and a server's commands rarely change.
   const bool for_good = answer.text.starts_with("NOPERM") || answer.text.starts_with("ERR");
-  const bool runs_scripts = nodes_[answer.node].can(Capability::run_scripts);
-  if (for_good && runs_scripts) nodes_[answer.node].forget_plain(answer.stamp.verb);
+  const bool runs_scripts = nodes_[answer.node].mandate.can(Capability::run_scripts);
+  if (for_good && runs_scripts) nodes_[answer.node].mandate.forget_plain(answer.stamp.verb);
   Stamp stamp = answer.stamp;
   stamp.verb = about(answer.stamp.verb).script;
   if (!runs_scripts || !is_wanted(claim, stamp)) return false;

@@ -6,7 +6,7 @@ bool SpaceQueue::has_space(const Nodes::Ballot& ballot) const {
   // Only half of each connection is used: what follows from the answers has to be sent, too.
   std::size_t nodes = 0;
   nodes_.voters_of(ballot).each([&](NodeIndex node) {
-    nodes += 2 * nodes_[node].unanswered() < settings_.max_unanswered ? 1U : 0U;
+    nodes += 2 * nodes_[node].in_flight.size() < settings_.max_unanswered ? 1U : 0U;
   });
   return nodes >= ballot.quorum;
 }

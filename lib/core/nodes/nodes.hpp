@@ -64,7 +64,7 @@ class Nodes {
     NodeSet open = nodes & up();
     const std::size_t most = settings_.max_unanswered;
     open.each([&](NodeIndex node) {
-      if (links_[node].unanswered() >= most) open.remove(node);
+      if (links_[node].in_flight.size() >= most) open.remove(node);
     });
     return open;
   }

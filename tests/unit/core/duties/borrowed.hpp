@@ -58,7 +58,7 @@ struct Borrowed {
   }
   void come_up(NodeIndex node) { come_up(node, "server" + std::to_string(node)); }
   void come_up(NodeIndex node, const std::string& server, std::uint64_t evicted = 0) {
-    nodes[node].connecting(now);
+    nodes[node].contact.connecting(now);
     NodeUp event;
     event.node = node;
     event.server = server;
@@ -69,7 +69,7 @@ struct Borrowed {
   }
   void go_down(NodeIndex node) {
     nodes[node].went_down(now, Vote::unreachable, "it is gone", random);
-    while (nodes[node].take_unanswered()) continue;
+    while (nodes[node].in_flight.take()) continue;
   }
   /// A marker of this server process, by default as an active member of the deployment of these
   /// nodes.
@@ -89,7 +89,7 @@ struct Borrowed {
   }
   /// Gives the node this marker, from now on.
   void mark(NodeIndex node, const Marker& marker) {
-    nodes[node].take_marker(format_marker(marker) + " 1", now);
+    nodes[node].mandate.take_marker(format_marker(marker) + " 1", now);
     nodes.judge_marker(node);
   }
   /// The nodes that this step has sent such a request.
@@ -110,7 +110,7 @@ struct Borrowed {
   /// An answer to the node's oldest request, which stays open for now.
   [[nodiscard]] Answer answer_to_oldest(NodeIndex node, Reply reply) const {
     std::optional<Stamp> oldest;
-    nodes[node].each_unanswered([&](const Stamp& stamp) { oldest = oldest.value_or(stamp); });
+    nodes[node].in_flight.each([&](const Stamp& stamp) { oldest = oldest.value_or(stamp); });
     Answer answer;
     answer.node = node;
     answer.stamp = oldest.value();

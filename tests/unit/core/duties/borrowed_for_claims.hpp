@@ -43,7 +43,7 @@ struct BorrowedForClaims : Borrowed {
   void reconnect(NodeUp event) {
     const std::string server = "server" + std::to_string(event.node);
     if (nodes[event.node].up()) go_down(event.node);
-    nodes[event.node].connecting(now);
+    nodes[event.node].contact.connecting(now);
     event.server = server;
     event.connection = ++connections;
     nodes[event.node].came_up(event, now);
@@ -61,11 +61,13 @@ struct BorrowedForClaims : Borrowed {
     event.replica = true;
     reconnect(event);
   }
-  void quarantine(NodeIndex node) { nodes[node].quarantine(later(now, 30s), "it restarted"); }
+  void quarantine(NodeIndex node) {
+    nodes[node].mandate.quarantine(later(now, 30s), "it restarted");
+  }
   /// From now on the node takes no further requests.
   void congest(NodeIndex node) {
     settings.max_unanswered = 4;
-    while (!nodes[node].congested()) nodes[node].sent(Stamp(Verb::write_name), now);
+    while (!nodes[node].in_flight.congested()) nodes[node].sent(Stamp(Verb::write_name), now);
   }
 
   // --- claims -----------------------------------------------------------------------------------
@@ -133,7 +135,8 @@ struct BorrowedForClaims : Borrowed {
   /// The nodes answer all requests, and the answers are dropped.
   void ignore_answers() {
     nodes.up().each([&](NodeIndex node) {
-      while (nodes[node].unanswered() > 0) static_cast<void>(Borrowed::answer(node, Reply::done));
+      while (nodes[node].in_flight.size() > 0)
+        static_cast<void>(Borrowed::answer(node, Reply::done));
     });
   }
   /// Gives the answer to the claim's round.

@@ -99,7 +99,7 @@ TEST_F(MeterDuty, ShowsTheNodesAsTheyAreAtThatInstant) {
   meter.connected(0);
   EXPECT_EQ(of(0).reconnects, 1U);
   EXPECT_EQ(of(1).reconnects, 0U);
-  borrowed.nodes[1].quarantine(later(borrowed.now, 30s), "its clock stepped");
+  borrowed.nodes[1].mandate.quarantine(later(borrowed.now, 30s), "its clock stepped");
   borrowed.go_down(2);
   borrowed.begin_step(10s);
   EXPECT_TRUE(of(0).may_vote);

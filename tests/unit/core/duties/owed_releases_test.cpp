@@ -117,7 +117,7 @@ TEST_F(OwedReleasesDuty, AsksAgainAfterAnAnswerThatLeavesTheKeyThere) {
   answer_release(claim, 2, Reply::failed);
   EXPECT_EQ(claim.keys.to_release(), NodeSet::of(1) | NodeSet::of(2));
   EXPECT_EQ(claim.keys.indeterminate(), NodeSet::of(2)) << "it may be executed yet";
-  EXPECT_TRUE(claim.keys.resend_due(later(now, nodes[1].limit())));
+  EXPECT_TRUE(claim.keys.resend_due(later(now, nodes[1].in_flight.limit())));
   Claim& held = lease();
   sender.send(held, Verb::release, NodeSet::of(0));
   answer_release(held, 0, Reply::error);
@@ -154,7 +154,7 @@ TEST_F(OwedReleasesDuty, WaitsForTheExpiryWhereAReplicaCannotWriteAnyMore) {
   make_replica(0);
   owed_releases.acknowledged(0);
   EXPECT_TRUE(claim.keys.indeterminate().has(0)) << "what was sent before may be executed yet";
-  nodes[0].killed();
+  nodes[0].contact.killed();
   owed_releases.acknowledged(0);
   EXPECT_TRUE(other.keys.clean()) << "it is not over";
   EXPECT_FALSE(claim.keys.indeterminate().has(0));

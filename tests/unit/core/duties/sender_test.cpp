@@ -174,13 +174,13 @@ TEST_F(SenderDuty, AsksByAScriptWhereAPlainCommandSaysTooLittle) {
   send(claim, Verb::release);
   EXPECT_TRUE(sent_again(claim, 0, Reply::script_needed, "WRONGTYPE Operation against a key"));
   EXPECT_EQ(asked(Verb::release), NodeSet::of(0));
-  EXPECT_TRUE(nodes[0].can(Capability::compare)) << "the key was at fault";
+  EXPECT_TRUE(nodes[0].mandate.can(Capability::compare)) << "the key was at fault";
   EXPECT_FALSE(sent_again(claim, 1, Reply::script_needed)) << "no script may run there";
   Claim& other = lease();
   send(other, Verb::release);
   static_cast<void>(answer(0, Reply::released));
   EXPECT_TRUE(sent_again(other, 0, Reply::script_needed, "NOPERM this user has no permissions"));
-  EXPECT_FALSE(nodes[0].can(Capability::compare)) << "that does not change so soon";
+  EXPECT_FALSE(nodes[0].mandate.can(Capability::compare)) << "that does not change so soon";
 }
 
 TEST_F(SenderDuty, SaysInTermsOfScriptsWhatAPlainCommandAnswered) {

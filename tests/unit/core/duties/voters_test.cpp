@@ -20,7 +20,7 @@ struct VotersDuty : testing::Test {
     borrowed.mark(node, marker);
   }
   void quarantine(NodeIndex node) {
-    borrowed.nodes[node].quarantine(later(borrowed.now, 30s), "it restarted");
+    borrowed.nodes[node].mandate.quarantine(later(borrowed.now, 30s), "it restarted");
   }
 
   Borrowed borrowed{3};

@@ -162,24 +162,24 @@ TEST(Reconnect, MayBeGivenAnotherTimeLimitThanAnswers) {
   h.tick();
   EXPECT_EQ(h.pass(3s - 1ns), "");
   EXPECT_EQ(h.pass(1ns), "disconnect 0");
-  EXPECT_EQ(h.engine().link(0).failure().why, "no connection within 3 s (connect timeout)");
+  EXPECT_EQ(h.engine().link(0).contact.failure().why, "no connection within 3 s (connect timeout)");
   h.pass(h.until_deadline());
   EXPECT_EQ(h.pass(6s), "disconnect 0");
 }
 
 TEST(TimeLimit, FollowsTheRoundTripBetweenItsBounds) {
   Connected h(1);
-  EXPECT_EQ(h.engine().link(0).limit(), 1s) << "nothing is known yet";
+  EXPECT_EQ(h.engine().link(0).in_flight.limit(), 1s) << "nothing is known yet";
   h.acquire(1, 10s);
   h.pass(100ms);
   h.answer(0, Reply::taken);
-  EXPECT_EQ(h.engine().link(0).limit(), 1s);
+  EXPECT_EQ(h.engine().link(0).in_flight.limit(), 1s);
   for (int i = 0; i < 100; ++i) {
     h.acquire(1, 10s);
     h.pass(1ms);
     h.answer(0, Reply::taken);
   }
-  EXPECT_EQ(h.engine().link(0).limit(), 100ms);
+  EXPECT_EQ(h.engine().link(0).in_flight.limit(), 100ms);
 }
 
 TEST(TimeLimit, RunsFromTheOldestRequest) {
