@@ -31,9 +31,9 @@ inline namespace REDLOCK_ABI {
 /// irreversible step and watch `lost()` in between.
 ///
 /// The destructor sends the release and does not wait for the answers. It never blocks. The other
-/// calls block for one round at most: see Client. No function throws. Thread safety: const members may be called from any number of threads at once, the
-/// others only while no other thread uses the object. `valid()` and `valid_until()` follow renewals
-/// in the background.
+/// calls block for one round at most: see Client. No function throws. Thread safety: const members
+/// may be called from any number of threads at once, the others only while no other thread uses the
+/// object. `valid()` and `valid_until()` follow renewals in the background.
 class [[nodiscard]] REDLOCK_EXPORT Lease {
  public:
   /// No lease: `valid()` is false, everything else is empty.
