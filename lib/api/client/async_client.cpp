@@ -8,6 +8,12 @@
 #include "api/options/adapted.hpp"
 
 namespace redlock {
+
+using api::AcquireDone;
+using api::ClientCore;
+using api::RoundDone;
+using api::to_await;
+
 Awaitable<std::uint64_t> api::to_await_watch(const Core& core, std::string resource,
                                              WatchOptions options,
                                              std::function<bool(const Inspection&)> see,
@@ -40,69 +46,6 @@ Awaitable<std::uint64_t> api::to_await_watch(const Core& core, std::string resou
       },
       std::move(stop));
 }
-
-namespace {
-
-using api::AcquireDone;
-using api::Core;
-using api::InspectDone;
-using api::is_open;
-using api::RoundDone;
-using api::to_await;
-
-/// The lease's own client makes the call; without a lease, `core` answers.
-void extend(const Core& core, const std::shared_ptr<api::LeaseCell>& cell,
-            std::chrono::nanoseconds ttl, RoundDone done) {
-  const Core& its_own = cell ? cell->shared_core() : core;
-  if (is_open(its_own, {}, done)) its_own->extend(cell, ttl, std::move(done));
-}
-
-void downgrade(const Core& core, const std::shared_ptr<api::LeaseCell>& cell, RoundDone done) {
-  const Core& its_own = cell ? cell->shared_core() : core;
-  if (is_open(its_own, {}, done)) its_own->downgrade(cell, std::move(done));
-}
-
-void adopt(const Core& core, DetachedLease&& detached, AcquireOptions&& options, AcquireDone done) {
-  if (!is_open(core, {}, done)) return;
-  core->adopt(std::move(detached), std::move(options), std::move(done));
-}
-
-void extend(const Core& core, Target&& target, const Token& token, std::chrono::nanoseconds ttl,
-            RoundDone done) {
-  if (!is_open(core, target.resource(), done)) return;
-  core->extend(std::move(target), token, ttl, std::move(done));
-}
-
-void downgrade(const Core& core, std::string_view resource, const Token& token, RoundDone done) {
-  if (is_open(core, resource, done)) core->downgrade(resource, token, std::move(done));
-}
-
-void release(const Core& core, Target&& target, const Token& token, RoundDone done) {
-  if (!is_open(core, target.resource(), done)) return;
-  core->release(std::move(target), token, std::move(done));
-}
-
-void break_lock(const Core& core, std::string_view resource, const Token& token,
-                BreakOptions options, RoundDone done) {
-  if (!is_open(core, resource, done)) return;
-  core->release(resource, token, std::move(done), options);
-}
-
-void ownership(const Core& core, std::string_view resource, const Token& token,
-               Callback<void(Result<Ownership>)> done) {
-  if (is_open(core, resource, done)) core->ownership(resource, token, std::move(done));
-}
-
-void metrics(const Core& core, api::MetricsDone done) {
-  if (is_open(core, {}, done)) core->metrics(std::move(done));
-}
-
-void close(const Core& core, api::CloseDone done) {
-  if (core) return core->close(std::move(done));
-  if (done) done({});
-}
-
-}  // namespace
 
 template class Awaitable<Lease>;
 template class Awaitable<RoundReport>;
@@ -157,11 +100,13 @@ RequestId AsyncClient::acquire_within(Target target, std::chrono::nanoseconds wa
 
 void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
                          Callback<void(Result<RoundReport>)> done) {
-  redlock::extend(core_, api::LeaseCell::of(lease), ttl, std::move(done));
+  const auto& cell = api::LeaseCell::of(lease);
+  api::call<&ClientCore::begin_extend>(api::core_for(cell, core_), std::move(done), cell, ttl);
 }
 
 void AsyncClient::downgrade(const Lease& lease, Callback<void(Result<RoundReport>)> done) {
-  redlock::downgrade(core_, api::LeaseCell::of(lease), std::move(done));
+  const auto& cell = api::LeaseCell::of(lease);
+  api::call<&ClientCore::begin_downgrade>(api::core_for(cell, core_), std::move(done), cell);
 }
 
 void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done) {
@@ -170,26 +115,40 @@ void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done)
 
 void AsyncClient::adopt(DetachedLease detached, AcquireOptions options,
                         Callback<void(Result<Lease>)> done) {
-  redlock::adopt(core_, std::move(detached), api::adapted(std::move(options)), std::move(done));
+  api::call<&ClientCore::begin_adopt>(core_, std::move(done), std::move(detached),
+                                      api::adapted(std::move(options)));
 }
 
 void AsyncClient::extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
                          Callback<void(Result<RoundReport>)> done) {
-  redlock::extend(core_, std::move(target), token, ttl, std::move(done));
+  api::call<&ClientCore::begin_extend_by_token>(core_, std::move(done), std::move(target), token,
+                                                ttl);
 }
 
 void AsyncClient::downgrade(std::string_view resource, const Token& token,
                             Callback<void(Result<RoundReport>)> done) {
-  redlock::downgrade(core_, resource, token, std::move(done));
+  api::call<&ClientCore::begin_downgrade_by_token>(core_, std::move(done), resource, token);
 }
 
 void AsyncClient::release(Target target, const Token& token,
                           Callback<void(Result<RoundReport>)> done) {
-  redlock::release(core_, std::move(target), token, std::move(done));
+  api::call<&ClientCore::begin_release_by_token>(core_, std::move(done), std::move(target), token,
+                                                 std::nullopt);
+}
+
+void AsyncClient::break_lock(std::string_view resource, const Token& token, BreakOptions options,
+                             Callback<void(Result<RoundReport>)> done) {
+  api::call<&ClientCore::begin_release_by_token>(core_, std::move(done), Target(resource), token,
+                                                 api::adapted(options));
 }
 
 void AsyncClient::inspect(std::string_view resource, Callback<void(Result<Inspection>)> done) {
-  api::inspect(core_, resource, std::move(done));
+  api::call<&ClientCore::begin_inspect>(core_, std::move(done), resource);
+}
+
+void AsyncClient::ownership(std::string_view resource, const Token& token,
+                            Callback<void(Result<Ownership>)> done) {
+  api::call<&ClientCore::begin_ownership>(core_, std::move(done), resource, token);
 }
 
 RequestId AsyncClient::watch(std::string_view resource, WatchOptions options,
@@ -197,9 +156,8 @@ RequestId AsyncClient::watch(std::string_view resource, WatchOptions options,
   return api::watch(core_, resource, api::adapted(options), std::move(changed));
 }
 
-void AsyncClient::ownership(std::string_view resource, const Token& token,
-                            Callback<void(Result<Ownership>)> done) {
-  redlock::ownership(core_, resource, token, std::move(done));
+void AsyncClient::metrics(Callback<void(Result<Metrics>)> done) const {
+  api::call<&ClientCore::begin_metrics>(core_, std::move(done));
 }
 
 Awaitable<Lease> AsyncClient::acquire(Target target) {
@@ -238,23 +196,17 @@ Awaitable<Lease> AsyncClient::adopt(DetachedLease detached) {
 }
 
 Awaitable<Lease> AsyncClient::adopt(DetachedLease detached, const AcquireOptions& options) {
-  return to_await<Lease>([core = core_, detached = std::move(detached),
-                          options = api::adapted(options)](AcquireDone done) {
-    redlock::adopt(core, DetachedLease(detached), AcquireOptions(options), std::move(done));
-  });
+  return to_await<&ClientCore::begin_adopt>(core_, std::move(detached), api::adapted(options));
 }
 
 Awaitable<RoundReport> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {
-  return to_await<RoundReport>(
-      [core = core_, cell = api::LeaseCell::of(lease), ttl](RoundDone done) {
-        redlock::extend(core, cell, ttl, std::move(done));
-      });
+  const auto& cell = api::LeaseCell::of(lease);
+  return to_await<&ClientCore::begin_extend>(api::core_for(cell, core_), cell, ttl);
 }
 
 Awaitable<RoundReport> AsyncClient::downgrade(const Lease& lease) {
-  return to_await<RoundReport>([core = core_, cell = api::LeaseCell::of(lease)](RoundDone done) {
-    redlock::downgrade(core, cell, std::move(done));
-  });
+  const auto& cell = api::LeaseCell::of(lease);
+  return to_await<&ClientCore::begin_downgrade>(api::core_for(cell, core_), cell);
 }
 
 Awaitable<RoundReport> AsyncClient::release(Lease lease) {
@@ -267,49 +219,34 @@ Awaitable<RoundReport> AsyncClient::release(Lease lease) {
 
 Awaitable<RoundReport> AsyncClient::extend(Target target, const Token& token,
                                            std::chrono::nanoseconds ttl) {
-  return to_await<RoundReport>(
-      [core = core_, target = std::move(target), token, ttl](RoundDone done) {
-        redlock::extend(core, Target(target), token, ttl, std::move(done));
-      });
+  return to_await<&ClientCore::begin_extend_by_token>(core_, std::move(target), token, ttl);
 }
 
 Awaitable<RoundReport> AsyncClient::downgrade(std::string_view resource, const Token& token) {
-  return to_await<RoundReport>(
-      [core = core_, resource = std::string(resource), token](RoundDone done) {
-        redlock::downgrade(core, resource, token, std::move(done));
-      });
+  return to_await<&ClientCore::begin_downgrade_by_token>(core_, resource, token);
 }
 
 Awaitable<RoundReport> AsyncClient::release(Target target, const Token& token) {
-  return to_await<RoundReport>([core = core_, target = std::move(target), token](RoundDone done) {
-    redlock::release(core, Target(target), token, std::move(done));
-  });
-}
-
-Awaitable<Inspection> AsyncClient::inspect(std::string_view resource) {
-  return to_await<Inspection>([core = core_, resource = std::string(resource)](InspectDone done) {
-    api::inspect(core, resource, std::move(done));
-  });
-}
-
-Awaitable<Ownership> AsyncClient::ownership(std::string_view resource, const Token& token) {
-  return to_await<Ownership>([core = core_, resource = std::string(resource),
-                              token](Callback<void(Result<Ownership>)> done) {
-    redlock::ownership(core, resource, token, std::move(done));
-  });
-}
-
-void AsyncClient::break_lock(std::string_view resource, const Token& token, BreakOptions options,
-                             Callback<void(Result<RoundReport>)> done) {
-  redlock::break_lock(core_, resource, token, api::adapted(options), std::move(done));
+  return to_await<&ClientCore::begin_release_by_token>(core_, std::move(target), token,
+                                                       std::nullopt);
 }
 
 Awaitable<RoundReport> AsyncClient::break_lock(std::string_view resource, const Token& token,
                                                BreakOptions options) {
-  return to_await<RoundReport>([core = core_, resource = std::string(resource), token,
-                                options = api::adapted(options)](RoundDone done) {
-    redlock::break_lock(core, resource, token, options, std::move(done));
-  });
+  return to_await<&ClientCore::begin_release_by_token>(core_, Target(resource), token,
+                                                       api::adapted(options));
+}
+
+Awaitable<Inspection> AsyncClient::inspect(std::string_view resource) {
+  return to_await<&ClientCore::begin_inspect>(core_, resource);
+}
+
+Awaitable<Ownership> AsyncClient::ownership(std::string_view resource, const Token& token) {
+  return to_await<&ClientCore::begin_ownership>(core_, resource, token);
+}
+
+Awaitable<Metrics> AsyncClient::metrics() const {
+  return to_await<&ClientCore::begin_metrics>(core_);
 }
 
 Awaitable<std::uint64_t> AsyncClient::watch(std::string_view resource,
@@ -328,23 +265,15 @@ Awaitable<std::uint64_t> AsyncClient::watch(std::string_view resource,
 
 void AsyncClient::cancel(RequestId request) { api::cancel(core_, request); }
 
-void AsyncClient::metrics(Callback<void(Result<Metrics>)> done) const {
-  redlock::metrics(core_, std::move(done));
-}
-
-Awaitable<Metrics> AsyncClient::metrics() const {
-  return to_await<Metrics>(
-      [core = core_](api::MetricsDone done) { redlock::metrics(core, std::move(done)); });
-}
-
 void AsyncClient::close(Callback<void(const CloseReport&)> done) {
-  redlock::close(core_, std::move(done));
+  if (core_) return core_->close(std::move(done));
+  if (done) done({});
 }
 
 Awaitable<CloseReport> AsyncClient::close() {
-  return to_await<CloseReport>([core = core_](Callback<void(Result<CloseReport>)> done) {
-    redlock::close(core,
-                   [done = std::move(done)](const CloseReport& report) mutable { done(report); });
+  return to_await<CloseReport>([core = core_](api::Answer<CloseReport> done) {
+    if (!core) return done(CloseReport{});
+    core->close([done = std::move(done)](const CloseReport& report) mutable { done(report); });
   });
 }
 

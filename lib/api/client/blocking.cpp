@@ -4,21 +4,19 @@
 #include <mutex>
 #include <utility>
 
-#include "api/client/waiter.hpp"
 #include "api/client/watching.hpp"
 #include "runtime/explain.hpp"
 
 namespace redlock::api {
 
-std::optional<Error> refuse(const std::shared_ptr<ClientCore>& core, std::string_view resource) {
-  if (!core) return runtime::explain(Errc::closed, resource, {});
+std::optional<Error> refuse(const Core& core) {
+  if (!core) return runtime::explain(Errc::closed, {}, {});
   return core->refuse_blocking_call();
 }
 
-Result<Lease> acquire(const std::shared_ptr<ClientCore>& core, Target&& target,
-                      AcquireOptions&& options, std::chrono::nanoseconds wait,
-                      const std::stop_token& stop) {
-  if (auto why = refuse(core, target.resource())) return *std::move(why);
+Result<Lease> acquire(Core core, Target&& target, AcquireOptions&& options,
+                      std::chrono::nanoseconds wait, const std::stop_token& stop) {
+  if (auto why = refuse(core)) return *std::move(why);
   return wait_for<Lease>(
       *core,
       [&](AcquireDone done) {
@@ -27,12 +25,6 @@ Result<Lease> acquire(const std::shared_ptr<ClientCore>& core, Target&& target,
       [&](RequestId request) {
         return std::stop_callback(stop, [core, request] { core->cancel(request); });
       });
-}
-
-Result<Inspection> inspect(const std::shared_ptr<ClientCore>& core, std::string_view resource) {
-  if (auto why = refuse(core, resource)) return *std::move(why);
-  return wait_for<Inspection>(*core,
-                              [&](InspectDone done) { core->inspect(resource, std::move(done)); });
 }
 
 namespace {
@@ -60,10 +52,10 @@ class WatchEnd {
 
 }  // namespace
 
-Result<std::uint64_t> watch(const std::shared_ptr<ClientCore>& core, std::string_view resource,
+Result<std::uint64_t> watch(const Core& core, std::string_view resource,
                             const std::function<void(const Inspection&)>& changed,
                             const std::stop_token& stop, WatchOptions options) {
-  if (auto why = refuse(core, resource)) return *std::move(why);
+  if (auto why = refuse(core)) return *std::move(why);
   if (!changed) return Error{Errc::invalid_argument, "changed: empty; a callback is needed", {}};
   const auto inbox = std::make_shared<Inbox>();
   const WatchEnd end(core, core->watch(resource, options, [inbox](Result<Inspection> seen) {

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "api/client/blocking.hpp"
-#include "api/client/client_core.hpp"
-#include "api/client/waiter.hpp"
 #include "api/options/adapted.hpp"
 
 namespace redlock {
+
+using api::ClientCore;
 
 Result<Client> Client::create(ClientOptions options) {
   auto core = api::ClientCore::create(api::adapted(std::move(options)), nullptr,
@@ -32,90 +32,64 @@ Client::~Client() {
 }
 
 Result<Lease> Client::acquire(Target target, AcquireOptions options, const std::stop_token& stop) {
-  return api::acquire(std::shared_ptr(core_), std::move(target), api::adapted(std::move(options)),
-                      forever, stop);
+  return api::acquire(core_, std::move(target), api::adapted(std::move(options)), forever, stop);
 }
 
 Result<Lease> Client::try_acquire(Target target, AcquireOptions options) {
-  return api::acquire(std::shared_ptr(core_), std::move(target), api::adapted(std::move(options)),
+  return api::acquire(core_, std::move(target), api::adapted(std::move(options)),
                       std::chrono::nanoseconds::zero(), std::stop_token());
 }
 
 Result<Lease> Client::acquire_within(Target target, std::chrono::nanoseconds wait,
                                      AcquireOptions options, const std::stop_token& stop) {
-  return api::acquire(std::shared_ptr(core_), std::move(target), api::adapted(std::move(options)),
-                      wait, stop);
+  return api::acquire(core_, std::move(target), api::adapted(std::move(options)), wait, stop);
 }
 
 Result<Lease> Client::adopt(DetachedLease detached, AcquireOptions options) {
-  const auto core = core_;
-  if (auto why = api::refuse(core, {})) return *std::move(why);
-  return api::wait_for<Lease>(*core, [&](api::AcquireDone done) {
-    core->adopt(std::move(detached), api::adapted(std::move(options)), std::move(done));
-  });
+  return api::block<&ClientCore::begin_adopt>(core_, std::move(detached),
+                                              api::adapted(std::move(options)));
 }
 
 Result<RoundReport> Client::extend(Target target, const Token& token,
                                    std::chrono::nanoseconds ttl) {
-  const auto core = core_;
-  if (auto why = api::refuse(core, target.resource())) return *std::move(why);
-  return api::wait_for<RoundReport>(*core, [&](api::RoundDone done) {
-    core->extend(std::move(target), token, ttl, std::move(done));
-  });
+  return api::block<&ClientCore::begin_extend_by_token>(core_, std::move(target), token, ttl);
 }
 
 Result<RoundReport> Client::downgrade(std::string_view resource, const Token& token) {
-  const auto core = core_;
-  if (auto why = api::refuse(core, resource)) return *std::move(why);
-  return api::wait_for<RoundReport>(
-      *core, [&](api::RoundDone done) { core->downgrade(resource, token, std::move(done)); });
+  return api::block<&ClientCore::begin_downgrade_by_token>(core_, resource, token);
 }
 
 Result<RoundReport> Client::release(Target target, const Token& token) {
-  const auto core = core_;
-  if (auto why = api::refuse(core, target.resource())) return *std::move(why);
-  return api::wait_for<RoundReport>(*core, [&](api::RoundDone done) {
-    core->release(std::move(target), token, std::move(done));
-  });
+  return api::block<&ClientCore::begin_release_by_token>(core_, std::move(target), token,
+                                                         std::nullopt);
 }
 
 Result<RoundReport> Client::break_lock(std::string_view resource, const Token& token,
                                        BreakOptions options) {
-  const auto core = core_;
-  if (auto why = api::refuse(core, resource)) return *std::move(why);
-  return api::wait_for<RoundReport>(*core, [&](api::RoundDone done) {
-    core->release(resource, token, std::move(done), api::adapted(options));
-  });
+  return api::block<&ClientCore::begin_release_by_token>(core_, Target(resource), token,
+                                                         api::adapted(options));
 }
 
 Result<Inspection> Client::inspect(std::string_view resource) {
-  return api::inspect(std::shared_ptr(core_), resource);
+  return api::block<&ClientCore::begin_inspect>(core_, resource);
 }
 
 Result<Ownership> Client::ownership(std::string_view resource, const Token& token) {
-  const auto core = core_;
-  if (auto why = api::refuse(core, resource)) return *std::move(why);
-  return api::wait_for<Ownership>(
-      *core, [&](api::OwnershipDone done) { core->ownership(resource, token, std::move(done)); });
+  return api::block<&ClientCore::begin_ownership>(core_, resource, token);
 }
 
 Result<std::uint64_t> Client::watch(std::string_view resource,
                                     const std::function<void(const Inspection&)>& changed,
                                     const std::stop_token& stop, WatchOptions options) {
-  return api::watch(std::shared_ptr(core_), resource, changed, stop, api::adapted(options));
+  return api::watch(api::Core(core_), resource, changed, stop, api::adapted(options));
 }
 
-Result<Metrics> Client::metrics() const {
-  const auto core = core_;
-  if (auto why = api::refuse(core, {})) return *std::move(why);
-  return api::wait_for<Metrics>(*core,
-                                [&](api::MetricsDone done) { core->metrics(std::move(done)); });
-}
+Result<Metrics> Client::metrics() const { return api::block<&ClientCore::begin_metrics>(core_); }
 
 Result<CloseReport> Client::close() {
   const auto core = core_;
-  if (auto why = api::refuse(core, {})) return *std::move(why);
-  return api::wait_for<CloseReport>(*core, [&](Callback<void(Result<CloseReport>)> done) {
+  if (auto why = api::refuse(core)) return *std::move(why);
+  return api::wait_for<CloseReport>(*core, [&](api::Answer<CloseReport> done) {
     core->close([done = std::move(done)](const CloseReport& report) mutable { done(report); });
   });
 }

@@ -24,7 +24,6 @@ std::vector<std::string> more_keys_of(const Target& target, const Keyspace& keys
   return more;
 }
 
-Error forked_error() { return runtime::explain(Errc::forked, {}, {}); }
 /// Adds to an `unavailable` error what the lease has become: after a downgrade that too few nodes
 /// answered, the caller must not go on as a writer.
 RoundDone says_what_it_is_now(const char* what, RoundDone done) {
@@ -45,181 +44,52 @@ Error no_lease_error() { return Error{Errc::not_holder, "there is no lease", {}}
 
 RequestId ClientCore::acquire(Target&& target, AcquireOptions&& options,
                               std::chrono::nanoseconds wait, AcquireDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return RequestId{};
-  }
-  const RequestId request{next_request_.fetch_add(1, std::memory_order_relaxed)};
-  if (directly()) {
-    begin_acquire(request, target, options, wait, std::move(done));
-  } else {
-    Job job = [this, request, target = std::move(target), options = std::move(options), wait,
-               done = std::move(done)]() mutable {
-      begin_acquire(request, target, options, wait, std::move(done));
-    };
-    enqueue(std::move(job), Lane::acquire);
-  }
+  if (is_refused(done)) return RequestId{};
+  const RequestId request = next_request();
+  on_loop<&ClientCore::begin_acquire>(Lane::acquire, std::move(done), request, std::move(target),
+                                      std::move(options), wait);
   return request;
 }
 
-void ClientCore::adopt(DetachedLease&& detached, AcquireOptions&& options, AcquireDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
-  if (directly()) return begin_adopt(detached, options, std::move(done));
-  enqueue([this, detached = std::move(detached), options = std::move(options),
-           done = std::move(done)]() mutable { begin_adopt(detached, options, std::move(done)); });
-}
-
-void ClientCore::extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
-                        RoundDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
-  if (directly()) return begin_extend(cell, ttl, std::move(done));
-  enqueue([this, cell, ttl, done = std::move(done)]() mutable {
-    begin_extend(cell, ttl, std::move(done));
-  });
-}
-
-void ClientCore::downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
-  if (directly()) return begin_downgrade(cell, std::move(done));
-  enqueue(
-      [this, cell, done = std::move(done)]() mutable { begin_downgrade(cell, std::move(done)); });
+RequestId ClientCore::watch(std::string_view resource, WatchOptions options, InspectDone changed) {
+  if (is_refused(changed)) return RequestId{};
+  const RequestId request = next_request();
+  on_loop<&ClientCore::begin_watch>(Lane::last, std::move(changed), request, resource, options);
+  return request;
 }
 
 void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
+  if (is_refused(done)) return;
   // From here on, the lease can no longer be lost, unless it was lost before.
   if (cell) static_cast<void>(cell->end());
-  if (directly()) return begin_release(cell, std::move(done));
-  enqueue([this, cell, done = std::move(done)]() mutable { begin_release(cell, std::move(done)); },
-          Lane::release);
+  on_loop<&ClientCore::begin_release>(Lane::release, std::move(done), cell);
 }
 
 void ClientCore::detach(const std::shared_ptr<LeaseCell>& cell) {
   if (forked()) return;
-  Job job = [this, cell] {
+  dispatch([this, cell] {
     if (!driver_) return;
     forget(*cell, HoldObservation::End::detached);
     driver_->step(core::Detach{cell->claim()});
-  };
-  if (directly()) return job();
-  enqueue(std::move(job));
+  });
 }
 
 void ClientCore::watch_others(const std::shared_ptr<LeaseCell>& cell) {
   if (forked()) return;
-  Job job = [this, cell] {
+  dispatch([this, cell] {
     if (driver_) driver_->step(core::WatchQueue{cell->claim()});
-  };
-  if (directly()) return job();
-  enqueue(std::move(job));
-}
-
-void ClientCore::extend(Target&& target, const Token& token, std::chrono::nanoseconds ttl,
-                        RoundDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
-  if (directly()) return begin_extend_token(target, token, ttl, std::move(done));
-  enqueue([this, target = std::move(target), token, ttl, done = std::move(done)]() mutable {
-    begin_extend_token(target, token, ttl, std::move(done));
   });
-}
-
-void ClientCore::downgrade(std::string_view resource, const Token& token, RoundDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
-  if (directly()) return begin_downgrade_token(resource, token, std::move(done));
-  enqueue([this, resource = std::string(resource), token, done = std::move(done)]() mutable {
-    begin_downgrade_token(resource, token, std::move(done));
-  });
-}
-
-void ClientCore::release(Target&& target, const Token& token, RoundDone done,
-                         std::optional<BreakOptions> by_operator) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
-  if (directly()) return begin_release_token(target, token, by_operator, std::move(done));
-  enqueue([this, target = std::move(target), token, by_operator, done = std::move(done)]() mutable {
-    begin_release_token(target, token, by_operator, std::move(done));
-  });
-}
-
-void ClientCore::inspect(std::string_view resource, InspectDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
-  if (directly()) return begin_inspect(resource, std::nullopt, std::move(done));
-  enqueue([this, resource = std::string(resource), done = std::move(done)]() mutable {
-    begin_inspect(resource, std::nullopt, std::move(done));
-  });
-}
-
-void ClientCore::ownership(std::string_view resource, const Token& token, OwnershipDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
-  if (directly()) return begin_inspect(resource, token, std::move(done));
-  enqueue([this, resource = std::string(resource), token, done = std::move(done)]() mutable {
-    begin_inspect(resource, token, std::move(done));
-  });
-}
-
-RequestId ClientCore::watch(std::string_view resource, WatchOptions options, InspectDone changed) {
-  if (forked()) {
-    if (changed) changed(forked_error());
-    return RequestId{};
-  }
-  const RequestId request{next_request_.fetch_add(1, std::memory_order_relaxed)};
-  if (directly()) {
-    begin_watch(request, resource, options, std::move(changed));
-  } else {
-    enqueue([this, request, resource = std::string(resource), options,
-             changed = std::move(changed)]() mutable {
-      begin_watch(request, resource, options, std::move(changed));
-    });
-  }
-  return request;
 }
 
 void ClientCore::cancel(RequestId request) {
   if (forked()) return;
-  Job job = [this, request] {
+  dispatch([this, request] {
     if (!driver_) return;
     std::optional<core::CallId> named;
     by_request_.each(static_cast<std::uint64_t>(request),
                      [&](const Pending& call) { named = id_of(call); });
     if (named) driver_->step(core::Cancel{*named});
-  };
-  if (directly()) return job();
-  enqueue(std::move(job));
-}
-
-void ClientCore::metrics(MetricsDone done) {
-  if (forked()) {
-    if (done) done(forked_error());
-    return;
-  }
-  if (directly()) return begin_metrics(std::move(done));
-  enqueue([this, done = std::move(done)]() mutable { begin_metrics(std::move(done)); });
+  });
 }
 
 // --- the loop's thread ------------------------------------------------------------------------
@@ -236,40 +106,28 @@ core::CallId ClientCore::remember(std::string_view resource, Done done) {
   return id_of(call);
 }
 
-template <typename Value, typename Done>
-void ClientCore::complete(Done done, Value value) {
+template <typename Value>
+void ClientCore::complete(Answer<Value> done, Result<Value> value) {
   if (!done) return;
   // Closed: there is no turn left to wait for, and any thread may be here.
   if (!driver_) return done(std::move(value));
-  completions_.emplace_back(Call<Done, Value>{std::move(done), std::move(value)});
+  completions_.emplace_back(Call<Answer<Value>, Result<Value>>{std::move(done), std::move(value)});
   driver_->request_turn_end();
 }
 
-template <typename Done>
-bool ClientCore::refused(const std::optional<std::string>& why, std::string_view resource,
-                         Done& done) {
-  using Value = std::conditional_t<
-      std::is_same_v<Done, AcquireDone>, Result<Lease>,
-      std::conditional_t<std::is_same_v<Done, RoundDone>, Result<RoundReport>,
-                         std::conditional_t<std::is_same_v<Done, OwnershipDone>, Result<Ownership>,
-                                            Result<Inspection>>>>;
-  if (why) {
-    complete<Value>(std::move(done), Error{Errc::invalid_argument, *why, {}});
-    return true;
-  }
-  if (!driver_ || closing_) {
-    complete<Value>(std::move(done), runtime::explain(Errc::closed, resource, {}));
-    return true;
-  }
-  return false;
+template <typename Value>
+bool ClientCore::refused(const std::optional<std::string>& why, Answer<Value>& done) {
+  const bool is_closed = !driver_ || closing_;
+  if (!why && !is_closed) return false;
+  complete<Value>(std::move(done), why ? Error{Errc::invalid_argument, *why, {}}
+                                       : runtime::explain(Errc::closed, {}, {}));
+  return true;
 }
 
-void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
-                               std::chrono::nanoseconds wait, AcquireDone done) {
+void ClientCore::begin_acquire(AcquireDone done, RequestId request, const Target& target,
+                               AcquireOptions&& options, std::chrono::nanoseconds wait) {
   const std::string& resource = target.resource();
-  if (refused(refuse_acquire(configuration_.settings, target, options), resource, done)) {
-    return;
-  }
+  if (refused(refuse_acquire(configuration_.settings, target, options), done)) return;
   // Constructed in place, because a move would copy a large event.
   core::Event event(std::in_place_type<core::Acquire>);
   auto& wanted = *std::get_if<core::Acquire>(&event);
@@ -300,13 +158,10 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   driver_->step(event);
 }
 
-void ClientCore::begin_adopt(const DetachedLease& detached, AcquireOptions& options,
-                             AcquireDone done) {
-  const std::string resource =
-      detached.resources.empty() ? std::string() : detached.resources.front();
-  if (refused(refuse_adopt(configuration_.settings, detached, options), resource, done)) {
-    return;
-  }
+void ClientCore::begin_adopt(AcquireDone done, const DetachedLease& detached,
+                             AcquireOptions&& options) {
+  if (refused(refuse_adopt(configuration_.settings, detached, options), done)) return;
+  const std::string& resource = detached.resources.front();
   core::Adopt event;
   event.request = remember(resource, std::move(done));
   find(event.request)->callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
@@ -324,10 +179,10 @@ void ClientCore::begin_adopt(const DetachedLease& detached, AcquireOptions& opti
   driver_->step(event);
 }
 
-void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
-                              RoundDone done) {
-  if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
-  if (refused(refuse_ttl(configuration_.settings, ttl), cell->name(), done)) return;
+void ClientCore::begin_extend(RoundDone done, const std::shared_ptr<LeaseCell>& cell,
+                              std::chrono::nanoseconds ttl) {
+  if (!cell) return complete<RoundReport>(std::move(done), no_lease_error());
+  if (refused(refuse_ttl(configuration_.settings, ttl), done)) return;
   core::Extend event;
   event.request = remember(cell->name(), std::move(done));
   event.claim = cell->claim();
@@ -335,11 +190,11 @@ void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chron
   driver_->step(event);
 }
 
-void ClientCore::begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
-  if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
+void ClientCore::begin_downgrade(RoundDone done, const std::shared_ptr<LeaseCell>& cell) {
+  if (!cell) return complete<RoundReport>(std::move(done), no_lease_error());
   const core::Claim* const claim = driver_ ? driver_->engine().claim(cell->claim()) : nullptr;
   const auto why = claim != nullptr ? refuse_downgrade(claim->terms()) : std::nullopt;
-  if (refused(why, cell->name(), done)) return;
+  if (refused(why, done)) return;
   cell->downgrade();
   core::Downgrade event;
   event.request =
@@ -360,23 +215,22 @@ void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcep
   end_hold(*held, why, &claim.round);
 }
 
-void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
-  if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
-  const std::string_view name = cell->name();
-  if (refused(std::nullopt, name, done)) return;
+void ClientCore::begin_release(RoundDone done, const std::shared_ptr<LeaseCell>& cell) {
+  if (!cell) return complete<RoundReport>(std::move(done), no_lease_error());
+  if (refused(std::nullopt, done)) return;
   forget(*cell, HoldObservation::End::released);
   core::Release event;
-  if (done) event.request = remember(name, std::move(done));
+  if (done) event.request = remember(cell->name(), std::move(done));
   event.claim = cell->claim();
   driver_->step(event);
 }
 
-void ClientCore::begin_extend_token(const Target& target, const Token& token,
-                                    std::chrono::nanoseconds ttl, RoundDone done) {
+void ClientCore::begin_extend_by_token(RoundDone done, const Target& target, const Token& token,
+                                       std::chrono::nanoseconds ttl) {
   const std::string& resource = target.resource();
   auto why = refuse_by_token(configuration_.settings, target, token);
   if (!why) why = refuse_ttl(configuration_.settings, ttl);
-  if (refused(why, resource, done)) return;
+  if (refused(why, done)) return;
   core::ExtendToken event;
   event.request = remember(resource, std::move(done));
   event.resource = keyspace_.key_of(resource);
@@ -387,11 +241,9 @@ void ClientCore::begin_extend_token(const Target& target, const Token& token,
   driver_->step(event);
 }
 
-void ClientCore::begin_downgrade_token(std::string_view resource, const Token& token,
-                                       RoundDone done) {
-  if (refused(refuse_downgrade(configuration_.settings, resource, token), resource, done)) {
-    return;
-  }
+void ClientCore::begin_downgrade_by_token(RoundDone done, std::string_view resource,
+                                          const Token& token) {
+  if (refused(refuse_downgrade(configuration_.settings, resource, token), done)) return;
   core::DowngradeToken event;
   event.request = remember(
       resource, says_what_it_is_now(
@@ -403,12 +255,12 @@ void ClientCore::begin_downgrade_token(std::string_view resource, const Token& t
   driver_->step(event);
 }
 
-void ClientCore::begin_release_token(const Target& target, const Token& token,
-                                     std::optional<BreakOptions> by_operator, RoundDone done) {
+void ClientCore::begin_release_by_token(RoundDone done, const Target& target, const Token& token,
+                                        std::optional<BreakOptions> by_operator) {
   const std::string& resource = target.resource();
   auto why = refuse_by_token(configuration_.settings, target, token);
   if (!why && by_operator) why = refuse_break(configuration_.settings, *by_operator);
-  if (refused(why, resource, done)) return;
+  if (refused(why, done)) return;
   core::ReleaseToken event;
   event.request = remember(resource, std::move(done));
   event.resource = keyspace_.key_of(resource);
@@ -420,26 +272,35 @@ void ClientCore::begin_release_token(const Target& target, const Token& token,
   driver_->step(event);
 }
 
-template <typename Done>
-void ClientCore::begin_inspect(std::string_view resource, const std::optional<Token>& token,
-                               Done done) {
-  auto why = refuse_resource(configuration_.settings, resource);
-  // A key of another type has no token, which is not to be taken for holding the empty one.
-  if (!why && token && token->empty()) why = "token: empty";
-  if (refused(why, resource, done)) return;
+template <typename Value>
+void ClientCore::ask(Answer<Value> done, std::string_view resource, const Token& token,
+                     std::optional<std::string> why) {
+  if (auto mistake = refuse_resource(configuration_.settings, resource)) why = std::move(mistake);
+  if (refused(why, done)) return;
   core::Inspect event;
   event.request = remember(resource, std::move(done));
   event.resource = keyspace_.key_of(resource);
-  event.token = token.value_or(Token());
+  event.token = token;
   driver_->step(event);
 }
 
-void ClientCore::begin_watch(RequestId request, std::string_view resource, WatchOptions options,
-                             InspectDone changed) {
+void ClientCore::begin_inspect(InspectDone done, std::string_view resource) {
+  ask(std::move(done), resource, Token(), std::nullopt);
+}
+
+void ClientCore::begin_ownership(OwnershipDone done, std::string_view resource,
+                                 const Token& token) {
+  // A key of another type has no token, which is not to be taken for holding the empty one.
+  ask(std::move(done), resource, token,
+      token.empty() ? std::optional<std::string>("token: empty") : std::nullopt);
+}
+
+void ClientCore::begin_watch(InspectDone changed, RequestId request, std::string_view resource,
+                             WatchOptions options) {
   auto why = refuse_resource(configuration_.settings, resource);
   if (!why && options.poll_interval <= std::chrono::nanoseconds::zero())
     why = "poll_interval: must be positive";
-  if (refused(why, resource, changed)) return;
+  if (refused(why, changed)) return;
   core::Observe event;
   event.request = remember(resource, std::make_shared<Watching>(std::move(changed)));
   by_request_.add(*find(event.request), static_cast<std::uint64_t>(request));

@@ -217,8 +217,7 @@ void ClientCore::close(CloseDone done) {
     if (done) done({});
     return;
   }
-  if (directly()) return begin_close(std::move(done));
-  enqueue([this, done = std::move(done)]() mutable { begin_close(std::move(done)); });
+  on_loop<&ClientCore::begin_close>(Lane::last, std::move(done));
 }
 
 void ClientCore::shut_down() noexcept {

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,12 +36,22 @@
 
 namespace redlock::api {
 
-using AcquireDone = Callback<void(Result<Lease>)>;
-using RoundDone = Callback<void(Result<RoundReport>)>;
+template <typename Value>
+using Answer = Callback<void(Result<Value>)>;
+using AcquireDone = Answer<Lease>;
+using RoundDone = Answer<RoundReport>;
 using CloseDone = Callback<void(const CloseReport&)>;
-using InspectDone = Callback<void(Result<Inspection>)>;
-using OwnershipDone = Callback<void(Result<Ownership>)>;
-using MetricsDone = Callback<void(Result<Metrics>)>;
+using InspectDone = Answer<Inspection>;
+using OwnershipDone = Answer<Ownership>;
+using MetricsDone = Answer<Metrics>;
+
+/// An argument of a call, as it is kept until the call begins.
+template <typename Argument>
+using Kept = std::conditional_t<std::is_same_v<std::remove_cvref_t<Argument>, std::string_view>,
+                                std::string, std::remove_cvref_t<Argument>>;
+
+class ClientCore;
+using Core = std::shared_ptr<ClientCore>;
 
 /// The part that both public clients share. Calls from other threads become jobs for the loop's
 /// thread. There, the jobs become events for the driver, and the driver's outcomes become
@@ -64,29 +76,41 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   ~ClientCore();
 
   // --- any thread ---
+  /// Makes a call: `Begin`, one of the calls below, runs on the loop's thread. If this is that
+  /// thread, it runs here; otherwise a job runs it, with copies of the arguments. In a forked child
+  /// the call is refused.
+  template <auto Begin, typename Done, typename... Arguments>
+  void call(Done done, Arguments&&... arguments) {
+    if (is_refused(done)) return;
+    on_loop<Begin>(Lane::last, std::move(done), std::forward<Arguments>(arguments)...);
+  }
+  /// The calls that need more than `call`. Without `done`, the outcome of a release is dropped.
   /// `wait`: `forever` until granted, zero or less asks once.
   RequestId acquire(Target&& target, AcquireOptions&& options, std::chrono::nanoseconds wait,
                     AcquireDone done);
-  void adopt(DetachedLease&& detached, AcquireOptions&& options, AcquireDone done);
-  void extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl, RoundDone done);
-  void downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
-  /// Without `done`, the outcome is dropped.
+  RequestId watch(std::string_view resource, WatchOptions options, InspectDone changed);
   void release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
+  void close(CloseDone done);
   void detach(const std::shared_ptr<LeaseCell>& cell);
   /// Reports to the cell (`LeaseCell::set_others`), for the rest of the lease, whether other
   /// clients wait for its resource. Call it at most once for a lease.
   void watch_others(const std::shared_ptr<LeaseCell>& cell);
-  void extend(Target&& target, const Token& token, std::chrono::nanoseconds ttl, RoundDone done);
-  void downgrade(std::string_view resource, const Token& token, RoundDone done);
-  /// With `by_operator`, an operator breaks the lock on these terms, and the nodes remember it.
-  void release(Target&& target, const Token& token, RoundDone done,
-               std::optional<BreakOptions> by_operator = std::nullopt);
-  void inspect(std::string_view resource, InspectDone done);
-  void ownership(std::string_view resource, const Token& token, OwnershipDone done);
-  RequestId watch(std::string_view resource, WatchOptions options, InspectDone changed);
   void cancel(RequestId request);
-  void metrics(MetricsDone done);
-  void close(CloseDone done);
+
+  // --- calls, on the loop's thread: for `call` only (client_calls.cpp) ---
+  void begin_adopt(AcquireDone done, const DetachedLease& detached, AcquireOptions&& options);
+  void begin_extend(RoundDone done, const std::shared_ptr<LeaseCell>& cell,
+                    std::chrono::nanoseconds ttl);
+  void begin_downgrade(RoundDone done, const std::shared_ptr<LeaseCell>& cell);
+  void begin_extend_by_token(RoundDone done, const Target& target, const Token& token,
+                             std::chrono::nanoseconds ttl);
+  void begin_downgrade_by_token(RoundDone done, std::string_view resource, const Token& token);
+  /// With `by_operator`, an operator breaks the lock on these terms, and the nodes remember it.
+  void begin_release_by_token(RoundDone done, const Target& target, const Token& token,
+                              std::optional<BreakOptions> by_operator);
+  void begin_inspect(InspectDone done, std::string_view resource);
+  void begin_ownership(OwnershipDone done, std::string_view resource, const Token& token);
+  void begin_metrics(MetricsDone done);
 
   // --- for the other asynchronous classes: any thread, not in a forked child ---
   using Job = Callback<void()>;
@@ -228,33 +252,40 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_close(CloseDone done);
   void end_local_waits(core::Instant by, LocalWaits::End end);
 
-  // client_calls.cpp: calls on the loop's thread
-  void begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
-                     std::chrono::nanoseconds wait, AcquireDone done);
-  void begin_adopt(const DetachedLease& detached, AcquireOptions& options, AcquireDone done);
-  void begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
-                    RoundDone done);
-  void begin_downgrade(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
-  void begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
-  void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
-  void begin_extend_token(const Target& target, const Token& token, std::chrono::nanoseconds ttl,
-                          RoundDone done);
-  void begin_downgrade_token(std::string_view resource, const Token& token, RoundDone done);
-  void begin_release_token(const Target& target, const Token& token,
-                           std::optional<BreakOptions> by_operator, RoundDone done);
-  /// `token`: the nodes are asked whether this token holds the resource.
+  /// Refuses a call in a forked child.
   template <typename Done>
-  void begin_inspect(std::string_view resource, const std::optional<Token>& token, Done done);
-  void begin_watch(RequestId request, std::string_view resource, WatchOptions options,
-                   InspectDone changed);
-  void begin_metrics(MetricsDone done);
+  [[nodiscard]] bool is_refused(Done& done) const {
+    if (!forked()) return false;
+    if (done) done(runtime::explain(Errc::forked, {}, {}));
+    return true;
+  }
+  template <auto Begin, typename... Arguments>
+  void on_loop(Lane lane, Arguments&&... arguments) {
+    if (directly()) return (this->*Begin)(std::forward<Arguments>(arguments)...);
+    enqueue(
+        [this, ... kept = Kept<Arguments>(std::forward<Arguments>(arguments))]() mutable {
+          (this->*Begin)(std::move(kept)...);
+        },
+        lane);
+  }
+
+  // client_calls.cpp: calls on the loop's thread
+  void begin_acquire(AcquireDone done, RequestId request, const Target& target,
+                     AcquireOptions&& options, std::chrono::nanoseconds wait);
+  void begin_watch(InspectDone changed, RequestId request, std::string_view resource,
+                   WatchOptions options);
+  void begin_release(RoundDone done, const std::shared_ptr<LeaseCell>& cell);
+  void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
+  template <typename Value>
+  void ask(Answer<Value> done, std::string_view resource, const Token& token,
+           std::optional<std::string> why);
   template <typename Done>
   core::CallId remember(std::string_view resource, Done done);
-  template <typename Done>
-  [[nodiscard]] bool refused(const std::optional<std::string>& why, std::string_view resource,
-                             Done& done);
-  template <typename Value, typename Done>
-  void complete(Done done, Value value);
+  /// Whether the call is answered here: with `why`, or because the client is closed.
+  template <typename Value>
+  [[nodiscard]] bool refused(const std::optional<std::string>& why, Answer<Value>& done);
+  template <typename Value>
+  void complete(Answer<Value> done, Result<Value> value);
 
   // client_outcomes.cpp: what the driver reports, and answering the callers
   void on_outcome(core::Instant now, const core::Acquired& outcome) noexcept override;
@@ -338,5 +369,11 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::vector<CloseDone> closers_;
   CloseReport close_report_;
 };
+
+/// What a call answers with.
+template <typename Value, typename... Arguments>
+std::type_identity<Value> answer_of(void (ClientCore::*)(Answer<Value>, Arguments...));
+template <auto Begin>
+using ValueOf = typename decltype(answer_of(Begin))::type;
 
 }  // namespace redlock::api

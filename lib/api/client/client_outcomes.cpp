@@ -252,8 +252,8 @@ bool ClientCore::is_to_name_holder(const Pending& call, const core::Failed& outc
 }
 
 void ClientCore::name_holder(Unnamed&& unnamed) {
-  const std::string resource = std::move(unnamed.resource);
-  inspect(resource, [call = std::move(unnamed)](const Result<Inspection>& inspection) mutable {
+  std::string resource = std::move(unnamed.resource);
+  InspectDone named = [call = std::move(unnamed)](const Result<Inspection>& inspection) mutable {
     // If the inspection fails, the client is closing, and the error stays as it is.
     if (inspection) runtime::name_holder(*call.error, *inspection);
     if (auto* done = std::get_if<AcquireDone>(&call.done)) {
@@ -261,7 +261,8 @@ void ClientCore::name_holder(Unnamed&& unnamed) {
     } else if (auto* round_done = std::get_if<RoundDone>(&call.done)) {
       if (*round_done) (*round_done)(std::move(*call.error));
     }
-  });
+  };
+  call<&ClientCore::begin_inspect>(std::move(named), std::move(resource));
 }
 
 void ClientCore::run(Completion& completion) noexcept {

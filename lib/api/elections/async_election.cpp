@@ -35,11 +35,11 @@ struct AsyncElection::State {
   }
 
   void leader(LeaderDone done) const {
-    api::inspect(
-        core, name,
+    api::InspectDone judged =
         [name = name, done = std::move(done)](const Result<Inspection>& inspection) mutable {
           if (done) done(api::judge_leader(name, inspection));
-        });
+        };
+    api::call<&api::ClientCore::begin_inspect>(core, std::move(judged), name);
   }
 };
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/client/client_core.hpp"
-#include "api/client/waiter.hpp"
+#include "api/client/blocking.hpp"
 #include "api/leases/lease_cell.hpp"
 
 namespace redlock {
@@ -70,24 +69,18 @@ RoundReport Lease::report() const { return cell_ ? cell_->report() : RoundReport
 
 Result<RoundReport> Lease::extend(std::chrono::nanoseconds ttl) const {
   if (!cell_) return no_lease();
-  const auto core = cell_->shared_core();
-  if (auto why = core->refuse_blocking_call()) return *std::move(why);
-  return api::wait_for<RoundReport>(
-      *core, [&](api::RoundDone done) { core->extend(cell_, ttl, std::move(done)); });
+  return api::block<&api::ClientCore::begin_extend>(cell_->shared_core(), cell_, ttl);
 }
 
 Result<RoundReport> Lease::downgrade() const {
   if (!cell_) return no_lease();
-  const auto core = cell_->shared_core();
-  if (auto why = core->refuse_blocking_call()) return *std::move(why);
-  return api::wait_for<RoundReport>(
-      *core, [&](api::RoundDone done) { core->downgrade(cell_, std::move(done)); });
+  return api::block<&api::ClientCore::begin_downgrade>(cell_->shared_core(), cell_);
 }
 
 Result<RoundReport> Lease::release() {
   if (!cell_) return no_lease();
   const auto core = cell_->shared_core();
-  if (auto why = core->refuse_blocking_call()) return *std::move(why);
+  if (auto why = api::refuse(core)) return *std::move(why);
   const auto cell = std::exchange(cell_, nullptr);
   return api::wait_for<RoundReport>(
       *core, [&](api::RoundDone done) { core->release(cell, std::move(done)); });
