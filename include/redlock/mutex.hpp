@@ -105,6 +105,7 @@ class REDLOCK_EXPORT Mutex {
   [[nodiscard]] const Lease& lease() const noexcept;
 
  private:
+  friend class RecursiveMutex;
   friend class SharedMutex;
   [[nodiscard]] bool try_lock_within(std::chrono::nanoseconds wait);
   [[nodiscard]] Result<std::unique_lock<Mutex>> try_acquire_within(std::chrono::nanoseconds wait,

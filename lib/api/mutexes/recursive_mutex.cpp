@@ -56,12 +56,8 @@ bool RecursiveMutex::try_lock() { return re_enter() || entered(mutex().try_lock(
 
 Result<std::unique_lock<RecursiveMutex>> RecursiveMutex::try_acquire_within(
     std::chrono::nanoseconds wait, const std::stop_token& stop) {
-  if (!re_enter()) {
-    auto locked = mutex().try_acquire_for(wait, stop);
-    if (!locked) return std::move(locked).error();
-    static_cast<void>(locked->release());  // unlock() unlocks it
-    static_cast<void>(entered(true));
-  }
+  Error why;
+  if (!re_enter() && !entered(mutex().obtain(wait, stop, &why))) return why;
   return std::unique_lock(*this, std::adopt_lock);
 }
 

@@ -121,18 +121,10 @@ bool SharedMutex::valid() const noexcept {
   // The thread that has the mutex may not exist here.
   const auto& client = state_->writer.core();
   if (client && client->forked()) return false;
-  const std::lock_guard lock(state_->mutex);
-  const auto mine = state_->readers.find(std::this_thread::get_id());
-  if (mine != state_->readers.end()) return mine->second.valid();
-  return state_->is_writer() && state_->writer.valid();
+  return lease().valid();
 }
 
-std::stop_token SharedMutex::lost() const {
-  const std::lock_guard lock(state_->mutex);
-  const auto mine = state_->readers.find(std::this_thread::get_id());
-  if (mine != state_->readers.end()) return mine->second.lost();
-  return state_->is_writer() ? state_->writer.lost() : std::stop_token();
-}
+std::stop_token SharedMutex::lost() const { return lease().lost(); }
 
 const Lease& SharedMutex::lease() const noexcept {
   static const Lease none;
