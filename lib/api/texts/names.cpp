@@ -1,4 +1,6 @@
+#include <array>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "redlock/deployment.hpp"
@@ -6,7 +8,6 @@
 #include "redlock/inspection.hpp"
 #include "redlock/listing.hpp"
 #include "redlock/report.hpp"
-#include "support/assert.hpp"
 
 namespace redlock {
 inline namespace REDLOCK_ABI {
@@ -49,64 +50,44 @@ std::string_view to_string(NodeEvent::Kind kind) noexcept {
 
 namespace {
 
+/// What a code means, and its equal among those of the standard.
+struct Meaning {
+  Errc code{};
+  const char* message = nullptr;
+  std::errc condition{};  ///< zero: none
+};
+constexpr std::array<Meaning, 12> meanings{{
+    {Errc::held, "held by somebody else", std::errc::device_or_resource_busy},
+    {Errc::split, "contenders divided the nodes", std::errc::device_or_resource_busy},
+    {Errc::unavailable, "too few nodes answered", std::errc::host_unreachable},
+    {Errc::expired, "granted too late to be of use", std::errc::timed_out},
+    {Errc::excluded, "guards leave too few voters"},
+    {Errc::not_holder, "not the holder"},
+    {Errc::cancelled, "cancelled", std::errc::operation_canceled},
+    {Errc::closed, "closed", std::errc::operation_canceled},
+    {Errc::forked, "the client belongs to the parent process", std::errc::operation_not_permitted},
+    {Errc::would_block, "the call would wait for itself", std::errc::resource_deadlock_would_occur},
+    {Errc::invalid_argument, "invalid argument", std::errc::invalid_argument},
+    {Errc::limit_reached, "a limit is reached", std::errc::resource_unavailable_try_again},
+}};
+static_assert(meanings.back().code == Errc::limit_reached);
+
+[[nodiscard]] Meaning meaning_of(int value) noexcept {
+  for (const Meaning& meaning : meanings) {
+    if (static_cast<int>(meaning.code) == value) return meaning;
+  }
+  return {{}, "unknown"};
+}
+
 class Category final : public std::error_category {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "redlock"; }
 
-  [[nodiscard]] std::string message(int value) const override {
-    switch (static_cast<Errc>(value)) {
-      case Errc::held:
-        return "held by somebody else";
-      case Errc::split:
-        return "contenders divided the nodes";
-      case Errc::unavailable:
-        return "too few nodes answered";
-      case Errc::expired:
-        return "granted too late to be of use";
-      case Errc::excluded:
-        return "guards leave too few voters";
-      case Errc::not_holder:
-        return "not the holder";
-      case Errc::cancelled:
-        return "cancelled";
-      case Errc::closed:
-        return "closed";
-      case Errc::forked:
-        return "the client belongs to the parent process";
-      case Errc::would_block:
-        return "the call would wait for itself";
-      case Errc::invalid_argument:
-        return "invalid argument";
-      case Errc::limit_reached:
-        return "a limit is reached";
-    }
-    return "unknown";
-  }
+  [[nodiscard]] std::string message(int value) const override { return meaning_of(value).message; }
 
   [[nodiscard]] std::error_condition default_error_condition(int value) const noexcept override {
-    switch (static_cast<Errc>(value)) {
-      case Errc::held:
-      case Errc::split:
-        return std::errc::device_or_resource_busy;
-      case Errc::unavailable:
-        return std::errc::host_unreachable;
-      case Errc::expired:
-        return std::errc::timed_out;
-      case Errc::cancelled:
-      case Errc::closed:
-        return std::errc::operation_canceled;
-      case Errc::forked:
-        return std::errc::operation_not_permitted;
-      case Errc::would_block:
-        return std::errc::resource_deadlock_would_occur;
-      case Errc::invalid_argument:
-        return std::errc::invalid_argument;
-      case Errc::limit_reached:
-        return std::errc::resource_unavailable_try_again;
-      case Errc::excluded:
-      case Errc::not_holder:
-        break;
-    }
+    const std::errc condition = meaning_of(value).condition;
+    if (condition != std::errc()) return condition;
     return {value, *this};
   }
 };
@@ -182,11 +163,6 @@ std::string_view to_string(Inspection::State state) noexcept {
   return "unknown";
 }
 
-}  // namespace REDLOCK_ABI
-}  // namespace redlock
-
-namespace redlock {
-inline namespace REDLOCK_ABI {
 namespace admin {
 
 std::string_view to_string(NodeCheck::Role role) noexcept {
