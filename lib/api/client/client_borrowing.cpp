@@ -30,7 +30,7 @@ void ClientCore::end_turn() noexcept {
 }
 
 bool ClientCore::may_keep_loop() const noexcept {
-  return driver_ && !drained_ && for_the_thread_.empty() && !thread_->is_wanted_back() &&
+  return driver_ && !drained_ && !completions_.want_the_thread() && !thread_->is_wanted_back() &&
          !driver_->backlogged();
 }
 
@@ -40,7 +40,7 @@ void ClientCore::turn() noexcept {
 }
 
 void ClientCore::give_back_loop() noexcept {
-  const bool work_left = drained_ || !for_the_thread_.empty();
+  const bool work_left = drained_ || completions_.want_the_thread();
   if (work_left && driver_) driver_->request_turn_end();
   thread_->give_back(work_left || deadline_near());
 }

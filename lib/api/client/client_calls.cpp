@@ -111,7 +111,7 @@ void ClientCore::complete(Answer<Value> done, Result<Value> value) {
   if (!done) return;
   // Closed: there is no turn left to wait for, and any thread may be here.
   if (!driver_) return done(std::move(value));
-  completions_.emplace_back(Call<Answer<Value>, Result<Value>>{std::move(done), std::move(value)});
+  completions_.answer(std::move(done), std::move(value));
   driver_->request_turn_end();
 }
 
@@ -135,7 +135,7 @@ void ClientCore::begin_acquire(AcquireDone done, RequestId request, const Target
   Pending& call = *find(wanted.request);
   if (request != RequestId{}) by_request_.add(call, static_cast<std::uint64_t>(request));
   call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
-  if (configuration_.observer) observe_began(wanted.request, resource);
+  observing_.began(wanted.request, resource);
   wanted.resource = keyspace_.key_of(resource);
   wanted.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
   wanted.wait = std::max(wait, std::chrono::nanoseconds::zero());
@@ -165,7 +165,7 @@ void ClientCore::begin_adopt(AcquireDone done, const DetachedLease& detached,
   core::Adopt event;
   event.request = remember(resource, std::move(done));
   find(event.request)->callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
-  if (configuration_.observer) observe_began(event.request, resource);
+  observing_.began(event.request, resource);
   event.resource = keyspace_.key_of(resource);
   const std::vector<std::string> more_keys = more_keys_of(all_of(detached.resources), keyspace_);
   event.more_resources = more_keys;
@@ -312,9 +312,9 @@ void ClientCore::begin_watch(InspectDone changed, RequestId request, std::string
 void ClientCore::begin_metrics(MetricsDone done) {
   if (!done) return;
   if (!driver_) return done(runtime::explain(Errc::closed, {}, {}));
-  auto metrics = std::make_unique<Metrics>(driver_->metrics());
-  metrics->leases_lost += found_lost_;
-  completions_.emplace_back(Measured{std::move(done), std::move(metrics)});
+  Metrics metrics = driver_->metrics();
+  metrics.leases_lost += found_lost_;
+  completions_.post([done = std::move(done), metrics]() mutable { done(metrics); });
   driver_->request_turn_end();
 }
 

@@ -129,7 +129,7 @@ void ClientCore::dispatch(Job job) {
 void ClientCore::post(Job job) {
   dispatch([this, job = std::move(job)]() mutable {
     if (!driver_) return job();
-    completions_.emplace_back(Posted{std::move(job)});
+    completions_.post(std::move(job));
     driver_->request_turn_end();
   });
 }
@@ -142,7 +142,7 @@ std::optional<LocalWaits::Id> ClientCore::wait_locally(core::Instant until, Loca
 
 void ClientCore::end_local_waits(core::Instant by, LocalWaits::End end) {
   while (auto over = local_waits_.take(by)) {
-    completions_.emplace_back(Posted{[over = *std::move(over), end]() mutable { over(end); }});
+    completions_.post([over = *std::move(over), end]() mutable { over(end); });
   }
 }
 
@@ -169,19 +169,18 @@ void ClientCore::end_all_leases() noexcept {
     // The call that handed it on may not have reached this thread, and closing releases all leases.
     const bool handed_on = cell->was_handed_on();
     if (handed_on && driver_) driver_->step(core::Detach{cell->claim()});
-    if (configuration_.observer) {
-      observe_end(*cell, handed_on ? HoldObservation::End::detached : HoldObservation::End::closed);
-    }
+    observing_.over(*cell,
+                    handed_on ? HoldObservation::End::detached : HoldObservation::End::closed);
     // Signals lost(), so that the holder stops. on_lost is not called: closing is deliberate, and
     // its captures may be gone.
-    spend(cell->take_callbacks());
-    if (cell->was_lost()) completions_.emplace_back(Loss{cell, {}});
+    completions_.spend(cell->take_callbacks());
+    if (cell->was_lost()) completions_.tell([cell] { cell->tell_loss({}); });
   }
 }
 
 void ClientCore::tear_down() noexcept {
   driver_.reset();
-  log(event_log_.finish(runtime::boot_now()));
+  for (NodeEvent& event : event_log_.finish(runtime::boot_now())) log(std::move(event));
   end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
   std::vector<Job> late;
@@ -201,7 +200,7 @@ void ClientCore::tear_down() noexcept {
 
 void ClientCore::answer_the_rest() noexcept {
   // A callback has destroyed its client: the turn that called it goes on from there.
-  if (running_) return;
+  if (completions_.running()) return;
   while (!completions_.empty()) run_completions();
   wake_answered_callers();  // includes the callers of the last jobs
   std::vector<CloseDone> closers;

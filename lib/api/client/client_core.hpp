@@ -18,7 +18,10 @@
 #include <variant>
 #include <vector>
 
+#include "api/client/answer.hpp"
+#include "api/client/completions.hpp"
 #include "api/client/local_waits.hpp"
+#include "api/client/observing.hpp"
 #include "api/client/watching.hpp"
 #include "api/leases/lease_cell.hpp"
 #include "api/options/keyspace.hpp"
@@ -35,15 +38,6 @@
 #include "uv/wakeup.hpp"
 
 namespace redlock::api {
-
-template <typename Value>
-using Answer = Callback<void(Result<Value>)>;
-using AcquireDone = Answer<Lease>;
-using RoundDone = Answer<RoundReport>;
-using CloseDone = Callback<void(const CloseReport&)>;
-using InspectDone = Answer<Inspection>;
-using OwnershipDone = Answer<Ownership>;
-using MetricsDone = Answer<Metrics>;
 
 /// An argument of a call, as it is kept until the call begins.
 template <typename Argument>
@@ -113,7 +107,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_metrics(MetricsDone done);
 
   // --- for the other asynchronous classes: any thread, not in a forked child ---
-  using Job = Callback<void()>;
   /// A fresh id, which no call has had.
   [[nodiscard]] RequestId next_request() noexcept {
     return RequestId{next_request_.fetch_add(1, std::memory_order_relaxed)};
@@ -174,64 +167,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     AnyDone done;
     LeaseCallbacks callbacks;
   };
-
-  template <typename Done, typename Value>
-  struct Call {
-    /// Makes the value in place: g++ 14 takes the inspection of a moved error for uninitialized.
-    template <typename From>
-    Call(Done answered, From&& from) : done(std::move(answered)), value(std::forward<From>(from)) {}
-
-    Done done;
-    Value value;
-  };
-  /// A call that failed because of a holder, and whose error is to name the holder.
-  struct Unnamed {
-    AnyDone done;  ///< the callback of an acquire, an extend or a release
-    std::string resource;
-    std::unique_ptr<Error> error;
-  };
-  struct Seen {
-    std::shared_ptr<Watching> watching;
-    Result<Inspection> what;
-  };
-  /// On the heap: metrics are larger than all other completions, of which there are many.
-  struct Measured {
-    MetricsDone done;
-    std::unique_ptr<Metrics> metrics;
-  };
-  struct Loss {
-    std::shared_ptr<LeaseCell> cell;
-    Error error;
-  };
-  struct Risk {
-    std::shared_ptr<LeaseCell> cell;
-  };
-  struct Posted {
-    Job job;
-  };
-  /// The callbacks of a call or a lease that is over. Destroying them destroys their captures,
-  /// which runs the user's code.
-  struct Spent {
-    LeaseCallbacks callbacks;
-  };
-  /// An event for the log.
-  struct Logged {
-    NodeEvent event;
-  };
-  /// An acquire call's event for the observer.
-  struct Told {
-    void (Observer::*what)(const AcquireObservation&) noexcept;
-    AcquireObservation call;
-  };
-  struct ToldHold {
-    void (Observer::*what)(const HoldObservation&) noexcept;
-    HoldObservation hold;
-  };
-  using Completion =
-      std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Call<OwnershipDone, Result<Ownership>>,
-                   Seen, Unnamed, Measured, Posted, Loss, Risk, Spent, NodeEvent, Logged, Told,
-                   ToldHold>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -312,8 +247,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
                 const core::Round* round);
   void give_back(Pending& call);
-  void spend(LeaseCallbacks callbacks);
-  void log(std::vector<NodeEvent> events);
+  void fail(AnyDone& done, Error error);
+  void log(NodeEvent event);
   void run_completions();
   void wake_answered_callers() noexcept;
   /// Callers that were answered in one turn mostly make their next calls at once, and the requests
@@ -321,17 +256,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// make their calls before the turn ends.
   void let_callers_ask();
   void yield_to_callers(std::size_t answered);
-  void run(Completion& completion) noexcept;
   [[nodiscard]] bool is_to_name_holder(const Pending& call, const core::Failed& outcome) const;
-  void name_holder(Unnamed&& unnamed);
+  /// Answers the call with the error, once a further round has named the holder.
+  void name_holder(AnyDone done, std::string resource, Error error);
   [[nodiscard]] bool deadline_near() const noexcept;
-
-  // observing.cpp: only if there is an observer
-  void observe_began(core::CallId call, const std::string& resource);
-  void observe_ended(core::CallId call, const std::string& resource, std::optional<Errc> failure);
-  void observe_grant(core::CallId call, const std::string& resource, const LeaseCell& cell);
-  void observe_end(const LeaseCell& cell, HoldObservation::End end);
-  [[nodiscard]] static HoldObservation observation_of(const LeaseCell& cell);
 
   runtime::Configuration configuration_;
   Keyspace keyspace_;
@@ -353,17 +281,14 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// The calls that can be cancelled, by their RequestId.
   core::PoolIndex<Pending, &Pending::by_request> by_request_{pending_};
   std::vector<std::shared_ptr<LeaseCell>> held_;  // leases by the index of their claims
-  std::vector<Completion> completions_;
-  std::vector<Completion> running_completions_;
-  // Completions that run the user's code, which no borrowed turn does.
-  std::vector<Completion> for_the_thread_;
+  Completions completions_;
+  Observing observing_{configuration_.observer.get(), completions_};
   std::vector<core::ClaimId> lost_;  // lost leases whose keys are still to be removed
   std::uint64_t found_lost_ = 0;     // leases whose holders noticed the loss
   LocalWaits local_waits_;
   runtime::EventLog event_log_;
   std::size_t answered_callers_ = 0;  // blocked callers answered since the end of the last turn
   uv::BlockedThreads blocked_callers_;
-  bool running_ = false;
   bool closing_ = false;
   bool drained_ = false;
   std::vector<CloseDone> closers_;

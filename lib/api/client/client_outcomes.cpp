@@ -20,29 +20,23 @@ std::shared_ptr<LeaseCell>* ClientCore::find_held(core::ClaimId claim) noexcept 
 }
 
 void ClientCore::give_back(Pending& call) {
-  if (!call.callbacks.none()) spend(std::exchange(call.callbacks, {}));
+  if (!call.callbacks.none()) completions_.spend(std::exchange(call.callbacks, {}));
   by_request_.remove(call);
   pending_.give_back(call);
-}
-
-void ClientCore::spend(LeaseCallbacks callbacks) {
-  // The callbacks are not destroyed here, in the middle of a step: one may have captured a lease.
-  if (!callbacks.none()) completions_.emplace_back(Spent{std::move(callbacks)});
 }
 
 void ClientCore::on_outcome(core::Instant now, const core::Acquired& outcome) noexcept {
   Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   const core::Claim* claim = driver_->engine().claim(outcome.claim);
-  auto cell = std::make_shared<LeaseCell>(
-      shared_from_this(), outcome, *claim, outcome.valid_until - now,
-      std::exchange(call->callbacks, {}), configuration_.observer != nullptr);
+  auto cell =
+      std::make_shared<LeaseCell>(shared_from_this(), outcome, *claim, outcome.valid_until - now,
+                                  std::exchange(call->callbacks, {}), observing_.has_observer());
   if (claim->index >= held_.size()) held_.resize(claim->index + std::size_t{1});
   held_[claim->index] = cell;
-  if (configuration_.observer) observe_grant(outcome.request, call->resource, *cell);
-  completions_.emplace_back(std::in_place_type<Call<AcquireDone, Result<Lease>>>,
-                            std::get<AcquireDone>(std::move(call->done)),
-                            LeaseCell::make_lease(std::move(cell)));
+  observing_.granted(outcome.request, call->resource, *cell);
+  completions_.answer(std::get<AcquireDone>(std::move(call->done)),
+                      LeaseCell::make_lease(std::move(cell)));
   give_back(*call);
 }
 
@@ -52,9 +46,9 @@ void ClientCore::on_outcome(core::Instant now, const core::Extended& outcome) no
   }
   Pending* call = find(outcome.request);
   if (call == nullptr) return;
-  completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
+  completions_.answer(
       std::get<RoundDone>(std::move(call->done)),
-      runtime::report_round(*outcome.round, urls(), outcome.elapsed, outcome.valid_until - now)});
+      runtime::report_round(*outcome.round, urls(), outcome.elapsed, outcome.valid_until - now));
   give_back(*call);
 }
 
@@ -63,8 +57,7 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Released& outcome
   REDLOCK_ASSERT(call != nullptr);
   RoundReport report = runtime::report_round(*outcome.round, urls(), outcome.elapsed, {});
   report.holds_left = driver_->engine().claim(outcome.claim)->work->holds_left;
-  completions_.emplace_back(std::in_place_type<Call<RoundDone, Result<RoundReport>>>,
-                            std::get<RoundDone>(std::move(call->done)), std::move(report));
+  completions_.answer(std::get<RoundDone>(std::move(call->done)), std::move(report));
   give_back(*call);
 }
 
@@ -73,18 +66,19 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Inspected& outcom
   REDLOCK_ASSERT(call != nullptr);
   if (auto* watching = std::get_if<std::shared_ptr<Watching>>(&call->done)) {
     Inspection inspection = runtime::report_inspection(*outcome.round, *urls());
-    if ((*watching)->sighting.is_news(inspection))
-      completions_.emplace_back(Seen{*watching, std::move(inspection)});
+    if ((*watching)->sighting.is_news(inspection)) {
+      completions_.post([watching = *watching, inspection = std::move(inspection)]() mutable {
+        watching->see(std::move(inspection));
+      });
+    }
     return;
   }
   if (auto* asked = std::get_if<OwnershipDone>(&call->done)) {
     const std::string_view token = driver_->engine().claim(outcome.claim)->token();
-    completions_.emplace_back(std::in_place_type<Call<OwnershipDone, Result<Ownership>>>,
-                              std::move(*asked), runtime::judge_ownership(*outcome.round, token));
+    completions_.answer(std::move(*asked), runtime::judge_ownership(*outcome.round, token));
   } else {
-    completions_.emplace_back(
-        Call<InspectDone, Result<Inspection>>{std::get<InspectDone>(std::move(call->done)),
-                                              runtime::report_inspection(*outcome.round, *urls())});
+    completions_.answer(std::get<InspectDone>(std::move(call->done)),
+                        runtime::report_inspection(*outcome.round, *urls()));
   }
   give_back(*call);
 }
@@ -107,27 +101,33 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
   if (extends && outcome.code == Errc::limit_reached) {
     error.message = runtime::explain_spent_renewals(call->resource);
   }
-  if (configuration_.observer && std::holds_alternative<AcquireDone>(call->done)) {
-    observe_ended(outcome.request, call->resource, outcome.code);
+  if (std::holds_alternative<AcquireDone>(call->done)) {
+    observing_.ended(outcome.request, call->resource, outcome.code);
   }
   if (is_to_name_holder(*call, outcome)) {
-    completions_.emplace_back(Unnamed{std::move(call->done), std::string(in_the_way),
-                                      std::make_unique<Error>(std::move(error))});
-  } else if (auto* done = std::get_if<AcquireDone>(&call->done)) {
-    completions_.emplace_back(Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
-  } else if (auto* round_done = std::get_if<RoundDone>(&call->done)) {
-    completions_.emplace_back(
-        Call<RoundDone, Result<RoundReport>>{std::move(*round_done), std::move(error)});
-  } else if (auto* inspect_done = std::get_if<InspectDone>(&call->done)) {
-    completions_.emplace_back(std::in_place_type<Call<InspectDone, Result<Inspection>>>,
-                              std::move(*inspect_done), std::move(error));
-  } else if (auto* asked = std::get_if<OwnershipDone>(&call->done)) {
-    completions_.emplace_back(std::in_place_type<Call<OwnershipDone, Result<Ownership>>>,
-                              std::move(*asked), std::move(error));
-  } else if (auto* watching = std::get_if<std::shared_ptr<Watching>>(&call->done)) {
-    completions_.emplace_back(Seen{std::move(*watching), std::move(error)});
+    completions_.post([this, done = std::move(call->done), resource = std::string(in_the_way),
+                       error = std::move(error)]() mutable {
+      name_holder(std::move(done), std::move(resource), std::move(error));
+    });
+  } else {
+    fail(call->done, std::move(error));
   }
   give_back(*call);
+}
+
+void ClientCore::fail(AnyDone& done, Error error) {
+  if (auto* watching = std::get_if<std::shared_ptr<Watching>>(&done)) {
+    return completions_.post([watching = std::move(*watching), error = std::move(error)]() mutable {
+      watching->see(std::move(error));
+    });
+  }
+  std::visit(
+      [&](auto& call) {
+        if constexpr (std::is_invocable_v<decltype(call), Error>) {
+          completions_.answer(std::move(call), std::move(error));
+        }
+      },
+      done);
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::QueueWatched& outcome) noexcept {
@@ -156,16 +156,18 @@ void ClientCore::end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End
                           const core::Round* round) {
   const auto cell = std::exchange(held, nullptr);
   const bool lost = cell->was_lost();
-  if (configuration_.observer) observe_end(*cell, lost ? HoldObservation::End::lost : end);
-  if (!lost) return spend(cell->take_callbacks());
-  completions_.emplace_back(
-      Loss{cell,
-           runtime::explain_loss(cell->resource(), runtime::report_round(*round, urls(), {}, {}))});
+  observing_.over(*cell, lost ? HoldObservation::End::lost : end);
+  if (!lost) return completions_.spend(cell->take_callbacks());
+  completions_.tell([cell, error = runtime::explain_loss(
+                               cell->resource(), runtime::report_round(*round, urls(), {}, {}))] {
+    cell->tell_loss(error);
+  });
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::AtRisk& outcome) noexcept {
   const auto* const held = find_held(outcome.claim);
-  if (held != nullptr && (*held)->wants_warnings()) completions_.emplace_back(Risk{*held});
+  if (held == nullptr || !(*held)->wants_warnings()) return;
+  completions_.tell([cell = *held] { cell->tell_risk(); });
 }
 
 void ClientCore::on_node_event(NodeEvent event) noexcept {
@@ -176,18 +178,17 @@ void ClientCore::on_node_event(NodeEvent event) noexcept {
     urls_.push_front(std::make_shared<const std::vector<std::string>>(std::move(known)));
   }
   on_log(event);
-  if (configuration_.on_node_event) completions_.emplace_back(std::move(event));
+  if (!configuration_.on_node_event) return;
+  completions_.tell([this, event = std::move(event)] { configuration_.on_node_event(event); });
 }
 
 void ClientCore::on_log(NodeEvent event) noexcept {
   if (!configuration_.on_log) return;
-  if (auto line = event_log_.add(std::move(event), runtime::boot_now())) {
-    completions_.emplace_back(Logged{*std::move(line)});
-  }
+  if (auto line = event_log_.add(std::move(event), runtime::boot_now())) log(*std::move(line));
 }
 
-void ClientCore::log(std::vector<NodeEvent> events) {
-  for (NodeEvent& event : events) completions_.emplace_back(Logged{std::move(event)});
+void ClientCore::log(NodeEvent event) {
+  completions_.tell([this, event = std::move(event)] { configuration_.on_log(event); });
 }
 
 void ClientCore::on_undelivered(const core::Undelivered& report) noexcept {
@@ -203,7 +204,9 @@ void ClientCore::on_turn_end() noexcept {
   const auto self = shared_from_this();
   if (driver_) release_lost();
   if (local_waits_.next()) end_local_waits(runtime::boot_now(), LocalWaits::End::time);
-  if (event_log_.next()) log(event_log_.take_due(runtime::boot_now()));
+  if (event_log_.next()) {
+    for (NodeEvent& event : event_log_.take_due(runtime::boot_now())) log(std::move(event));
+  }
   run_completions();
   if (!driver_) return answer_the_rest();
   let_callers_ask();
@@ -216,31 +219,10 @@ void ClientCore::on_turn_end() noexcept {
 }
 
 void ClientCore::run_completions() {
-  running_ = true;
-  running_completions_.swap(completions_);
-  if (!loop_is_borrowed()) {
-    for (Completion& completion : for_the_thread_) run(completion);
-    for_the_thread_.clear();
-  }
-  for (Completion& completion : running_completions_) {
-    const bool users =
-        std::holds_alternative<Loss>(completion) || std::holds_alternative<Risk>(completion) ||
-        std::holds_alternative<Spent>(completion) ||
-        std::holds_alternative<NodeEvent>(completion) ||
-        std::holds_alternative<Logged>(completion) || std::holds_alternative<Told>(completion) ||
-        std::holds_alternative<ToldHold>(completion);
-    if (users && loop_is_borrowed()) {
-      for_the_thread_.push_back(std::move(completion));
-      continue;
-    }
-    // Answered callers are woken before the user's code runs, so they do not wait for it. Every
-    // completion of an asynchronous client runs the user's code.
-    if (users || !lends_loop()) wake_answered_callers();
-    run(completion);
-  }
-  running_completions_.clear();
+  // Answered callers are woken before the user's code runs, so they do not wait for it. Every
+  // completion of an asynchronous client runs the user's code.
+  completions_.run(loop_is_borrowed(), lends_loop(), [this] { wake_answered_callers(); });
   wake_answered_callers();
-  running_ = false;
 }
 
 bool ClientCore::is_to_name_holder(const Pending& call, const core::Failed& outcome) const {
@@ -251,50 +233,20 @@ bool ClientCore::is_to_name_holder(const Pending& call, const core::Failed& outc
                          std::holds_alternative<RoundDone>(call.done));
 }
 
-void ClientCore::name_holder(Unnamed&& unnamed) {
-  std::string resource = std::move(unnamed.resource);
-  InspectDone named = [call = std::move(unnamed)](const Result<Inspection>& inspection) mutable {
+void ClientCore::name_holder(AnyDone done, std::string resource, Error error) {
+  InspectDone named = [done = std::move(done),
+                       error = std::move(error)](const Result<Inspection>& inspection) mutable {
     // If the inspection fails, the client is closing, and the error stays as it is.
-    if (inspection) runtime::name_holder(*call.error, *inspection);
-    if (auto* done = std::get_if<AcquireDone>(&call.done)) {
-      if (*done) (*done)(std::move(*call.error));
-    } else if (auto* round_done = std::get_if<RoundDone>(&call.done)) {
-      if (*round_done) (*round_done)(std::move(*call.error));
-    }
+    if (inspection) runtime::name_holder(error, *inspection);
+    std::visit(
+        [&](auto& call) {
+          if constexpr (std::is_invocable_v<decltype(call), Error>) {
+            if (call) call(std::move(error));
+          }
+        },
+        done);
   };
   call<&ClientCore::begin_inspect>(std::move(named), std::move(resource));
-}
-
-void ClientCore::run(Completion& completion) noexcept {
-  std::visit(
-      [this](auto& what) {
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, NodeEvent>) {
-          configuration_.on_node_event(what);
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Logged>) {
-          configuration_.on_log(what.event);
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Told>) {
-          ((*configuration_.observer).*what.what)(what.call);
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, ToldHold>) {
-          ((*configuration_.observer).*what.what)(what.hold);
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Loss>) {
-          what.cell->tell_loss(what.error);
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Risk>) {
-          what.cell->tell_risk();
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Spent>) {
-          what.callbacks = {};
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Unnamed>) {
-          name_holder(std::move(what));
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Seen>) {
-          if (what.watching->changed) what.watching->changed(std::move(what.what));
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Posted>) {
-          what.job();
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Measured>) {
-          what.done(std::move(*what.metrics));
-        } else {
-          if (what.done) what.done(std::move(what.value));
-        }
-      },
-      completion);
 }
 
 }  // namespace redlock::api

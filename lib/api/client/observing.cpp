@@ -1,23 +1,19 @@
-#include "api/client/client_core.hpp"
+#include "api/client/observing.hpp"
+
+#include <cstdint>
+#include <utility>
+
 #include "redlock/clock.hpp"
 
-/// The calls to the observer, made as completions: see ClientCore::run_completions().
 namespace redlock::api {
+namespace {
 
-void ClientCore::observe_began(core::CallId call, const std::string& resource) {
-  completions_.emplace_back(
-      Told{&Observer::acquire_began,
-           {static_cast<std::uint64_t>(call), BootClock::now(), resource, std::nullopt}});
+[[nodiscard]] AcquireObservation observation_of(core::CallId call, const std::string& resource,
+                                                std::optional<Errc> failure) {
+  return {static_cast<std::uint64_t>(call), BootClock::now(), resource, failure};
 }
 
-void ClientCore::observe_ended(core::CallId call, const std::string& resource,
-                               std::optional<Errc> failure) {
-  completions_.emplace_back(
-      Told{&Observer::acquire_ended,
-           {static_cast<std::uint64_t>(call), BootClock::now(), resource, failure}});
-}
-
-HoldObservation ClientCore::observation_of(const LeaseCell& cell) {
+[[nodiscard]] HoldObservation observation_of(const LeaseCell& cell) {
   HoldObservation hold;
   hold.call = static_cast<std::uint64_t>(cell.call());
   hold.at = BootClock::now();
@@ -27,19 +23,34 @@ HoldObservation ClientCore::observation_of(const LeaseCell& cell) {
   return hold;
 }
 
-void ClientCore::observe_grant(core::CallId call, const std::string& resource,
-                               const LeaseCell& cell) {
-  observe_ended(call, resource, std::nullopt);
-  completions_.emplace_back(ToldHold{&Observer::hold_began, observation_of(cell)});
+}  // namespace
+
+void Observing::began(core::CallId call, const std::string& resource) {
+  if (observer_ == nullptr) return;
+  completions_.observe(*observer_, &Observer::acquire_began,
+                       observation_of(call, resource, std::nullopt));
 }
 
-void ClientCore::observe_end(const LeaseCell& cell, HoldObservation::End end) {
+void Observing::ended(core::CallId call, const std::string& resource, std::optional<Errc> failure) {
+  if (observer_ == nullptr) return;
+  completions_.observe(*observer_, &Observer::acquire_ended,
+                       observation_of(call, resource, failure));
+}
+
+void Observing::granted(core::CallId call, const std::string& resource, const LeaseCell& cell) {
+  if (observer_ == nullptr) return;
+  ended(call, resource, std::nullopt);
+  completions_.observe(*observer_, &Observer::hold_began, observation_of(cell));
+}
+
+void Observing::over(const LeaseCell& cell, HoldObservation::End end) {
+  if (observer_ == nullptr) return;
   HoldObservation hold = observation_of(cell);
   hold.end = end;
   if (end == HoldObservation::End::lost) {
-    completions_.emplace_back(ToldHold{&Observer::lease_lost, hold});
+    completions_.observe(*observer_, &Observer::lease_lost, hold);
   }
-  completions_.emplace_back(ToldHold{&Observer::hold_ended, std::move(hold)});
+  completions_.observe(*observer_, &Observer::hold_ended, std::move(hold));
 }
 
 }  // namespace redlock::api

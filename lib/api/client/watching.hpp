@@ -32,6 +32,9 @@ class Sighting {
 /// A watch that has not ended. For the loop's thread only.
 struct Watching {
   explicit Watching(Callback<void(Result<Inspection>)> callback) : changed(std::move(callback)) {}
+  void see(Result<Inspection> seen) {
+    if (changed) changed(std::move(seen));
+  }
   Callback<void(Result<Inspection>)> changed;
   Sighting sighting;
 };
