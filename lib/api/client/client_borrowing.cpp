@@ -1,4 +1,3 @@
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -70,15 +69,11 @@ void ClientCore::let_callers_ask() {
 }
 
 void ClientCore::yield_to_callers(std::size_t answered) {
-  const auto asked = [this] {
-    const std::lock_guard lock(jobs_mutex_);
-    return jobs_.size() + acquires_.size();
-  };
   // Yields only as long as that helps: callers on other processors run by themselves.
-  std::size_t before = asked();
+  std::size_t before = mailbox_.size();
   for (std::size_t i = 0; i < answered; ++i) {
     std::this_thread::yield();
-    const std::size_t now = asked();
+    const std::size_t now = mailbox_.size();
     if (now == before) break;
     before = now;
   }

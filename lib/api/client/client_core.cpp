@@ -1,7 +1,5 @@
 #include "api/client/client_core.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <semaphore>
 #include <system_error>
 #include <utility>
@@ -56,7 +54,7 @@ void ClientCore::open(uv_loop_t* loop, uv::LoopThread::Lending lending) {
   } else {
     caller_thread_ = std::this_thread::get_id();
   }
-  wakeup_.emplace(loop, uv::Callback::to<&ClientCore::run_jobs>(*this));
+  mailbox_.open(loop, uv::Callback::to<&ClientCore::run_jobs>(*this));
   runtime::DriverListener& listener = *this;
   driver_.emplace(loop, configuration_, listener);
   driver_->start();
@@ -87,38 +85,17 @@ void ClientCore::enqueue(Job job, Lane lane) {
     end_turn();
     return give_back_loop();
   }
-  {
-    const std::lock_guard lock(jobs_mutex_);
-    if (wakeup_) {
-      put(std::move(job), lane);
-      wakeup_->notify();
-      if (thread_) thread_->want();
-      return;
-    }
+  if (mailbox_.put(job, lane)) {
+    if (thread_) thread_->want();
+    return;
   }
   // Closed: there is no loop left that could answer later.
   job();
 }
 
-void ClientCore::put(Job job, Lane lane) {
-  if (lane == Lane::last) append_acquires();
-  (lane == Lane::acquire ? acquires_ : jobs_).push_back(std::move(job));
-}
-
-void ClientCore::append_acquires() {
-  std::move(acquires_.begin(), acquires_.end(), std::back_inserter(jobs_));
-  acquires_.clear();
-}
-
 void ClientCore::run_jobs() noexcept {
   const auto self = shared_from_this();
-  {
-    const std::lock_guard lock(jobs_mutex_);
-    append_acquires();
-    running_jobs_.swap(jobs_);
-  }
-  for (Job& job : running_jobs_) job();
-  running_jobs_.clear();
+  mailbox_.run();
 }
 
 void ClientCore::dispatch(Job job) {
@@ -183,13 +160,7 @@ void ClientCore::tear_down() noexcept {
   for (NodeEvent& event : event_log_.finish(runtime::boot_now())) log(std::move(event));
   end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
-  std::vector<Job> late;
-  {
-    const std::lock_guard lock(jobs_mutex_);
-    wakeup_.reset();
-    append_acquires();
-    late.swap(jobs_);
-  }
+  std::vector<Job> late = mailbox_.close();
   for (Job& job : late) job();  // the jobs find no driver, and answer that the client is closed
   pending_.each([this](Pending& call) {
     const core::CallId request{(std::uint64_t{call.generation} << 32U) | call.index};

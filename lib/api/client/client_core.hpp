@@ -6,9 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <forward_list>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +19,7 @@
 #include "api/client/answer.hpp"
 #include "api/client/completions.hpp"
 #include "api/client/local_waits.hpp"
+#include "api/client/mailbox.hpp"
 #include "api/client/observing.hpp"
 #include "api/client/watching.hpp"
 #include "api/leases/lease_cell.hpp"
@@ -35,7 +34,6 @@
 #include "runtime/explain.hpp"
 #include "uv/blocked_threads.hpp"
 #include "uv/loop_thread.hpp"
-#include "uv/wakeup.hpp"
 
 namespace redlock::api {
 
@@ -52,8 +50,7 @@ using Core = std::shared_ptr<ClientCore>;
 /// completions. Completions run at the end of the turn: never inside a call, never inside a step,
 /// and with no lock held.
 ///
-/// Threads: `jobs_mutex_` guards the members that say so; everything else belongs to the loop's
-/// thread.
+/// Threads: everything but `mailbox_` and the atomics belongs to the loop's thread.
 class ClientCore final : public std::enable_shared_from_this<ClientCore>,
                          private runtime::DriverListener {
   struct Key {};
@@ -174,12 +171,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] bool directly() const noexcept;
   [[nodiscard]] bool loop_is_borrowed() const noexcept { return thread_ && thread_->is_borrowed(); }
   [[nodiscard]] bool lends_loop() const noexcept { return thread_ && thread_->lends(); }
-  /// A job's lane among the jobs of other threads. Releases go before acquires: successive releases
-  /// are one request (see redis::SharedCall), and no release should wait for an acquire.
-  enum class Lane : std::uint8_t { last, acquire, release };
+  using Lane = Mailbox::Lane;
   void enqueue(Job job, Lane lane = Lane::last);
-  void put(Job job, Lane lane);
-  void append_acquires();
   void run_jobs() noexcept;
   void tear_down() noexcept;
   void answer_the_rest() noexcept;
@@ -270,12 +263,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::atomic<std::thread::id> caller_thread_{};
   std::atomic<bool> shut_down_{false};
 
-  std::mutex jobs_mutex_;
-  std::vector<Job> jobs_;             // guarded by jobs_mutex_
-  std::vector<Job> acquires_;         // guarded by jobs_mutex_; they run after jobs_
-  std::optional<uv::Wakeup> wakeup_;  // guarded by jobs_mutex_; none once closed
-  std::vector<Job> running_jobs_;
-
+  Mailbox mailbox_;                        // any thread
   std::optional<runtime::Driver> driver_;  // none once closed
   core::Pool<Pending> pending_;
   /// The calls that can be cancelled, by their RequestId.
