@@ -8,7 +8,6 @@
 #include "api/options/groups.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
-#include "support/overwrite.hpp"
 
 namespace redlock::api {
 namespace {
@@ -85,26 +84,11 @@ void ClientCore::cancel(RequestId request) {
   if (forked()) return;
   dispatch([this, request] {
     if (!driver_) return;
-    std::optional<core::CallId> named;
-    by_request_.each(static_cast<std::uint64_t>(request),
-                     [&](const Pending& call) { named = id_of(call); });
-    if (named) driver_->step(core::Cancel{*named});
+    if (const auto named = pending_.find(request)) driver_->step(core::Cancel{*named});
   });
 }
 
 // --- the loop's thread ------------------------------------------------------------------------
-
-core::CallId ClientCore::id_of(const Pending& call) noexcept {
-  return core::CallId{(std::uint64_t{call.generation} << 32U) | call.index};
-}
-
-template <typename Done>
-core::CallId ClientCore::remember(std::string_view resource, Done done) {
-  Pending& call = pending_.take();
-  support::overwrite(call.resource, resource);
-  call.done = std::move(done);
-  return id_of(call);
-}
 
 template <typename Value>
 void ClientCore::complete(Answer<Value> done, Result<Value> value) {
@@ -131,9 +115,9 @@ void ClientCore::begin_acquire(AcquireDone done, RequestId request, const Target
   // Constructed in place, because a move would copy a large event.
   core::Event event(std::in_place_type<core::Acquire>);
   auto& wanted = *std::get_if<core::Acquire>(&event);
-  wanted.request = remember(resource, std::move(done));
-  Pending& call = *find(wanted.request);
-  if (request != RequestId{}) by_request_.add(call, static_cast<std::uint64_t>(request));
+  PendingCalls::Call& call = pending_.add(resource, std::move(done));
+  wanted.request = call.id();
+  pending_.name(call, request);
   call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
   observing_.began(wanted.request, resource);
   wanted.resource = keyspace_.key_of(resource);
@@ -163,8 +147,9 @@ void ClientCore::begin_adopt(AcquireDone done, const DetachedLease& detached,
   if (refused(refuse_adopt(configuration_.settings, detached, options), done)) return;
   const std::string& resource = detached.resources.front();
   core::Adopt event;
-  event.request = remember(resource, std::move(done));
-  find(event.request)->callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
+  PendingCalls::Call& call = pending_.add(resource, std::move(done));
+  event.request = call.id();
+  call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
   observing_.began(event.request, resource);
   event.resource = keyspace_.key_of(resource);
   const std::vector<std::string> more_keys = more_keys_of(all_of(detached.resources), keyspace_);
@@ -184,7 +169,7 @@ void ClientCore::begin_extend(RoundDone done, const std::shared_ptr<LeaseCell>& 
   if (!cell) return complete<RoundReport>(std::move(done), no_lease_error());
   if (refused(refuse_ttl(configuration_.settings, ttl), done)) return;
   core::Extend event;
-  event.request = remember(cell->name(), std::move(done));
+  event.request = pending_.add(cell->name(), std::move(done)).id();
   event.claim = cell->claim();
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
   driver_->step(event);
@@ -198,21 +183,23 @@ void ClientCore::begin_downgrade(RoundDone done, const std::shared_ptr<LeaseCell
   cell->downgrade();
   core::Downgrade event;
   event.request =
-      remember(cell->name(),
+      pending_
+          .add(cell->name(),
                says_what_it_is_now(
                    "; the lease is a reader's from now on, but too few nodes have confirmed it",
-                   std::move(done)));
+                   std::move(done)))
+          .id();
   event.claim = cell->claim();
   driver_->step(event);
 }
 
 void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcept {
-  auto* const held = find_held(cell.claim());
-  if (held == nullptr) return;
+  if (!held_.find(cell.claim())) return;
   const core::Claim& claim = *driver_->engine().claim(cell.claim());
   // The engine does not count this loss if the release comes before its timers.
   if (cell.was_lost() && claim.phase == core::Claim::Phase::held) ++found_lost_;
-  end_hold(*held, why, &claim.round);
+  held_.end(cell.claim(), why,
+            [&](const LeaseCell& lost) { return explain_loss(lost, claim.round); });
 }
 
 void ClientCore::begin_release(RoundDone done, const std::shared_ptr<LeaseCell>& cell) {
@@ -220,7 +207,7 @@ void ClientCore::begin_release(RoundDone done, const std::shared_ptr<LeaseCell>&
   if (refused(std::nullopt, done)) return;
   forget(*cell, HoldObservation::End::released);
   core::Release event;
-  if (done) event.request = remember(cell->name(), std::move(done));
+  if (done) event.request = pending_.add(cell->name(), std::move(done)).id();
   event.claim = cell->claim();
   driver_->step(event);
 }
@@ -232,7 +219,7 @@ void ClientCore::begin_extend_by_token(RoundDone done, const Target& target, con
   if (!why) why = refuse_ttl(configuration_.settings, ttl);
   if (refused(why, done)) return;
   core::ExtendToken event;
-  event.request = remember(resource, std::move(done));
+  event.request = pending_.add(resource, std::move(done)).id();
   event.resource = keyspace_.key_of(resource);
   const std::vector<std::string> more_keys = more_keys_of(target, keyspace_);
   event.more_resources = more_keys;
@@ -245,11 +232,14 @@ void ClientCore::begin_downgrade_by_token(RoundDone done, std::string_view resou
                                           const Token& token) {
   if (refused(refuse_downgrade(configuration_.settings, resource, token), done)) return;
   core::DowngradeToken event;
-  event.request = remember(
-      resource, says_what_it_is_now(
-                    "; call it again: some nodes may have let readers in, so the holder of this "
-                    "token must not write",
-                    std::move(done)));
+  event.request =
+      pending_
+          .add(resource,
+               says_what_it_is_now(
+                   "; call it again: some nodes may have let readers in, so the holder of this "
+                   "token must not write",
+                   std::move(done)))
+          .id();
   event.resource = keyspace_.key_of(resource);
   event.token = token;
   driver_->step(event);
@@ -262,7 +252,7 @@ void ClientCore::begin_release_by_token(RoundDone done, const Target& target, co
   if (!why && by_operator) why = refuse_break(configuration_.settings, *by_operator);
   if (refused(why, done)) return;
   core::ReleaseToken event;
-  event.request = remember(resource, std::move(done));
+  event.request = pending_.add(resource, std::move(done)).id();
   event.resource = keyspace_.key_of(resource);
   const std::vector<std::string> more_keys = more_keys_of(target, keyspace_);
   event.more_resources = more_keys;
@@ -278,7 +268,7 @@ void ClientCore::ask(Answer<Value> done, std::string_view resource, const Token&
   if (auto mistake = refuse_resource(configuration_.settings, resource)) why = std::move(mistake);
   if (refused(why, done)) return;
   core::Inspect event;
-  event.request = remember(resource, std::move(done));
+  event.request = pending_.add(resource, std::move(done)).id();
   event.resource = keyspace_.key_of(resource);
   event.token = token;
   driver_->step(event);
@@ -302,8 +292,9 @@ void ClientCore::begin_watch(InspectDone changed, RequestId request, std::string
     why = "poll_interval: must be positive";
   if (refused(why, changed)) return;
   core::Observe event;
-  event.request = remember(resource, std::make_shared<Watching>(std::move(changed)));
-  by_request_.add(*find(event.request), static_cast<std::uint64_t>(request));
+  PendingCalls::Call& call = pending_.add(resource, std::make_shared<Watching>(std::move(changed)));
+  event.request = call.id();
+  pending_.name(call, request);
   event.resource = keyspace_.key_of(resource);
   event.poll_interval = options.poll_interval;
   driver_->step(event);

@@ -139,20 +139,9 @@ void ClientCore::begin_close(CloseDone done) {
 }
 
 void ClientCore::end_all_leases() noexcept {
-  for (std::shared_ptr<LeaseCell>& held : held_) {
-    if (!held) continue;
-    const auto cell = std::exchange(held, nullptr);
-    static_cast<void>(cell->lose());
-    // The call that handed it on may not have reached this thread, and closing releases all leases.
-    const bool handed_on = cell->was_handed_on();
-    if (handed_on && driver_) driver_->step(core::Detach{cell->claim()});
-    observing_.over(*cell,
-                    handed_on ? HoldObservation::End::detached : HoldObservation::End::closed);
-    // Signals lost(), so that the holder stops. on_lost is not called: closing is deliberate, and
-    // its captures may be gone.
-    completions_.spend(cell->take_callbacks());
-    if (cell->was_lost()) completions_.tell([cell] { cell->tell_loss({}); });
-  }
+  held_.end_all([this](core::ClaimId claim) {
+    if (driver_) driver_->step(core::Detach{claim});
+  });
 }
 
 void ClientCore::tear_down() noexcept {
@@ -162,9 +151,8 @@ void ClientCore::tear_down() noexcept {
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
   std::vector<Job> late = mailbox_.close();
   for (Job& job : late) job();  // the jobs find no driver, and answer that the client is closed
-  pending_.each([this](Pending& call) {
-    const core::CallId request{(std::uint64_t{call.generation} << 32U) | call.index};
-    on_outcome({}, core::Failed{request, Errc::closed});
+  pending_.each([this](const PendingCalls::Call& call) {
+    on_outcome({}, core::Failed{call.id(), Errc::closed});
   });
   answer_the_rest();
 }

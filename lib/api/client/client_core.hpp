@@ -13,19 +13,17 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "api/client/answer.hpp"
 #include "api/client/completions.hpp"
+#include "api/client/held_leases.hpp"
 #include "api/client/local_waits.hpp"
 #include "api/client/mailbox.hpp"
 #include "api/client/observing.hpp"
-#include "api/client/watching.hpp"
+#include "api/client/pending_calls.hpp"
 #include "api/leases/lease_cell.hpp"
 #include "api/options/keyspace.hpp"
-#include "core/containers/pool.hpp"
-#include "core/containers/pool_index.hpp"
 #include "redlock/async_client.hpp"
 #include "redlock/metrics.hpp"
 #include "redlock/observer.hpp"
@@ -151,20 +149,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] const Keyspace& keyspace() const noexcept { return keyspace_; }
 
  private:
-  using AnyDone = std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, OwnershipDone,
-                               std::shared_ptr<Watching>>;
-
-  /// A call that has not answered.
-  struct Pending {
-    std::uint32_t index = 0;
-    std::uint32_t generation = 0;
-    bool live = false;
-    core::PoolIndexHook<> by_request;
-    std::string resource;
-    AnyDone done;
-    LeaseCallbacks callbacks;
-  };
-
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
   [[nodiscard]] bool on_loop_thread() const noexcept;
@@ -207,8 +191,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   template <typename Value>
   void ask(Answer<Value> done, std::string_view resource, const Token& token,
            std::optional<std::string> why);
-  template <typename Done>
-  core::CallId remember(std::string_view resource, Done done);
   /// Whether the call is answered here: with `why`, or because the client is closed.
   template <typename Value>
   [[nodiscard]] bool refused(const std::optional<std::string>& why, Answer<Value>& done);
@@ -229,17 +211,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void on_undelivered(const core::Undelivered& report) noexcept override;
   void on_drained() noexcept override;
   void on_turn_end() noexcept override;
-  [[nodiscard]] Pending* find(core::CallId request) noexcept;
-  [[nodiscard]] static core::CallId id_of(const Pending& call) noexcept;
-  /// Null if that lease is over.
-  [[nodiscard]] std::shared_ptr<LeaseCell>* find_held(core::ClaimId claim) noexcept;
   /// Has the keys of lost leases removed.
   void release_lost();
-  /// Takes the lease from the list, and notifies its holder if the lease was lost, whoever noticed
-  /// the loss.
-  void end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
-                const core::Round* round);
-  void give_back(Pending& call);
+  [[nodiscard]] Error explain_loss(const LeaseCell& cell, const core::Round& round) const;
   void fail(AnyDone& done, Error error);
   void log(NodeEvent event);
   void run_completions();
@@ -249,7 +223,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// make their calls before the turn ends.
   void let_callers_ask();
   void yield_to_callers(std::size_t answered);
-  [[nodiscard]] bool is_to_name_holder(const Pending& call, const core::Failed& outcome) const;
+  [[nodiscard]] bool is_to_name_holder(const AnyDone& done, const core::Failed& outcome) const;
   /// Answers the call with the error, once a further round has named the holder.
   void name_holder(AnyDone done, std::string resource, Error error);
   [[nodiscard]] bool deadline_near() const noexcept;
@@ -265,12 +239,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
 
   Mailbox mailbox_;                        // any thread
   std::optional<runtime::Driver> driver_;  // none once closed
-  core::Pool<Pending> pending_;
-  /// The calls that can be cancelled, by their RequestId.
-  core::PoolIndex<Pending, &Pending::by_request> by_request_{pending_};
-  std::vector<std::shared_ptr<LeaseCell>> held_;  // leases by the index of their claims
+  PendingCalls pending_;
   Completions completions_;
   Observing observing_{configuration_.observer.get(), completions_};
+  HeldLeases held_{completions_, observing_};
   std::vector<core::ClaimId> lost_;  // lost leases whose keys are still to be removed
   std::uint64_t found_lost_ = 0;     // leases whose holders noticed the loss
   LocalWaits local_waits_;

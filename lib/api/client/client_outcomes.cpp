@@ -7,62 +7,43 @@
 
 namespace redlock::api {
 
-ClientCore::Pending* ClientCore::find(core::CallId request) noexcept {
-  const auto id = static_cast<std::uint64_t>(request);
-  return pending_.find(static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32U));
-}
-
-std::shared_ptr<LeaseCell>* ClientCore::find_held(core::ClaimId claim) noexcept {
-  if (claim.index >= held_.size()) return nullptr;
-  // The slot may now be another lease's.
-  auto& held = held_[claim.index];
-  return held && held->claim() == claim ? &held : nullptr;
-}
-
-void ClientCore::give_back(Pending& call) {
-  if (!call.callbacks.none()) completions_.spend(std::exchange(call.callbacks, {}));
-  by_request_.remove(call);
-  pending_.give_back(call);
-}
-
 void ClientCore::on_outcome(core::Instant now, const core::Acquired& outcome) noexcept {
-  Pending* call = find(outcome.request);
+  auto* const call = pending_.find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   const core::Claim* claim = driver_->engine().claim(outcome.claim);
   auto cell =
       std::make_shared<LeaseCell>(shared_from_this(), outcome, *claim, outcome.valid_until - now,
                                   std::exchange(call->callbacks, {}), observing_.has_observer());
-  if (claim->index >= held_.size()) held_.resize(claim->index + std::size_t{1});
-  held_[claim->index] = cell;
+  held_.add(cell);
   observing_.granted(outcome.request, call->resource, *cell);
   completions_.answer(std::get<AcquireDone>(std::move(call->done)),
                       LeaseCell::make_lease(std::move(cell)));
-  give_back(*call);
+  pending_.remove(*call, completions_);
 }
 
 void ClientCore::on_outcome(core::Instant now, const core::Extended& outcome) noexcept {
-  if (auto* const held = find_held(outcome.claim)) {
-    (*held)->set_valid_until(runtime::to_public(outcome.valid_until));
+  if (const auto& held = held_.find(outcome.claim)) {
+    held->set_valid_until(runtime::to_public(outcome.valid_until));
   }
-  Pending* call = find(outcome.request);
+  auto* const call = pending_.find(outcome.request);
   if (call == nullptr) return;
   completions_.answer(
       std::get<RoundDone>(std::move(call->done)),
       runtime::report_round(*outcome.round, urls(), outcome.elapsed, outcome.valid_until - now));
-  give_back(*call);
+  pending_.remove(*call, completions_);
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Released& outcome) noexcept {
-  Pending* call = find(outcome.request);
+  auto* const call = pending_.find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   RoundReport report = runtime::report_round(*outcome.round, urls(), outcome.elapsed, {});
   report.holds_left = driver_->engine().claim(outcome.claim)->work->holds_left;
   completions_.answer(std::get<RoundDone>(std::move(call->done)), std::move(report));
-  give_back(*call);
+  pending_.remove(*call, completions_);
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Inspected& outcome) noexcept {
-  Pending* call = find(outcome.request);
+  auto* const call = pending_.find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   if (auto* watching = std::get_if<std::shared_ptr<Watching>>(&call->done)) {
     Inspection inspection = runtime::report_inspection(*outcome.round, *urls());
@@ -80,11 +61,11 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Inspected& outcom
     completions_.answer(std::get<InspectDone>(std::move(call->done)),
                         runtime::report_inspection(*outcome.round, *urls()));
   }
-  give_back(*call);
+  pending_.remove(*call, completions_);
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) noexcept {
-  Pending* call = find(outcome.request);
+  auto* const call = pending_.find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   RoundReport report;
   if (outcome.round != nullptr) {
@@ -104,7 +85,7 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
   if (std::holds_alternative<AcquireDone>(call->done)) {
     observing_.ended(outcome.request, call->resource, outcome.code);
   }
-  if (is_to_name_holder(*call, outcome)) {
+  if (is_to_name_holder(call->done, outcome)) {
     completions_.post([this, done = std::move(call->done), resource = std::string(in_the_way),
                        error = std::move(error)]() mutable {
       name_holder(std::move(done), std::move(resource), std::move(error));
@@ -112,7 +93,7 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
   } else {
     fail(call->done, std::move(error));
   }
-  give_back(*call);
+  pending_.remove(*call, completions_);
 }
 
 void ClientCore::fail(AnyDone& done, Error error) {
@@ -131,16 +112,17 @@ void ClientCore::fail(AnyDone& done, Error error) {
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::QueueWatched& outcome) noexcept {
-  if (auto* const held = find_held(outcome.claim)) (*held)->set_others(outcome.others);
+  if (const auto& held = held_.find(outcome.claim)) held->set_others(outcome.others);
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) noexcept {
-  auto* const held = find_held(outcome.claim);
+  const auto& held = held_.find(outcome.claim);
   // If the holder was first, its call has not reached this thread, and will end the claim.
-  if (held == nullptr || !(*held)->lose()) return;
+  if (!held || !held->lose()) return;
   lost_.push_back(outcome.claim);
   driver_->request_turn_end();
-  end_hold(*held, HoldObservation::End::lost, outcome.round);
+  held_.end(outcome.claim, HoldObservation::End::lost,
+            [&](const LeaseCell& lost) { return explain_loss(lost, *outcome.round); });
 }
 
 void ClientCore::release_lost() {
@@ -152,22 +134,13 @@ void ClientCore::release_lost() {
   }
 }
 
-void ClientCore::end_hold(std::shared_ptr<LeaseCell>& held, HoldObservation::End end,
-                          const core::Round* round) {
-  const auto cell = std::exchange(held, nullptr);
-  const bool lost = cell->was_lost();
-  observing_.over(*cell, lost ? HoldObservation::End::lost : end);
-  if (!lost) return completions_.spend(cell->take_callbacks());
-  completions_.tell([cell, error = runtime::explain_loss(
-                               cell->resource(), runtime::report_round(*round, urls(), {}, {}))] {
-    cell->tell_loss(error);
-  });
+Error ClientCore::explain_loss(const LeaseCell& cell, const core::Round& round) const {
+  return runtime::explain_loss(cell.resource(), runtime::report_round(round, urls(), {}, {}));
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::AtRisk& outcome) noexcept {
-  const auto* const held = find_held(outcome.claim);
-  if (held == nullptr || !(*held)->wants_warnings()) return;
-  completions_.tell([cell = *held] { cell->tell_risk(); });
+  const auto& held = held_.find(outcome.claim);
+  if (held && held->wants_warnings()) completions_.tell([cell = held] { cell->tell_risk(); });
 }
 
 void ClientCore::on_node_event(NodeEvent event) noexcept {
@@ -225,12 +198,12 @@ void ClientCore::run_completions() {
   wake_answered_callers();
 }
 
-bool ClientCore::is_to_name_holder(const Pending& call, const core::Failed& outcome) const {
+bool ClientCore::is_to_name_holder(const AnyDone& done, const core::Failed& outcome) const {
   if (!configuration_.name_holders || outcome.permits > 0) return false;
   const bool of_a_holder =
       outcome.code == Errc::held || outcome.code == Errc::split || outcome.code == Errc::not_holder;
-  return of_a_holder && (std::holds_alternative<AcquireDone>(call.done) ||
-                         std::holds_alternative<RoundDone>(call.done));
+  return of_a_holder &&
+         (std::holds_alternative<AcquireDone>(done) || std::holds_alternative<RoundDone>(done));
 }
 
 void ClientCore::name_holder(AnyDone done, std::string resource, Error error) {
