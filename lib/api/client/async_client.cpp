@@ -10,7 +10,7 @@
 namespace redlock {
 
 using api::AcquireDone;
-using api::ClientCore;
+using api::Calls;
 using api::RoundDone;
 using api::to_await;
 
@@ -101,12 +101,12 @@ RequestId AsyncClient::acquire_within(Target target, std::chrono::nanoseconds wa
 void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
                          Callback<void(Result<RoundReport>)> done) {
   const auto& cell = api::LeaseCell::of(lease);
-  api::call<&ClientCore::begin_extend>(api::core_for(cell, core_), std::move(done), cell, ttl);
+  api::call<&Calls::extend>(api::core_for(cell, core_), std::move(done), cell, ttl);
 }
 
 void AsyncClient::downgrade(const Lease& lease, Callback<void(Result<RoundReport>)> done) {
   const auto& cell = api::LeaseCell::of(lease);
-  api::call<&ClientCore::begin_downgrade>(api::core_for(cell, core_), std::move(done), cell);
+  api::call<&Calls::downgrade>(api::core_for(cell, core_), std::move(done), cell);
 }
 
 void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done) {
@@ -115,40 +115,39 @@ void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done)
 
 void AsyncClient::adopt(DetachedLease detached, AcquireOptions options,
                         Callback<void(Result<Lease>)> done) {
-  api::call<&ClientCore::begin_adopt>(core_, std::move(done), std::move(detached),
-                                      api::adapted(std::move(options)));
+  api::call<&Calls::adopt>(core_, std::move(done), std::move(detached),
+                           api::adapted(std::move(options)));
 }
 
 void AsyncClient::extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
                          Callback<void(Result<RoundReport>)> done) {
-  api::call<&ClientCore::begin_extend_by_token>(core_, std::move(done), std::move(target), token,
-                                                ttl);
+  api::call<&Calls::extend_by_token>(core_, std::move(done), std::move(target), token, ttl);
 }
 
 void AsyncClient::downgrade(std::string_view resource, const Token& token,
                             Callback<void(Result<RoundReport>)> done) {
-  api::call<&ClientCore::begin_downgrade_by_token>(core_, std::move(done), resource, token);
+  api::call<&Calls::downgrade_by_token>(core_, std::move(done), resource, token);
 }
 
 void AsyncClient::release(Target target, const Token& token,
                           Callback<void(Result<RoundReport>)> done) {
-  api::call<&ClientCore::begin_release_by_token>(core_, std::move(done), std::move(target), token,
-                                                 std::nullopt);
+  api::call<&Calls::release_by_token>(core_, std::move(done), std::move(target), token,
+                                      std::nullopt);
 }
 
 void AsyncClient::break_lock(std::string_view resource, const Token& token, BreakOptions options,
                              Callback<void(Result<RoundReport>)> done) {
-  api::call<&ClientCore::begin_release_by_token>(core_, std::move(done), Target(resource), token,
-                                                 api::adapted(options));
+  api::call<&Calls::release_by_token>(core_, std::move(done), Target(resource), token,
+                                      api::adapted(options));
 }
 
 void AsyncClient::inspect(std::string_view resource, Callback<void(Result<Inspection>)> done) {
-  api::call<&ClientCore::begin_inspect>(core_, std::move(done), resource);
+  api::call<&Calls::inspect>(core_, std::move(done), resource);
 }
 
 void AsyncClient::ownership(std::string_view resource, const Token& token,
                             Callback<void(Result<Ownership>)> done) {
-  api::call<&ClientCore::begin_ownership>(core_, std::move(done), resource, token);
+  api::call<&Calls::ownership>(core_, std::move(done), resource, token);
 }
 
 RequestId AsyncClient::watch(std::string_view resource, WatchOptions options,
@@ -157,7 +156,7 @@ RequestId AsyncClient::watch(std::string_view resource, WatchOptions options,
 }
 
 void AsyncClient::metrics(Callback<void(Result<Metrics>)> done) const {
-  api::call<&ClientCore::begin_metrics>(core_, std::move(done));
+  api::call<&Calls::metrics>(core_, std::move(done));
 }
 
 Awaitable<Lease> AsyncClient::acquire(Target target) {
@@ -196,17 +195,17 @@ Awaitable<Lease> AsyncClient::adopt(DetachedLease detached) {
 }
 
 Awaitable<Lease> AsyncClient::adopt(DetachedLease detached, const AcquireOptions& options) {
-  return to_await<&ClientCore::begin_adopt>(core_, std::move(detached), api::adapted(options));
+  return to_await<&Calls::adopt>(core_, std::move(detached), api::adapted(options));
 }
 
 Awaitable<RoundReport> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {
   const auto& cell = api::LeaseCell::of(lease);
-  return to_await<&ClientCore::begin_extend>(api::core_for(cell, core_), cell, ttl);
+  return to_await<&Calls::extend>(api::core_for(cell, core_), cell, ttl);
 }
 
 Awaitable<RoundReport> AsyncClient::downgrade(const Lease& lease) {
   const auto& cell = api::LeaseCell::of(lease);
-  return to_await<&ClientCore::begin_downgrade>(api::core_for(cell, core_), cell);
+  return to_await<&Calls::downgrade>(api::core_for(cell, core_), cell);
 }
 
 Awaitable<RoundReport> AsyncClient::release(Lease lease) {
@@ -219,35 +218,31 @@ Awaitable<RoundReport> AsyncClient::release(Lease lease) {
 
 Awaitable<RoundReport> AsyncClient::extend(Target target, const Token& token,
                                            std::chrono::nanoseconds ttl) {
-  return to_await<&ClientCore::begin_extend_by_token>(core_, std::move(target), token, ttl);
+  return to_await<&Calls::extend_by_token>(core_, std::move(target), token, ttl);
 }
 
 Awaitable<RoundReport> AsyncClient::downgrade(std::string_view resource, const Token& token) {
-  return to_await<&ClientCore::begin_downgrade_by_token>(core_, resource, token);
+  return to_await<&Calls::downgrade_by_token>(core_, resource, token);
 }
 
 Awaitable<RoundReport> AsyncClient::release(Target target, const Token& token) {
-  return to_await<&ClientCore::begin_release_by_token>(core_, std::move(target), token,
-                                                       std::nullopt);
+  return to_await<&Calls::release_by_token>(core_, std::move(target), token, std::nullopt);
 }
 
 Awaitable<RoundReport> AsyncClient::break_lock(std::string_view resource, const Token& token,
                                                BreakOptions options) {
-  return to_await<&ClientCore::begin_release_by_token>(core_, Target(resource), token,
-                                                       api::adapted(options));
+  return to_await<&Calls::release_by_token>(core_, Target(resource), token, api::adapted(options));
 }
 
 Awaitable<Inspection> AsyncClient::inspect(std::string_view resource) {
-  return to_await<&ClientCore::begin_inspect>(core_, resource);
+  return to_await<&Calls::inspect>(core_, resource);
 }
 
 Awaitable<Ownership> AsyncClient::ownership(std::string_view resource, const Token& token) {
-  return to_await<&ClientCore::begin_ownership>(core_, resource, token);
+  return to_await<&Calls::ownership>(core_, resource, token);
 }
 
-Awaitable<Metrics> AsyncClient::metrics() const {
-  return to_await<&ClientCore::begin_metrics>(core_);
-}
+Awaitable<Metrics> AsyncClient::metrics() const { return to_await<&Calls::metrics>(core_); }
 
 Awaitable<std::uint64_t> AsyncClient::watch(std::string_view resource,
                                             std::function<void(const Inspection&)> changed,

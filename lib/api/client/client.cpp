@@ -7,7 +7,7 @@
 
 namespace redlock {
 
-using api::ClientCore;
+using api::Calls;
 
 Result<Client> Client::create(ClientOptions options) {
   auto core = api::ClientCore::create(api::adapted(std::move(options)), nullptr,
@@ -46,36 +46,34 @@ Result<Lease> Client::acquire_within(Target target, std::chrono::nanoseconds wai
 }
 
 Result<Lease> Client::adopt(DetachedLease detached, AcquireOptions options) {
-  return api::block<&ClientCore::begin_adopt>(core_, std::move(detached),
-                                              api::adapted(std::move(options)));
+  return api::block<&Calls::adopt>(core_, std::move(detached), api::adapted(std::move(options)));
 }
 
 Result<RoundReport> Client::extend(Target target, const Token& token,
                                    std::chrono::nanoseconds ttl) {
-  return api::block<&ClientCore::begin_extend_by_token>(core_, std::move(target), token, ttl);
+  return api::block<&Calls::extend_by_token>(core_, std::move(target), token, ttl);
 }
 
 Result<RoundReport> Client::downgrade(std::string_view resource, const Token& token) {
-  return api::block<&ClientCore::begin_downgrade_by_token>(core_, resource, token);
+  return api::block<&Calls::downgrade_by_token>(core_, resource, token);
 }
 
 Result<RoundReport> Client::release(Target target, const Token& token) {
-  return api::block<&ClientCore::begin_release_by_token>(core_, std::move(target), token,
-                                                         std::nullopt);
+  return api::block<&Calls::release_by_token>(core_, std::move(target), token, std::nullopt);
 }
 
 Result<RoundReport> Client::break_lock(std::string_view resource, const Token& token,
                                        BreakOptions options) {
-  return api::block<&ClientCore::begin_release_by_token>(core_, Target(resource), token,
-                                                         api::adapted(options));
+  return api::block<&Calls::release_by_token>(core_, Target(resource), token,
+                                              api::adapted(options));
 }
 
 Result<Inspection> Client::inspect(std::string_view resource) {
-  return api::block<&ClientCore::begin_inspect>(core_, resource);
+  return api::block<&Calls::inspect>(core_, resource);
 }
 
 Result<Ownership> Client::ownership(std::string_view resource, const Token& token) {
-  return api::block<&ClientCore::begin_ownership>(core_, resource, token);
+  return api::block<&Calls::ownership>(core_, resource, token);
 }
 
 Result<std::uint64_t> Client::watch(std::string_view resource,
@@ -84,7 +82,7 @@ Result<std::uint64_t> Client::watch(std::string_view resource,
   return api::watch(api::Core(core_), resource, changed, stop, api::adapted(options));
 }
 
-Result<Metrics> Client::metrics() const { return api::block<&ClientCore::begin_metrics>(core_); }
+Result<Metrics> Client::metrics() const { return api::block<&Calls::metrics>(core_); }
 
 Result<CloseReport> Client::close() {
   const auto core = core_;

@@ -16,7 +16,7 @@ bool ClientCore::try_borrow_loop() noexcept {
   if (!thread_ || !thread_->try_borrow()) return false;
   // A backlog is written by libuv, and a write to a dead peer would raise SIGPIPE on this thread,
   // which does not block it.
-  if (!driver_ || driver_->backlogged()) {
+  if (!state_.driver || state_.driver->backlogged()) {
     thread_->give_back(true);
     return false;
   }
@@ -25,12 +25,12 @@ bool ClientCore::try_borrow_loop() noexcept {
 }
 
 void ClientCore::end_turn() noexcept {
-  if (driver_) driver_->end_turn();
+  if (state_.driver) state_.driver->end_turn();
 }
 
 bool ClientCore::may_keep_loop() const noexcept {
-  return driver_ && !drained_ && !completions_.want_the_thread() && !thread_->is_wanted_back() &&
-         !driver_->backlogged();
+  return state_.driver && !state_.drained && !state_.completions.want_the_thread() &&
+         !thread_->is_wanted_back() && !state_.driver->backlogged();
 }
 
 void ClientCore::turn() noexcept {
@@ -39,14 +39,14 @@ void ClientCore::turn() noexcept {
 }
 
 void ClientCore::give_back_loop() noexcept {
-  const bool work_left = drained_ || completions_.want_the_thread();
-  if (work_left && driver_) driver_->request_turn_end();
+  const bool work_left = state_.drained || state_.completions.want_the_thread();
+  if (work_left && state_.driver) state_.driver->request_turn_end();
   thread_->give_back(work_left || deadline_near());
 }
 
 bool ClientCore::deadline_near() const noexcept {
-  if (!driver_) return false;
-  const auto next = driver_->engine().next_deadline();
+  if (!state_.driver) return false;
+  const auto next = state_.driver->engine().next_deadline();
   return next && *next < runtime::boot_now() + near;
 }
 

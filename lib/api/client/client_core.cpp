@@ -24,10 +24,7 @@ void abandon(std::shared_ptr<ClientCore> core) {
 }  // namespace
 
 ClientCore::ClientCore(Key, runtime::Configuration configuration)
-    : configuration_(std::move(configuration)),
-      keyspace_(configuration_.prefix),
-      urls_{std::make_shared<const std::vector<std::string>>(configuration_.settings.nodes)},
-      fork_generation_(support::fork_generation()) {}
+    : fork_generation_(support::fork_generation()), state_(std::move(configuration)) {}
 
 ClientCore::~ClientCore() = default;
 
@@ -55,9 +52,8 @@ void ClientCore::open(uv_loop_t* loop, uv::LoopThread::Lending lending) {
     caller_thread_ = std::this_thread::get_id();
   }
   mailbox_.open(loop, uv::Callback::to<&ClientCore::run_jobs>(*this));
-  runtime::DriverListener& listener = *this;
-  driver_.emplace(loop, configuration_, listener);
-  driver_->start();
+  state_.driver.emplace(loop, state_.configuration, outcomes_);
+  state_.driver->start();
   if (thread_) thread_->start();
 }
 
@@ -69,13 +65,13 @@ bool ClientCore::on_loop_thread() const noexcept {
 }
 
 bool ClientCore::directly() const noexcept {
-  return on_loop_thread() && driver_ && !driver_->stepping();
+  return on_loop_thread() && state_.driver && !state_.driver->stepping();
 }
 
 std::optional<Error> ClientCore::refuse_blocking_call() const {
   if (forked()) return runtime::explain(Errc::forked, {}, {});
   // Once closed, nothing is waited for; the system may have given the thread's id to another one.
-  if (on_loop_thread() && driver_) return runtime::explain(Errc::would_block, {}, {});
+  if (on_loop_thread() && state_.driver) return runtime::explain(Errc::would_block, {}, {});
   return std::nullopt;
 }
 
@@ -98,6 +94,41 @@ void ClientCore::run_jobs() noexcept {
   mailbox_.run();
 }
 
+RequestId ClientCore::acquire(Target&& target, AcquireOptions&& options,
+                              std::chrono::nanoseconds wait, AcquireDone done) {
+  if (is_refused(done)) return RequestId{};
+  const RequestId request = next_request();
+  on_loop<&Calls::acquire>(Lane::acquire, std::move(done), request, std::move(target),
+                           std::move(options), wait);
+  return request;
+}
+
+RequestId ClientCore::watch(std::string_view resource, WatchOptions options, InspectDone changed) {
+  if (is_refused(changed)) return RequestId{};
+  const RequestId request = next_request();
+  on_loop<&Calls::watch>(Lane::last, std::move(changed), request, resource, options);
+  return request;
+}
+
+void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
+  if (is_refused(done)) return;
+  // From here on, the lease can no longer be lost, unless it was lost before.
+  if (cell) static_cast<void>(cell->end());
+  on_loop<&Calls::release>(Lane::release, std::move(done), cell);
+}
+
+void ClientCore::detach(const std::shared_ptr<LeaseCell>& cell) {
+  if (!forked()) on_loop<&Calls::detach>(Lane::last, cell);
+}
+
+void ClientCore::watch_others(const std::shared_ptr<LeaseCell>& cell) {
+  if (!forked()) on_loop<&Calls::watch_others>(Lane::last, cell);
+}
+
+void ClientCore::cancel(RequestId request) {
+  if (!forked()) on_loop<&Calls::cancel>(Lane::last, request);
+}
+
 void ClientCore::dispatch(Job job) {
   if (directly()) return job();
   enqueue(std::move(job));
@@ -105,67 +136,89 @@ void ClientCore::dispatch(Job job) {
 
 void ClientCore::post(Job job) {
   dispatch([this, job = std::move(job)]() mutable {
-    if (!driver_) return job();
-    completions_.post(std::move(job));
-    driver_->request_turn_end();
+    if (!state_.driver) return job();
+    state_.completions.post(std::move(job));
+    state_.driver->request_turn_end();
   });
 }
 
 std::optional<LocalWaits::Id> ClientCore::wait_locally(core::Instant until, LocalWaits::Over over) {
-  if (!driver_ || closing_) return std::nullopt;
-  driver_->request_turn_end();
+  if (!state_.driver || state_.closing) return std::nullopt;
+  state_.driver->request_turn_end();
   return local_waits_.add(until, std::move(over));
 }
 
 void ClientCore::end_local_waits(core::Instant by, LocalWaits::End end) {
   while (auto over = local_waits_.take(by)) {
-    completions_.post([over = *std::move(over), end]() mutable { over(end); });
+    state_.completions.post([over = *std::move(over), end]() mutable { over(end); });
   }
 }
 
 void ClientCore::begin_close(CloseDone done) {
-  if (!driver_) {
-    if (done) done(close_report_);
+  if (!state_.driver) {
+    if (done) done(state_.close_report);
     return;
   }
   if (done) closers_.push_back(std::move(done));
-  if (closing_) return;
-  driver_->step(core::TimePassed{});  // reports leases that were lost before
-  release_lost();
-  closing_ = true;
+  if (state_.closing) return;
+  state_.driver->step(core::TimePassed{});  // reports leases that were lost before
+  outcomes_.release_lost();
+  state_.closing = true;
   end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
-  driver_->step(core::Shutdown{configuration_.settings.longest_limit});
+  state_.driver->step(core::Shutdown{state_.configuration.settings.longest_limit});
 }
 
-void ClientCore::end_all_leases() noexcept {
-  held_.end_all([this](core::ClaimId claim) {
-    if (driver_) driver_->step(core::Detach{claim});
+void ClientCore::end_all_leases() {
+  state_.held.end_all([this](core::ClaimId claim) {
+    if (state_.driver) state_.driver->step(core::Detach{claim});
   });
 }
 
 void ClientCore::tear_down() noexcept {
-  driver_.reset();
-  for (NodeEvent& event : event_log_.finish(runtime::boot_now())) log(std::move(event));
+  state_.driver.reset();
+  outcomes_.finish_log(runtime::boot_now());
   end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
   std::vector<Job> late = mailbox_.close();
   for (Job& job : late) job();  // the jobs find no driver, and answer that the client is closed
-  pending_.each([this](const PendingCalls::Call& call) {
-    on_outcome({}, core::Failed{call.id(), Errc::closed});
-  });
+  outcomes_.fail_all();
   answer_the_rest();
+}
+
+void ClientCore::on_turn_end() noexcept {
+  if (!thread_) caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  const auto self = shared_from_this();
+  if (state_.driver) outcomes_.release_lost();
+  if (local_waits_.next()) end_local_waits(runtime::boot_now(), LocalWaits::End::time);
+  if (outcomes_.next_log()) outcomes_.log_due(runtime::boot_now());
+  run_completions();
+  if (!state_.driver) return answer_the_rest();
+  let_callers_ask();
+  // Calls made in the callbacks may already be answered. The loop gets its turn first, so that a
+  // caller who tries again in every callback cannot starve it.
+  if (!state_.completions.empty()) state_.driver->request_turn_end();
+  state_.driver->wake_at(core::earlier(local_waits_.next(), outcomes_.next_log()));
+  // A borrower leaves tearing down to the loop's thread, as it leaves the user's code.
+  if (state_.drained && state_.completions.empty() && !loop_is_borrowed()) tear_down();
+}
+
+void ClientCore::run_completions() {
+  // Answered callers are woken before the user's code runs, so they do not wait for it. Every
+  // completion of an asynchronous client runs the user's code.
+  state_.completions.run(loop_is_borrowed(), lends_loop(), [this] { wake_answered_callers(); });
+  wake_answered_callers();
 }
 
 void ClientCore::answer_the_rest() noexcept {
   // A callback has destroyed its client: the turn that called it goes on from there.
-  if (completions_.running()) return;
-  while (!completions_.empty()) run_completions();
+  if (state_.completions.running()) return;
+  while (!state_.completions.empty()) run_completions();
   wake_answered_callers();  // includes the callers of the last jobs
   std::vector<CloseDone> closers;
   closers.swap(closers_);
   for (CloseDone& done : closers) {
-    done(close_report_);
+    done(state_.close_report);
     wake_answered_callers();
   }
 }
@@ -175,7 +228,7 @@ void ClientCore::close(CloseDone done) {
     if (done) done({});
     return;
   }
-  on_loop<&ClientCore::begin_close>(Lane::last, std::move(done));
+  dispatch([this, done = std::move(done)]() mutable { begin_close(std::move(done)); });
 }
 
 void ClientCore::shut_down() noexcept {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <forward_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,19 +15,12 @@
 #include <vector>
 
 #include "api/client/answer.hpp"
-#include "api/client/completions.hpp"
-#include "api/client/held_leases.hpp"
+#include "api/client/calls.hpp"
+#include "api/client/client_state.hpp"
 #include "api/client/local_waits.hpp"
 #include "api/client/mailbox.hpp"
-#include "api/client/observing.hpp"
-#include "api/client/pending_calls.hpp"
-#include "api/leases/lease_cell.hpp"
-#include "api/options/keyspace.hpp"
+#include "api/client/outcomes.hpp"
 #include "redlock/async_client.hpp"
-#include "redlock/metrics.hpp"
-#include "redlock/observer.hpp"
-#include "runtime/driver.hpp"
-#include "runtime/event_log.hpp"
 #include "runtime/explain.hpp"
 #include "uv/blocked_threads.hpp"
 #include "uv/loop_thread.hpp"
@@ -43,14 +35,13 @@ using Kept = std::conditional_t<std::is_same_v<std::remove_cvref_t<Argument>, st
 class ClientCore;
 using Core = std::shared_ptr<ClientCore>;
 
-/// The part that both public clients share. Calls from other threads become jobs for the loop's
-/// thread. There, the jobs become events for the driver, and the driver's outcomes become
-/// completions. Completions run at the end of the turn: never inside a call, never inside a step,
-/// and with no lock held.
+/// The part that both public clients share: it has the loop, and ends the client. Calls from other
+/// threads become jobs for the loop's thread. There, `Calls` makes events for the driver of them,
+/// and `Outcomes` makes completions of what the driver reports. Completions run at the end of the
+/// turn: never inside a call, never inside a step, and with no lock held.
 ///
 /// Threads: everything but `mailbox_` and the atomics belongs to the loop's thread.
-class ClientCore final : public std::enable_shared_from_this<ClientCore>,
-                         private runtime::DriverListener {
+class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   struct Key {};
 
  public:
@@ -65,7 +56,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   ~ClientCore();
 
   // --- any thread ---
-  /// Makes a call: `Begin`, one of the calls below, runs on the loop's thread. If this is that
+  /// Makes a call: `Begin`, a function of `Calls`, runs on the loop's thread. If this is that
   /// thread, it runs here; otherwise a job runs it, with copies of the arguments. In a forked child
   /// the call is refused.
   template <auto Begin, typename Done, typename... Arguments>
@@ -86,21 +77,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void watch_others(const std::shared_ptr<LeaseCell>& cell);
   void cancel(RequestId request);
 
-  // --- calls, on the loop's thread: for `call` only (client_calls.cpp) ---
-  void begin_adopt(AcquireDone done, const DetachedLease& detached, AcquireOptions&& options);
-  void begin_extend(RoundDone done, const std::shared_ptr<LeaseCell>& cell,
-                    std::chrono::nanoseconds ttl);
-  void begin_downgrade(RoundDone done, const std::shared_ptr<LeaseCell>& cell);
-  void begin_extend_by_token(RoundDone done, const Target& target, const Token& token,
-                             std::chrono::nanoseconds ttl);
-  void begin_downgrade_by_token(RoundDone done, std::string_view resource, const Token& token);
-  /// With `by_operator`, an operator breaks the lock on these terms, and the nodes remember it.
-  void begin_release_by_token(RoundDone done, const Target& target, const Token& token,
-                              std::optional<BreakOptions> by_operator);
-  void begin_inspect(InspectDone done, std::string_view resource);
-  void begin_ownership(OwnershipDone done, std::string_view resource, const Token& token);
-  void begin_metrics(MetricsDone done);
-
   // --- for the other asynchronous classes: any thread, not in a forked child ---
   /// A fresh id, which no call has had.
   [[nodiscard]] RequestId next_request() noexcept {
@@ -118,6 +94,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
                                                            LocalWaits::Over over);
   void end_local_wait(const LocalWaits::Id& wait) noexcept { local_waits_.remove(wait); }
 
+  /// For `Outcomes`: the driver ends a turn.
+  void on_turn_end() noexcept;
   /// Ends a public client object: closes and waits if the client has a thread to wait for,
   /// otherwise drops everything. In a forked child it touches nothing.
   void shut_down() noexcept;
@@ -144,12 +122,11 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] bool forked() const noexcept;
   /// The URLs of all nodes that are known now. On the loop's thread only; the list does not change,
   /// and lives as long as this object.
-  [[nodiscard]] const runtime::Urls& urls() const noexcept { return urls_.front(); }
+  [[nodiscard]] const runtime::Urls& urls() const noexcept { return state_.urls(); }
   /// Any thread may call its const methods.
-  [[nodiscard]] const Keyspace& keyspace() const noexcept { return keyspace_; }
+  [[nodiscard]] const Keyspace& keyspace() const noexcept { return state_.keyspace; }
 
  private:
-  // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
   [[nodiscard]] bool on_loop_thread() const noexcept;
   [[nodiscard]] bool directly() const noexcept;
@@ -160,7 +137,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void run_jobs() noexcept;
   void tear_down() noexcept;
   void answer_the_rest() noexcept;
-  void end_all_leases() noexcept;
+  void end_all_leases();
   void begin_close(CloseDone done);
   void end_local_waits(core::Instant by, LocalWaits::End end);
 
@@ -173,49 +150,14 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   }
   template <auto Begin, typename... Arguments>
   void on_loop(Lane lane, Arguments&&... arguments) {
-    if (directly()) return (this->*Begin)(std::forward<Arguments>(arguments)...);
+    if (directly()) return (calls_.*Begin)(std::forward<Arguments>(arguments)...);
     enqueue(
         [this, ... kept = Kept<Arguments>(std::forward<Arguments>(arguments))]() mutable {
-          (this->*Begin)(std::move(kept)...);
+          (calls_.*Begin)(std::move(kept)...);
         },
         lane);
   }
 
-  // client_calls.cpp: calls on the loop's thread
-  void begin_acquire(AcquireDone done, RequestId request, const Target& target,
-                     AcquireOptions&& options, std::chrono::nanoseconds wait);
-  void begin_watch(InspectDone changed, RequestId request, std::string_view resource,
-                   WatchOptions options);
-  void begin_release(RoundDone done, const std::shared_ptr<LeaseCell>& cell);
-  void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
-  template <typename Value>
-  void ask(Answer<Value> done, std::string_view resource, const Token& token,
-           std::optional<std::string> why);
-  /// Whether the call is answered here: with `why`, or because the client is closed.
-  template <typename Value>
-  [[nodiscard]] bool refused(const std::optional<std::string>& why, Answer<Value>& done);
-  template <typename Value>
-  void complete(Answer<Value> done, Result<Value> value);
-
-  // client_outcomes.cpp: what the driver reports, and answering the callers
-  void on_outcome(core::Instant now, const core::Acquired& outcome) noexcept override;
-  void on_outcome(core::Instant now, const core::Extended& outcome) noexcept override;
-  void on_outcome(core::Instant now, const core::Released& outcome) noexcept override;
-  void on_outcome(core::Instant now, const core::Inspected& outcome) noexcept override;
-  void on_outcome(core::Instant now, const core::Failed& outcome) noexcept override;
-  void on_outcome(core::Instant now, const core::AtRisk& outcome) noexcept override;
-  void on_outcome(core::Instant now, const core::QueueWatched& outcome) noexcept override;
-  void on_outcome(core::Instant now, const core::Lost& outcome) noexcept override;
-  void on_node_event(NodeEvent event) noexcept override;
-  void on_log(NodeEvent event) noexcept override;
-  void on_undelivered(const core::Undelivered& report) noexcept override;
-  void on_drained() noexcept override;
-  void on_turn_end() noexcept override;
-  /// Has the keys of lost leases removed.
-  void release_lost();
-  [[nodiscard]] Error explain_loss(const LeaseCell& cell, const core::Round& round) const;
-  void fail(AnyDone& done, Error error);
-  void log(NodeEvent event);
   void run_completions();
   void wake_answered_callers() noexcept;
   /// Callers that were answered in one turn mostly make their next calls at once, and the requests
@@ -223,42 +165,22 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// make their calls before the turn ends.
   void let_callers_ask();
   void yield_to_callers(std::size_t answered);
-  [[nodiscard]] bool is_to_name_holder(const AnyDone& done, const core::Failed& outcome) const;
-  /// Answers the call with the error, once a further round has named the holder.
-  void name_holder(AnyDone done, std::string resource, Error error);
   [[nodiscard]] bool deadline_near() const noexcept;
 
-  runtime::Configuration configuration_;
-  Keyspace keyspace_;
-  std::forward_list<runtime::Urls> urls_;  // the newest first; one for each node that was learned
   const std::uint64_t fork_generation_;
   std::atomic<std::uint64_t> next_request_{1};
   std::optional<uv::LoopThread> thread_;  // none: the caller's loop
   std::atomic<std::thread::id> caller_thread_{};
   std::atomic<bool> shut_down_{false};
 
-  Mailbox mailbox_;                        // any thread
-  std::optional<runtime::Driver> driver_;  // none once closed
-  PendingCalls pending_;
-  Completions completions_;
-  Observing observing_{configuration_.observer.get(), completions_};
-  HeldLeases held_{completions_, observing_};
-  std::vector<core::ClaimId> lost_;  // lost leases whose keys are still to be removed
-  std::uint64_t found_lost_ = 0;     // leases whose holders noticed the loss
+  Mailbox mailbox_;  // any thread
+  ClientState state_;
+  Calls calls_{state_};
+  Outcomes outcomes_{state_, calls_, *this};
   LocalWaits local_waits_;
-  runtime::EventLog event_log_;
   std::size_t answered_callers_ = 0;  // blocked callers answered since the end of the last turn
   uv::BlockedThreads blocked_callers_;
-  bool closing_ = false;
-  bool drained_ = false;
   std::vector<CloseDone> closers_;
-  CloseReport close_report_;
 };
-
-/// What a call answers with.
-template <typename Value, typename... Arguments>
-std::type_identity<Value> answer_of(void (ClientCore::*)(Answer<Value>, Arguments...));
-template <auto Begin>
-using ValueOf = typename decltype(answer_of(Begin))::type;
 
 }  // namespace redlock::api

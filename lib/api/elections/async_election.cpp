@@ -39,7 +39,7 @@ struct AsyncElection::State {
         [name = name, done = std::move(done)](const Result<Inspection>& inspection) mutable {
           if (done) done(api::judge_leader(name, inspection));
         };
-    api::call<&api::ClientCore::begin_inspect>(core, std::move(judged), name);
+    api::call<&api::Calls::inspect>(core, std::move(judged), name);
   }
 };
 

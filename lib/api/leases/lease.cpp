@@ -69,12 +69,12 @@ RoundReport Lease::report() const { return cell_ ? cell_->report() : RoundReport
 
 Result<RoundReport> Lease::extend(std::chrono::nanoseconds ttl) const {
   if (!cell_) return no_lease();
-  return api::block<&api::ClientCore::begin_extend>(cell_->shared_core(), cell_, ttl);
+  return api::block<&api::Calls::extend>(cell_->shared_core(), cell_, ttl);
 }
 
 Result<RoundReport> Lease::downgrade() const {
   if (!cell_) return no_lease();
-  return api::block<&api::ClientCore::begin_downgrade>(cell_->shared_core(), cell_);
+  return api::block<&api::Calls::downgrade>(cell_->shared_core(), cell_);
 }
 
 Result<RoundReport> Lease::release() {
