@@ -13,11 +13,11 @@ constexpr auto near = std::chrono::milliseconds(3);
 }  // namespace
 
 bool ClientCore::try_borrow_loop() noexcept {
-  if (!thread_ || !thread_->try_borrow()) return false;
+  if (!loop_.try_borrow()) return false;
   // A backlog is written by libuv, and a write to a dead peer would raise SIGPIPE on this thread,
   // which does not block it.
   if (!state_.driver || state_.driver->backlogged()) {
-    thread_->give_back(true);
+    loop_.give_back(true);
     return false;
   }
   run_jobs();  // runs the earlier calls of this thread first
@@ -30,18 +30,18 @@ void ClientCore::end_turn() noexcept {
 
 bool ClientCore::may_keep_loop() const noexcept {
   return state_.driver && !state_.drained && !state_.completions.want_the_thread() &&
-         !thread_->is_wanted_back() && !state_.driver->backlogged();
+         !loop_.is_wanted_back() && !state_.driver->backlogged();
 }
 
 void ClientCore::turn() noexcept {
-  thread_->turn();
+  loop_.turn();
   end_turn();
 }
 
 void ClientCore::give_back_loop() noexcept {
   const bool work_left = state_.drained || state_.completions.want_the_thread();
   if (work_left && state_.driver) state_.driver->request_turn_end();
-  thread_->give_back(work_left || deadline_near());
+  loop_.give_back(work_left || deadline_near());
 }
 
 bool ClientCore::deadline_near() const noexcept {
@@ -50,22 +50,11 @@ bool ClientCore::deadline_near() const noexcept {
   return next && *next < runtime::boot_now() + near;
 }
 
-void ClientCore::begin_waiting() noexcept {
-  if (thread_) thread_->begin_waiting();
-}
-
-void ClientCore::end_waiting(uv::BlockedThreads::Wait& wait) noexcept {
-  if (thread_) thread_->end_waiting();
-  blocked_callers_.end(wait);
-}
-
-void ClientCore::wake_answered_callers() noexcept { answered_callers_ += blocked_callers_.wake(); }
-
 void ClientCore::let_callers_ask() {
-  const std::size_t answered = std::exchange(answered_callers_, 0);
-  if (answered == 0 || loop_is_borrowed()) return;
+  const std::size_t answered = loop_.take_answered();
+  if (answered == 0 || loop_.is_borrowed()) return;
   if (answered > 1) yield_to_callers(answered);
-  if (thread_) thread_->leave_to_borrowers();
+  loop_.leave_to_borrowers();
 }
 
 void ClientCore::yield_to_callers(std::size_t answered) {

@@ -37,7 +37,7 @@ Result<std::shared_ptr<ClientCore>> ClientCore::create(ClientOptions options, uv
     core->open(loop, lending);
   } catch (const std::system_error& problem) {
     core->tear_down();
-    core->thread_.reset();
+    core->loop_.stop();
     return Error{
         Errc::limit_reached, std::string("the client cannot be opened: ") + problem.what(), {}};
   }
@@ -45,33 +45,23 @@ Result<std::shared_ptr<ClientCore>> ClientCore::create(ClientOptions options, uv
 }
 
 void ClientCore::open(uv_loop_t* loop, uv::LoopThread::Lending lending) {
-  if (loop == nullptr) {
-    thread_.emplace(uv::Callback::to<&ClientCore::tear_down>(*this), lending);
-    loop = thread_->loop();
-  } else {
-    caller_thread_ = std::this_thread::get_id();
-  }
+  loop = loop_.open(loop, uv::Callback::to<&ClientCore::tear_down>(*this), lending);
   mailbox_.open(loop, uv::Callback::to<&ClientCore::run_jobs>(*this));
   state_.driver.emplace(loop, state_.configuration, outcomes_);
   state_.driver->start();
-  if (thread_) thread_->start();
+  loop_.start();
 }
 
 bool ClientCore::forked() const noexcept { return fork_generation_ != support::fork_generation(); }
 
-bool ClientCore::on_loop_thread() const noexcept {
-  return thread_ ? thread_->is_loop_thread()
-                 : caller_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-}
-
 bool ClientCore::directly() const noexcept {
-  return on_loop_thread() && state_.driver && !state_.driver->stepping();
+  return loop_.is_mine() && state_.driver && !state_.driver->stepping();
 }
 
 std::optional<Error> ClientCore::refuse_blocking_call() const {
   if (forked()) return runtime::explain(Errc::forked, {}, {});
   // Once closed, nothing is waited for; the system may have given the thread's id to another one.
-  if (on_loop_thread() && state_.driver) return runtime::explain(Errc::would_block, {}, {});
+  if (loop_.is_mine() && state_.driver) return runtime::explain(Errc::would_block, {}, {});
   return std::nullopt;
 }
 
@@ -81,10 +71,7 @@ void ClientCore::enqueue(Job job, Lane lane) {
     end_turn();
     return give_back_loop();
   }
-  if (mailbox_.put(job, lane)) {
-    if (thread_) thread_->want();
-    return;
-  }
+  if (mailbox_.put(job, lane)) return loop_.want();
   // Closed: there is no loop left that could answer later.
   job();
 }
@@ -164,21 +151,15 @@ void ClientCore::begin_close(CloseDone done) {
   state_.driver->step(core::TimePassed{});  // reports leases that were lost before
   outcomes_.release_lost();
   state_.closing = true;
-  end_all_leases();
+  state_.end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
   state_.driver->step(core::Shutdown{state_.configuration.settings.longest_limit});
-}
-
-void ClientCore::end_all_leases() {
-  state_.held.end_all([this](core::ClaimId claim) {
-    if (state_.driver) state_.driver->step(core::Detach{claim});
-  });
 }
 
 void ClientCore::tear_down() noexcept {
   state_.driver.reset();
   outcomes_.finish_log(runtime::boot_now());
-  end_all_leases();
+  state_.end_all_leases();
   end_local_waits(core::Instant::max(), LocalWaits::End::closed);
   std::vector<Job> late = mailbox_.close();
   for (Job& job : late) job();  // the jobs find no driver, and answer that the client is closed
@@ -187,7 +168,7 @@ void ClientCore::tear_down() noexcept {
 }
 
 void ClientCore::on_turn_end() noexcept {
-  if (!thread_) caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  loop_.note_turn();
   const auto self = shared_from_this();
   if (state_.driver) outcomes_.release_lost();
   if (local_waits_.next()) end_local_waits(runtime::boot_now(), LocalWaits::End::time);
@@ -200,26 +181,26 @@ void ClientCore::on_turn_end() noexcept {
   if (!state_.completions.empty()) state_.driver->request_turn_end();
   state_.driver->wake_at(core::earlier(local_waits_.next(), outcomes_.next_log()));
   // A borrower leaves tearing down to the loop's thread, as it leaves the user's code.
-  if (state_.drained && state_.completions.empty() && !loop_is_borrowed()) tear_down();
+  if (state_.drained && state_.completions.empty() && !loop_.is_borrowed()) tear_down();
 }
 
 void ClientCore::run_completions() {
   // Answered callers are woken before the user's code runs, so they do not wait for it. Every
   // completion of an asynchronous client runs the user's code.
-  state_.completions.run(loop_is_borrowed(), lends_loop(), [this] { wake_answered_callers(); });
-  wake_answered_callers();
+  state_.completions.run(loop_.is_borrowed(), loop_.lends(), [this] { loop_.wake_answered(); });
+  loop_.wake_answered();
 }
 
 void ClientCore::answer_the_rest() noexcept {
   // A callback has destroyed its client: the turn that called it goes on from there.
   if (state_.completions.running()) return;
   while (!state_.completions.empty()) run_completions();
-  wake_answered_callers();  // includes the callers of the last jobs
+  loop_.wake_answered();  // includes the callers of the last jobs
   std::vector<CloseDone> closers;
   closers.swap(closers_);
   for (CloseDone& done : closers) {
     done(state_.close_report);
-    wake_answered_callers();
+    loop_.wake_answered();
   }
 }
 
@@ -234,8 +215,8 @@ void ClientCore::close(CloseDone done) {
 void ClientCore::shut_down() noexcept {
   if (forked()) return abandon(shared_from_this());
   if (shut_down_.exchange(true)) return;
-  if (!thread_) return tear_down();
-  if (thread_->is_loop_thread()) {
+  if (!loop_.has_thread()) return tear_down();
+  if (loop_.is_mine()) {
     // The client is destroyed by one of its own callbacks: its thread cannot wait for itself.
     shut_down_ = false;
     std::thread([core = shared_from_this()] { core->shut_down(); }).detach();
@@ -244,7 +225,7 @@ void ClientCore::shut_down() noexcept {
   const auto closed = std::make_shared<std::binary_semaphore>(0);
   close([closed](const CloseReport&) { closed->release(); });
   closed->acquire();
-  thread_->stop();
+  loop_.stop();
 }
 
 }  // namespace redlock::api

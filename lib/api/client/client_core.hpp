@@ -9,20 +9,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "api/client/answer.hpp"
 #include "api/client/calls.hpp"
+#include "api/client/client_loop.hpp"
 #include "api/client/client_state.hpp"
 #include "api/client/local_waits.hpp"
 #include "api/client/mailbox.hpp"
 #include "api/client/outcomes.hpp"
 #include "redlock/async_client.hpp"
 #include "runtime/explain.hpp"
-#include "uv/blocked_threads.hpp"
 #include "uv/loop_thread.hpp"
 
 namespace redlock::api {
@@ -111,11 +110,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   /// For the borrower: waits for the next event, and handles it.
   void turn() noexcept;
   void give_back_loop() noexcept;
-  /// A caller begins to wait for an answer without the loop; a callback on the loop ends the wait.
-  void begin_waiting() noexcept;
-  /// Wakes the caller together with all callers that are answered in this turn.
-  void end_waiting(uv::BlockedThreads::Wait& wait) noexcept;
-  void wait(const uv::BlockedThreads::Wait& wait) noexcept { blocked_callers_.block(wait); }
+  /// Where callers wait without turning the loop.
+  [[nodiscard]] ClientLoop& loop() noexcept { return loop_; }
 
   /// Why this thread cannot make a blocking call at all; none: it can.
   [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
@@ -128,16 +124,12 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
 
  private:
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
-  [[nodiscard]] bool on_loop_thread() const noexcept;
   [[nodiscard]] bool directly() const noexcept;
-  [[nodiscard]] bool loop_is_borrowed() const noexcept { return thread_ && thread_->is_borrowed(); }
-  [[nodiscard]] bool lends_loop() const noexcept { return thread_ && thread_->lends(); }
   using Lane = Mailbox::Lane;
   void enqueue(Job job, Lane lane = Lane::last);
   void run_jobs() noexcept;
   void tear_down() noexcept;
   void answer_the_rest() noexcept;
-  void end_all_leases();
   void begin_close(CloseDone done);
   void end_local_waits(core::Instant by, LocalWaits::End end);
 
@@ -159,7 +151,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   }
 
   void run_completions();
-  void wake_answered_callers() noexcept;
   /// Callers that were answered in one turn mostly make their next calls at once, and the requests
   /// of one turn leave in one write to each node. So this lets the callers that are about to run
   /// make their calls before the turn ends.
@@ -169,17 +160,14 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
 
   const std::uint64_t fork_generation_;
   std::atomic<std::uint64_t> next_request_{1};
-  std::optional<uv::LoopThread> thread_;  // none: the caller's loop
-  std::atomic<std::thread::id> caller_thread_{};
   std::atomic<bool> shut_down_{false};
+  ClientLoop loop_;
 
   Mailbox mailbox_;  // any thread
   ClientState state_;
   Calls calls_{state_};
   Outcomes outcomes_{state_, calls_, *this};
   LocalWaits local_waits_;
-  std::size_t answered_callers_ = 0;  // blocked callers answered since the end of the last turn
-  uv::BlockedThreads blocked_callers_;
   std::vector<CloseDone> closers_;
 };
 

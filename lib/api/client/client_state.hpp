@@ -24,6 +24,8 @@ struct ClientState {
   /// The URLs of all nodes that are known now. The list does not change, and lives as long as this
   /// object.
   [[nodiscard]] const runtime::Urls& urls() const noexcept { return known.front(); }
+  /// The client closes.
+  void end_all_leases();
   [[nodiscard]] Error explain_loss(const LeaseCell& cell, const core::Round& round) const;
 
   runtime::Configuration configuration;

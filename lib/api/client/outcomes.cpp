@@ -90,7 +90,7 @@ void Outcomes::on_outcome(core::Instant /*now*/, const core::Failed& outcome) no
   if (is_to_name_holder(call->done, outcome)) {
     state_.completions.post([this, done = std::move(call->done), resource = std::string(in_the_way),
                              error = std::move(error)]() mutable {
-      name_holder(std::move(done), std::move(resource), std::move(error));
+      name_holder(std::move(done), resource, std::move(error));
     });
   } else {
     fail(call->done, std::move(error));
@@ -181,7 +181,6 @@ void Outcomes::fail_all() {
 }
 
 void Outcomes::log_due(core::Instant now) {
-  if (!log_.next()) return;
   for (NodeEvent& event : log_.take_due(now)) log(std::move(event));
 }
 
@@ -197,7 +196,7 @@ bool Outcomes::is_to_name_holder(const AnyDone& done, const core::Failed& outcom
          (std::holds_alternative<AcquireDone>(done) || std::holds_alternative<RoundDone>(done));
 }
 
-void Outcomes::name_holder(AnyDone done, std::string resource, Error error) {
+void Outcomes::name_holder(AnyDone done, const std::string& resource, Error error) {
   InspectDone named = [done = std::move(done),
                        error = std::move(error)](const Result<Inspection>& inspection) mutable {
     // If the inspection fails, the client is closing, and the error stays as it is.

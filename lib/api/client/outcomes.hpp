@@ -50,7 +50,7 @@ class Outcomes final : public runtime::DriverListener {
   void fail(AnyDone& done, Error error);
   [[nodiscard]] bool is_to_name_holder(const AnyDone& done, const core::Failed& outcome) const;
   /// Answers the call with the error, once a further round has named the holder.
-  void name_holder(AnyDone done, std::string resource, Error error);
+  void name_holder(AnyDone done, const std::string& resource, Error error);
   void log(NodeEvent event);
 
   ClientState& state_;

@@ -28,11 +28,11 @@ template <typename Value, typename Begin, typename Begun>
   const bool borrowing = core.try_borrow_loop();
   if (!borrowing) {
     waiter->waiting = true;
-    core.begin_waiting();
+    core.loop().begin_waiting();
   }
   const auto handle = begin(Callback<void(Result<Value>)>([waiter, &core](Result<Value> result) {
     waiter->result.emplace(std::move(result));
-    if (waiter->waiting) core.end_waiting(waiter->answered);
+    if (waiter->waiting) core.loop().end_waiting(waiter->answered);
   }));
   [[maybe_unused]] const auto while_waiting = begun(handle);
   if (borrowing) {
@@ -40,11 +40,11 @@ template <typename Value, typename Begin, typename Begun>
     while (!waiter->result && core.may_keep_loop()) core.turn();
     if (!waiter->result) {
       waiter->waiting = true;
-      core.begin_waiting();
+      core.loop().begin_waiting();
     }
     core.give_back_loop();
   }
-  if (waiter->waiting) core.wait(waiter->answered);
+  if (waiter->waiting) core.loop().wait(waiter->answered);
   return *std::move(waiter->result);
 }
 
