@@ -1,5 +1,5 @@
 # Builds quorum-lock, which sees include/ and tools/, never lib/: the public headers must
-# suffice. libuv and hiredis are linked for the floor that `bench` measures the library against.
+# suffice. `bench` uses libuv for the loop of its cycles, and hiredis to ask nodes for their counts.
 
 file(GLOB_RECURSE redlock_tool_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/tools/common/*.cpp" "${PROJECT_SOURCE_DIR}/tools/quorum-lock/*.cpp"
@@ -43,11 +43,10 @@ if(redlock_tool_sources)
       <string_view> <vector>)
   endif()
   if(REDLOCK_UNITY)
-    # Some verbs, the floor programs and the sequential client have a Request, a Node or a Reply of
-    # their own.
+    # Some verbs have a Request of their own.
     set_target_properties(quorum_lock_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     foreach(source IN LISTS redlock_tool_sources)
-      if(source MATCHES "/verb_(run|bench|chaos|table)[^/]*$" OR source MATCHES "/(floor|sequential)_[^/]*$")
+      if(source MATCHES "/verb_(run|bench|chaos|table)[^/]*$")
         continue()
       elseif(source MATCHES "/verb_[^/]*$")
         set_source_files_properties("${source}" PROPERTIES UNITY_GROUP verbs)

@@ -23,7 +23,7 @@ struct BenchMode {
 /// Null: there is no such mode.
 [[nodiscard]] const BenchMode* find_bench_mode(std::string_view name) noexcept;
 
-/// "cycle, handoff and market".
+/// "cycle, handoff and crowd".
 [[nodiscard]] std::string bench_mode_names();
 
 }  // namespace redlock::cli

@@ -82,7 +82,7 @@ _quorum_lock() {
       return
       ;;
     --mode)
-      mapfile -t COMPREPLY < <(compgen -W "cycle handoff cohort crowd market faults family" -- "$current")
+      mapfile -t COMPREPLY < <(compgen -W "cycle handoff crowd" -- "$current")
       return
       ;;
     --log-level)
@@ -127,8 +127,8 @@ _quorum_lock() {
     bootstrap) options+=" --after-loss --yes" ;;
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)
-      options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards --scripts"
-      options+=" --contenders --hold --hand-overs --reentry --drain --ports --peers --html"
+      options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --peers"
+      options+=" --contenders --hold --hand-overs --reentry --drain --ports"
       ;;
   esac
   if [[ $current == -* ]]; then

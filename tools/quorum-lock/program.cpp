@@ -13,8 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "bench/contest/crowd_member.hpp"
-#include "bench/contest/handoff_contender.hpp"
+#include "bench/contest/contender.hpp"
 #include "chaos/contender.hpp"
 #include "chaos/load.hpp"
 #include "common/session/exit_code.hpp"
@@ -115,8 +114,7 @@ int run_checked(const std::vector<std::string>& words) {
     return chaos::run_contender({words.begin() + 1, words.end()});
   }
   if (words.size() == 1 && words.front() == chaos::load_verb) chaos::run_load();
-  if (words.size() == 1 && words.front() == handoff_contender_verb) return run_handoff_contender();
-  if (words.size() == 1 && words.front() == crowd_member_verb) return run_crowd_member();
+  if (words.size() == 1 && words.front() == contenders_verb) return run_contenders();
   const auto parsed = parse_command_line(words);
   if (const auto* request = std::get_if<TextRequest>(&parsed)) return print_result(request->text);
   CommandLine command_line = std::get<CommandLine>(parsed);

@@ -29,9 +29,7 @@ TEST(Histogram, AnEmptyHistogramAnswersZeroToEveryQuestion) {
   EXPECT_EQ(histogram.count(), 0U);
   EXPECT_EQ(histogram.min(), nanoseconds{0});
   EXPECT_EQ(histogram.max(), nanoseconds{0});
-  EXPECT_EQ(histogram.mean(), nanoseconds{0});
   EXPECT_EQ(histogram.percentile(50), nanoseconds{0});
-  EXPECT_TRUE(histogram.buckets().empty());
 }
 
 TEST(Histogram, ASingleValueIsEveryPercentile) {
@@ -40,7 +38,6 @@ TEST(Histogram, ASingleValueIsEveryPercentile) {
   for (const double percent : {0.0, 1.0, 50.0, 99.0, 99.99, 100.0}) {
     EXPECT_EQ(histogram.percentile(percent), microseconds{91'234});
   }
-  EXPECT_EQ(histogram.mean(), microseconds{91'234});
 }
 
 TEST(Histogram, ValuesBelowTwoMicrosecondsAreKeptExactly) {
@@ -99,7 +96,8 @@ TEST(Histogram, WhatIsTooLongIsCountedAndItsMaximumKept) {
   EXPECT_EQ(histogram.count(), 3U);
   EXPECT_EQ(histogram.max(), minutes{100});
   EXPECT_EQ(histogram.percentile(100), minutes{100});
-  EXPECT_EQ(histogram.percentile(50), Histogram::trackable());
+  EXPECT_GT(histogram.percentile(50), minutes{9});
+  EXPECT_LT(histogram.percentile(50), minutes{10});
 }
 
 TEST(Histogram, ANegativeDurationCountsAsZero) {
@@ -122,7 +120,6 @@ TEST(Histogram, MergingEqualsRecordingEverythingInOne) {
   EXPECT_EQ(odd.count(), all.count());
   EXPECT_EQ(odd.min(), all.min());
   EXPECT_EQ(odd.max(), all.max());
-  EXPECT_EQ(odd.mean(), all.mean());
   for (const double percent : {1.0, 50.0, 99.0}) {
     EXPECT_EQ(odd.percentile(percent), all.percentile(percent));
   }
@@ -135,32 +132,6 @@ TEST(Histogram, MergingAnEmptyOneChangesNothing) {
   EXPECT_EQ(histogram.count(), 1U);
   EXPECT_EQ(histogram.min(), microseconds{7});
   EXPECT_EQ(histogram.max(), microseconds{7});
-}
-
-TEST(Histogram, AClearedHistogramStartsAnew) {
-  Histogram histogram;
-  histogram.record(seconds{3});
-  histogram.clear();
-  histogram.record(microseconds{2});
-  EXPECT_EQ(histogram.count(), 1U);
-  EXPECT_EQ(histogram.max(), microseconds{2});
-  EXPECT_EQ(histogram.mean(), microseconds{2});
-}
-
-TEST(Histogram, BucketsAscendDoNotOverlapAndHoldEveryValue) {
-  Histogram histogram;
-  for (nanoseconds value{1}; value < minutes{1}; value = value * 5 / 4 + nanoseconds{1}) {
-    histogram.record(value);
-  }
-  std::uint64_t total = 0;
-  nanoseconds previous{-1};
-  for (const Histogram::Bucket& bucket : histogram.buckets()) {
-    EXPECT_GT(bucket.lowest, previous);
-    EXPECT_GE(bucket.highest, bucket.lowest);
-    previous = bucket.highest;
-    total += bucket.count;
-  }
-  EXPECT_EQ(total, histogram.count());
 }
 
 }  // namespace

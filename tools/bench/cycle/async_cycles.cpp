@@ -1,10 +1,7 @@
-#include <fmt/format.h>
 #include <uv.h>
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,30 +14,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long a measurement that waits for all nodes waits at most.
-constexpr std::chrono::seconds connect_limit{10};
-
-/// The nodes that are up, by a client's events.
-struct NodesUp {
-  std::set<std::string> urls;
-
-  void on_event(const NodeEvent& event) {
-    if (event.kind == NodeEvent::Kind::up) {
-      urls.insert(event.url);
-    } else if (event.kind == NodeEvent::Kind::down) {
-      urls.erase(event.url);
-    }
-  }
-};
-
 /// A lane is one lock in flight that runs one cycle after the other, all on one loop. Between two
 /// calls of the library it does the least possible: it reads the clock twice and makes two
 /// histogram entries.
 class AsyncLanes {
  public:
-  /// If the load waits for nodes, the measurement begins after `nodes_up` has enough of them.
-  AsyncLanes(const CycleLoad& load, AsyncClient& client, const NodesUp& nodes_up)
-      : load_(load), client_(client), nodes_up_(nodes_up), lanes_(load.in_flight) {
+  AsyncLanes(const CycleLoad& load, AsyncClient& client)
+      : load_(load), client_(client), lanes_(load.in_flight) {
     acquire_options_.ttl = limits::default_ttl < load.options.max_ttl
                                ? std::chrono::nanoseconds{limits::default_ttl}
                                : load.options.max_ttl;
@@ -51,14 +31,12 @@ class AsyncLanes {
 
   void start(Callback<void()> finished) {
     finished_ = std::move(finished);
-    measured_from_ = Clock::now() + warm_up_of(load_.duration);
+    measured_from_ = Clock::now() + load_.warm_up;
     deadline_ = measured_from_ + load_.duration;
-    if (load_.wait_for_nodes) deadline_ += connect_limit;
     active_ = lanes_.size();
     for (Lane& lane : lanes_) begin_cycle(lane, Clock::now());
   }
 
-  [[nodiscard]] bool has_measured() const noexcept { return measuring_; }
   [[nodiscard]] bench::CycleResult take_result() { return std::move(result_); }
 
  private:
@@ -67,11 +45,10 @@ class AsyncLanes {
     Clock::time_point start;   // when the cycle began
     Clock::time_point called;  // when the acquire or the release was called
     std::uint64_t cycles = 0;
-    bool was_unavailable = false;
   };
 
   void begin_cycle(Lane& lane, Clock::time_point now) {
-    if (!measuring_ && now >= measured_from_ && is_ready()) begin_measurement(now);
+    if (!measuring_ && now >= measured_from_) begin_measurement(now);
     if (now >= deadline_ || load_.stop->load(std::memory_order_relaxed) != 0) {
       end_lane(now);
       return;
@@ -80,16 +57,6 @@ class AsyncLanes {
     client_.try_acquire(target_of(lane), options_of_one(), [this, &lane](Result<Lease> lease) {
       on_acquired(lane, std::move(lease));
     });
-  }
-
-  /// Cycles come first in which all nodes are up: a node that has only just come up, and has not
-  /// answered, has the longest time limit.
-  [[nodiscard]] bool is_ready() const {
-    return !load_.wait_for_nodes || cycles_with_all_ >= 20 * lanes_.size();
-  }
-
-  [[nodiscard]] bool all_are_up() const {
-    return nodes_up_.urls.size() == load_.options.nodes.size();
   }
 
   [[nodiscard]] Target target_of(Lane& lane) const {
@@ -106,7 +73,7 @@ class AsyncLanes {
   void on_acquired(Lane& lane, Result<Lease> lease) {
     const auto now = Clock::now();
     if (!lease) {
-      on_failure(lane, lease.error(), now);
+      on_failure(lane, now);
       return;
     }
     if (counts(lane)) result_.acquire.record(now - lane.start);
@@ -118,10 +85,9 @@ class AsyncLanes {
   void on_released(Lane& lane, const Result<RoundReport>& round) {
     const auto now = Clock::now();
     if (!round) {
-      on_failure(lane, round.error(), now);
+      on_failure(lane, now);
       return;
     }
-    if (!measuring_ && all_are_up()) ++cycles_with_all_;
     if (counts(lane)) {
       result_.cycle.record(now - lane.start);
       ++result_.cycles;
@@ -129,20 +95,12 @@ class AsyncLanes {
     begin_cycle(lane, now);
   }
 
-  void on_failure(Lane& lane, const Error& error, Clock::time_point now) {
+  void on_failure(Lane& lane, Clock::time_point now) {
     if (counts(lane)) {
       ++result_.failures;
-      if (load_.failures != nullptr) note_failure(lane, error, now - lane.called);
+      result_.failure.record(now - lane.called);
     }
     begin_cycle(lane, now);
-  }
-
-  void note_failure(Lane& lane, const Error& error, Clock::duration took) const {
-    CycleFailures& failures = *load_.failures;
-    if (failures.first.empty()) failures.first = error.message;
-    if (error.code != Errc::unavailable) return;
-    (lane.was_unavailable ? failures.still_unavailable : failures.unavailable).record(took);
-    lane.was_unavailable = true;
   }
 
   [[nodiscard]] bool counts(const Lane& lane) const noexcept {
@@ -168,12 +126,9 @@ class AsyncLanes {
 
   const CycleLoad& load_;
   AsyncClient& client_;
-  const NodesUp& nodes_up_;
   std::vector<Lane> lanes_;
   AcquireOptions acquire_options_;
   Callback<void()> finished_;
-  // Cycles that ended before the measurement, with all nodes up.
-  std::uint64_t cycles_with_all_ = 0;
   Clock::time_point measured_from_;
   Clock::time_point deadline_;
   bool measuring_ = false;
@@ -210,22 +165,13 @@ class Loop {
 bench::CycleOutcome run_async_cycles(const CycleLoad& load) {
   Loop loop;
   if (loop.status() != 0) return std::string(::uv_strerror(loop.status()));
-  NodesUp nodes_up;
-  ClientOptions options = load.options;
-  if (load.wait_for_nodes) {
-    options.on_node_event = [&nodes_up](const NodeEvent& event) { nodes_up.on_event(event); };
-  }
-  Result<AsyncClient> created = AsyncClient::create(std::move(options), loop.get());
+  Result<AsyncClient> created = AsyncClient::create(load.options, loop.get());
   if (!created) return created.error().message;
   AsyncClient client = std::move(created).value();
 
-  AsyncLanes lanes(load, client, nodes_up);
+  AsyncLanes lanes(load, client);
   bool closed = false;
-  Metrics metrics;
-  lanes.start([&client, &loop, &closed, &metrics] {
-    client.metrics([&metrics](Result<Metrics> now) {
-      if (now) metrics = *std::move(now);
-    });
+  lanes.start([&client, &loop, &closed] {
     client.close([&loop, &closed](const CloseReport&) {
       closed = true;
       ::uv_stop(loop.get());
@@ -234,14 +180,7 @@ bench::CycleOutcome run_async_cycles(const CycleLoad& load) {
   while (!closed && ::uv_run(loop.get(), UV_RUN_DEFAULT) != 0) {
   }
   if (!closed) return std::string("the client's loop ended before the client was closed");
-  if (load.wait_for_nodes && !lanes.has_measured() && load.stop->load() == 0) {
-    return fmt::format("only {} of {} nodes are up", nodes_up.urls.size(),
-                       load.options.nodes.size());
-  }
-  bench::CycleResult result = lanes.take_result();
-  result.fenced_in_one_round = metrics.fenced_in_one_round;
-  result.fenced_in_more_rounds = metrics.fenced_in_more_rounds;
-  return result;
+  return lanes.take_result();
 }
 
 }  // namespace redlock::cli

@@ -37,6 +37,7 @@ bench::CycleResult run_lane(Client& client, const CycleLoad& load, const std::st
       ++result.cycles;
     } else {
       ++result.failures;
+      result.failure.record(end - start);
     }
   }
   return result;
@@ -52,7 +53,7 @@ bench::CycleOutcome run_blocking_cycles(const CycleLoad& load) {
   std::vector<bench::CycleResult> results(load.in_flight);
   std::vector<std::thread> threads;
   threads.reserve(load.in_flight);
-  const auto from = Clock::now() + warm_up_of(load.duration);
+  const auto from = Clock::now() + load.warm_up;
   const Span measured{from, from + load.duration};
   for (std::size_t i = 0; i < load.in_flight; ++i) {
     threads.emplace_back([&client, &load, &results, measured, i] {
@@ -73,10 +74,7 @@ bench::CycleOutcome run_blocking_cycles(const CycleLoad& load) {
     total.failures += result.failures;
     total.acquire.merge(result.acquire);
     total.cycle.merge(result.cycle);
-  }
-  if (const Result<Metrics> metrics = client.metrics()) {
-    total.fenced_in_one_round = metrics->fenced_in_one_round;
-    total.fenced_in_more_rounds = metrics->fenced_in_more_rounds;
+    total.failure.merge(result.failure);
   }
   return total;
 }

@@ -12,9 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "bench/cycle/cycle_bench.hpp"
-#include "bench/measure/sequential_client.hpp"
-#include "common/session/output.hpp"
+#include "bench/cycle/peer_packages.hpp"
 #include "common/system/child_process.hpp"
 #include "common/system/watched_child.hpp"
 #include "common/text/text.hpp"
@@ -25,7 +23,6 @@ namespace {
 using PeerJson = nlohmann::json;
 using std::chrono::nanoseconds;
 
-constexpr std::string_view sequential = "sequential";
 /// Programs that are compiled while they run get a longer warm-up than ours.
 constexpr std::chrono::seconds longest_warm_up{1};
 /// The time that a peer can take to start, to connect and to end.
@@ -35,10 +32,11 @@ std::int64_t whole_ms(nanoseconds duration) {
   return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
 }
 
-std::string settings_text(const Peer& peer, const bench::CycleSettings& settings) {
-  PeerJson json{{"peer", peer.name},
+std::string settings_text(const std::string& peer, const bench::CycleSettings& settings,
+                          nanoseconds warm_up) {
+  PeerJson json{{"peer", peer},
                 {"in_flight", settings.in_flight},
-                {"warm_up_ms", whole_ms(Peers::warm_up_of(peer, settings.duration))},
+                {"warm_up_ms", whole_ms(warm_up)},
                 {"duration_ms", whole_ms(settings.duration)},
                 {"ttl_ms", settings.ttl.count()},
                 {"prefix", settings.resource_prefix}};
@@ -72,6 +70,7 @@ bench::CycleResult result_of(const PeerJson& json) {
       result.cpu_in_kernel + std::chrono::microseconds{json.at("cpu_user_us").get<std::int64_t>()};
   add_durations(result.acquire, json.at("acquire"));
   add_durations(result.cycle, json.at("cycle"));
+  result.version = as_printable(json.value("version", ""));
   return result;
 }
 
@@ -83,84 +82,62 @@ std::string why_without_result(const ChildOutcome& outcome) {
   return fmt::format("it gave no result and ended with {}", WEXITSTATUS(outcome.status));
 }
 
-}  // namespace
-
-Peers::Peers(const Settings& settings, const Signals& signals, const std::atomic<int>& stop)
-    : signals_(signals), stop_(stop) {
-  auto installed = install_peer_packages(settings, signals, stop);
-  const auto* why = std::get_if<std::string>(&installed);
-  if (why == nullptr) packages_ = std::get<PeerPackages>(std::move(installed));
-  for (const char* name : {"node-redlock", "redlock-universal"}) {
-    peers_.push_back({name, {}, why != nullptr ? *why : std::string()});
-  }
-  peers_.push_back({std::string(sequential), {}, {}});
-}
-
-nanoseconds Peers::warm_up_of(const Peer& peer, nanoseconds duration) {
-  return peer.name == sequential ? cli::warm_up_of(duration)
-                                 : std::min<nanoseconds>(duration, longest_warm_up);
-}
-
-std::optional<bench::CycleResult> Peers::run(std::size_t index,
-                                             const bench::CycleSettings& settings,
-                                             const bench::NodeCpu& node_cpu) {
-  Peer& peer = peers_.at(index);
-  if (!peer.left_out.empty() || stop_.load() != 0) return std::nullopt;
-  bench::CycleOutcome outcome =
-      peer.name == sequential
-          ? bench::run_sequential_client(
-                {settings, warm_up_of(peer, settings.duration), &stop_, node_cpu})
-          : run_program(peer, settings, node_cpu);
-  if (stop_.load() != 0) return std::nullopt;
-  if (auto* result = std::get_if<bench::CycleResult>(&outcome)) return std::move(*result);
-  peer.left_out = std::get<std::string>(outcome);
-  return std::nullopt;
-}
-
-void Peers::tell_left_out() {
-  for (Peer& peer : peers_) {
-    if (peer.left_out.empty() || peer.told) continue;
-    print_warning(fmt::format("--peers: {} is left out: {}", peer.name, peer.left_out));
-    peer.told = true;
-  }
-}
-
-bench::CycleOutcome Peers::run_program(Peer& peer, const bench::CycleSettings& settings,
-                                       const bench::NodeCpu& node_cpu) {
+bench::CycleOutcome run_peer(const PeerPackages& packages, const std::string& name,
+                             const CycleLoad& load, const Signals& signals,
+                             const std::atomic<int>& stop) {
+  const nanoseconds warm_up = std::min<nanoseconds>(load.duration, longest_warm_up);
   WatchedChild child;
-  child.request.program = packages_.node;
-  child.request.arguments = {"node", packages_.folder / "peer.mjs", packages_.folder};
+  child.request.program = packages.node;
+  child.request.arguments = {"node", packages.folder / "peer.mjs", packages.folder};
   child.request.environment = environment_of_helper();
-  child.input = settings_text(peer, settings);
-  child.limit = std::chrono::ceil<std::chrono::milliseconds>(
-      settings.duration + warm_up_of(peer, settings.duration) + grace);
-  child.stop = &stop_;
+  child.input = settings_text(name, plain_settings(load), warm_up);
+  child.limit = std::chrono::ceil<std::chrono::milliseconds>(load.duration + warm_up + grace);
+  child.stop = &stop;
   nanoseconds node_cpu_at_start{0};
   nanoseconds node_cpu_used{0};
   PeerJson said;
   child.on_line = [&](std::string_view line) {
     if (line == "measuring") {
-      node_cpu_at_start = bench::cpu_of_nodes(node_cpu);
+      node_cpu_at_start = bench::cpu_of_nodes(load.node_cpu);
     } else if (line.starts_with('{')) {
-      node_cpu_used = bench::cpu_of_nodes(node_cpu) - node_cpu_at_start;
+      node_cpu_used = bench::cpu_of_nodes(load.node_cpu) - node_cpu_at_start;
       said = PeerJson::parse(line, nullptr, false);
     }
   };
-  const auto ended = run_watched(child, signals_);
+  const auto ended = run_watched(child, signals);
   if (const int* error = std::get_if<int>(&ended)) {
-    return fmt::format("{} cannot be started: {}", packages_.node, std::strerror(*error));
+    return fmt::format("{} cannot be started: {}", packages.node, std::strerror(*error));
   }
   if (!said.is_object()) return why_without_result(std::get<ChildOutcome>(ended));
   try {
     if (said.contains("error")) return as_printable(said.value("error", ""));
     bench::CycleResult result = result_of(said);
     result.node_cpu = node_cpu_used;
-    peer.version = as_printable(said.value("version", ""));
-    runtime_ = as_printable(said.value("runtime", ""));
     return result;
   } catch (const PeerJson::exception&) {
     return std::string("its result is not understood");
   }
+}
+
+}  // namespace
+
+std::vector<CycleSide> peer_sides(const Settings& settings, const Signals& signals,
+                                  const std::atomic<int>& stop) {
+  auto installed = install_peer_packages(settings, signals, stop);
+  std::vector<CycleSide> sides;
+  for (const char* name : {"node-redlock", "redlock-universal"}) {
+    CycleSide side{name, {}, {}};
+    if (const auto* why = std::get_if<std::string>(&installed)) {
+      side.left_out = *why;
+    } else {
+      side.run = [packages = std::get<PeerPackages>(installed), name = side.name, &signals,
+                  &stop](const CycleLoad& load) {
+        return run_peer(packages, name, load, signals, stop);
+      };
+    }
+    sides.push_back(std::move(side));
+  }
+  return sides;
 }
 
 }  // namespace redlock::cli

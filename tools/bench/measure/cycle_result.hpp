@@ -22,13 +22,11 @@ struct Endpoint {
   std::string password;
 };
 
-/// One run of lock cycles (acquire, then release). It ends at whichever limit comes first; at least
-/// one of `duration` and `max_cycles` must be set (zero: no limit of this kind).
+/// One run of lock cycles (acquire, then release) by a program that is not the library.
 struct CycleSettings {
   std::vector<Endpoint> nodes;
   std::size_t in_flight = 1;
   std::chrono::nanoseconds duration{0};
-  std::uint64_t max_cycles = 0;
   std::chrono::milliseconds ttl{10'000};
   std::string resource_prefix = "bench";
 
@@ -47,9 +45,8 @@ struct CycleResult {
   std::chrono::nanoseconds node_cpu{0};
   Histogram acquire;
   Histogram cycle;
-  /// The number of fenced cycles whose acquire got its fencing token in one round trip.
-  std::uint64_t fenced_in_one_round = 0;
-  std::uint64_t fenced_in_more_rounds = 0;
+  Histogram failure;      ///< how long the calls took that failed
+  std::string version{};  ///< of the client; empty: not reported
 
   [[nodiscard]] double cycles_per_s() const noexcept {
     if (elapsed.count() <= 0) return 0;
@@ -64,15 +61,7 @@ struct CycleResult {
   [[nodiscard]] double kernel_us_per_cycle() const noexcept {
     return cycles == 0 ? 0 : in_us(cpu_in_kernel) / static_cast<double>(cycles);
   }
-  [[nodiscard]] double acquire_us(double percent) const noexcept {
-    return in_us(acquire.percentile(percent));
-  }
-  [[nodiscard]] double cycle_us(double percent) const noexcept {
-    return in_us(cycle.percentile(percent));
-  }
-
- private:
-  static double in_us(std::chrono::nanoseconds duration) noexcept {
+  [[nodiscard]] static double in_us(std::chrono::nanoseconds duration) noexcept {
     return std::chrono::duration<double, std::micro>{duration}.count();
   }
 };
@@ -86,8 +75,8 @@ using NodeCpu = std::function<std::chrono::nanoseconds()>;
   return node_cpu ? node_cpu() : std::chrono::nanoseconds{0};
 }
 
-/// The CPU time that counts: that of one thread for a floor (of the process, on systems that count
-/// only processes), that of the whole process for the blocking façade.
+/// The CPU time that counts: that of one thread for a loop (of the process, on systems that count
+/// only processes), that of the whole process for clients with threads.
 enum class CpuScope { calling_thread, process };
 
 struct CpuUse {

@@ -43,4 +43,10 @@ std::optional<bench::Endpoint> plain_endpoint(std::string_view url) {
   return endpoint;
 }
 
+std::vector<bench::Endpoint> plain_endpoints(const std::vector<std::string>& urls) {
+  std::vector<bench::Endpoint> endpoints;
+  for (const std::string& url : urls) endpoints.push_back(plain_endpoint(url).value());
+  return endpoints;
+}
+
 }  // namespace redlock::cli

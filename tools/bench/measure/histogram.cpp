@@ -50,7 +50,6 @@ void Histogram::record(std::chrono::nanoseconds duration) noexcept {
   ++count_;
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);
-  sum_ += static_cast<double>(value);
 }
 
 void Histogram::merge(const Histogram& other) noexcept {
@@ -58,15 +57,6 @@ void Histogram::merge(const Histogram& other) noexcept {
   count_ += other.count_;
   min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
-  sum_ += other.sum_;
-}
-
-void Histogram::clear() noexcept {
-  std::fill(counts_.begin(), counts_.end(), 0);
-  count_ = 0;
-  min_ = UINT64_MAX;
-  max_ = 0;
-  sum_ = 0;
 }
 
 std::chrono::nanoseconds Histogram::min() const noexcept {
@@ -74,11 +64,6 @@ std::chrono::nanoseconds Histogram::min() const noexcept {
 }
 
 std::chrono::nanoseconds Histogram::max() const noexcept { return to_duration(max_); }
-
-std::chrono::nanoseconds Histogram::mean() const noexcept {
-  if (count_ == 0) return {};
-  return to_duration(static_cast<std::uint64_t>(sum_ / static_cast<double>(count_)));
-}
 
 std::chrono::nanoseconds Histogram::percentile(double percent) const noexcept {
   if (count_ == 0) return {};
@@ -93,16 +78,5 @@ std::chrono::nanoseconds Histogram::percentile(double percent) const noexcept {
   }
   return max();
 }
-
-std::vector<Histogram::Bucket> Histogram::buckets() const {
-  std::vector<Bucket> filled;
-  for (std::size_t i = 0; i < bucket_count; ++i) {
-    if (counts_[i] == 0) continue;
-    filled.push_back({to_duration(lowest_of(i)), to_duration(highest_of(i)), counts_[i]});
-  }
-  return filled;
-}
-
-std::chrono::nanoseconds Histogram::trackable() noexcept { return to_duration(largest); }
 
 }  // namespace redlock::bench

@@ -171,28 +171,21 @@ constexpr OptionText break_options[] = {
 constexpr OptionText bench_options[] = {
     {"mode", "MODE",
      "What to measure: cycle (acquire, then release; default), handoff (one lock that processes "
-     "hand over to each other), market (sellers and buyers of items, kept consistent by WATCH, by "
-     "one lock, by a lock per item), cohort (threads that share one Mutex, alone and next to "
-     "another client), crowd (many clients with connections of their own that wait for one lock), "
-     "faults (cycles while nodes of its own are killed or stopped, and how soon calls fail once a "
-     "majority is down), or family (cycles of each kind of lock, without guards, with them, and "
-     "fenced)"},
-    {"in-flight", "LIST", "Locks in flight at once; default 1,16,64; faults and family: 1,64"},
+     "hand over to each other), or crowd (many clients with connections of their own that wait for "
+     "one lock)"},
+    {"in-flight", "LIST", "cycle: locks in flight at once; default 1,16,64"},
     {"nodes-count", "LIST",
      "How many of the nodes to use; default 1,3,5, handoff: 5, crowd: 3; with --nodes all of them"},
-    {"duration", "DURATION",
-     "Length of one repetition of one side; default 2s, market and crowd: 5s, faults: 1s, family: "
-     "500ms"},
-    {"repetitions", "R", "The figures are medians of R repetitions; default 5"},
-    {"async", "", "Drive the asynchronous interface on its loop (default)"},
-    {"blocking", "", "Drive the blocking interface from as many threads as locks in flight"},
-    {"guards", "", "Also compare without guards, with all guards, and with fencing tokens"},
-    {"scripts", "",
-     "Also compare plain commands (DELIFEQ) with scripts, if the nodes have both; with --local, "
-     "also compare their cost for the nodes"},
+    {"duration", "DURATION", "cycle: length of one repetition; default 2s. crowd: default 5s"},
+    {"repetitions", "R", "cycle and handoff: the figures are medians of R repetitions; default 5"},
+    {"async", "", "cycle: drive the asynchronous interface on its loop (default)"},
+    {"blocking", "", "cycle: drive the blocking interface from as many threads as locks in flight"},
+    {"peers", "",
+     "cycle: also measure other Redlock clients in turn: node-redlock and redlock-universal, which "
+     "npm installs into the user's cache"},
     {"contenders", "LIST",
-     "handoff: processes that want the lock; default 2,8,32. cohort: threads; default 1,8,64. "
-     "crowd: clients; default 8,16,32,64,125,250,500,1000"},
+     "handoff: processes that want the lock; default 2,8,32. crowd: clients; default "
+     "8,16,32,64,125,250,500,1000"},
     {"hold", "DURATION",
      "handoff and crowd: how long each holds the lock; default 1ms, crowd: 2ms"},
     {"hand-overs", "K", "handoff: how many hand-overs in one repetition; default 2000"},
@@ -202,11 +195,6 @@ constexpr OptionText bench_options[] = {
     {"drain", "",
      "handoff: measure only contenders that queue up together, are served in turn, and then queue "
      "up again"},
-    {"floor", "", "Interleave a program without lock logic and show the ratio to it"},
-    {"peers", "",
-     "cycle: also interleave other Redlock clients: node-redlock and redlock-universal, which npm "
-     "installs into the user's cache, and a sequential one"},
-    {"html", "FILE", "cycle: write a page with plots and all figures"},
     {"ports", "FIRST-LAST",
      "Ports of 127.0.0.1 for the servers that it starts; default: any free ports"},
 };
@@ -273,7 +261,7 @@ constexpr ExitText members_exits[] = {
     {"69", "a node is missing, or another change is under way; the message names it"},
 };
 constexpr ExitText bench_exits[] = {
-    {"1", "a lock did not exclude: two held it at once, or an item was lost or sold twice"},
+    {"1", "a lock did not exclude: two held it at once"},
     no_quorum,
 };
 constexpr ExitText chaos_exits[] = {
@@ -495,14 +483,9 @@ constexpr VerbText verb_texts[] = {
      bench_options,
      "Examples:\n"
      "  quorum-lock bench\n"
-     "  quorum-lock bench --local 5 --floor\n"
-     "  quorum-lock bench --local 5 --nodes-count 5 --floor --peers --html bench.html\n"
-     "  quorum-lock bench --mode handoff --local 5 --contenders 2,8,32 --floor\n"
-     "  quorum-lock bench --mode market --duration 10s\n"
-     "  quorum-lock bench --mode cohort --local 5 --contenders 64\n"
+     "  quorum-lock bench --local 5 --nodes-count 5 --peers\n"
+     "  quorum-lock bench --mode handoff --local 5 --contenders 2,8,32\n"
      "  quorum-lock bench --mode crowd --contenders 8,1000 --duration 10s\n"
-     "  quorum-lock bench --mode faults --local 5\n"
-     "  quorum-lock bench --mode family --in-flight 64 --json\n"
      "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json",
      bench_exits},
     {"elect",

@@ -312,36 +312,5 @@ TEST_F(CliKinds, WatchNeedsAResource) {
   EXPECT_NE(none.errors.find("RESOURCE: none given"), std::string::npos) << none.errors;
 }
 
-// --- S10: fine-grained locks ---
-
-TEST(CliMarket, AddsUpHoweverItIsKeptConsistent) {
-  const auto result =
-      run_tool({"bench", "--mode", "market", "--local", "3", "--duration", "200ms", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const Json json = json_of(result);
-  ASSERT_EQ(json["rows"].size(), 9U);
-  for (const Json& row : json["rows"]) {
-    EXPECT_GT(row["listed"].get<int>(), 0) << row;
-    if (row["method"] == "lock_per_item") {
-      EXPECT_EQ(row["retries"], 0) << row;
-    }
-  }
-}
-
-TEST(CliCohort, HasARowForTheThreadsAloneAndOneBesideAnotherClient) {
-  const auto result = run_tool({"bench", "--mode", "cohort", "--local", "1", "--contenders", "8",
-                                "--duration", "300ms", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const Json json = json_of(result);
-  ASSERT_EQ(json["rows"].size(), 2U);
-  for (const Json& row : json["rows"]) {
-    EXPECT_EQ(row["threads"], 8) << row;
-    EXPECT_GE(row["acquisitions"].get<int>(), row["leases"].get<int>()) << row;
-    EXPECT_GT(row["leases"].get<int>(), 0) << row;
-  }
-  EXPECT_FALSE(json["rows"][0]["other_client"].get<bool>());
-  EXPECT_TRUE(json["rows"][1].contains("other_wait_p50_us"));
-}
-
 }  // namespace
 }  // namespace redlock::test

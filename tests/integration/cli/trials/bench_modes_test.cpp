@@ -1,10 +1,8 @@
-// bench --mode crowd, --mode faults, --mode family; the progress of all modes.
+// bench --mode crowd; the progress of all modes.
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <set>
@@ -40,144 +38,6 @@ std::set<pid_t> servers_of(const TempDir& directory) {
     }
   }
   return servers;
-}
-
-std::size_t count_stopped(const std::set<pid_t>& servers) {
-  std::size_t stopped = 0;
-  for (const pid_t pid : servers) stopped += process_stopped(pid) ? 1U : 0U;
-  return stopped;
-}
-
-void expect_cycles(const Json& row) {
-  for (const char* name : {"cycles_per_s", "acquire_p50_us", "acquire_p99_us", "cycle_p50_us",
-                           "client_cpu_us_per_cycle"}) {
-    EXPECT_GT(row.value(name, 0.0), 0.0) << name << row;
-  }
-  EXPECT_EQ(row.value("failures", -1), 0) << row;
-}
-
-void expect_fault_row(const Json& row, const std::string& fault, int nodes_down) {
-  EXPECT_EQ(row.value("fault", ""), fault);
-  EXPECT_EQ(row.value("nodes_down", -1), nodes_down);
-  if (nodes_down == 2) {
-    EXPECT_EQ(row.value("unavailable", 0), 4) << row;
-    EXPECT_GT(row.value("unavailable_max_us", 0.0), 0.0) << row;
-    EXPECT_FALSE(row.contains("cycles_per_s"));
-    return;
-  }
-  expect_cycles(row);
-  EXPECT_GT(row.value("acquire_max_us", 0.0), 0.0) << row;
-  EXPECT_EQ(row.contains("ratio_to_healthy"), nodes_down > 0);
-  if (nodes_down == 0) return;
-  EXPECT_GT(row.at("ratio_to_healthy").value("cycles_per_s", 0.0), 0.0);
-}
-
-TEST(CliBenchFaults, HasARowForHealthyNodesAndForEachFault) {
-  const TempDir directory;
-  const ProcessResult result = run_tool({"bench", "--mode", "faults", "--local", "3", "--in-flight",
-                                         "4", "--duration", "50ms", "--repetitions", "1", "--json"},
-                                        {.environment = in(directory)});
-  ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const Json json = json_of(result);
-  EXPECT_EQ(json.value("mode", ""), "faults");
-  EXPECT_EQ(json.value("nodes_count", 0), 3);
-  EXPECT_EQ(json.value("node_limit_ms", 0.0), 250);
-  const Json& rows = json.at("rows");
-  ASSERT_EQ(rows.size(), 5U);
-  for (const Json& row : rows) EXPECT_EQ(row.value("in_flight", 0), 4);
-  expect_fault_row(rows.at(0), "none", 0);
-  expect_fault_row(rows.at(1), "killed", 1);
-  expect_fault_row(rows.at(2), "stopped", 1);
-  expect_fault_row(rows.at(3), "killed", 2);
-  expect_fault_row(rows.at(4), "stopped", 2);
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
-}
-
-TEST(CliBenchFaults, KillsAndStopsServersAndStartsThemAgain) {
-  const TempDir directory;
-  ChildProcess child = start_tool({"bench", "--mode", "faults", "--local", "3", "--in-flight", "1",
-                                   "--duration", "150ms", "--repetitions", "1"},
-                                  {.environment = in(directory)});
-  std::set<pid_t> servers;
-  std::size_t most_stopped = 0;
-  EXPECT_TRUE(eventually(
-      [&] {
-        servers.merge(servers_of(directory));
-        most_stopped = std::max(most_stopped, count_stopped(servers));
-        return !child.running();
-      },
-      std::chrono::minutes(1)));
-  EXPECT_EQ(child.wait(), (ExitStatus{0, 0})) << child.errors();
-  EXPECT_EQ(child.errors(), "");
-  EXPECT_EQ(most_stopped, 2U);
-  // One server was killed first, and two later; each was started again.
-  EXPECT_EQ(servers.size(), 6U);
-  for (const pid_t pid : servers) EXPECT_TRUE(gone(pid)) << pid;
-  for (const char* line : {"1 healthy ", "1 1 killed ", "1 1 stopped ", "1 2 killed ",
-                           "unavailable: first ", "a node's limit is 250 ms"}) {
-    EXPECT_NE(child.output().find(line), std::string::npos) << line << '\n' << child.output();
-  }
-}
-
-TEST(CliBenchFaults, ASignalEndsStoppedServersToo) {
-  const TempDir directory;
-  ChildProcess child = start_tool({"bench", "--mode", "faults", "--local", "3", "--in-flight", "1",
-                                   "--duration", "300ms", "--repetitions", "1000"},
-                                  {.environment = in(directory)});
-  std::set<pid_t> servers;
-  ASSERT_TRUE(eventually([&] {
-    servers = servers_of(directory);
-    return count_stopped(servers) > 0;
-  }));
-  child.signal(SIGINT);
-  EXPECT_EQ(child.wait(), (ExitStatus{128 + SIGINT, 0})) << child.errors();
-  EXPECT_EQ(child.output(), "");
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
-  for (const pid_t pid : servers) EXPECT_TRUE(gone(pid)) << pid;
-}
-
-TEST(CliBenchFamily, HasARowForEachKindOnAllItsTerms) {
-  const TempDir directory;
-  const ProcessResult result = run_tool({"bench", "--mode", "family", "--local", "1", "--in-flight",
-                                         "2", "--duration", "50ms", "--repetitions", "1", "--json"},
-                                        {.environment = in(directory)});
-  ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const Json json = json_of(result);
-  EXPECT_EQ(json.value("mode", ""), "family");
-  EXPECT_EQ(json.value("nodes_count", 0), 1);
-  std::vector<std::string> rows;
-  for (const Json& row : json.at("rows")) {
-    rows.push_back(row.value("kind", "") + " " + row.value("terms", ""));
-    EXPECT_EQ(row.value("in_flight", 0), 2);
-    expect_cycles(row);
-    EXPECT_GT(row.value("node_cpu_us_per_cycle", 0.0), 0.0) << row;
-    EXPECT_EQ(row.contains("ratio_to_plain_exclusive"), rows.back() != "exclusive plain") << row;
-  }
-  EXPECT_EQ(rows, (std::vector<std::string>{
-                      "exclusive plain", "exclusive guarded", "exclusive fenced", "shared plain",
-                      "shared guarded", "owned plain", "owned guarded", "semaphore plain",
-                      "semaphore guarded", "interval plain", "interval guarded", "interval fenced",
-                      "several plain", "several guarded", "several fenced"}));
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
-}
-
-TEST(CliBenchFamily, ATableIsForPeople) {
-  const ProcessResult result = run_tool({"bench", "--mode", "family", "--local", "1", "--in-flight",
-                                         "1", "--duration", "50ms", "--repetitions", "1"});
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_EQ(result.errors, "");
-  EXPECT_NE(result.output.find("interval   fenced"), std::string::npos) << result.output;
-}
-
-TEST(CliBenchFamily, WithoutAnyCycleIs69) {
-  const ProcessResult result =
-      run_tool({"bench", "--mode", "family", "--nodes", "127.0.0.1:1", "--in-flight", "1",
-                "--duration", "5ms", "--repetitions", "1", "--json"});
-  EXPECT_EQ(result.exit_code, 69) << result.output;
-  EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
-  EXPECT_NE(result.errors.find("exclusive, plain: "), std::string::npos) << result.errors;
-  // The bench cannot measure the cost on nodes that it did not start.
-  EXPECT_FALSE(json_of(result).at("rows").at(0).contains("node_cpu_us_per_cycle"));
 }
 
 TEST(CliCrowd, HasARowForEachCrowdOverEachNumberOfNodes) {
@@ -272,9 +132,7 @@ TEST_P(CliBenchMode, ShowsHowLongItTakesAndEndsAtCtrlC) {
   for (const pid_t pid : servers) EXPECT_TRUE(gone(pid)) << pid;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CliBenchMode,
-                         ::testing::Values("cycle", "handoff", "market", "cohort", "crowd",
-                                           "faults", "family"),
+INSTANTIATE_TEST_SUITE_P(All, CliBenchMode, ::testing::Values("cycle", "handoff", "crowd"),
                          [](const auto& mode) { return mode.param; });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// bench: its rows, its floor, and what it leaves on nodes.
+// bench: its rows, and what it leaves on nodes.
 
 #include <gtest/gtest.h>
 
@@ -62,19 +62,8 @@ TEST(CliBench, HasARowForEachCombination) {
     EXPECT_EQ(row.value("in_flight", 0), combinations[i].second);
     for (const char* name : figure_names) EXPECT_GT(row.value(name, 0.0), 0.0) << name;
     EXPECT_EQ(row.value("failures", -1), 0);
-    EXPECT_FALSE(row.contains("floor"));
+    EXPECT_FALSE(row.contains("peers"));
   }
-}
-
-TEST(CliBench, SetsTheFloorBesideIt) {
-  const ProcessResult result =
-      run_tool({"bench", "--local", "3", "--nodes-count", "3", "--in-flight", "4", "--duration",
-                "100ms", "--repetitions", "2", "--floor", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const Json row = json_of(result).at("rows").at(0);
-  for (const char* name : figure_names) EXPECT_GT(row.at("floor").value(name, 0.0), 0.0) << name;
-  EXPECT_GT(row.at("ratio").value("cycles_per_s", 0.0), 0.0);
-  EXPECT_GT(row.at("ratio").value("acquire_p50", 0.0), 0.0);
 }
 
 TEST(CliBench, ItsNodesWantAPasswordThatIsNowhereToBeSeen) {
