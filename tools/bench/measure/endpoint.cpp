@@ -45,6 +45,7 @@ std::optional<bench::Endpoint> plain_endpoint(std::string_view url) {
 
 std::vector<bench::Endpoint> plain_endpoints(const std::vector<std::string>& urls) {
   std::vector<bench::Endpoint> endpoints;
+  endpoints.reserve(urls.size());
   for (const std::string& url : urls) endpoints.push_back(plain_endpoint(url).value());
   return endpoints;
 }
