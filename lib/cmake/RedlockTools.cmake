@@ -13,7 +13,11 @@ find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
-include(RedlockPeers)
+include(EmbedTexts)
+redlock_embed_texts(redlock_peers_embedded bench/peers_embedded.hpp redlock::bench
+  peer_program=bench/peers/peer.mjs peer_packages=bench/peers/package.json)
+redlock_embed_texts(redlock_page_embedded chaos/page_embedded.hpp redlock::chaos
+  page_text=chaos/report/page.html)
 
 # All but main(), so that unit tests can link it too.
 set(redlock_tool_main "${PROJECT_SOURCE_DIR}/tools/quorum-lock/main.cpp")
@@ -61,7 +65,8 @@ if(redlock_tool_sources)
     CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus
     PkgConfig::redlock_libuv PkgConfig::redlock_hiredis Threads::Threads)
   target_link_libraries(quorum_lock_parts PRIVATE redlock_clock)
-  add_dependencies(quorum_lock_parts redlock_clock_embedded redlock_peers_embedded)
+  add_dependencies(quorum_lock_parts redlock_clock_embedded redlock_peers_embedded
+    redlock_page_embedded)
   if(TARGET quorum_lock_chaos_checker)
     target_link_libraries(quorum_lock_parts PUBLIC quorum_lock_chaos_checker)
   endif()

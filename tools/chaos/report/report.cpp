@@ -11,6 +11,7 @@
 #include "chaos/schedule.hpp"
 #include "chaos/terms.hpp"
 #include "common/text/duration.hpp"
+#include "common/text/json_line.hpp"
 #include "common/text/text.hpp"
 
 namespace redlock::chaos {
@@ -131,7 +132,8 @@ std::string repeat_command(const History& history) {
   return command;
 }
 
-std::string json_report(const History& history, const Judgement& judgement, Ending ending) {
+nlohmann::ordered_json report_object(const History& history, const Judgement& judgement,
+                                     Ending ending) {
   Json json{{"verdict", std::string(verdict(history, judgement, ending))},
             {"leases", history.leases.size()},
             {"locks", lock_counts(history)}};
@@ -171,7 +173,11 @@ std::string json_report(const History& history, const Judgement& judgement, Endi
   json["leases_per_s"] = std::llround(leases_per_second(history));
   json["not_granted"] = Json::object();
   for (const auto& [why, count] : failure_counts(history)) json["not_granted"][why] = count;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
+}
+
+std::string json_report(const History& history, const Judgement& judgement, Ending ending) {
+  return cli::json_line(report_object(history, judgement, ending));
 }
 
 TextReport text_report(const History& history, const Judgement& judgement, Ending ending) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,10 @@ struct Latencies {
 /// The command line that makes the same run again.
 [[nodiscard]] std::string repeat_command(const History& history);
 
-/// The report as one JSON object and a line end.
+/// The report as JSON.
+[[nodiscard]] nlohmann::ordered_json report_object(const History& history,
+                                                   const Judgement& judgement, Ending ending);
+/// The same as one line.
 [[nodiscard]] std::string json_report(const History& history, const Judgement& judgement,
                                       Ending ending);
 
@@ -56,7 +60,8 @@ struct TextReport {
 [[nodiscard]] TextReport text_report(const History& history, const Judgement& judgement,
                                      Ending ending);
 
-/// A self-contained page: holders and faults over time, percentiles, the verdict.
+/// A page that needs no other file: holders and faults over time, percentiles, the verdict. It is
+/// page.html, with the report and the records as JSON.
 [[nodiscard]] std::string html_report(const History& history, const Judgement& judgement,
                                       Ending ending);
 
