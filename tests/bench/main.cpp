@@ -66,8 +66,8 @@ int run_bench(const std::vector<std::string>& words) {
   check_sides(names);
   const CycleRequest request = read_cycle_request(given);
   require_plain_nodes(request.settings, "--sides");
-  return measure_cycles(request, signals, [&](Session& session, const std::atomic<int>& stop) {
-    return sides_of(names, request, session, stop);
+  return measure_cycles(request, signals, [&](const std::atomic<int>& stop) {
+    return sides_of(names, request, signals, stop);
   });
 }
 

@@ -23,7 +23,7 @@
 #include "common/text/json_line.hpp"
 #include "common/text/usage_error.hpp"
 #include "market.hpp"
-#include "redlock/deployment.hpp"
+#include "redlock/client.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -122,10 +122,7 @@ int run_market_mode(const Arguments& given, const Signals& signals) {
   lock_nodes.pop_back();
   // A deployment of all nodes is open. If the nodes did not forget it, a deployment without the
   // last node would have to wait for the max TTL, because of locks in the larger one.
-  session.clear_local_nodes();
-  if (const auto opened = admin::bootstrap(client_options(settings, lock_nodes)); !opened) {
-    return report_failure(settings, {}, opened.error());
-  }
+  session.reopen_local_nodes(lock_nodes);
 
   std::atomic<int> stop{0};
   SignalWatcher watcher(signals, [&stop](int signal) { stop = signal; });

@@ -11,9 +11,10 @@
 #include <string_view>
 #include <utility>
 
-#include "bench/measure/endpoint.hpp"
+#include "common/servers/local_nodes.hpp"
 #include "common/text/usage_error.hpp"
 #include "floor.hpp"
+#include "redlock/deployment.hpp"
 #include "redlock/target.hpp"
 #include "sequential_client.hpp"
 
@@ -84,24 +85,24 @@ std::optional<NodeFault> fault_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// Cycles during which nodes go down as the measurement begins. The next run finds new nodes.
-bench::CycleOutcome run_with_fault(NodeFault fault, const CycleLoad& ours, Session& session,
-                                   std::size_t run) {
-  if (!session.is_local() || ours.options.nodes.size() != session.nodes().size() ||
-      fault.nodes > session.nodes().size()) {
-    return std::string("it is for all nodes of --local, as --nodes-count");
-  }
+/// Cycles on new nodes, some of which go down as the measurement begins.
+bench::CycleOutcome run_with_fault(NodeFault fault, const CycleLoad& ours, const Settings& settings,
+                                   const Signals& signals, std::size_t run) {
+  const std::size_t count = ours.options.nodes.size();
+  if (fault.nodes > count) return fmt::format("there are only {} nodes", count);
+  const LocalNodes nodes(count, signals, LocalNodes::Reach::loopback);
   CycleLoad load = ours;
+  load.options = client_options(settings, nodes.urls());
+  if (settings.guards.restart) {
+    if (const auto opened = admin::bootstrap(load.options); !opened) return opened.error().message;
+  }
+  load.node_cpu = nullptr;                 // a node that is gone tells nothing
   load.warm_up = std::chrono::seconds{1};  // until each node has answered
   load.at_start = [&] {
     // Other nodes in each run, because a client may ask its nodes in a fixed order.
-    for (std::size_t i = 0; i < fault.nodes; ++i) {
-      session.local_nodes()->strike((run + i) % load.options.nodes.size(), fault.fault);
-    }
+    for (std::size_t i = 0; i < fault.nodes; ++i) nodes.strike((run + i) % count, fault.fault);
   };
-  bench::CycleOutcome outcome = run_async_cycles(load);
-  session.renew_local_nodes();
-  return outcome;
+  return run_async_cycles(load);
 }
 
 }  // namespace
@@ -115,7 +116,7 @@ void check_sides(const std::vector<std::string>& names) {
 }
 
 std::vector<CycleSide> sides_of(const std::vector<std::string>& names, const CycleRequest& request,
-                                Session& session, const std::atomic<int>& stop) {
+                                const Signals& signals, const std::atomic<int>& stop) {
   const bool blocking = request.interface == CycleRequest::Interface::blocking;
   std::vector<CycleSide> sides;
   for (const std::string& name : names) {
@@ -141,8 +142,8 @@ std::vector<CycleSide> sides_of(const std::vector<std::string>& names, const Cyc
         return blocking && !load.target ? run_blocking_cycles(load) : run_async_cycles(load);
       };
     } else if (const auto fault = fault_of(name)) {
-      side.run = [fault, &session, run = std::size_t{0}](const CycleLoad& ours) mutable {
-        return run_with_fault(*fault, ours, session, run++);
+      side.run = [fault, &request, &signals, run = std::size_t{0}](const CycleLoad& ours) mutable {
+        return run_with_fault(*fault, ours, request.settings, signals, run++);
       };
     }
     sides.push_back(std::move(side));

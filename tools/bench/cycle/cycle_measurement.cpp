@@ -9,7 +9,6 @@
 
 #include "bench/measure/endpoint.hpp"
 #include "common/session/output.hpp"
-#include "redlock/deployment.hpp"
 
 namespace redlock::cli {
 
@@ -45,7 +44,9 @@ std::variant<std::vector<CycleRow>, std::string> CycleMeasurement::run() {
     for (const std::uint64_t in_flight : request_.in_flight) {
       CycleRow row{nodes, in_flight, {}, {}};
       for (const CycleSide& side : sides_) row.sides.push_back({side.name, {}, {}});
-      if (std::string problem = open(nodes); !problem.empty()) return problem;
+      // A node that was slow at the end of the last row still has keys of that row. They must
+      // neither count as somebody's locks nor be in the way.
+      session_.reopen_local_nodes(first_nodes(nodes));
       for (std::uint64_t i = 0; i < request_.repetitions; ++i) {
         progress_.show(done_++, fmt::format("{} nodes, {} in flight, repetition {} of {}", nodes,
                                             in_flight, i + 1, request_.repetitions));
@@ -64,17 +65,6 @@ std::variant<std::vector<CycleRow>, std::string> CycleMeasurement::run() {
 std::vector<std::string> CycleMeasurement::first_nodes(std::size_t count) const {
   const auto& all = session_.nodes();
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
-}
-
-/// Clears our own nodes, and with the restart guard opens a deployment of the first `nodes`. A node
-/// that was slow at the end of the last row still has keys of that row. They must neither count as
-/// somebody's locks nor be in the way.
-std::string CycleMeasurement::open(std::size_t nodes) const {
-  if (!session_.is_local()) return {};
-  session_.clear_local_nodes();
-  if (!request_.settings.guards.restart) return {};
-  const auto opened = admin::bootstrap(client_options(request_.settings, first_nodes(nodes)));
-  return opened ? std::string() : opened.error().message;
 }
 
 CycleLoad CycleMeasurement::load_of(const CycleRow& row) const {

@@ -29,7 +29,6 @@ class CycleMeasurement {
 
  private:
   [[nodiscard]] std::vector<std::string> first_nodes(std::size_t count) const;
-  [[nodiscard]] std::string open(std::size_t nodes) const;
   [[nodiscard]] CycleLoad load_of(const CycleRow& row) const;
   [[nodiscard]] std::string repeat(CycleRow& row);
 

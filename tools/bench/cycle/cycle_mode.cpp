@@ -12,6 +12,7 @@
 #include "bench/cycle/peers.hpp"
 #include "common/session/exit_code.hpp"
 #include "common/session/output.hpp"
+#include "common/session/session.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -41,7 +42,7 @@ int report(const CycleRequest& request, const Session& session, const std::vecto
 
 int measure_cycles(const CycleRequest& request, const Signals& signals,
                    const MakeSides& make_sides) {
-  Session session(request.settings, signals, LocalNodes::Reach::loopback);
+  const Session session(request.settings, signals, LocalNodes::Reach::loopback);
   // Before anything is measured: a wrong URL must be reported as wrong usage.
   if (const auto client = Client::create(client_options(request.settings, session.nodes()));
       !client) {
@@ -49,7 +50,7 @@ int measure_cycles(const CycleRequest& request, const Signals& signals,
   }
   std::atomic<int> stop{0};
   SignalWatcher watcher(signals, [&stop](int signal) { stop = signal; });
-  std::vector<CycleSide> sides = make_sides(session, stop);
+  std::vector<CycleSide> sides = make_sides(stop);
   tell_left_out(sides);
   std::variant<std::vector<CycleRow>, std::string> outcome;
   {
@@ -69,7 +70,7 @@ int measure_cycles(const CycleRequest& request, const Signals& signals,
 
 int run_cycle_mode(const Arguments& given, const Signals& signals) {
   const CycleRequest request = read_cycle_request(given);
-  return measure_cycles(request, signals, [&](Session&, const std::atomic<int>& stop) {
+  return measure_cycles(request, signals, [&](const std::atomic<int>& stop) {
     return request.peers ? peer_sides(request.settings, signals, stop) : std::vector<CycleSide>();
   });
 }

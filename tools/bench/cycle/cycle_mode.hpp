@@ -6,7 +6,6 @@
 
 #include "bench/cycle/cycle_request.hpp"
 #include "bench/cycle/cycle_side.hpp"
-#include "common/session/session.hpp"
 #include "common/system/signals.hpp"
 #include "common/text/arguments.hpp"
 
@@ -16,8 +15,7 @@ namespace redlock::cli {
 [[nodiscard]] int run_cycle_mode(const Arguments& given, const Signals& signals);
 
 /// The sides of a measurement, which stops once `stop` is not zero.
-using MakeSides =
-    std::function<std::vector<CycleSide>(Session& session, const std::atomic<int>& stop)>;
+using MakeSides = std::function<std::vector<CycleSide>(const std::atomic<int>& stop)>;
 
 /// Measures, and prints the rows. Gives the exit code.
 [[nodiscard]] int measure_cycles(const CycleRequest& request, const Signals& signals,

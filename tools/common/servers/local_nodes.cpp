@@ -195,32 +195,6 @@ void LocalNodes::strike(std::size_t node, Fault fault) const noexcept {
   if (pid > 0) static_cast<void>(::kill(pid, fault == Fault::killed ? SIGKILL : SIGSTOP));
 }
 
-LocalNodes::States LocalNodes::states() const noexcept {
-  States states;
-  for (const Node& node : nodes_) {
-    siginfo_t info{};
-    static_cast<void>(::waitid(P_PID, static_cast<id_t>(node.pid), &info,
-                               WEXITED | WSTOPPED | WNOHANG | WNOWAIT));
-    if (info.si_pid != node.pid) {
-      ++states.running;
-    } else {
-      ++(info.si_code == CLD_STOPPED ? states.stopped : states.killed);
-    }
-  }
-  return states;
-}
-
-void LocalNodes::restore() {
-  for (Node& node : nodes_) {
-    if (node.pid > 0) static_cast<void>(::kill(node.pid, SIGCONT));
-    if (!has_ended(node.pid)) continue;
-    kill_and_reap(node.pid);
-    node.pid = -1;
-    launch(node);
-  }
-  for (Node& node : nodes_) launch_until_ready(node);
-}
-
 void LocalNodes::end() noexcept {
   const std::lock_guard lock(mutex_);
   for (Node& node : nodes_) {

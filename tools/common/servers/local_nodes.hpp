@@ -46,19 +46,6 @@ class LocalNodes {
   /// Only sends the signal, so a loop that measures can call it.
   void strike(std::size_t node, Fault fault) const noexcept;
 
-  /// The servers' states as the kernel reports them.
-  struct States {
-    std::size_t running = 0;
-    std::size_t stopped = 0;
-    std::size_t killed = 0;
-  };
-  [[nodiscard]] States states() const noexcept;
-
-  /// Lets stopped servers go on, and starts killed ones again, without their data, at the same
-  /// address unless somebody has taken it. Returns when all answer. On the main thread. Throws
-  /// std::runtime_error.
-  void restore();
-
   /// Ends the servers and removes the directory. May be called from any thread, more than once.
   void end() noexcept;
 

@@ -99,21 +99,10 @@ Result<Client> Session::connect() {
   return Client::create(std::move(options));
 }
 
-void Session::clear_local_nodes() const {
-  if (local_) local_->clear();
-}
-
 void Session::reopen_local_nodes(const std::vector<std::string>& nodes) const {
   if (!local_) return;
   local_->clear();
   open_deployment(nodes);
-}
-
-void Session::renew_local_nodes() {
-  local_->restore();
-  local_->clear();
-  nodes_ = local_->urls();
-  open_deployment(nodes_);
 }
 
 std::chrono::nanoseconds Session::cpu_time_of_local_nodes() const {

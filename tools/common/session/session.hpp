@@ -48,16 +48,9 @@ class Session {
   [[nodiscard]] const std::vector<std::string>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] bool is_local() const noexcept { return local_ != nullptr; }
 
-  /// Makes private nodes forget everything; throws std::runtime_error. Given nodes are left alone.
-  void clear_local_nodes() const;
   /// Makes private nodes forget everything. If a guard needs a deployment, the given ones become
   /// one. Throws std::runtime_error; given nodes are left alone.
   void reopen_local_nodes(const std::vector<std::string>& nodes) const;
-  /// Makes private nodes as new: they run, know nothing, and are a deployment if a guard needs one.
-  /// Some may have other addresses then. Throws std::runtime_error.
-  void renew_local_nodes();
-  /// Null: the nodes are not private ones.
-  [[nodiscard]] LocalNodes* local_nodes() const noexcept { return local_.get(); }
   /// Zero: the nodes are not private ones.
   [[nodiscard]] std::chrono::nanoseconds cpu_time_of_local_nodes() const;
 
