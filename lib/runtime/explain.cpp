@@ -267,8 +267,8 @@ std::string about_quarantine(const RoundReport& report, const core::Outlook& out
   for (const NodeReport& node : report.nodes) {
     const bool waits = node.vote == Vote::excluded && node.remaining;
     if (waits) left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
-    lost += has_failed(node) && !waits ? 1 : 0;
-    silent += node.vote == Vote::pending && !outlook.are_there ? 1 : 0;
+    if (has_failed(node) && !waits) ++lost;
+    if (node.vote == Vote::pending && !outlook.are_there) ++silent;
     const std::optional<bool> unused = may_be_unused(node);
     none_remembers = none_remembers && unused.value_or(true);
     all_known = all_known && unused.has_value();

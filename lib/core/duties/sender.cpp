@@ -37,24 +37,23 @@ NodeSet Sender::send(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   return sent;
 }
 
-std::array<Sender::Form, 3> Sender::forms_of(const Claim& claim, Verb verb, NodeSet nodes,
-                                             ScriptForm form) const {
-  std::array<Form, 3> forms{};
+Sender::Forms Sender::forms_of(const Claim& claim, Verb verb, NodeSet nodes,
+                               ScriptForm form) const {
+  Forms forms;
   const auto plain = form == ScriptForm::digest ? plain_form(claim, verb) : std::nullopt;
   if (plain) {
-    Form& first = forms[0];
-    first.nodes = nodes & take_plain(claim, *plain);
-    if (is_fenced(*plain))
-      first.nodes = first.nodes & nodes_.can_set_fenced(claim.fencing()->first);
-    first.verb = fencing_.short_form(claim, *plain);
-    nodes = nodes - first.nodes;
+    NodeSet able = nodes & take_plain(claim, *plain);
+    if (is_fenced(*plain)) able = able & nodes_.can_set_fenced(claim.fencing()->first);
+    forms.add({fencing_.short_form(claim, *plain), able});
+    nodes = nodes - able;
   }
-  forms[1] = {verb, nodes, verb == Verb::take && claim.fencing()};
-  if (is_fenced(verb)) {
-    const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing()->first);
-    forms[1] = {fencing_.short_form(claim, verb), numbering, true};
-    forms[2] = {Verb::take, nodes - numbering, true};
+  if (!is_fenced(verb)) {
+    forms.add({verb, nodes, verb == Verb::take && claim.fencing()});
+    return forms;
   }
+  const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing()->first);
+  forms.add({fencing_.short_form(claim, verb), numbering, true});
+  forms.add({Verb::take, nodes - numbering, true});
   return forms;
 }
 
@@ -109,7 +108,6 @@ NodeSet Sender::take_plain(const Claim& claim, Verb plain) const {
 // --- sending ------------------------------------------------------------------------------------
 
 NodeSet Sender::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
-  if (nodes.empty()) return nodes;
   if (is_set(verb)) clocks_.read_before_votes(nodes);
   // A replica would refuse the request, and end the connection.
   if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 
 #include "core/claim/claim.hpp"
@@ -70,8 +71,19 @@ class Sender {
     NodeSet nodes{};
     bool numbers = false;  ///< by script, with a fencing number that the node remembers
   };
-  [[nodiscard]] std::array<Form, 3> forms_of(const Claim& claim, Verb verb, NodeSet nodes,
-                                             ScriptForm form) const;
+  class Forms {
+   public:
+    void add(const Form& form) noexcept {
+      if (!form.nodes.empty()) forms_[size_++] = form;
+    }
+    [[nodiscard]] const Form* begin() const noexcept { return forms_.data(); }
+    [[nodiscard]] const Form* end() const noexcept { return forms_.data() + size_; }
+
+   private:
+    std::array<Form, 3> forms_;
+    std::size_t size_ = 0;
+  };
+  [[nodiscard]] Forms forms_of(const Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) const;
   NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   void note_sent(Claim& claim, Verb verb, NodeSet sent);
   /// Fills in the terms of a request for the claim.
