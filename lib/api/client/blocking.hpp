@@ -27,6 +27,8 @@ namespace redlock::api {
 
 /// Makes a call and waits for its answer: see `ClientCore::call`.
 template <auto Begin, typename... Arguments>
+// The copy keeps the client alive while the call blocks.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 [[nodiscard]] Result<ValueOf<Begin>> block(Core core, Arguments&&... arguments) {
   if (auto why = refuse(core)) return *std::move(why);
   return wait_for<ValueOf<Begin>>(*core, [&](Answer<ValueOf<Begin>> done) {

@@ -41,8 +41,8 @@ Result<Leadership> Election::campaign_within(std::chrono::nanoseconds wait,
 }
 
 Result<std::optional<Leader>> Election::leader() {
-  return api::judge_leader(
-      state_->name, api::block<&api::Calls::inspect>(state_->client, state_->name));
+  return api::judge_leader(state_->name,
+                           api::block<&api::Calls::inspect>(state_->client, state_->name));
 }
 
 Result<std::uint64_t> Election::observe(
