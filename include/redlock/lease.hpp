@@ -73,8 +73,9 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// destroys it.
   [[nodiscard]] std::stop_token lost() const;
 
-  /// Why the lease was lost: what `AcquireOptions::on_lost` gets. None: it was not lost, or the
-  /// client was closed. It is there before `lost()` is signalled.
+  /// Why the lease was lost: what `AcquireOptions::on_lost` gets, and as soon. None: it was not
+  /// lost, or the client was closed. After `release` and `reset`, the object has no lease, and no
+  /// loss.
   [[nodiscard]] std::optional<Error> loss() const;
 
   /// The granting round, node by node.
