@@ -127,8 +127,8 @@ int play(const Scene& scene) {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) {
-    // A stopped process must not outlive the program. What its parent has started is not its own:
-    // no destructor of that may run here.
+    // A stopped process must not outlive the program. And no destructor may run here: it would end
+    // what the parent has started.
     const bool bound = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
     std::_Exit(bound ? be_stopped(scene) : 13);
   }

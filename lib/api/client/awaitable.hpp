@@ -29,7 +29,7 @@ struct Awaitable<Value>::Call {
   Call() = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  /// What changes a lock is done even if nobody awaits it: `client.extend(lease, 10s);`.
+  /// A call that changes a lock is made even if nobody awaits it: `client.extend(lease, 10s);`.
   ~Call() {
     if constexpr (std::is_same_v<Value, RoundReport>) {
       if (start) begin_unawaited();

@@ -15,8 +15,8 @@
 
 namespace redlock::api {
 
-/// The calls of a client, as they begin: each checks its arguments, notes who is to be answered,
-/// and steps the driver with an event. For the loop's thread only: `ClientCore::call` brings them
+/// Begins the calls of a client: checks the arguments, notes whom to answer, and steps the driver
+/// with an event. For the loop's thread only: `ClientCore::call` brings them
 /// there. A call that is refused is answered at the end of the turn.
 class Calls {
  public:
@@ -59,7 +59,7 @@ class Calls {
   ClientState& state_;
 };
 
-/// What a call answers with.
+/// The type of a call's answer.
 template <typename Value, typename... Arguments>
 std::type_identity<Value> answer_of(void (Calls::*)(Answer<Value>, Arguments...));
 template <auto Begin>

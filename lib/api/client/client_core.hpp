@@ -35,9 +35,9 @@ class ClientCore;
 using Core = std::shared_ptr<ClientCore>;
 
 /// The part that both public clients share: it has the loop, and ends the client. Calls from other
-/// threads become jobs for the loop's thread. There, `Calls` makes events for the driver of them,
-/// and `Outcomes` makes completions of what the driver reports. Completions run at the end of the
-/// turn: never inside a call, never inside a step, and with no lock held.
+/// threads become jobs for the loop's thread. There, `Calls` turns calls into events for the
+/// driver, and `Outcomes` turns the driver's reports into completions. Completions run at the end
+/// of the turn: never inside a call, never inside a step, and with no lock held.
 ///
 /// Threads: everything but `mailbox_` and the atomics belongs to the loop's thread.
 class ClientCore final : public std::enable_shared_from_this<ClientCore> {

@@ -16,8 +16,8 @@
 
 namespace redlock::api {
 
-/// What the parts of a client share. For the loop's thread only, except that any thread may call
-/// the const functions of `keyspace`.
+/// The state that the parts of a client share. For the loop's thread only, except that any thread
+/// may call the const functions of `keyspace`.
 struct ClientState {
   explicit ClientState(runtime::Configuration its_configuration);
 

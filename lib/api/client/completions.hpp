@@ -10,9 +10,9 @@
 
 namespace redlock::api {
 
-/// What runs at the end of a turn, in the order in which it was added: the answers of calls, and
-/// the rest of the user's code (a loss, an event, the observer). It runs outside of all steps, and
-/// with no lock held.
+/// Runs the answers of calls, and the rest of the user's code (a loss, an event, the observer), at
+/// the end of a turn: in the order in which they were added, outside of all steps, and with no lock
+/// held.
 ///
 /// The rest of the user's code does not run on a borrowed loop: it waits for the loop's thread.
 /// For the loop's thread only.

@@ -25,8 +25,8 @@ class HeldLeases {
   /// Null: that lease is over.
   [[nodiscard]] const std::shared_ptr<LeaseCell>& find(core::ClaimId claim) const noexcept;
 
-  /// Takes the lease out. If it was lost, whoever noticed that, its holder is told, with the error
-  /// that `explain` makes.
+  /// Takes the lease out. The holder of a lost lease gets the error that `explain` makes, whoever
+  /// noticed the loss.
   template <typename Explain>
   void end(core::ClaimId claim, HoldObservation::End how, const Explain& explain) {
     const std::shared_ptr<LeaseCell> cell = take(claim);

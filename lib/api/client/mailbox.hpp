@@ -33,7 +33,7 @@ class Mailbox {
 
   /// On the loop's thread: runs the jobs that are there now.
   void run() noexcept;
-  /// On the loop's thread: no job is put any more. Returns those that are left.
+  /// On the loop's thread: closes the mailbox, and returns the jobs that are left.
   [[nodiscard]] std::vector<Job> close();
 
  private:

@@ -14,8 +14,8 @@ namespace redlock::api {
 
 class ClientCore;
 
-/// What the driver reports: makes completions of it, which answer the calls, and tell the user of
-/// losses and events. For the loop's thread only.
+/// Turns the driver's reports into completions, which answer the calls and tell the user of losses
+/// and events. For the loop's thread only.
 class Outcomes final : public runtime::DriverListener {
  public:
   /// Each granted lease shares `client`, whose turns end here.

@@ -50,7 +50,7 @@ std::string_view to_string(NodeEvent::Kind kind) noexcept {
 
 namespace {
 
-/// What a code means, and its equal among those of the standard.
+/// The meaning of a code, and the standard's code for it.
 struct Meaning {
   Errc code{};
   const char* message = nullptr;

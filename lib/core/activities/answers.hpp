@@ -15,8 +15,9 @@
 
 namespace redlock::core {
 
-/// Whom an answer concerns. Votes and what follows them are held back until the node's marker has
-/// been read after them: they count only if it has not changed.
+/// Hands answers to the claims that they concern. Votes, and the answers that follow a vote, are
+/// held back until the node's marker has been read after them: they count only if it has not
+/// changed.
 class Answers {
  public:
   Answers(const Instant& now, Nodes& nodes, Claims& claims, Enroller& enroller, MarkerProof& proof,

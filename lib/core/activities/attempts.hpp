@@ -31,7 +31,7 @@
 
 namespace redlock::core {
 
-/// An acquire call: its attempts, what they win or lose, and when it asks again.
+/// Carries out acquire calls: begins attempts, grants leases, decides when a call asks again.
 class Attempts {
  public:
   Attempts(const Settings& settings, const Instant& now, Randomness& random, Nodes& nodes,

@@ -34,7 +34,8 @@
 
 namespace redlock::core {
 
-/// Nodes that come and go, whose clocks are read, and what that means for claims and acquisitions.
+/// Tends the connections and clocks of the nodes, and serves the claims and acquisitions that wait
+/// for a node.
 class Contacts {
  public:
   Contacts(const Instant& now, Randomness& random, Nodes& nodes, Claims& claims,

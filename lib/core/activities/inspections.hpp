@@ -13,7 +13,7 @@
 
 namespace redlock::core {
 
-/// Asks every node what it stores for a resource: for a caller, or for those who observe it.
+/// Asks every node what it stores for a resource: for a caller, or for its observers.
 class Inspections {
  public:
   Inspections(Outbox& outbox, Agenda& agenda, const Closing& closing, Observers& observers,

@@ -30,8 +30,8 @@
 
 namespace redlock::core {
 
-/// The life of a lease after it was granted: renewals, extends and downgrades, those by a token
-/// too; loss.
+/// Renews, extends, downgrades and adopts leases, and reports their loss. Extends and downgrades by
+/// token go the same way.
 class Leases {
  public:
   Leases(const Settings& settings, const Instant& now, Nodes& nodes, Claims& claims, Outbox& outbox,

@@ -24,7 +24,7 @@
 
 namespace redlock::core {
 
-/// How a lease ends, and what was only attempted. OwedReleases decides when a key leaves each node.
+/// Ends leases and attempts. OwedReleases decides when each node is sent a release.
 class Releases {
  public:
   Releases(const Settings& settings, const Instant& now, Nodes& nodes, Claims& claims,
@@ -52,8 +52,8 @@ class Releases {
 
   void release(const Release& event);
   void detach(const Detach& event);
-  /// Nobody needs the claim any more: its keys leave the nodes, but for those `unanswered` that
-  /// need not be asked.
+  /// Nobody needs the claim any more: releases its keys. The nodes in `unanswered` will refuse, and
+  /// are sent no release.
   void clear(Claim& claim, NodeSet unanswered = {});
   /// The claim is no longer a lease.
   void end_lease(Claim& claim, Claim::Phase next);

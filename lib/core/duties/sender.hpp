@@ -65,7 +65,7 @@ class Sender {
   [[nodiscard]] std::optional<Verb> plain_form(const Claim& claim, Verb verb) const;
   /// Nodes to which the plain command is sent instead of the script.
   [[nodiscard]] NodeSet take_plain(const Claim& claim, Verb plain) const;
-  /// The same request, as some of the nodes understand it.
+  /// One form of a request, and the nodes that are sent this form.
   struct Form {
     Verb verb{};
     NodeSet nodes{};

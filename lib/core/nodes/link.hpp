@@ -31,8 +31,8 @@ inline constexpr std::string_view no_deployment =
 inline constexpr std::string_view counters_were_reset =
     "its counters were reset: it has to say whether it may evict keys";
 
-/// What this client knows of one node, in parts: the connection, the requests in flight, the right
-/// to vote, the clock. Here is what concerns several parts.
+/// One node as this client knows it: the connection, the requests in flight, the right to vote, the
+/// clock. Each is a part with functions of its own; Link has those that concern several parts.
 class Link {
  public:
   /// `settings` and `version` outlive the link.

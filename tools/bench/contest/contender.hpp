@@ -22,7 +22,7 @@ struct ContestRequest {
   std::size_t clients = 0;   ///< the number of all contenders
   std::size_t first = 0;     ///< the index of the first contender of this process
   std::size_t count = 0;     ///< the contenders of this process
-  std::uint64_t grants = 0;  ///< re-entry ends after so many, of all contenders together
+  std::uint64_t grants = 0;  ///< re-entry ends after this many grants of all contenders
   std::chrono::nanoseconds hold{0};
 };
 

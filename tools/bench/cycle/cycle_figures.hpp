@@ -55,7 +55,7 @@ inline constexpr NamedFigure named_figures[] = {
 
 [[nodiscard]] Figures figures_of(const bench::CycleResult& result);
 
-/// What was measured in step with our cycles.
+/// The figures of another side, measured in turn with our cycles.
 struct SideFigures {
   std::string name{};
   std::string version{};

@@ -9,7 +9,7 @@
 
 namespace redlock::cli {
 
-/// What is measured in turn with our cycles, on the same nodes and with as many locks in flight.
+/// Another side, measured in turn with our cycles: on the same nodes, with as many locks in flight.
 struct CycleSide {
   std::string name{};
   /// One run, by the load of our cycles. A sentence says why the side is left out from then on.

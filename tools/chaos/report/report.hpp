@@ -48,7 +48,7 @@ struct Latencies {
 /// The report as JSON.
 [[nodiscard]] nlohmann::ordered_json report_object(const History& history,
                                                    const Judgement& judgement, Ending ending);
-/// The same as one line.
+/// The report as one line of JSON.
 [[nodiscard]] std::string json_report(const History& history, const Judgement& judgement,
                                       Ending ending);
 

@@ -17,7 +17,7 @@
 namespace redlock::cli {
 namespace {
 
-/// What the deployment of these nodes is that the options would change; empty: there is none.
+/// Describes the deployment that the options would change; empty: they would change none.
 std::string deployment_to_change(const ClientOptions& options, std::size_t nodes) {
   const Result<admin::Membership> before = admin::members(options);
   if (!before || before->deployment.empty()) return {};
@@ -60,10 +60,11 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
     if (!open.empty()) {
       require_somebody_to_ask(open + ", and ");
       print_warning(open);
+      const std::size_t count = session.nodes().size();
       const std::string question = fmt::format(
-          "Open one of {} with a max TTL of {}? Stop its clients first. No lock is "
-          "granted until the longer max TTL has passed.",
-          session.nodes().size(), format_duration(settings.max_ttl));
+          "Open a deployment of {} member{} with a max TTL of {} in its place? Stop its clients "
+          "first. No lock is granted until the longer max TTL has passed.",
+          count, count == 1 ? "" : "s", format_duration(settings.max_ttl));
       if (!confirm(question)) {
         return report_refusal(settings, "the deployment was left as it is", ExitCode::taken);
       }
