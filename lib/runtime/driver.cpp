@@ -72,11 +72,11 @@ void Driver::carry_out(const core::Disconnect& command) {
   gathered_.send();
   // Requests of this step are still sent: a release after a SET that was given up.
   if (node.ready()) node.connection().flush();
-  std::string why = engine_.link(command.node).contact.failure().why + std::string(node.missing());
+  std::string why = engine_.link(command.node).contact->failure().why + std::string(node.missing());
   node.disconnect(uv::CloseMode::reset);
   // A connection that is not silent was given up for a new one, which shows the node's present
   // state.
-  const bool silent = engine_.link(command.node).contact.failure().vote == Vote::timeout;
+  const bool silent = engine_.link(command.node).contact->failure().vote == Vote::timeout;
   report(command.node, NodeEvent::Kind::down, std::move(why),
          silent ? NodeEvent::Level::warning : NodeEvent::Level::debug);
 }

@@ -18,7 +18,7 @@ void Invariants::check(const core::Engine& engine, core::Instant now) {
   unanswered_.clear();
   const std::size_t nodes = engine.settings().nodes.size();
   for (std::size_t node = 0; node < nodes; ++node) {
-    engine.link(static_cast<NodeIndex>(node)).in_flight.each([&](const core::Stamp& stamp) {
+    engine.link(static_cast<NodeIndex>(node)).in_flight->each([&](const core::Stamp& stamp) {
       if (!core::is_upkeep(stamp.verb)) ++unanswered_[stamp.claim().index];
     });
   }
@@ -47,7 +47,7 @@ void Invariants::check_state(const core::Engine& engine, const Claim& claim, cor
     holds(claim.was_granted(), "a lease was granted", claim);
     // A node's clock that stepped may have put the deadline into the past.
     const auto next = engine.next_deadline();
-    holds(now < claim.valid_until || (next && *next <= now),
+    holds(now < *claim.valid_until || (next && *next <= now),
           "a lease that is held is valid, or its loss is due at once", claim);
   }
   if (claim.phase == Claim::Phase::acquiring) {
@@ -60,7 +60,7 @@ void Invariants::check_state(const core::Engine& engine, const Claim& claim, cor
   }
   if (over) {
     const bool waits = claim.task != Claim::Task::none || claim.unanswered > 0 ||
-                       !claim.keys.clean() || !claim.unasked.empty();
+                       !claim.keys->clean() || !claim.unasked->empty();
     holds(claim.finished != waits, "what is over waits for something or is finished", claim);
     const bool releases = claim.task == Claim::Task::none || claim.task == Claim::Task::release;
     holds(releases, "nothing is decided of what is over but its release", claim);
@@ -92,10 +92,10 @@ void Invariants::check_change(const Claim& claim) {
     holds(before.token == claim.token(), "a claim is one token", claim);
     holds(before.phase <= claim.phase || adopted, "its phases follow each other", claim);
     // Rounds are numbered modulo 2^16.
-    const auto ahead = static_cast<std::uint16_t>(claim.round.number() - before.round);
+    const auto ahead = static_cast<std::uint16_t>(claim.round->number() - before.round);
     holds(ahead < 0x8000U, "its rounds follow each other", claim);
   }
-  before = {claim.generation, claim.purpose, claim.phase, claim.round.number(),
+  before = {claim.generation, claim.purpose, claim.phase, claim.round->number(),
             std::string(claim.token())};
 }
 

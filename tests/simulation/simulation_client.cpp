@@ -220,7 +220,7 @@ void Simulation::plant_in(std::uint32_t index, const core::Request& command,
     case Mutant::plain_extend_shortens: {
       const core::Claim* claim = clients_[index].engine->claim(command.stamp.claim());
       if (core::is_extend(verb)) {
-        request.ttl_ms = std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()).count();
+        request.ttl_ms = std::chrono::floor<std::chrono::milliseconds>(claim->round->ttl()).count();
       }
       break;
     }
@@ -271,7 +271,7 @@ void Simulation::note_asked(std::uint32_t index, const core::Request& command, R
   if (id != claim->id() || asked.round != command.stamp.round()) {
     id = claim->id();
     asked = {client.clock.instant(now_),
-             std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()),
+             std::chrono::floor<std::chrono::milliseconds>(claim->round->ttl()),
              command.stamp.round(),
              now_,
              0,
@@ -329,7 +329,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Acquired& command) {
   slot->phase = Phase::holding;
   slot->lease = command.claim;
   slot->token = number_of(claim->token());
-  slot->ttl = claim->round.ttl();
+  slot->ttl = claim->round->ttl();
   slot->valid_until = command.valid_until;
   slot->granted_at = now_;
   slot->lowered_at = 0;

@@ -29,8 +29,9 @@ void Answers::take(const Answer& answer) {
   if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);
   if (answer.reply == Reply::marker) return take_marker_written(answer);
   Link& link = nodes_[answer.node];
-  if (proof_.holds_back(link, answer.stamp.verb)) return link.in_flight.hold_back(answer, now_);
-  contacts_.take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
+  if (proof_.holds_back(link, answer.stamp.verb))
+    return link.in_flight.by(me).hold_back(answer, now_);
+  contacts_.take_answer(answer, Vote::unreachable, link.answered(me, answer.stamp, now_));
 }
 
 void Answers::take(const PlainYeses& event) {
@@ -40,7 +41,7 @@ void Answers::take(const PlainYeses& event) {
     if (plain_yes.reply == Reply::marker) {
       take_marker(event.node, plain_yes.stamp, event.marker, 0);
     } else {
-      take_counted_plain_yes(event.node, plain_yes, 0, link.answered(plain_yes.stamp, now_));
+      take_counted_plain_yes(event.node, plain_yes, 0, link.answered(me, plain_yes.stamp, now_));
     }
   }
   for (const PlainYes& plain_yes : event.answers.subspan(confirmed)) {
@@ -49,11 +50,11 @@ void Answers::take(const PlainYeses& event) {
       // The marker changed: discard the rest.
       if (!link.up()) return;
     } else if (proof_.holds_back(link, plain_yes.stamp.verb)) {
-      link.in_flight.hold_back(plain_yes, now_);
+      link.in_flight.by(me).hold_back(plain_yes, now_);
     } else if (plain_yes.reply == Reply::clock) {
-      contacts_.take_time(event.node, plain_yes.time, link.answered(plain_yes.stamp, now_));
+      contacts_.take_time(event.node, plain_yes.time, link.answered(me, plain_yes.stamp, now_));
     } else {
-      take_plain_yes(event.node, plain_yes, link.answered(plain_yes.stamp, now_));
+      take_plain_yes(event.node, plain_yes, link.answered(me, plain_yes.stamp, now_));
     }
   }
 }
@@ -112,25 +113,25 @@ void Answers::take_marker_reading(const Answer& answer) {
 void Answers::take_marker(NodeIndex node, const Stamp& stamp, std::string_view text,
                           std::uint64_t floor) {
   Link& link = nodes_[node];
-  if (text != link.mandate.marker_text()) {
+  if (text != link.mandate->marker_text()) {
     contacts_.end_connection(
         node, Vote::error,
         "its membership record changed: it may have forgotten what it was asked just "
         "now");
-    return link.contact.expect_return();
+    return link.contact.by(me).expect_return();
   }
   count_held_back(node, floor);
-  static_cast<void>(link.answered(stamp, now_));
+  static_cast<void>(link.answered(me, stamp, now_));
   enroller_.read(node, stamp);
 }
 
 void Answers::count_held_back(NodeIndex node, std::uint64_t floor) {
-  while (const InFlight::HeldBack* const held = nodes_[node].in_flight.take_held_back()) {
+  while (const InFlight::HeldBack* const held = nodes_[node].in_flight.by(me).take_held_back()) {
     if (!held->has_details) {
       take_counted_plain_yes(node, held->plain_yes, floor, held->arrival);
       continue;
     }
-    Answer answer = nodes_[node].in_flight.take_held_details();
+    Answer answer = nodes_[node].in_flight.by(me).take_held_details();
     if (is_short(answer.stamp.verb)) {
       FencingTokens::complete(*claims_.find(answer.stamp.claim()), answer, floor);
     }

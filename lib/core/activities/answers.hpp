@@ -35,6 +35,8 @@ class Answers {
   void take(const PlainYeses& event);
 
  private:
+  static constexpr By<Answers> me{};
+
   /// As Contacts::take_answer(), for a plain yes, as most answers are.
   void take_plain_yes(NodeIndex node, const PlainYes& plain_yes, Arrival arrival);
   /// A fenced SET in its short form was granted: the floor was read after it.

@@ -39,8 +39,8 @@ Acquisition* Attempts::begin(const Acquire& event) {
     return nullptr;
   }
   Acquisition& acquisition = acquisitions_.make(event.request);
-  acquisition.begin(event, now_);
-  names_.outlast(std::max(acquisition.terms.ttl, event.hold_at_least));
+  acquisition.begin(me, event, now_);
+  names_.outlast(std::max(acquisition.terms->ttl, event.hold_at_least));
   return &acquisition;
 }
 
@@ -49,7 +49,7 @@ void Attempts::cancel(const Cancel& event) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
       Claim& claim = *claims_.find(acquisition.claim);
-      acquisition.lose(claim.round, Errc::cancelled);
+      acquisition.lose(me, claim.round, Errc::cancelled);
       releases_.clear(claim);
     }
     finish(acquisition, Errc::cancelled);
@@ -67,11 +67,11 @@ void Attempts::end_all() {
 }
 
 void Attempts::try_again(Acquisition& acquisition) {
-  acquisition.by_notification = !acquisition.waiting.notified_by.empty();
+  acquisition.by_notification.by(me) = !acquisition.waiting->notified_by.empty();
   wait_queue_.try_again(acquisition);
   const Nodes::Ballot ballot = nodes_.ballot();
   const std::size_t usable =
-      nodes_.remembering(nodes_.voters_of(ballot), acquisition.terms.hold_at_least).size();
+      nodes_.remembering(nodes_.voters_of(ballot), acquisition.terms->hold_at_least).size();
   if (usable >= ballot.quorum) {
     const bool waits = acquisition.give_up && !space_queue_.has_space(ballot);
     return waits ? wait_for_space(acquisition) : start(acquisition);
@@ -85,10 +85,10 @@ void Attempts::try_again(Acquisition& acquisition) {
   }
   // Too few could vote: nothing is sent, so nothing has to be released. If an attempt has lost its
   // connections, its refusal explains more.
-  if (acquisition.reconnected) return finish(acquisition, acquisition.refusal.why);
+  if (acquisition.reconnected) return finish(acquisition, acquisition.refusal->why);
   voters_.record_all_absent(acquisition);
-  ++acquisition.attempts;
-  ++acquisition.failed_attempts;
+  ++acquisition.attempts.by(me);
+  ++acquisition.failed_attempts.by(me);
   pause_or_fail(acquisition);
 }
 
@@ -99,7 +99,7 @@ void Attempts::wait_for_space(Acquisition& acquisition) {
 }
 
 Verb Attempts::verb_for(const Acquisition& acquisition) {
-  if (acquisition.by_script) return acquisition.terms.traits().script;
+  if (acquisition.by_script) return acquisition.terms->traits().script;
   if (acquisition.fencing) {
     return acquisition.wants_remaining ? Verb::set_fenced_and_ttl : Verb::set_fenced;
   }
@@ -109,38 +109,38 @@ Verb Attempts::verb_for(const Acquisition& acquisition) {
 void Attempts::start(Acquisition& acquisition) {
   const LockTerms& terms = acquisition.terms;
   const KindTraits& kind = terms.traits();
-  if (kind.is_chosen) acquisition.choose_permit(random_);
+  if (kind.is_chosen) acquisition.choose_permit(me, random_);
   Token token = new_token(settings_.client_id, random_);
   if (!terms.name.empty()) token = named(token, terms.name);
   Claim& claim = kind.is_chosen
                      ? new_claims_.make(Claim::Purpose::acquire,
                                         permit_name(terms.resource, acquisition.permit), token)
                      : new_claims_.make(Claim::Purpose::acquire, terms.resource, token);
-  claim.set_terms(terms);
-  if (!acquisition.first_round) acquisition.first_round = now_;
-  ++acquisition.attempts;
-  ++acquisition.failed_attempts;
+  claim.set_terms(me, terms);
+  if (!acquisition.first_round) acquisition.first_round.by(me) = now_;
+  ++acquisition.attempts.by(me);
+  ++acquisition.failed_attempts.by(me);
   meter_.attempt_began();
-  acquisition.claim = claim.id();
+  acquisition.claim.by(me) = claim.id();
   acquisitions_.enter(acquisition, Acquisition::State::in_round);
-  acquisition.waits_for_space = false;
-  claim.acquisition = acquisition.index;
-  claim.contended = acquisition.failed_attempts > 1;
-  claim.work->position = wait_queue_.queue_position(acquisition);
-  claim.contended |= claim.work->position.as_client;
-  claim.task = Claim::Task::acquire;
-  claim.verb = claim.work->position.ticket ? kind.script : verb_for(acquisition);
+  acquisition.waits_for_space.by(me) = false;
+  claim.acquisition.by(me) = acquisition.index;
+  claim.contended.by(me) = acquisition.failed_attempts > 1;
+  claim.work->position.by(me) = wait_queue_.queue_position(acquisition);
+  claim.contended.by(me) |= claim.work->position->as_client;
+  claim.task.by(me) = Claim::Task::acquire;
+  claim.verb.by(me) = claim.work->position->ticket ? kind.script : verb_for(acquisition);
   if (acquisition.reserves) {
     // Longer than it takes until the next attempt, and no longer than the caller waits.
     const Duration next_attempt = longest_sleep + settings_.longest_limit;
-    claim.work->writer_reservation = std::min(next_attempt, *acquisition.give_up - now_);
+    claim.work->writer_reservation.by(me) = std::min(next_attempt, *acquisition.give_up - now_);
   }
   if (acquisition.fencing) {
     fencing_.propose(claim, now_.time_since_epoch() + *acquisition.fencing);
   }
-  claim.work->steps = nodes_.steps();
-  voters_.begin_round(claim, 1, acquisition.terms.ttl);
-  claim.valid_until = valid_until(now_, acquisition.terms.ttl);
+  claim.work->steps.by(me) = nodes_.steps();
+  voters_.begin_round(claim, 1, acquisition.terms->ttl);
+  claim.valid_until.by(me) = valid_until(now_, acquisition.terms->ttl);
   agenda_.set(acquisition, acquisition.give_up);
   rounds_.ask(claim);
   agenda_.retime(claim);
@@ -149,22 +149,22 @@ void Attempts::start(Acquisition& acquisition) {
 
 void Attempts::judge(Claim& claim) {
   REDLOCK_ASSERT(claim.phase == Claim::Phase::acquiring);
-  switch (claim.round.verdict()) {
+  switch (claim.round->verdict()) {
     case Verdict::pending:
       return;
     case Verdict::won:
       // A lease that has ended already is of no use to its holder, and blocks all others.
-      if (now_ >= claim.valid_until) return lose(claim, Errc::expired);
+      if (now_ >= *claim.valid_until) return lose(claim, Errc::expired);
       if (!claim.fencing()) return grant(claim);
-      claim.task = Claim::Task::fence;
+      claim.task.by(me) = Claim::Task::fence;
       return judge_fencing(claim);
     case Verdict::lost:
-      return lose(claim, claim.round.why_lost());
+      return lose(claim, claim.round->why_lost());
   }
 }
 
 void Attempts::judge_fencing(Claim& claim) {
-  if (now_ >= claim.valid_until) return fencing_failed(claim, Errc::expired);
+  if (now_ >= *claim.valid_until) return fencing_failed(claim, Errc::expired);
   switch (FencingTokens::judge(claim)) {
     case FencingTokens::Verdict::acknowledged:
       return claim.phase == Claim::Phase::acquiring ? grant(claim) : leases_.adopt(claim);
@@ -193,57 +193,57 @@ void Attempts::fencing_failed(Claim& claim, Errc why) {
 
 void Attempts::raise_fencing_number(Claim& claim) {
   fencing_.raise(claim);
-  const NodeSet granted = claim.round.granted() & nodes_.up();
+  const NodeSet granted = claim.round->granted() & nodes_.up();
   fencing_.asked(claim, sender_.send(claim, Verb::raise_fence, granted));
 }
 
 void Attempts::grant(Claim& claim) {
-  REDLOCK_ASSERT(claim.round.grants() >= claim.round.quorum());
-  REDLOCK_ASSERT(now_ < claim.valid_until);
-  const NodeSet granted = claim.round.granted() & voters_.of(claim);
-  const ValidityBasis basis{claim.round.number(), granted,
-                            static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
+  REDLOCK_ASSERT(claim.round->grants() >= claim.round->quorum());
+  REDLOCK_ASSERT(now_ < *claim.valid_until);
+  const NodeSet granted = claim.round->granted() & voters_.of(claim);
+  const ValidityBasis basis{claim.round->number(), granted,
+                            static_cast<std::uint8_t>(claim.round->quorum()), claim.work->steps,
                             claim.valid_until};
   if (basis.nodes.size() < basis.votes_needed) return lose(claim, Errc::excluded);
-  claim.valid_until = basis.deadline(nodes_.steps(), basis.votes_needed);
-  if (now_ >= claim.valid_until) return lose(claim, Errc::expired);
+  claim.valid_until.by(me) = basis.deadline(nodes_.steps(), basis.votes_needed);
+  if (now_ >= *claim.valid_until) return lose(claim, Errc::expired);
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  claim.phase = Claim::Phase::held;
+  claim.phase.by(me) = Claim::Phase::held;
   claims_.lease_began(claim);
-  claim.task = Claim::Task::none;
-  claim.granted_at = now_;
+  claim.task.by(me) = Claim::Task::none;
+  claim.granted_at.by(me) = now_;
   leases_.begin(claim, basis, acquisition.renewal);
   meter_.granted(acquisition, claim, now_);
 
-  outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
-                        now_ - acquisition.first_round.value_or(now_), claim.valid_until});
+  outbox_.emit(Acquired{acquisition.request, claim.id(), &*claim.round,
+                        now_ - acquisition.first_round.read().value_or(now_), claim.valid_until});
 
   inspections_.observe(observers_.changed_by_us(claim));
   acquisitions_.enter(acquisition, Acquisition::State::over);
   // Most nodes whose answers are still missing will grant it too. The client leaves the queue of a
   // node that does not when its answer arrives.
-  QueuePosition& position = claim.work->position;
-  if (position.ticket) position.unanswered = position.nodes & claim.round.pending();
+  QueuePosition& position = claim.work->position.by(me);
+  if (position.ticket) position.unanswered = position.nodes & claim.round->pending();
   wait_queue_.leave(acquisition, WaitQueue::Left::granted,
-                    claim.round.granted() | position.unanswered);
+                    claim.round->granted() | position.unanswered);
   agenda_.set(acquisition, std::nullopt);
   acquisitions_.finish(acquisition);
 }
 
 void Attempts::lose(Claim& claim, Errc why) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  acquisition.lose(claim.round, why);
+  acquisition.lose(me, claim.round, why);
   const Refusal& refusal = acquisition.refusal;
   // If a quorum names the holder, the other nodes will refuse too, and need no release.
-  const NodeSet unanswered = refusal.is_known ? claim.round.pending() : NodeSet();
+  const NodeSet unanswered = refusal.is_known ? claim.round->pending() : NodeSet();
   if (acquisition.give_up && now_ < *acquisition.give_up) {
-    wait_queue_.restore_position(acquisition, claim.work->position,
-                                 claim.keys.present() - unanswered);
-    claim.work->position.quiet = refusal.will_be_passed_on();
+    wait_queue_.restore_position(acquisition, claim.work->position.by(me),
+                                 claim.keys->present() - unanswered);
+    claim.work->position.by(me).quiet = refusal.will_be_passed_on();
   }
   releases_.clear(claim, unanswered);
   if (acquisition.may_change_permit(now_, settings_.quorum)) {
-    ++acquisition.permit_changes;
+    ++acquisition.permit_changes.by(me);
     return try_again(acquisition);
   }
   pause_or_fail(acquisition);
@@ -252,38 +252,38 @@ void Attempts::lose(Claim& claim, Errc why) {
 void Attempts::pause_or_fail(Acquisition& acquisition) {
   // Connections that had died unnoticed do not fail a call: once, it waits for new ones.
   const bool lost_touch =
-      acquisition.refusal.why == Errc::unavailable && !nodes_.returning().empty();
+      acquisition.refusal->why == Errc::unavailable && !nodes_.returning().empty();
   if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !closing_.has_begun() &&
       nodes_.may_soon_have_quorum()) {
-    acquisition.reconnected = true;
+    acquisition.reconnected.by(me) = true;
     acquisitions_.enter(acquisition, Acquisition::State::connecting);
     return agenda_.set(acquisition, std::nullopt);
   }
   // A standstill of our own clock fails no call either: while it was not recognized, nodes had no
   // vote.
-  const bool in_doubt = acquisition.refusal.why == Errc::excluded &&
-                        clocks_.was_in_doubt_since(acquisition.refusal.began);
+  const bool in_doubt = acquisition.refusal->why == Errc::excluded &&
+                        clocks_.was_in_doubt_since(acquisition.refusal->began);
   if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !closing_.has_begun()) {
-    acquisition.reconnected = true;
+    acquisition.reconnected.by(me) = true;
     return try_again(acquisition);
   }
   if (!acquisition.give_up || now_ >= *acquisition.give_up || is_hopeless(acquisition)) {
-    return finish(acquisition, acquisition.refusal.why);
+    return finish(acquisition, acquisition.refusal->why);
   }
   acquisitions_.enter(acquisition, Acquisition::State::backing_off);
-  if (!std::exchange(acquisition.is_waiting, true)) meter_.wait_began();
-  acquisition.permit_changes = 0;
+  if (!std::exchange(acquisition.is_waiting.by(me), true)) meter_.wait_began();
+  acquisition.permit_changes.by(me) = 0;
   if (wait_queue_.join(acquisition)) {
-    queue_watch_.joined(acquisition.terms.resource_at(acquisition.waiting.blocked_by));
+    queue_watch_.joined(acquisition.terms->resource_at(acquisition.waiting->blocked_by));
   }
   plan_next_try(acquisition);
 }
 
 bool Attempts::is_hopeless(Acquisition& acquisition) const {
-  if (acquisition.refusal.why != Errc::excluded) return false;
+  if (acquisition.refusal->why != Errc::excluded) return false;
   switch (nodes_.outlook().impasse) {
     case Outlook::Impasse::none:
-      acquisition.hopeless_since.reset();
+      acquisition.hopeless_since.by(me).reset();
       return false;
     case Outlook::Impasse::other_max_ttl:
       return true;
@@ -292,7 +292,7 @@ bool Attempts::is_hopeless(Acquisition& acquisition) const {
   }
   // Another client may have taken a node back since its marker was read. Without a quorum, all
   // markers are read again each second.
-  if (!acquisition.hopeless_since) acquisition.hopeless_since = now_;
+  if (!acquisition.hopeless_since) acquisition.hopeless_since.by(me) = now_;
   return now_ >= later(*acquisition.hopeless_since, until_markers_are_read);
 }
 
@@ -302,17 +302,18 @@ void Attempts::plan_next_try(Acquisition& acquisition, Instant at_latest) {
 }
 
 void Attempts::set_wake_up(Acquisition& acquisition) {
-  agenda_.set(acquisition, std::min(acquisition.waiting.plan.wakes_at(), *acquisition.give_up));
+  agenda_.set(acquisition, std::min(acquisition.waiting->plan.wakes_at(), *acquisition.give_up));
 }
 
 void Attempts::finish(Acquisition& acquisition, Errc code) {
   meter_.failed(acquisition, code);
-  const std::uint64_t which = acquisition.refusal.resource;
+  const std::uint64_t which = acquisition.refusal->resource;
   const std::string_view in_the_way =
-      which > 0 ? acquisition.terms.resource_at(which) : std::string_view();
-  outbox_.emit(Failed{acquisition.request, code, acquisition.has_last ? &acquisition.last : nullptr,
-                      now_ - acquisition.first_round.value_or(now_), in_the_way,
-                      acquisition.terms.permits});
+      which > 0 ? acquisition.terms->resource_at(which) : std::string_view();
+  outbox_.emit(Failed{acquisition.request, code,
+                      acquisition.has_last ? &*acquisition.last : nullptr,
+                      now_ - acquisition.first_round.read().value_or(now_), in_the_way,
+                      acquisition.terms->permits});
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
   acquisitions_.enter(acquisition, Acquisition::State::over);
   agenda_.set(acquisition, std::nullopt);
@@ -328,9 +329,9 @@ void Attempts::fire(Acquisition& acquisition) {
       voters_.record_all_absent(acquisition);
       return finish(acquisition, Errc::unavailable);
     case Acquisition::State::backing_off:
-      if (out_of_time) return finish(acquisition, acquisition.refusal.why);
+      if (out_of_time) return finish(acquisition, acquisition.refusal->why);
       if (wait_queue_.gives_back(acquisition)) return plan_next_try(acquisition);
-      if (now_ >= acquisition.waiting.plan.next_try) return try_again(acquisition);
+      if (now_ >= acquisition.waiting->plan.next_try) return try_again(acquisition);
       wait_queue_.check(acquisition);
       return set_wake_up(acquisition);
     case Acquisition::State::in_round: {
@@ -338,11 +339,12 @@ void Attempts::fire(Acquisition& acquisition) {
       // The votes of an earlier attempt explain more than those of one that was cut short.
       if (!acquisition.has_last) {
         // A refusal explains more than a node that was not waited for.
-        const bool was_refused = !claim.round.with(Vote::refused).empty();
-        acquisition.lose(claim.round, was_refused ? claim.round.why_lost() : Errc::unavailable);
+        const bool was_refused = !claim.round->with(Vote::refused).empty();
+        acquisition.lose(me, claim.round,
+                         was_refused ? claim.round->why_lost() : Errc::unavailable);
       }
       releases_.clear(claim);
-      return finish(acquisition, acquisition.refusal.why);
+      return finish(acquisition, acquisition.refusal->why);
     }
   }
 }
@@ -355,7 +357,7 @@ void Attempts::wake(const WaitQueue::Woken& woken) {
     return set_wake_up(acquisition);
   }
   plan_next_try(acquisition, woken.at_latest);
-  if (woken.at_once && acquisition.waiting.plan.next_try <= now_) fire(acquisition);
+  if (woken.at_once && acquisition.waiting->plan.next_try <= now_) fire(acquisition);
 }
 
 // --- acquisitions that wait for nodes ------------------------------------------------------------
@@ -371,7 +373,7 @@ void Attempts::wake_after_outage() {
   if (nodes_.voters_of(ballot).size() < ballot.quorum) return;
   acquisitions_.each_kept_from_nodes([&](Acquisition& acquisition) {
     if (acquisition.state != Acquisition::State::backing_off) return;
-    const Errc why = acquisition.refusal.why;
+    const Errc why = acquisition.refusal->why;
     if (why == Errc::unavailable || why == Errc::excluded) try_again(acquisition);
   });
 }

@@ -83,6 +83,8 @@ class Attempts {
   void wake_after_outage();
 
  private:
+  static constexpr By<Attempts> me{};
+
   /// The acquisition waits until the nodes have answered other requests.
   void wait_for_space(Acquisition& acquisition);
   void start(Acquisition& acquisition);

@@ -1,17 +1,28 @@
 #include "core/activities/calls_by_token.hpp"
 
 #include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "core/votes/validity.hpp"
 
 namespace redlock::core {
+namespace {
+
+// The known terms of somebody else's lock.
+SpecialTerms terms_of(std::span<const std::string> more_resources, std::string_view group = {}) {
+  return {{more_resources.begin(), more_resources.end()}, std::string(group), 0, {}, {}};
+}
+
+}  // namespace
 
 void CallsByToken::extend(const ExtendToken& event) {
   if (closing_.has_begun()) return failures_.fail(event.request, Errc::closed, nullptr);
   Claim& claim = new_claims_.make_by_token(Claim::Purpose::extend, event.request, event.resource,
                                            event.token, event.ttl);
-  claim.set_more_resources(event.more_resources);
-  claim.valid_until = valid_until(now_, event.ttl);
+  claim.set_terms(me, terms_of(event.more_resources));
+  claim.valid_until.by(me) = valid_until(now_, event.ttl);
   claims_.index_by_token(claim);
   begin_when_known(claim);
 }
@@ -20,9 +31,9 @@ void CallsByToken::downgrade(const DowngradeToken& event) {
   if (closing_.has_begun()) return failures_.fail(event.request, Errc::closed, nullptr);
   Claim& claim = new_claims_.make_by_token(Claim::Purpose::extend, event.request, event.resource,
                                            event.token, settings_.max_ttl);
-  claim.downgrade();
+  claim.downgrade(me);
   // A downgrade extends nothing and has no deadline. A release of the token ends it.
-  claim.valid_until = Instant::max();
+  claim.valid_until.by(me) = Instant::max();
   claims_.index_by_token(claim);
   begin_when_known(claim);
 }
@@ -32,11 +43,11 @@ void CallsByToken::adopt(const Adopt& event) {
   if (!new_claims_.has_room()) return failures_.fail(event.request, Errc::limit_reached, nullptr);
   Claim& claim = new_claims_.make_by_token(Claim::Purpose::extend, event.request, event.resource,
                                            event.token, event.ttl);
-  claim.set_more_resources(event.more_resources, event.group);
+  claim.set_terms(me, terms_of(event.more_resources, event.group));
   // The lock may be a writer's: its downgrade may have reached too few nodes.
-  if (claim.terms().kind() == Kind::shared) claim.downgrade();
-  claim.valid_until = valid_until(now_, event.ttl);
-  claim.work->adopted = event.renewal;
+  if (claim.terms().kind() == Kind::shared) claim.downgrade(me);
+  claim.valid_until.by(me) = valid_until(now_, event.ttl);
+  claim.work->adopted.by(me) = event.renewal;
   if (event.fencing_number != 0) FencingTokens::hand_on(claim, event.fencing_number);
   claims_.index_by_token(claim);
   begin_when_known(claim);
@@ -54,18 +65,18 @@ void CallsByToken::release(const ReleaseToken& event) {
     // Otherwise an extend that is under way would repair nodes after their release, and a node in
     // first contact would get the SET of a lease that was handed on.
     if (other.purpose == Claim::Purpose::extend) {
-      other.valid_until = now_;
+      other.valid_until.by(me) = now_;
     } else if (other.task == Claim::Task::none) {
-      other.unasked = NodeSet();
+      other.unasked.by(me) = NodeSet();
       agenda_.touch(other);
     }
   });
   Claim& claim = new_claims_.make_by_token(Claim::Purpose::release, event.request, event.resource,
                                            event.token, settings_.max_ttl);
-  claim.set_more_resources(event.more_resources);
-  claim.by_operator = event.by_operator;
-  claim.work->delay = event.delay;
-  claim.keys.assume_present(nodes_.all());
+  claim.set_terms(me, terms_of(event.more_resources));
+  claim.by_operator.by(me) = event.by_operator;
+  claim.work->delay.by(me) = event.delay;
+  claim.keys.by(me).assume_present(nodes_.all());
   begin_when_known(claim);
 }
 
@@ -76,8 +87,8 @@ void CallsByToken::begin_when_known(Claim& claim) {
       return;
     case Claim::Purpose::extend:
       return leases_.begin_extend(
-          claim, claim.downgraded && !claim.work->adopted ? Verb::downgrade : Verb::extend,
-          claim.round.ttl());
+          claim, claim.downgraded() && !claim.work->adopted ? Verb::downgrade : Verb::extend,
+          claim.round->ttl());
     case Claim::Purpose::release:
       return releases_.begin_by_token(claim);
     case Claim::Purpose::inspect:

@@ -43,6 +43,8 @@ class CallsByToken {
   bool begins_now(Claim& claim);
 
  private:
+  static constexpr By<CallsByToken> me{};
+
   void begin_when_known(Claim& claim);
 
   const Settings& settings_;

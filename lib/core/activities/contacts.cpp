@@ -23,23 +23,23 @@ void Contacts::tend() {
       // Answers can no longer be matched to requests, so the connection cannot be used again.
       owed_releases_.undo_sets(node);
       outbox_.emit(Disconnect{node});
-      drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.in_flight.limit()));
-    } else if (link.contact.overdue(now_)) {
+      drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.in_flight->limit()));
+    } else if (link.contact->overdue(now_)) {
       outbox_.emit(Disconnect{node});
-      drop(node, Vote::timeout, no_connection_within(link.contact.limit()));
+      drop(node, Vote::timeout, no_connection_within(link.contact->limit()));
     }
     if (link.role_check_due(now_)) {
       end_connection(
           node, Vote::error,
-          link.mandate.ineligible().empty() ? counters_were_reset : link.mandate.ineligible());
+          link.mandate->ineligible().empty() ? counters_were_reset : link.mandate->ineligible());
     }
     if (link.name_look_due(now_)) end_connection(node, Vote::error, nodes_.why_not_counted(node));
     if (link.marker_look_due(now_) && !closing_.has_begun()) proof_.read(node);
-    if (link.contact.retry_due(now_)) {
-      link.contact.connecting(now_);
+    if (link.contact->retry_due(now_)) {
+      link.contact.by(me).connecting(now_);
       outbox_.emit(Connect{node, enroller_.may_mark(node)});
     }
-    if (link.mandate.end_quarantine(now_)) attempts_.wake_after_outage();
+    if (link.mandate.by(me).end_quarantine(now_)) attempts_.wake_after_outage();
   }
   if (clocks_.doubt_has_lapsed()) end_doubt({});
   wait_queue_.tend();
@@ -51,7 +51,7 @@ void Contacts::tend() {
 void Contacts::came_up(const NodeUp& event) {
   const NodeIndex node = event.node;
   const Duration lost = nodes_[node].clock().stepped();
-  if (const auto evicted = nodes_[node].came_up(event, now_)) {
+  if (const auto evicted = nodes_[node].came_up(me, event, now_)) {
     outbox_.emit(CountersReset{node, *evicted});
   }
   if (nodes_[node].clock().stepped() > lost) leases_.lower_deadlines();
@@ -61,10 +61,11 @@ void Contacts::came_up(const NodeUp& event) {
   if (nodes_.find_duplicate(node)) outbox_.emit(NodeExcluded{node});
   nodes_.judge_marker(node);
   const Link& link = nodes_[node];
-  const bool no_vote = !link.mandate.ineligible().empty() || !link.mandate.vote_denied().empty() ||
-                       (link.mandate.quarantined_until() && !link.mandate.only_in_doubt()) ||
+  const bool no_vote = !link.mandate->ineligible().empty() ||
+                       !link.mandate->vote_denied().empty() ||
+                       (link.mandate->quarantined_until() && !link.mandate->only_in_doubt()) ||
                        !nodes_.why_not_counted(node).empty();
-  if (!link.mandate.vote_denied().empty()) {
+  if (!link.mandate->vote_denied().empty()) {
     enroller_.note_denied(node);
   } else if (no_vote) {
     outbox_.emit(NodeExcluded{node});
@@ -82,7 +83,7 @@ void Contacts::came_up(const NodeUp& event) {
 }
 
 void Contacts::kill_suspects(NodeIndex node) {
-  for (const std::int64_t suspect : nodes_[node].contact.suspects()) {
+  for (const std::int64_t suspect : nodes_[node].contact->suspects()) {
     outbox_.send(NodeSet::of(node), Stamp(Verb::kill_old)).connection = suspect;
   }
 }
@@ -90,18 +91,19 @@ void Contacts::kill_suspects(NodeIndex node) {
 void Contacts::serve_claims_of(NodeIndex node) {
   claims_.each_pending([&](Claim& claim) {
     if (by_token_.begins_now(claim)) return;
-    if (claim.keys.to_release().has(node)) owed_releases_.came_up(claim);
-    if (!claim.unasked.has(node)) return;
+    if (claim.keys->to_release().has(node)) owed_releases_.came_up(claim);
+    if (!claim.unasked->has(node)) return;
     const bool votes = is_set(claim.verb);
     if (votes && nodes_.undetermined().has(node)) return;  // asked again when its clock is known
-    claim.unasked.remove(node);
+    claim.unasked.by(me).remove(node);
     // A lease that was handed on may have ended since.
-    const bool is_over = claim.phase == Claim::Phase::cleaning_up && now_ >= claim.valid_until;
+    const bool is_over = claim.phase == Claim::Phase::cleaning_up && now_ >= *claim.valid_until;
     const bool has_vote = voters_.has_vote(claim, node) && !is_over;
-    const bool asks = votes ? has_vote : !nodes_[node].mandate.duplicate_of();
+    const bool asks = votes ? has_vote : !nodes_[node].mandate->duplicate_of();
     // A replica is sent nothing that writes.
     if (!asks || sender_.send(claim, claim.verb, NodeSet::of(node)).empty()) {
-      if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
+      if (claim.purpose == Claim::Purpose::release)
+        claim.keys.by(me).owe_release(NodeSet::of(node));
       voters_.record_absent(claim, node);
     }
     agenda_.touch(claim);
@@ -110,7 +112,7 @@ void Contacts::serve_claims_of(NodeIndex node) {
 
 void Contacts::drop(NodeIndex node, Vote vote, std::string_view why) {
   Link& link = nodes_[node];
-  link.went_down(now_, vote, why, random_);
+  link.went_down(me, now_, vote, why, random_);
   closing_.dropped(node);
   proof_.dropped(node);
   enroller_.dropped(node);
@@ -118,24 +120,24 @@ void Contacts::drop(NodeIndex node, Vote vote, std::string_view why) {
   // on. Of several addresses of that server only the first gets the vote; the others become its
   // duplicates.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].mandate.duplicate_of() != node) continue;
-    nodes_[i].mandate.set_duplicate_of(std::nullopt);
+    if (nodes_[i].mandate->duplicate_of() != node) continue;
+    nodes_[i].mandate.by(me).set_duplicate_of(std::nullopt);
     const auto other = static_cast<NodeIndex>(i);
     if (nodes_.find_duplicate(other)) outbox_.emit(NodeExcluded{other});
   }
-  while (const std::optional<Stamp> stamp = link.in_flight.take()) {
+  while (const std::optional<Stamp> stamp = link.in_flight.by(me).take()) {
     Answer answer;
     answer.node = node;
     answer.stamp = *stamp;
     answer.reply = Reply::failed;
-    answer.text = link.contact.failure().why;
+    answer.text = link.contact->failure().why;
     take_answer(answer, vote, std::nullopt);
   }
   lost_votes_.lose(node);
   claims_.each_pending([&](Claim& claim) {
-    if (by_token_.begins_now(claim) || !claim.unasked.has(node)) return;
-    claim.unasked.remove(node);
-    if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
+    if (by_token_.begins_now(claim) || !claim.unasked->has(node)) return;
+    claim.unasked.by(me).remove(node);
+    if (claim.purpose == Claim::Purpose::release) claim.keys.by(me).owe_release(NodeSet::of(node));
     voters_.record_absent(claim, node);
     agenda_.touch(claim);
   });
@@ -149,14 +151,14 @@ void Contacts::drop(NodeIndex node, Vote vote, std::string_view why) {
 void Contacts::end_connection(NodeIndex node, Vote vote, std::string_view why) {
   outbox_.emit(Disconnect{node});
   drop(node, vote, why);
-  nodes_[node].contact.retry_soon(now_);
+  nodes_[node].contact.by(me).retry_soon(now_);
 }
 
 void Contacts::mark_nodes() {
   // One after the other: when one node goes, the quorum that the next one needs may go with it.
   nodes_.all().each([&](NodeIndex node) {
     if (!enroller_.is_to_be_marked(node)) return;
-    nodes_[node].contact.return_once_more();
+    nodes_[node].contact.by(me).return_once_more();
     end_connection(node, Vote::error,
                    nodes_[node].outdated() ? counters_were_reset : nobody_met_it);
   });
@@ -184,7 +186,7 @@ void Contacts::take_upkeep(const Answer& answer, const std::optional<Arrival>& a
   switch (answer.stamp.verb) {
     case Verb::kill_old:
       if (!answered) return;
-      nodes_[answer.node].contact.killed();
+      nodes_[answer.node].contact.by(me).killed();
       return owed_releases_.acknowledged(answer.node);
     case Verb::read_clock:
       return take_clock(answer, arrival);

@@ -92,6 +92,8 @@ class Contacts {
   void take_time(NodeIndex node, Duration time, const Arrival& arrival);
 
  private:
+  static constexpr By<Contacts> me{};
+
   void kill_suspects(NodeIndex node);
   /// More nodes may vote than before: claims that waited for votes go on.
   void serve_all();

@@ -22,22 +22,22 @@ void Inspections::begin_when_known(Claim& claim) {
 }
 
 void Inspections::begin(Claim& claim) {
-  claim.task = Claim::Task::inspect;
-  claim.verb = Verb::inspect;
+  claim.task.by(me) = Claim::Task::inspect;
+  claim.verb.by(me) = Verb::inspect;
   voters_.begin_round(claim, 1, Duration::zero());
-  claim.unasked = NodeSet();
+  claim.unasked.by(me) = NodeSet();
   rounds_.ask(claim);
   agenda_.touch(claim);
 }
 
 void Inspections::judge(Claim& claim) {
-  if (!claim.round.pending().empty()) return;
-  claim.task = Claim::Task::none;
-  claim.phase = Claim::Phase::cleaning_up;
-  for (const CallId request : claim.work->requests) {
-    outbox_.emit(Inspected{request, claim.id(), &claim.round});
+  if (!claim.round->pending().empty()) return;
+  claim.task.by(me) = Claim::Task::none;
+  claim.phase.by(me) = Claim::Phase::cleaning_up;
+  for (const CallId request : *claim.work->requests) {
+    outbox_.emit(Inspected{request, claim.id(), &*claim.round});
   }
-  claim.work->requests.clear();
+  claim.work->requests.by(me).clear();
   if (claim.work->observation) observers_.inspected(claim);
 }
 

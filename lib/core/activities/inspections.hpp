@@ -36,6 +36,8 @@ class Inspections {
   void judge(Claim& claim);
 
  private:
+  static constexpr By<Inspections> me{};
+
   void begin_when_known(Claim& claim);
 
   Outbox& outbox_;

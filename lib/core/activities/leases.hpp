@@ -78,6 +78,8 @@ class Leases {
   void lower_deadlines();
 
  private:
+  static constexpr By<Leases> me{};
+
   [[nodiscard]] static ValidityBasis basis_of_round(const Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
   void extend_lost(Claim& claim);

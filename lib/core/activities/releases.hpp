@@ -63,6 +63,8 @@ class Releases {
   void judge_by_token(Claim& claim);
 
  private:
+  static constexpr By<Releases> me{};
+
   void begin(Claim& claim, CallId request);
   void decide(Claim& claim, std::optional<Errc> problem);
 

@@ -13,6 +13,7 @@
 
 #include "core/claim/renewal.hpp"
 #include "core/containers/pool_index.hpp"
+#include "core/containers/written_by.hpp"
 #include "core/vocabulary/lock_terms.hpp"
 #include "core/vocabulary/messages.hpp"
 #include "core/vocabulary/node_set.hpp"
@@ -27,6 +28,27 @@
 
 namespace redlock::core {
 
+class Agenda;
+class Attempts;
+class CallsByToken;
+class Claims;
+class Contacts;
+class Engine;
+class Failures;
+class FencingTokens;
+class IdleLeases;
+class Inspections;
+class KeyNotes;
+class Leases;
+class NewClaims;
+class Observers;
+class OwedReleases;
+class QueueWatch;
+class Releases;
+class Rounds;
+class Sender;
+class Voters;
+
 /// The hash by which Claims finds the claims of a token.
 [[nodiscard]] inline std::uint64_t hash_of(std::string_view token) noexcept {
   return std::hash<std::string_view>()(token);
@@ -37,32 +59,15 @@ namespace redlock::core {
 /// same thing in different *phases*. The *purpose* that a claim was made for changes only if a lock
 /// that was extended by its token is adopted.
 ///
-/// Anybody may read a claim. After Claims has made it, its fields are changed by these:
-///
-/// | fields | are changed by |
-/// |---|---|
-/// | `purpose`, `was_adopted` | Leases, when it adopts |
-/// | `by_operator` | CallsByToken |
-/// | `phase` | Attempts, Leases, Releases, Inspections |
-/// | `task`, `verb` | the same; NewClaims, while nodes are to be met |
-/// | `valid_until` | Attempts, Leases, CallsByToken |
-/// | `granted_at`, `lease()` | Attempts, Leases; KeyNotes adds late nodes to the basis |
-/// | the terms | Attempts, CallsByToken; Leases downgrades |
-/// | `acquisition`, `contended` | Attempts |
-/// | `fencing()` | FencingTokens; KeyNotes adds to `asked` |
-/// | `keys`: what was sent | Sender |
-/// | `keys`: which nodes have the key | KeyNotes, Rounds, OwedReleases |
-/// | `keys`: what is a vote | NewClaims begins, KeyNotes; Voters removes lost votes |
-/// | `keys`: what is owed | OwedReleases; Leases, Releases, CallsByToken, Contacts |
-/// | `round` | Voters begins it; Rounds, Voters, Leases, Releases record; IdleLeases keeps votes |
-/// | `unanswered` | Sender adds, Rounds takes away |
-/// | `unasked` | Rounds and NewClaims add; the activities |
-/// | `touched` | Agenda sets it, Engine clears it |
-/// | `is_hold` | KeyNotes |
-/// | `watches_queue` | QueueWatch |
-/// | `work`, `idle` | IdleLeases; what is in `work`: see there |
-/// | `finished`, `label`, `by_token` | Claims |
+/// Anybody may read a claim. Its type says who may change each field after Claims has made it.
 struct Claim {
+ private:
+  static constexpr By<Claim> me{};
+
+ public:
+  template <typename Value, typename... Writers>
+  using Of = WrittenBy<Value, Claim, Writers...>;
+
   enum class Purpose : std::uint8_t {
     acquire,  ///< an attempt, and the lease that may come of it
     extend,   ///< the extend of somebody's lease, by its token
@@ -97,53 +102,45 @@ struct Claim {
     Duration ttl;
   };
   /// Memory that a claim needs only while it is busy. Idle leases have none
-  /// (`IdleLeases::archive`), because a client can hold a million of them. Its fields are changed
-  /// by these:
-  ///
-  /// | fields | are changed by |
-  /// |---|---|
-  /// | `requests` | NewClaims, Leases, Releases, Inspections, Observers, Failures |
-  /// | `queued`, `downgrades` | Leases, Failures |
-  /// | `steps` | Attempts, Leases |
-  /// | `writer_reservation` | Attempts |
-  /// | `delay`, `adopted` | CallsByToken |
-  /// | `position` | Attempts, as WaitQueue says; Sender adds to `nodes` |
-  /// | `position.unanswered`, `position.again` | Attempts; KeyNotes; OwedReleases, Engine |
-  /// | `in_full` | Sender; Rounds takes out a node that granted or released |
-  /// | `deployment`, `ballot_found_at` | Voters |
-  /// | `holds_left` | OwedReleases |
-  /// | `observation` | Observers |
-  /// | `votes` | IdleLeases |
+  /// (`IdleLeases::archive`), because a client can hold a million of them.
   struct Work {
     /// For each verb: nodes that were sent the script in full, because they did not know its
     /// digest. Several verbs can be unanswered at once: a release is sent after any other request.
-    std::array<NodeSet, verbs> in_full{};
-    SharedMarks steps;       ///< steps of the nodes' clocks when the round began
-    std::string deployment;  ///< the deployment whose votes the round counts: that of the ballot
-    std::uint64_t ballot_found_at = 0;  ///< Nodes::Ballot::found_at when the round began
-    QueuePosition position;
-    Duration writer_reservation{};            ///< how long new holds of others are refused
-    Duration delay{};                         ///< release: see ReleaseToken
-    std::optional<RenewalLimits> adopted{};   ///< extend: the claim becomes a lease, on these terms
-    std::optional<std::uint32_t> holds_left;  ///< the most holds that a node counted at the release
-    std::optional<std::uint32_t> observation;  ///< the observation that this inspection is for
-    std::vector<CallId> requests;              ///< calls that wait for the round
-    std::vector<QueuedExtend> queued;     ///< extends that were requested while one is under way
-    std::vector<CallId> downgrades;       ///< downgrades that were requested meanwhile
-    std::unique_ptr<Round::Votes> votes;  ///< memory for votes, while no claim has this work
+    Of<std::array<NodeSet, verbs>, Sender, Rounds> in_full;
+    /// Steps of the nodes' clocks when the round began.
+    Of<SharedMarks, Attempts, Leases> steps;
+    /// The deployment whose votes the round counts: that of the ballot.
+    Of<std::string, Voters> deployment;
+    Of<std::uint64_t, Voters> ballot_found_at;  ///< Nodes::Ballot::found_at when the round began
+    Of<QueuePosition, Attempts, Sender, KeyNotes> position;
+    Of<Duration, Attempts> writer_reservation;  ///< how long new holds of others are refused
+    Of<Duration, CallsByToken> delay;           ///< release: see ReleaseToken
+    /// Extend: the claim becomes a lease, on these terms.
+    Of<std::optional<RenewalLimits>, CallsByToken> adopted;
+    /// The most holds that a node counted at the release.
+    Of<std::optional<std::uint32_t>, OwedReleases> holds_left;
+    /// The observation that this inspection is for.
+    Of<std::optional<std::uint32_t>, Observers> observation;
+    /// Calls that wait for the round.
+    Of<std::vector<CallId>, NewClaims, Leases, Releases, Inspections, Observers, Failures> requests;
+    /// Extends and downgrades that were requested while a round is under way.
+    Of<std::vector<QueuedExtend>, Leases, Failures> queued;
+    Of<std::vector<CallId>, Leases, Failures> downgrades;
+    /// Memory for votes, while no claim has this work.
+    Of<std::unique_ptr<Round::Votes>, IdleLeases> votes;
 
-    /// Resets all members that a new claim must not find, and keeps what they have allocated.
-    void reset() {
-      in_full.fill(NodeSet());
-      steps.reset();
-      position = QueuePosition();
-      writer_reservation = delay = Duration::zero();
-      adopted.reset();
-      holds_left.reset();
-      observation.reset();
-      requests.clear();
-      queued.clear();
-      downgrades.clear();
+    /// Makes the memory ready for another claim, and keeps what its members have allocated.
+    void reset(By<IdleLeases> /*me*/) {
+      in_full.by(me).fill(NodeSet());
+      steps.by(me).reset();
+      position.by(me) = QueuePosition();
+      writer_reservation.by(me) = delay.by(me) = Duration::zero();
+      adopted.by(me).reset();
+      holds_left.by(me).reset();
+      observation.by(me).reset();
+      requests.by(me).clear();
+      queued.by(me).clear();
+      downgrades.by(me).clear();
     }
   };
 
@@ -156,59 +153,70 @@ struct Claim {
 
   // The fields from here to the votes are read for every answer, and so are next to each other in
   // the cache.
-  Purpose purpose = Purpose::inspect;
-  Phase phase = Phase::cleaning_up;
-  Task task = Task::none;
-  bool finished = false;
-  bool touched = false;        ///< to be judged before the step is over
-  bool was_adopted = false;    ///< other processes may know its token
-  bool is_hold = false;        ///< by token: a node said that the token is one of several holds
-  bool by_operator = false;    ///< release: see ReleaseToken
-  bool idle = false;           ///< listed by IdleLeases, which may take its work
-  bool contended = false;      ///< the acquisition was refused before, so others may wait as well
-  bool watches_queue = false;  ///< the holder wants to know whether other clients wait
-  bool is_fenced = false;      ///< a fencing token was requested
-  bool is_special = false;     ///< has special terms, which most locks do not have
-  bool downgraded = false;     ///< was a writer's lease: nodes may still have the writer's key
-  Verb verb = Verb::set;       ///< the request of the round, also for nodes that come up during it
-  NodeSet unasked;             ///< nodes in first contact, which are asked as soon as they are up
-  std::uint32_t acquisition = 0;  ///< the index of the acquisition that made this attempt or lease
-  std::uint32_t unanswered = 0;   ///< requests that wait for their answers
-  KeyLedger keys;                 ///< what the token may have left on the nodes
-  Instant valid_until{};          ///< when the lease ends, or would end if the attempt won
-  Instant granted_at = never;     ///< when the claim became a lease; never: it did not
+  Of<Purpose, Leases> purpose = Purpose::inspect;
+  Of<Phase, Attempts, Leases, Releases, Inspections> phase = Phase::cleaning_up;
+  Of<Task, Attempts, Leases, Releases, Inspections, NewClaims> task = Task::none;
+  Of<bool, Claims> finished = false;
+  Of<bool, Agenda, Engine> touched = false;    ///< to be judged before the step is over
+  Of<bool, Leases> was_adopted = false;        ///< other processes may know its token
+  Of<bool, KeyNotes> is_hold = false;          ///< by token: a node said that it is one of several
+  Of<bool, CallsByToken> by_operator = false;  ///< release: see ReleaseToken
+  Of<bool, IdleLeases> idle = false;           ///< listed by IdleLeases, which may take its work
+  /// The acquisition was refused before, so others may wait as well.
+  Of<bool, Attempts> contended = false;
+  /// The holder wants to know whether other clients wait.
+  Of<bool, QueueWatch> watches_queue = false;
+  /// The request of the round, also for nodes that come up during it.
+  Of<Verb, Attempts, Leases, Releases, Inspections> verb = Verb::set;
+  /// Nodes in first contact, which are asked as soon as they are up.
+  Of<NodeSet, Rounds, NewClaims, Leases, Releases, Inspections, CallsByToken, Contacts> unasked;
+  /// The index of the acquisition that made this attempt or lease.
+  Of<std::uint32_t, Attempts> acquisition = 0;
+  Of<std::uint32_t, Sender, Rounds> unanswered = 0;  ///< requests that wait for their answers
+  /// The keys that the token may have left on the nodes. Sender enters requests; KeyNotes, Rounds
+  /// and OwedReleases enter answers; NewClaims, KeyNotes and Voters count votes; the others enter
+  /// releases that are owed.
+  Of<KeyLedger, Sender, KeyNotes, Rounds, OwedReleases, NewClaims, Voters, Leases, Releases,
+     CallsByToken, Contacts>
+      keys;
+  /// When the lease ends, or would end if the attempt won.
+  Of<Instant, Attempts, Leases, CallsByToken> valid_until;
+  /// When the claim became a lease; never: it did not.
+  Of<Instant, Attempts, Leases> granted_at = never;
 
   // --- the current round ---
-  Round round;
-  std::unique_ptr<Work> work;
+  /// Voters begins it; IdleLeases keeps its votes elsewhere.
+  Of<Round, Voters, Rounds, Leases, Releases, IdleLeases> round;
+  Of<std::unique_ptr<Work>, IdleLeases> work;
 
-  support::Label label;
+  Of<support::Label, Claims> label;
   PoolIndexHook<std::uint32_t> by_token;
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
 
   /// The resource of the claim; for a permit, the permit's own key.
-  [[nodiscard]] std::string_view resource() const noexcept { return label.resource(); }
-  [[nodiscard]] std::string_view token() const noexcept { return label.token(); }
-  /// The special terms. They do not change while the claim lasts, unless it is downgraded.
+  [[nodiscard]] std::string_view resource() const noexcept { return label->resource(); }
+  [[nodiscard]] std::string_view token() const noexcept { return label->token(); }
+  /// The special terms, which most locks do not have. They do not change while the claim lasts,
+  /// unless it is downgraded.
   [[nodiscard]] const SpecialTerms& terms() const noexcept {
-    return is_special ? special_->terms : plain_terms;
+    return is_special_ ? special_->terms : plain_terms;
   }
-  void set_terms(const SpecialTerms& terms) {
-    is_special = !terms.none();
-    if (is_special) special().terms = terms;
+  template <OneOf<Attempts, CallsByToken> Writer>
+  void set_terms(By<Writer> /*me*/, const SpecialTerms& terms) {
+    replace_terms(terms);
   }
   /// The lease counts as a reader's from now on, whatever the nodes will answer.
-  void downgrade() {
+  template <OneOf<Leases, CallsByToken> Writer>
+  void downgrade(By<Writer> /*me*/) {
     SpecialTerms readers = terms();
     readers.group = readers_group;
-    set_terms(readers);
-    downgraded = true;
+    replace_terms(readers);
+    downgraded_ = true;
   }
-  /// Sets what is known about the terms of somebody else's lock.
-  void set_more_resources(std::span<const std::string> more, std::string_view group = {}) {
-    set_terms({{more.begin(), more.end()}, std::string(group), 0, {}, {}});
-  }
+  [[nodiscard]] bool is_special() const noexcept { return is_special_; }
+  /// Whether it was a writer's lease: nodes may still have the writer's key.
+  [[nodiscard]] bool downgraded() const noexcept { return downgraded_; }
   /// Whether the claim is about this resource, too.
   [[nodiscard]] bool names(std::string_view one) const {
     const std::vector<std::string>& more = terms().more_resources;
@@ -216,7 +224,12 @@ struct Claim {
   }
 
   /// For a claim that is held.
-  [[nodiscard]] Lease& lease() noexcept {
+  [[nodiscard]] const Lease& lease() const noexcept {
+    REDLOCK_ASSERT(phase == Phase::held);
+    return lease_;
+  }
+  template <OneOf<Attempts, Leases, KeyNotes> Writer>
+  [[nodiscard]] Lease& lease(By<Writer> /*me*/) noexcept {
     REDLOCK_ASSERT(phase == Phase::held);
     return lease_;
   }
@@ -225,24 +238,27 @@ struct Claim {
     return phase == Phase::held || phase == Phase::lost;
   }
   /// Moves the deadline of a lease.
-  void move_deadline(Instant to) noexcept {
-    valid_until = to;
-    lease().renewal.deadline_moved();
+  void move_deadline(By<Leases> /*me*/, Instant to) noexcept {
+    valid_until.by(me) = to;
+    lease_.renewal.deadline_moved();
   }
   /// Null if no fencing token was requested.
-  [[nodiscard]] Fencing* fencing() noexcept { return is_fenced ? &special_->fencing : nullptr; }
   [[nodiscard]] const Fencing* fencing() const noexcept {
-    return const_cast<Claim*>(this)->fencing();
+    return is_fenced_ ? &special_->fencing : nullptr;
   }
-  [[nodiscard]] Fencing& begin_fencing() {
-    is_fenced = true;
+  template <OneOf<FencingTokens, KeyNotes> Writer>
+  [[nodiscard]] Fencing* fencing(By<Writer> /*me*/) noexcept {
+    return is_fenced_ ? &special_->fencing : nullptr;
+  }
+  [[nodiscard]] Fencing& begin_fencing(By<FencingTokens> /*me*/) {
+    is_fenced_ = true;
     return special().fencing = Fencing();
   }
-  [[nodiscard]] bool was_granted() const noexcept { return granted_at != never; }
+  [[nodiscard]] bool was_granted() const noexcept { return *granted_at != never; }
   /// A release that is repeated later does not queue the client again, which may have left by then.
   // NOLINTNEXTLINE(readability-make-member-function-const): the work is a part of the claim
-  void queue_no_more() noexcept {
-    if (work) work->position.again = false;
+  void queue_no_more(By<OwedReleases> /*me*/) noexcept {
+    if (work) work->position.by(me).again = false;
   }
   /// Precondition: the claim has its work.
   [[nodiscard]] const QueuePosition& position() const noexcept { return work->position; }
@@ -252,22 +268,22 @@ struct Claim {
   }
   /// The queue position that a request carries; null: none.
   [[nodiscard]] const QueuePosition* position_in(Verb asked) const noexcept {
-    if (!work || !work->position.as_client) return nullptr;
-    const bool says = is_set(asked) || (asked == Verb::release && work->position.again);
-    return says ? &work->position : nullptr;
+    if (!work || !work->position->as_client) return nullptr;
+    const bool says = is_set(asked) || (asked == Verb::release && work->position->again);
+    return says ? &*work->position : nullptr;
   }
   [[nodiscard]] Duration writer_reservation() const noexcept {
-    return work ? work->writer_reservation : Duration::zero();
+    return work ? *work->writer_reservation : Duration::zero();
   }
   /// Whether calls wait for the end of the round.
   [[nodiscard]] bool has_queued_calls() const noexcept {
-    return work && !(work->queued.empty() && work->downgrades.empty());
+    return work && !(work->queued->empty() && work->downgrades->empty());
   }
 
   /// Whether this is an idle lease: nothing is under way, and every node has granted it.
   [[nodiscard]] bool is_idle() const noexcept {
-    return phase == Phase::held && task == Task::none && unanswered == 0 && unasked.empty() &&
-           work && work->requests.empty() && !has_queued_calls() && round.is_unanimous();
+    return phase == Phase::held && task == Task::none && unanswered == 0 && unasked->empty() &&
+           work && work->requests->empty() && !has_queued_calls() && round->is_unanimous();
   }
 
   /// For how long a release must still keep everybody out. Zero if the claim was never granted:
@@ -283,32 +299,32 @@ struct Claim {
     if (asked == Verb::break_lock) return work->delay;
     if (asked == Verb::downgrade) return Duration::zero();
     const Duration ttl =
-        std::max(round.ttl(), was_granted() ? cooldown(now) : terms().hold_at_least);
+        std::max(round->ttl(), was_granted() ? cooldown(now) : terms().hold_at_least);
     // A plain command sets the expiry, while a script only raises it.
     const bool plain = asked == Verb::extend_plain || asked == Verb::repair_plain;
-    return plain ? std::max(ttl, keys.longest_asked()) : ttl;
+    return plain ? std::max(ttl, keys->longest_asked()) : ttl;
   }
 
   /// The verb by which the claim's key leaves the nodes.
   [[nodiscard]] Verb release_verb() const noexcept {
-    return work && work->delay > Duration::zero() ? Verb::break_lock : Verb::release;
+    return work && *work->delay > Duration::zero() ? Verb::break_lock : Verb::release;
   }
 
   /// Makes a reused slot new, and keeps what its members have allocated.
-  void reset(Purpose what_for) {
-    purpose = what_for;
-    phase = what_for == Purpose::acquire ? Phase::acquiring : Phase::by_token;
-    task = Task::none;
-    finished = touched = is_hold = was_adopted = by_operator = false;
-    unanswered = 0;
-    keys = KeyLedger();
-    round.reset();
-    valid_until = Instant{};
-    granted_at = never;
-    contended = watches_queue = false;
-    acquisition = 0;
-    unasked = NodeSet();
-    is_fenced = is_special = downgraded = false;
+  void reset(By<Claims> /*me*/, Purpose what_for) {
+    purpose.by(me) = what_for;
+    phase.by(me) = what_for == Purpose::acquire ? Phase::acquiring : Phase::by_token;
+    task.by(me) = Task::none;
+    finished.by(me) = touched.by(me) = was_adopted.by(me) = is_hold.by(me) = false;
+    by_operator.by(me) = contended.by(me) = watches_queue.by(me) = false;
+    is_fenced_ = is_special_ = downgraded_ = false;
+    unasked.by(me) = NodeSet();
+    acquisition.by(me) = 0;
+    unanswered.by(me) = 0;
+    keys.by(me) = KeyLedger();
+    valid_until.by(me) = Instant{};
+    granted_at.by(me) = never;
+    round.by(me).reset();
     lease_ = Lease();
   }
 
@@ -318,11 +334,18 @@ struct Claim {
     SpecialTerms terms;
     Fencing fencing;
   };
+  void replace_terms(const SpecialTerms& terms) {
+    is_special_ = !terms.none();
+    if (is_special_) special().terms = terms;
+  }
   Special& special() {
     if (!special_) special_ = std::make_unique<Special>();
     return *special_;
   }
 
+  bool is_fenced_ = false;   // a fencing token was requested
+  bool is_special_ = false;  // some special term is set
+  bool downgraded_ = false;
   std::unique_ptr<Special> special_;  // kept for the next use of this slot
   Lease lease_;
 };

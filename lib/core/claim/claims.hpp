@@ -20,8 +20,8 @@ class Claims {
  public:
   [[nodiscard]] Claim& make(Claim::Purpose purpose, std::string_view resource, const Token& token) {
     Claim& claim = pool_.take();
-    claim.reset(purpose);
-    claim.label.assign(resource, token.view());
+    claim.reset(me, purpose);
+    claim.label.by(me).assign(resource, token.view());
     pending_.add(claim.index);
     return claim;
   }
@@ -36,7 +36,7 @@ class Claims {
 
   void lease_began(Claim& claim) {
     ++leases_;
-    if (claim.unasked.empty()) pending_.remove(claim.index);
+    if (claim.unasked->empty()) pending_.remove(claim.index);
   }
   void lease_ended(Claim& claim) {
     --leases_;
@@ -45,7 +45,7 @@ class Claims {
   /// Nothing of the claim is left on the nodes. It stays until reap(), because commands may refer
   /// to it.
   void finish(Claim& claim) {
-    claim.finished = true;
+    claim.finished.by(me) = true;
     finished_.push_back(claim.index);
   }
   /// A step begins: finished claims return to the pool, after a last `visit`.
@@ -98,6 +98,8 @@ class Claims {
   }
 
  private:
+  static constexpr By<Claims> me{};
+
   Pool<Claim> pool_;
   PoolIndex<Claim, &Claim::by_token> by_token_{pool_};
   SlotSet pending_;

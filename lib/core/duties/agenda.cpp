@@ -4,7 +4,7 @@ namespace redlock::core {
 
 void Agenda::touch(Claim& claim) {
   if (claim.touched) return;
-  claim.touched = true;
+  claim.touched.by(me) = true;
   touched_.push_back(claim.index);
 }
 
@@ -26,7 +26,7 @@ void Agenda::retime(Claim& claim) {
     case Claim::Phase::by_token:
       break;
     case Claim::Phase::cleaning_up:
-      if (!claim.keys.clean()) at = claim.keys.next(nodes_.able().to_write);
+      if (!claim.keys->clean()) at = claim.keys->next(nodes_.able().to_write);
       break;
   }
   timers_.set(timer_of(claim), at);

@@ -36,9 +36,9 @@ class Agenda {
       case Claim::Task::none:
         return claim.phase == Claim::Phase::cleaning_up && claim.unanswered == 0;
       case Claim::Task::acquire:
-        return claim.round.verdict() != Verdict::pending;
+        return claim.round->verdict() != Verdict::pending;
       case Claim::Task::release:
-        return claim.round.verdict() != Verdict::pending || claim.round.denials() > 0;
+        return claim.round->verdict() != Verdict::pending || claim.round->denials() > 0;
       default:
         return true;
     }
@@ -62,6 +62,8 @@ class Agenda {
   [[nodiscard]] const TimerHeap& timers() const noexcept { return timers_; }
 
  private:
+  static constexpr By<Agenda> me{};
+
   [[nodiscard]] static std::uint32_t timer_of(const Claim& claim) noexcept {
     return TimerHeap::key(TimerHeap::Kind::claim, claim.index);
   }

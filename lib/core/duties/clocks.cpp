@@ -15,11 +15,11 @@ void Clocks::read(NodeSet nodes) {
   NodeSet may_evict;
   nodes.each([&](NodeIndex node) {
     Link& link = nodes_[node];
-    if (!link.up() || link.in_flight.congested() || !link.mandate.ineligible().empty()) return;
-    link.reading_clock(now_);
+    if (!link.up() || link.in_flight->congested() || !link.mandate->ineligible().empty()) return;
+    link.reading_clock(me, now_);
     readable.add(node);
     if (!settings_.restart_guard || !nodes_.evictions_due(node)) return;
-    link.reading_evictions(now_);
+    link.reading_evictions(me, now_);
     may_evict.add(node);
   });
   if (!may_evict.empty()) outbox_.send(may_evict, Stamp(Verb::read_evictions));
@@ -61,7 +61,7 @@ bool Clocks::refused(NodeIndex node, std::string_view why) {
   const bool for_good =
       why.starts_with("NOPERM") || why.find("unknown command") != std::string_view::npos;
   if (!for_good) return false;
-  nodes_[node].mandate.declare_ineligible("its clock cannot be read: " + std::string(why));
+  nodes_[node].mandate.by(me).declare_ineligible("its clock cannot be read: " + std::string(why));
   exclude(NodeSet::of(node));
   return true;
 }
@@ -74,14 +74,14 @@ Clocks::Shown Clocks::showed(NodeIndex node, Duration time, const Arrival& arriv
   // again after the doubt (end_doubt).
   if (first && !opens) return Shown::as_before;
   const Instant sent = arrival.at - arrival.took;
-  const NodeClock::Reading reading = link.observe_clock(sent, arrival.at, time);
+  const NodeClock::Reading reading = link.observe_clock(me, sent, arrival.at, time);
   const bool stepped = reading.step > Duration::zero();
   if (stepped) {
     standstill_.stepped(node, reading, now_);
-    link.mandate.doubt(later(now_, settings_.quarantine),
-                       "its clock stepped forward by up to " +
-                           format_duration(standstill_.step_of(node)) +
-                           ", or this machine stood still: the other clocks will tell");
+    link.mandate.by(me).doubt(later(now_, settings_.quarantine),
+                              "its clock stepped forward by up to " +
+                                  format_duration(standstill_.step_of(node)) +
+                                  ", or this machine stood still: the other clocks will tell");
   }
   if (standstill_.open()) {
     standstill_.read(node, reading, sent);
@@ -96,12 +96,12 @@ bool Clocks::evicted(NodeIndex node, std::uint64_t keys) {
   Link& link = nodes_[node];
   // This reading does not tell the policy. If the policy decides, a handshake reads both.
   const Evictions evictions = evictions_between(link.evicted(), keys, true);
-  if (evictions == Evictions::unknown) link.return_anew(now_);
+  if (evictions == Evictions::unknown) link.return_anew(me, now_);
   if (evictions != Evictions::some) return false;
-  link.lose_keys(keys);
+  link.lose_keys(me, keys);
   // The next handshake marks the node as one that forgot, so that all clients know.
-  link.mandate.declare_ineligible("it evicted keys, and may have forgotten locks that way");
-  link.mandate.meet_anew(now_);
+  link.mandate.by(me).declare_ineligible("it evicted keys, and may have forgotten locks that way");
+  link.mandate.by(me).meet_anew(now_);
   return true;
 }
 
@@ -120,7 +120,7 @@ NodeSet Clocks::witnesses() const {
   (nodes_.ballot().members & nodes_.up()).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
     // A clock without a history knows of no step, and its readings are ignored during a doubt.
-    if (!link.mandate.duplicate_of() && link.mandate.ineligible().empty() && link.clock_known()) {
+    if (!link.mandate->duplicate_of() && link.mandate->ineligible().empty() && link.clock_known()) {
       witnesses.add(node);
     }
   });
@@ -141,15 +141,15 @@ std::optional<Clocks::Verdict> Clocks::judge() {
   if (verdict.ours) {
     outbox_.emit(StoodStill{found.alike, found.ours.most});
     (nodes_.all() - standstill_.steps()).each([&](NodeIndex node) {
-      nodes_[node].our_clock_stood_still(found.ours, standstill_.asked_since().has(node));
+      nodes_[node].our_clock_stood_still(me, found.ours, standstill_.asked_since().has(node));
     });
   }
   standstill_.steps().each([&](NodeIndex node) {
     if (verdict.ours && !standstill_.leapt_too(node, found.ours))
-      return nodes_[node].mandate.trust_again();
-    nodes_[node].mandate.confirm_doubt("its clock stepped forward by up to " +
-                                       format_duration(standstill_.step_of(node)) +
-                                       ", so keys there expire early");
+      return nodes_[node].mandate.by(me).trust_again();
+    nodes_[node].mandate.by(me).confirm_doubt("its clock stepped forward by up to " +
+                                              format_duration(standstill_.step_of(node)) +
+                                              ", so keys there expire early");
     verdict.excluded.add(node);
   });
   return verdict;
@@ -158,7 +158,7 @@ std::optional<Clocks::Verdict> Clocks::judge() {
 bool Clocks::doubt_has_lapsed() const {
   if (!standstill_.open()) return false;
   return std::none_of(nodes_.begin(), nodes_.end(),
-                      [](const Link& link) { return link.mandate.in_doubt(); });
+                      [](const Link& link) { return link.mandate->in_doubt(); });
 }
 
 void Clocks::end_doubt(NodeSet excluded) {

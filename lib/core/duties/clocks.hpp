@@ -74,6 +74,8 @@ class Clocks {
   }
 
  private:
+  static constexpr By<Clocks> me{};
+
   void read(NodeSet nodes);
   void read_old(NodeSet nodes);
   void exclude(NodeSet nodes);

@@ -17,8 +17,8 @@ constexpr std::uint8_t most_connections = 5;
 /// Nodes on which the claim may have left something that a release is to remove.
 NodeSet undelivered(const Claim& claim) {
   if (claim.finished) return {};
-  const NodeSet ours = claim.keys.undelivered();
-  return claim.purpose == Claim::Purpose::release ? ours | claim.keys.present() : ours;
+  const NodeSet ours = claim.keys->undelivered();
+  return claim.purpose == Claim::Purpose::release ? ours | claim.keys->present() : ours;
 }
 
 }  // namespace
@@ -33,10 +33,10 @@ void Closing::keep_connections() {
   nodes_.all().each([&](NodeIndex node) {
     Link& link = nodes_[node];
     // A node that returns may come back to be marked: see Enroller::may_still_enrol().
-    if (link.up() || link.contact.returning() || indeterminate.has(node)) {
-      link.contact.retry_now(now_);
+    if (link.up() || link.contact->returning() || indeterminate.has(node)) {
+      link.contact.by(me).retry_now(now_);
     } else {
-      link.contact.stop_retrying();
+      link.contact.by(me).stop_retrying();
     }
   });
 }
@@ -44,7 +44,7 @@ void Closing::keep_connections() {
 void Closing::dropped(NodeIndex node) {
   if (!until_ || ++drops_[node] < most_connections) return;
   given_up_.add(node);
-  nodes_[node].contact.stop_retrying();
+  nodes_[node].contact.by(me).stop_retrying();
 }
 
 bool Closing::must_wait(NodeSet forgetting, bool may_enrol) const {
@@ -52,7 +52,7 @@ bool Closing::must_wait(NodeSet forgetting, bool may_enrol) const {
   if (awaits_answers(forgetting) || !to_be_delivered().empty()) return true;
   if (!may_meet_nodes()) return false;
   bool unasked = false;
-  claims_.each([&](const Claim& claim) { unasked = unasked || !claim.unasked.empty(); });
+  claims_.each([&](const Claim& claim) { unasked = unasked || !claim.unasked->empty(); });
   return may_enrol || unasked;
 }
 
@@ -60,7 +60,7 @@ bool Closing::awaits_answers(NodeSet forgetting) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     // A node that only has to forget our name is not worth a long wait.
     const bool late = forgetting.has(static_cast<NodeIndex>(i)) && !may_meet_nodes();
-    if (nodes_[i].in_flight.size() > (late ? 1U : 0U)) return true;
+    if (nodes_[i].in_flight->size() > (late ? 1U : 0U)) return true;
   }
   return false;
 }
@@ -70,7 +70,7 @@ NodeSet Closing::to_be_delivered() const {
   // gone is worth another connection.
   NodeSet nodes;
   claims_.each_pending([&](const Claim& claim) {
-    nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
+    nodes = nodes | (claim.keys->to_release() & (claim.keys->indeterminate() | nodes_.up()));
   });
   const NodeSet replicas = nodes_.up() - nodes_.able().to_write;
   return nodes - given_up_ - replicas;
@@ -78,7 +78,7 @@ NodeSet Closing::to_be_delivered() const {
 
 void Closing::end() {
   over_ = true;
-  for (Link& link : nodes_) link.contact.stop_retrying();
+  for (Link& link : nodes_) link.contact.by(me).stop_retrying();
   report_undelivered();
 }
 
@@ -88,10 +88,10 @@ void Closing::report_undelivered() const {
     report.node = node;
     claims_.each([&](const Claim& claim) {
       if (!undelivered(claim).has(node)) return;
-      const bool late = claim.keys.may_be_written(node);
-      const Duration left = claim.keys.left(now_);
+      const bool late = claim.keys->may_be_written(node);
+      const Duration left = claim.keys->left(now_);
       ++report.releases;
-      report.left = std::max({report.left, left, late ? claim.keys.left_once_written() : left});
+      report.left = std::max({report.left, left, late ? claim.keys->left_once_written() : left});
       report.may_write_late = report.may_write_late || late;
     });
     if (report.releases != 0) outbox_.emit(report);

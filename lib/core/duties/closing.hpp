@@ -44,6 +44,8 @@ class Closing {
   [[nodiscard]] bool is_over() const noexcept { return over_; }
 
  private:
+  static constexpr By<Closing> me{};
+
   /// Whether there is still time for first contacts: a detached lease goes to nodes that come up a
   /// moment later. The client does not wait for a hung node.
   [[nodiscard]] bool may_meet_nodes() const noexcept { return now_ < greet_until_; }

@@ -25,8 +25,8 @@ bool Enroller::want_votes() noexcept {
 
 bool Enroller::is_to_be_marked(NodeIndex node) const {
   const Link& link = nodes_[node];
-  return (link.unmarked() || link.outdated()) && !link.mandate.duplicate_of() &&
-         link.mandate.ineligible().empty() && may_mark(node);
+  return (link.unmarked() || link.outdated()) && !link.mandate->duplicate_of() &&
+         link.mandate->ineligible().empty() && may_mark(node);
 }
 
 Instant Enroller::deadline() const noexcept {
@@ -78,14 +78,14 @@ void Enroller::watch_markers() {
     Link& link = nodes_[i];
     const bool counts = nodes_.belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
     // Without the guard, a node whose marker we cannot read is treated as new.
-    const bool has_marker = settings_.restart_guard || link.mandate.marker();
+    const bool has_marker = settings_.restart_guard || link.mandate->marker();
     // `bootstrap` can end the quarantine of a new node, which has no vote that would show the
     // change.
-    const bool silent = closed || !counts || link.mandate.may_be_new();
-    const bool eligible = link.up() && link.mandate.ineligible().empty();
-    link.mandate.watch_marker(eligible && has_marker && silent, now_);
-    link.mandate.watch_name(link.up() && nodes_.lost_its_membership(static_cast<NodeIndex>(i)),
-                            now_);
+    const bool silent = closed || !counts || link.mandate->may_be_new();
+    const bool eligible = link.up() && link.mandate->ineligible().empty();
+    link.mandate.by(me).watch_marker(eligible && has_marker && silent, now_);
+    link.mandate.by(me).watch_name(
+        link.up() && nodes_.lost_its_membership(static_cast<NodeIndex>(i)), now_);
   }
 }
 
@@ -101,13 +101,13 @@ void Enroller::learn_members() {
 void Enroller::begin_writing(const Enrolment::Write& write) {
   const Link& link = nodes_[write.node];
   writing_ = MarkerWrite{write.node,
-                         link.mandate.marker_text(),
+                         link.mandate->marker_text(),
                          format_marker(write.marker),
                          write.quarantine,
                          now_.time_since_epoch() + link.clock().offset().value_or(Duration::zero()),
                          write.as_new};
-  const bool plain = !link.mandate.can(Capability::run_scripts) &&
-                     link.mandate.can(Capability::compare) && link.clock_known();
+  const bool plain = !link.mandate->can(Capability::run_scripts) &&
+                     link.mandate->can(Capability::compare) && link.clock_known();
   const Stamp stamp = Stamp(plain ? Verb::mark_plain : Verb::write_marker);
   // Sent in full: a marker is written once in the life of a node, so the node does not know the
   // script.
@@ -148,36 +148,37 @@ Enroller::Written Enroller::written(const Answer& answer) {
   // Ours or another client's, the marker must be that of the same server; otherwise another
   // handshake is due.
   const std::optional<Marker> marker = parse_marker(answer.text);
-  const bool same = marker && link.mandate.marker() &&
-                    marker->run_id == link.mandate.marker()->run_id &&
-                    marker->replid == link.mandate.marker()->replid;
+  const bool same = marker && link.mandate->marker() &&
+                    marker->run_id == link.mandate->marker()->run_id &&
+                    marker->replid == link.mandate->marker()->replid;
   // A voter's answers to earlier requests count only if no other client wrote in between.
-  const bool voted = same && link.mandate.marker()->state == Marker::State::active;
+  const bool voted = same && link.mandate->marker()->state == Marker::State::active;
   return {!same || (voted && !by_us), voted, as_new};
 }
 
 void Enroller::take_marker(const Answer& answer, const Written& what) {
   const NodeIndex node = answer.node;
   Link& link = nodes_[node];
-  static_cast<void>(link.answered(answer.stamp, now_));
+  static_cast<void>(link.answered(me, answer.stamp, now_));
   // Votes that the node may have forgotten, or gave as another member, are void.
   if (!what.was_member) lost_votes_.lose(node);
-  link.mandate.take_marker(answer.text, now_);
+  link.mandate.by(me).take_marker(answer.text, now_);
   if (answer.time > Duration::zero()) {
-    const bool known = link.mandate.quarantined_until() && now_ < *link.mandate.quarantined_until();
-    std::string why = known ? std::string(link.mandate.quarantine_why())
+    const bool known =
+        link.mandate->quarantined_until() && now_ < *link.mandate->quarantined_until();
+    std::string why = known ? std::string(link.mandate->quarantine_why())
                             : "it became a member just now" + std::string(may_have_forgotten);
-    const bool member = link.mandate.marker()->state == Marker::State::active && !what.as_new;
-    if (member && link.mandate.may_be_new()) {
+    const bool member = link.mandate->marker()->state == Marker::State::active && !what.as_new;
+    if (member && link.mandate->may_be_new()) {
       why = std::string(came_without_data) + std::string(may_have_forgotten);
     }
-    link.mandate.quarantine_by_node(later(now_, answer.time), why);
+    link.mandate.by(me).quarantine_by_node(later(now_, answer.time), why);
   }
   nodes_.judge_marker(node);
 }
 
 void Enroller::report(NodeIndex node) {
-  if (!nodes_[node].mandate.vote_denied().empty()) {
+  if (!nodes_[node].mandate->vote_denied().empty()) {
     unenrolled_.add(node);
   } else if (!nodes_.may_vote(node)) {
     outbox_.emit(NodeExcluded{node});
@@ -195,10 +196,10 @@ bool Enroller::may_still_enrol() const {
   bool waits = false;
   bool denied = false;
   for (const Link& link : nodes_) {
-    waits = waits || link.contact.fresh() || link.contact.returning();
-    const bool ours = link.up() && link.mandate.marker() && link.mandate.ineligible().empty() &&
-                      (link.mandate.marker()->state == Marker::State::blank ||
-                       link.mandate.marker()->state == Marker::State::opening);
+    waits = waits || link.contact->fresh() || link.contact->returning();
+    const bool ours = link.up() && link.mandate->marker() && link.mandate->ineligible().empty() &&
+                      (link.mandate->marker()->state == Marker::State::blank ||
+                       link.mandate->marker()->state == Marker::State::opening);
     denied = denied || ours;
   }
   return settings_.restart_guard && wants_votes_ && waits && denied;
@@ -214,7 +215,7 @@ void Enroller::dropped(NodeIndex node) noexcept {
 void Enroller::report_unenrolled() {
   const NodeSet waiting = std::exchange(unenrolled_, NodeSet());
   waiting.each([&](NodeIndex node) {
-    if (nodes_[node].up() && !nodes_[node].mandate.vote_denied().empty()) {
+    if (nodes_[node].up() && !nodes_[node].mandate->vote_denied().empty()) {
       outbox_.emit(NodeExcluded{node});
     }
   });

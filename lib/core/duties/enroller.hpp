@@ -85,6 +85,8 @@ class Enroller {
   void report(NodeIndex node);
 
  private:
+  static constexpr By<Enroller> me{};
+
   void act();
   void watch_markers();
   void learn_members();

@@ -10,12 +10,12 @@ void Failures::fail(CallId request, Errc code, const Round* round) {
 
 void Failures::fail_all(Claim& claim, Errc code, const Round* round) {
   if (!claim.work) return;
-  for (const CallId request : claim.work->requests) fail(request, code, round);
-  claim.work->requests.clear();
-  for (const Claim::QueuedExtend& queued : claim.work->queued) fail(queued.request, code, nullptr);
-  claim.work->queued.clear();
-  for (const CallId request : claim.work->downgrades) fail(request, code, nullptr);
-  claim.work->downgrades.clear();
+  for (const CallId request : *claim.work->requests) fail(request, code, round);
+  claim.work->requests.by(me).clear();
+  for (const Claim::QueuedExtend& queued : *claim.work->queued) fail(queued.request, code, nullptr);
+  claim.work->queued.by(me).clear();
+  for (const CallId request : *claim.work->downgrades) fail(request, code, nullptr);
+  claim.work->downgrades.by(me).clear();
 }
 
 }  // namespace redlock::core

@@ -18,6 +18,8 @@ class Failures {
   void fail_all(Claim& claim, Errc code, const Round* round);
 
  private:
+  static constexpr By<Failures> me{};
+
   const Instant& now_;
   Outbox& outbox_;
 };

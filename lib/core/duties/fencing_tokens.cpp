@@ -15,7 +15,7 @@ constexpr std::uint64_t numbers_per_pruning = 1000;
 }  // namespace
 
 void FencingTokens::propose(Claim& claim, Duration wall_clock) {
-  Fencing& fencing = claim.begin_fencing();
+  Fencing& fencing = claim.begin_fencing(me);
   // Several resources share one number, which is above the numbers seen for each of them.
   fencing.number = numbers_.propose(claim.resource(), wall_clock);
   for (const std::string& other : claim.terms().more_resources) {
@@ -27,7 +27,7 @@ void FencingTokens::propose(Claim& claim, Duration wall_clock) {
 }
 
 void FencingTokens::hand_on(Claim& claim, std::uint64_t number) {
-  Fencing& fencing = claim.begin_fencing();
+  Fencing& fencing = claim.begin_fencing(me);
   fencing.number = fencing.first = number;
   fencing.reach = fence_limit;
   fencing.rounds = 2;  // it has been acknowledged once
@@ -79,7 +79,7 @@ bool FencingTokens::acknowledges(const Claim& claim, const Answer& answer) {
 }
 
 bool FencingTokens::acknowledge_at_once(Claim& claim, NodeIndex node, std::uint64_t floor) {
-  Fencing& fencing = *claim.fencing();
+  Fencing& fencing = *claim.fencing(me);
   const bool is_of_first_number = fencing.rounds == 1 || claim.phase != Claim::Phase::acquiring;
   const bool acknowledged = is_of_first_number && fencing.left_out.empty() && 0 < floor &&
                             floor < fencing.first && floor <= fencing.reach;
@@ -88,17 +88,17 @@ bool FencingTokens::acknowledge_at_once(Claim& claim, NodeIndex node, std::uint6
 }
 
 bool FencingTokens::is_left_out(Claim& claim, const Answer& answer) {
-  Fencing& fencing = *claim.fencing();
+  Fencing& fencing = *claim.fencing(me);
   const bool has_number = answer.reply == Reply::behind || is_divided(answer.stamp.verb);
   if (!has_number || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
     return fencing.left_out.has(answer.node);
   }
   // Raising the other nodes above this number would put them out of reach, too, for good. No number
   // can be raised above the last one.
-  const NodeSet others = (claim.round.granted() & nodes_.up()) | claim.round.pending();
+  const NodeSet others = (claim.round->granted() & nodes_.up()) | claim.round->pending();
   const NodeSet rest = others - NodeSet::of(answer.node) - fencing.left_out;
   const bool at_the_end = answer.number + 1 >= fence_limit;
-  if (at_the_end || rest.size() >= claim.round.quorum()) {
+  if (at_the_end || rest.size() >= claim.round->quorum()) {
     if (!fencing.left_out.has(answer.node)) meter_.answered(answer.node, Vote::excluded);
     fencing.left_out.add(answer.node);
   }
@@ -113,7 +113,7 @@ std::string FencingTokens::why_left_out(const Claim& claim, std::uint64_t number
 }
 
 bool FencingTokens::answered(Claim& claim, const Answer& answer) {
-  Fencing& fencing = *claim.fencing();
+  Fencing& fencing = *claim.fencing(me);
   const NodeIndex node = answer.node;
   const bool raise = is_raise(answer.stamp.verb);
   if (raise) fencing.asked.remove(node);
@@ -133,7 +133,7 @@ bool FencingTokens::answered(Claim& claim, const Answer& answer) {
 }
 
 void FencingTokens::raise(Claim& claim) {
-  Fencing& fencing = *claim.fencing();
+  Fencing& fencing = *claim.fencing(me);
   fencing.number = std::max(fencing.highest, fencing.number) + 1;
   remember(claim, fencing.number);
   fencing.acknowledged = NodeSet();
@@ -141,13 +141,13 @@ void FencingTokens::raise(Claim& claim) {
 }
 
 void FencingTokens::asked(Claim& claim, NodeSet nodes) {
-  claim.fencing()->asked = nodes;
+  claim.fencing(me)->asked = nodes;
   meter_.fencing_raised(nodes);
 }
 
 FencingTokens::Verdict FencingTokens::judge(const Claim& claim) {
   const Fencing& fencing = *claim.fencing();
-  if (fencing.acknowledged.size() >= claim.round.quorum()) return Verdict::acknowledged;
+  if (fencing.acknowledged.size() >= claim.round->quorum()) return Verdict::acknowledged;
   if (std::max(fencing.highest, fencing.number) + 1 >= fence_limit) return Verdict::exhausted;
   return fencing.rounds == 1 ? Verdict::first_round : Verdict::later_round;
 }
@@ -158,11 +158,11 @@ FencingTokens::Prospect FencingTokens::prospect(const Claim& claim) const {
   const Fencing& fencing = *claim.fencing();
   // A node that extends a lease late says nothing about numbers.
   const NodeSet pending =
-      claim.phase == Claim::Phase::acquiring ? claim.round.pending() : NodeSet();
+      claim.phase == Claim::Phase::acquiring ? claim.round->pending() : NodeSet();
   const std::size_t possible = fencing.acknowledged.size() + fencing.asked.size() + pending.size();
-  if (possible >= claim.round.quorum()) return Prospect::open;
-  const NodeSet reachable = claim.round.granted() & nodes_.up();
-  if (reachable.size() < claim.round.quorum()) return Prospect::none;
+  if (possible >= claim.round->quorum()) return Prospect::open;
+  const NodeSet reachable = claim.round->granted() & nodes_.up();
+  if (reachable.size() < claim.round->quorum()) return Prospect::none;
   if (!fencing.asked.empty()) return Prospect::open;
   return fencing.highest >= fencing.number ? Prospect::raise : Prospect::none;
 }
@@ -170,7 +170,7 @@ FencingTokens::Prospect FencingTokens::prospect(const Claim& claim) const {
 void FencingTokens::prune(NodeSet nodes) {
   NodeSet due;
   nodes.each([&](NodeIndex node) {
-    if (nodes_[node].in_flight.congested()) return;
+    if (nodes_[node].in_flight->congested()) return;
     if (asked_of_[node]++ % numbers_per_pruning == 0) due.add(node);
   });
   if (due.empty()) return;

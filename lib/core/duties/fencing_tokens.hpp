@@ -67,6 +67,8 @@ class FencingTokens {
   void prune(NodeSet nodes);
 
  private:
+  static constexpr By<FencingTokens> me{};
+
   void remember(const Claim& claim, std::uint64_t number);
   [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
   [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer);

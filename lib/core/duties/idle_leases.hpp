@@ -32,6 +32,8 @@ class IdleLeases {
   void archive(Claim& claim);
 
  private:
+  static constexpr By<IdleLeases> me{};
+
   void take_work(Claim& claim);
   void archive_idle();
 

@@ -14,10 +14,10 @@ void KeyNotes::set_answered(Claim& claim, const Answer& answer) {
 }
 
 void KeyNotes::note_set(Claim& claim, const Answer& answer) {
-  claim.keys.set_answered(answer.node);
+  claim.keys.by(me).set_answered(answer.node);
   switch (answer.reply) {
     case Reply::failed:
-      claim.keys.write_unanswered(answer.node);
+      claim.keys.by(me).write_unanswered(answer.node);
       owed_releases_.written(claim, answer.node);
       break;
     case Reply::granted:
@@ -50,10 +50,10 @@ void KeyNotes::note_set(Claim& claim, const Answer& answer) {
 
 void KeyNotes::granted(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter) {
   tracking_.granted(claim, node);
-  claim.keys.forget_lost(lost_votes_);
-  if (is_voter) claim.keys.voted(node);
+  claim.keys.by(me).forget_lost(lost_votes_);
+  if (is_voter) claim.keys.by(me).voted(node);
   // The key may have been set only now, and its release may be refused: its TTL counts from now.
-  claim.keys.written_by(now_);
+  claim.keys.by(me).written_by(now_);
   owed_releases_.written(claim, node);
   note_in_basis(claim, node, round);
 }
@@ -61,15 +61,15 @@ void KeyNotes::granted(Claim& claim, NodeIndex node, std::uint16_t round, bool i
 void KeyNotes::note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round) {
   if (claim.phase != Claim::Phase::held) return;
   // A late grant in the round that the deadline rests on: one more node has the key.
-  ValidityBasis& basis = claim.lease().basis;
+  ValidityBasis& basis = claim.lease(me).basis;
   if (round == basis.round) basis.nodes.add(node);
 }
 
 void KeyNotes::note_position(Claim& claim, const Answer& answer) {
   const bool queues = answer.stamp.verb == Verb::take || answer.stamp.verb == Verb::take_permit;
-  if (!queues || !claim.work->position.ticket) return;
-  if (claim.work->position.unanswered.has(answer.node)) {
-    claim.work->position.unanswered.remove(answer.node);
+  if (!queues || !claim.work->position->ticket) return;
+  if (claim.work->position->unanswered.has(answer.node)) {
+    claim.work->position.by(me).unanswered.remove(answer.node);
     const bool taken_out = answer.reply == Reply::granted || answer.reply == Reply::behind;
     if (taken_out || answer.reply == Reply::failed) return;
     const std::uint32_t permits = claim.terms().permits;
@@ -87,11 +87,11 @@ void KeyNotes::note_position(Claim& claim, const Answer& answer) {
 
 void KeyNotes::note_obstacle(const Claim& claim, const Answer& answer) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  if (claim.terms().traits().is_chosen) return acquisition.note_free_permits(answer.text);
+  if (claim.terms().traits().is_chosen) return acquisition.note_free_permits(me, answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
   // can keep new readers out. One such answer is enough: the next attempts use the script.
   const bool holds = is_group(answer.text);
-  if (answer.text.empty() || holds) acquisition.by_script = true;
+  if (answer.text.empty() || holds) acquisition.by_script.by(me) = true;
 }
 
 void KeyNotes::give_orphan_expiry(Claim& claim, const Answer& answer) {
@@ -101,34 +101,34 @@ void KeyNotes::give_orphan_expiry(Claim& claim, const Answer& answer) {
 
 void KeyNotes::forget_key(Claim& claim, const Answer& answer) {
   // After an answer to an earlier round, a request that gives the node the key may be under way.
-  if (answer.stamp.round() == claim.round.number()) claim.keys.absent(answer.node);
+  if (answer.stamp.round() == claim.round->number()) claim.keys.by(me).absent(answer.node);
 }
 
 void KeyNotes::fencing_answered(Claim& claim, const Answer& answer) {
   if (!fencing_.answered(claim, answer)) return;
-  NodeSet& asked = claim.fencing()->asked;
+  NodeSet& asked = claim.fencing(me)->asked;
   asked = asked | sender_.send(claim, Verb::raise_fence, NodeSet::of(answer.node));
 }
 
 // --- a key that is ours -------------------------------------------------------------------------
 
 void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
-  claim.keys.extend_answered(answer.node);
-  if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
+  claim.keys.by(me).extend_answered(answer.node);
+  if (answer.reply == Reply::failed) claim.keys.by(me).write_unanswered(answer.node);
   if (answer.reply == Reply::extended && voters_.extends(claim, answer.node)) {
-    claim.keys.voted(answer.node);
+    claim.keys.by(me).voted(answer.node);
     note_in_basis(claim, answer.node, answer.stamp.round());
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing &&
              answer.reply != Reply::script_needed) {
-    claim.keys.vote_forgotten(answer.node);
+    claim.keys.by(me).vote_forgotten(answer.node);
   }
   if (answer.reply == Reply::extended || answer.reply == Reply::repaired) {
     // The key may have been written only now, and its release may be refused: its TTL counts from
     // now.
-    claim.keys.written_by(now_);
+    claim.keys.by(me).written_by(now_);
     owed_releases_.written(claim, answer.node);
   }
-  claim.is_hold = claim.is_hold || answer.holds.has_value();
+  claim.is_hold.by(me) = claim.is_hold || answer.holds.has_value();
   // An error changes nothing on the node. Only an explicit answer means that the node does not have
   // our key; if the lease has several resources, the node may have lost one of them and keep
   // others.
@@ -146,7 +146,7 @@ void KeyNotes::repair(Claim& claim, NodeSet nodes) {
 
 bool KeyNotes::may_repair(const Claim& claim, NodeSet nodes) const {
   // A downgrade repairs nothing, because the lease may be released after it.
-  if (now_ >= claim.valid_until || claim.verb != Verb::extend) return false;
+  if (now_ >= *claim.valid_until || claim.verb != Verb::extend) return false;
   const Round& round = claim.round;
   if (claim.phase == Claim::Phase::held) {
     // Nodes that did not answer may have the key: the lease can still be extended. The answer of

@@ -52,11 +52,13 @@ class KeyNotes {
   /// that are queued on the node are notified. A node that deleted the key for an operator is asked
   /// to record who that was.
   void release_answered(Claim& claim, const Answer& answer);
-  /// A grant, or a request to raise the number, was answered. If the other nodes were sent a higher
-  /// number before a node granted, this node is sent it, too.
+  /// A grant, or a request to raise the fencing number, was answered. A node that grants after the
+  /// others were sent a higher number is sent that number, too.
   void fencing_answered(Claim& claim, const Answer& answer);
 
  private:
+  static constexpr By<KeyNotes> me{};
+
   void note_set(Claim& claim, const Answer& answer);
   void note_position(Claim& claim, const Answer& answer);
   static void note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round);

@@ -23,10 +23,10 @@ void MarkerProof::read(NodeIndex node) {
 
 std::size_t MarkerProof::confirmed(const PlainYeses& event) const {
   const Link& link = nodes_[event.node];
-  if (!settings_.restart_guard || link.in_flight.has_held_back()) return 0;
+  if (!settings_.restart_guard || link.in_flight->has_held_back()) return 0;
   std::size_t count = event.answers.size();
   while (count > 0 && event.answers[count - 1].reply != Reply::marker) --count;
-  return count > 0 && event.marker == link.mandate.marker_text() ? count : 0;
+  return count > 0 && event.marker == link.mandate->marker_text() ? count : 0;
 }
 
 }  // namespace redlock::core

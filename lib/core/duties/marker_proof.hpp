@@ -36,7 +36,7 @@ class MarkerProof {
   /// Whether the node's answer is held back: it needs the reading after it, or follows an answer
   /// that is held back.
   [[nodiscard]] bool holds_back(const Link& link, Verb verb) const {
-    return link.in_flight.has_held_back() || (settings_.restart_guard && is_vote(verb));
+    return link.in_flight->has_held_back() || (settings_.restart_guard && is_vote(verb));
   }
   /// The number of leading answers that need not be held back: the marker that was read after them
   /// arrived with them, unchanged.

@@ -12,7 +12,7 @@ void Meter::count_other_vote(const Claim& claim, const Answer& answer, Vote fail
     case Reply::granted:
     case Reply::behind:
     case Reply::extended:
-      if (claim.keys.has_vote_of(answer.node)) return;
+      if (claim.keys->has_vote_of(answer.node)) return;
       vote = Vote::excluded;
       break;
     case Reply::repaired:
@@ -48,7 +48,7 @@ void Meter::count_other_vote(const Claim& claim, const Answer& answer, Vote fail
 
 void Meter::granted(const Acquisition& acquisition, const Claim& claim, Instant now) {
   ++granted_;
-  waits_.record(now - acquisition.began);
+  waits_.record(now - *acquisition.began);
   if (acquisition.is_waiting) --waiting_;
   if (acquisition.by_notification) ++handovers_;
   if (!claim.fencing()) return;
@@ -76,8 +76,8 @@ NodeMetrics Meter::report(NodeIndex node, Instant now) const {
   metrics.round_trips = counted.round_trips;
   metrics.votes = {counted.granted(),        votes(Vote::refused), votes(Vote::timeout),
                    votes(Vote::unreachable), votes(Vote::error),   votes(Vote::excluded)};
-  if (link.mandate.quarantined_until() && *link.mandate.quarantined_until() > now) {
-    metrics.quarantine = *link.mandate.quarantined_until() - now;
+  if (link.mandate->quarantined_until() && *link.mandate->quarantined_until() > now) {
+    metrics.quarantine = *link.mandate->quarantined_until() - now;
   }
   metrics.clock_offset = nodes_.clock_offset(node);
   metrics.fencing_raises = counted.fencing_raises;

@@ -81,7 +81,7 @@ class Meter {
   void count_vote(const Claim& claim, const Answer& answer, Vote failure,
                   const std::optional<Duration>& took) {
     if (took) round_trip(answer.node, *took);
-    const bool granted = answer.reply == Reply::granted && claim.keys.has_vote_of(answer.node);
+    const bool granted = answer.reply == Reply::granted && claim.keys->has_vote_of(answer.node);
     if (!granted) count_other_vote(claim, answer, failure);
   }
 

@@ -9,7 +9,7 @@ void Names::write_where_due(NodeSet nodes) {
   NodeSet due;
   nodes.each([&](NodeIndex node) {
     const Link& link = nodes_[node];
-    if (!link.up() || link.in_flight.congested() || now_ < due_[node].value_or(now_)) return;
+    if (!link.up() || link.in_flight->congested() || now_ < due_[node].value_or(now_)) return;
     due_[node] = later(now_, kept() / 4);
     due.add(node);
   });
@@ -30,7 +30,7 @@ Instant Names::next_writing() const {
   if (now_ < next_ && next_ < never) return next_;
   Instant next = never;
   nodes_.up().each([&](NodeIndex node) {
-    if (!nodes_[node].in_flight.congested()) next = std::min(next, due_[node].value_or(never));
+    if (!nodes_[node].in_flight->congested()) next = std::min(next, due_[node].value_or(never));
   });
   return next;
 }
@@ -64,7 +64,7 @@ void Names::forget() {
   if (settings_.name.empty() || detached_) return;
   forgets_ = true;
   nodes_.up().each([&](NodeIndex node) {
-    if (has_it(node) && !nodes_[node].in_flight.congested()) forgetting_.add(node);
+    if (has_it(node) && !nodes_[node].in_flight->congested()) forgetting_.add(node);
   });
   if (forgetting_.empty()) return;
   send(forgetting_);

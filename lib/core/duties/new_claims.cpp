@@ -12,22 +12,22 @@ bool NewClaims::has_room() const {
 Claim& NewClaims::make(Claim::Purpose purpose, std::string_view resource, const Token& token) {
   Claim& claim = claims_.make(purpose, resource, token);
   idle_leases_.wake(claim);
-  claim.keys.begin_votes(lost_votes_);
+  claim.keys.by(me).begin_votes(lost_votes_);
   return claim;
 }
 
 Claim& NewClaims::make_by_token(Claim::Purpose purpose, CallId request, std::string_view resource,
                                 const Token& token, Duration ttl) {
   Claim& claim = make(purpose, resource, token);
-  claim.work->requests.push_back(request);
+  claim.work->requests.by(me).push_back(request);
   voters_.begin_round(claim, 0, ttl);
   return claim;
 }
 
 bool NewClaims::waits_for_nodes(Claim& claim) const {
   if (nodes_.knows_deployment()) return false;
-  claim.task = Claim::Task::meet_nodes;
-  claim.unasked = nodes_.all();
+  claim.task.by(me) = Claim::Task::meet_nodes;
+  claim.unasked.by(me) = nodes_.all();
   return true;
 }
 

@@ -38,6 +38,8 @@ class NewClaims {
   bool waits_for_nodes(Claim& claim) const;
 
  private:
+  static constexpr By<NewClaims> me{};
+
   const Settings& settings_;
   const Nodes& nodes_;
   Claims& claims_;

@@ -48,9 +48,9 @@ void Observers::begin(Observation& observation, Claim& claim) {
   observation.news = false;
   observation.note_inspection(now_);
   for (std::size_t i = 1; i < observation.observers.size(); ++i) {
-    claim.work->requests.push_back(observation.observers[i].request);
+    claim.work->requests.by(me).push_back(observation.observers[i].request);
   }
-  claim.work->observation = observation.index;
+  claim.work->observation.by(me) = observation.index;
   observation.inspecting = claim.id();
 }
 
@@ -69,7 +69,7 @@ void Observers::inspected(const Claim& claim) {
   const bool notified = key.tracking.size() >= settings_.quorum;
   Duration pause = notified ? std::max(poll, longest_inspection_pause) : poll;
   // After the expiry: the servers count in milliseconds.
-  if (const auto free_in = claim.round.free_in(); free_in && *free_in > Duration::zero())
+  if (const auto free_in = claim.round->free_in(); free_in && *free_in > Duration::zero())
     pause = std::min(pause, std::min(*free_in, pause) + std::chrono::milliseconds(1));
   plan(observation, later(now_, pause));
 }
@@ -128,7 +128,7 @@ bool Observers::forget(Observation& observation, CallId request) {
                                    [&](const auto& each) { return each.request == request; }) > 0;
   if (!found) return false;
   if (Claim* claim = claims_.find(observation.inspecting))
-    std::erase(claim->work->requests, request);
+    std::erase(claim->work->requests.by(me), request);
   TrackedKeys::Key& key = resources_.find(observation.resource)->second;
   if (observation.observers.empty()) {
     timers_.set(timer_of(observation), std::nullopt);

@@ -49,12 +49,14 @@ class Observers {
   /// An observed key has changed on `node`; none: we changed it ourselves.
   [[nodiscard]] Observation* changed(const TrackedKeys::Entry& entry,
                                      std::optional<NodeIndex> node);
-  /// This client has changed the claim's resource, of which nodes do not notify it.
+  /// This client itself has changed the claim's resource. Nodes do not notify it of that.
   [[nodiscard]] Observation* changed_by_us(const Claim& claim);
   /// The timer of the observation is due.
   [[nodiscard]] Observation* due(std::uint32_t index);
 
  private:
+  static constexpr By<Observers> me{};
+
   void plan(Observation& observation, Instant at);
   /// Returns false if the call is not one of the observers.
   bool forget(Observation& observation, CallId request);

@@ -18,9 +18,6 @@ namespace redlock::core {
 /// and again until the node has answered or the key has expired. The claim's KeyLedger knows which
 /// nodes are owed a release; the engine enters them when a claim is over, then calls send(). Rounds
 /// sends the first release of a call by token, which is a round of its own.
-///
-/// In a claim, it changes what the ledger says of releases, `holds_left`, and whether a release
-/// queues the client again.
 class OwedReleases {
  public:
   OwedReleases(const Settings& settings, const Instant& now, const Closing& closing,
@@ -41,6 +38,8 @@ class OwedReleases {
   /// A node that is owed a release came up. The release does not queue the client, which may have
   /// left meanwhile.
   void came_up(Claim& claim);
+  /// The timer of a claim that is over is due: keys may have expired, or a release is repeated.
+  void fire(Claim& claim);
   /// A node answered a request that wrote the key, or may have written it. If the claim is over,
   /// the node is owed a release; other claims are left alone.
   void written(Claim& claim, NodeIndex node);
@@ -55,6 +54,8 @@ class OwedReleases {
   void undo_sets(NodeIndex node);
 
  private:
+  static constexpr By<OwedReleases> me{};
+
   [[nodiscard]] Duration pause() const;
   /// The release found no key of ours, but the node still has to keep the interval.
   void note_cooldown(Claim& claim, const Answer& answer);

@@ -4,7 +4,7 @@ namespace redlock::core {
 
 void QueueWatch::begin(Claim& claim) {
   if (claim.watches_queue) return;
-  claim.watches_queue = true;
+  claim.watches_queue.by(me) = true;
   TrackedKeys::Entry& entry = queues_.use(claim.resource());
   entry.second.lease = claim.id();
   entry.second.others = OtherClients::unknown;
@@ -13,7 +13,7 @@ void QueueWatch::begin(Claim& claim) {
 
 void QueueWatch::end(Claim& claim) {
   if (!claim.watches_queue) return;
-  claim.watches_queue = false;
+  claim.watches_queue.by(me) = false;
   queues_.stop(claim.resource());
 }
 

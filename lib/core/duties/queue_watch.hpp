@@ -33,6 +33,8 @@ class QueueWatch {
   void node_dropped();
 
  private:
+  static constexpr By<QueueWatch> me{};
+
   void report(TrackedKeys::Entry& entry);
 
   const Settings& settings_;

@@ -11,23 +11,24 @@ NodeSet Rounds::ask(Claim& claim) {
   NodeSet askable = is_set(claim.verb) ? nodes_.open(voters_.of(claim)) : NodeSet();
   (nodes_.all() - askable).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
-    if (link.contact.fresh()) {
-      claim.unasked.add(node);
-    } else if (!link.up() || link.mandate.duplicate_of() ||
+    if (link.contact->fresh()) {
+      claim.unasked.by(me).add(node);
+    } else if (!link.up() || link.mandate->duplicate_of() ||
                (is_set(claim.verb) && !voters_.has_vote(claim, node))) {
-      if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
+      if (is_set(claim.verb) && nodes_.undetermined().has(node))
+        return claim.unasked.by(me).add(node);
       voters_.record_absent(claim, node);
-    } else if ((claim.task == Claim::Task::extend && !link.mandate.ineligible().empty()) ||
+    } else if ((claim.task == Claim::Task::extend && !link.mandate->ineligible().empty()) ||
                (link.read_only() && claim.verb != Verb::inspect)) {
       voters_.record_absent(claim, node);
-    } else if (link.in_flight.congested()) {
-      claim.round.record(node, Vote::timeout, {too_many_unanswered});
+    } else if (link.in_flight->congested()) {
+      claim.round.by(me).record(node, Vote::timeout, {too_many_unanswered});
       if (is_set(claim.verb) || is_extend(claim.verb)) meter_.did_not_answer(node, Vote::timeout);
     } else {
       askable.add(node);
     }
   });
-  if (!claim.unasked.empty()) claims_.index_by_token(claim);
+  if (!claim.unasked->empty()) claims_.index_by_token(claim);
   return sender_.send(claim, claim.verb, askable);
 }
 
@@ -39,7 +40,7 @@ void Rounds::take(Claim& claim, const Answer& answer, Vote failure, std::optiona
       return take(claim, *plain, failure, took);
     }
   }
-  --claim.unanswered;
+  --claim.unanswered.by(me);
   if (sender_.sent_again(claim, answer)) return;
 
   if (is_set(stamp.verb)) {
@@ -57,39 +58,39 @@ void Rounds::take(Claim& claim, const Answer& answer, Vote failure, std::optiona
     if (is_raise(stamp.verb)) key_notes_.fencing_answered(claim, answer);
     return agenda_.touch(claim);
   }
-  if (stamp.round() == claim.round.number()) record(claim, answer, failure, took);
+  if (stamp.round() == claim.round->number()) record(claim, answer, failure, took);
   agenda_.touch(claim);
 }
 
 void Rounds::take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took) {
-  --claim.unanswered;
-  claim.work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
-  claim.keys.set_answered(node);
+  --claim.unanswered.by(me);
+  claim.work->in_full.by(me)[static_cast<std::size_t>(stamp.verb)].remove(node);
+  claim.keys.by(me).set_answered(node);
   const bool counts = voters_.has_vote(claim, node);
   key_notes_.granted(claim, node, stamp.round(), counts);
   meter_.round_trip(node, took);
-  if (!claim.keys.has_vote_of(node)) meter_.answered(node, Vote::excluded);
-  if (stamp.round() == claim.round.number()) {
+  if (!claim.keys->has_vote_of(node)) meter_.answered(node, Vote::excluded);
+  if (stamp.round() == claim.round->number()) {
     if (counts) {
-      claim.round.record_grant(node, took);
+      claim.round.by(me).record_grant(node, took);
     } else {
-      nodes_.record_absent(claim.round, node, claim.terms().hold_at_least);
+      nodes_.record_absent(claim.round.by(me), node, claim.terms().hold_at_least);
     }
   }
   agenda_.touch_if_decided(claim);
 }
 
 void Rounds::take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took) {
-  --claim.unanswered;
-  claim.work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
-  claim.keys.release_answered(node, KeyLedger::Release::done);
-  if (stamp.round() == claim.round.number()) claim.round.record_grant(node, took);
+  --claim.unanswered.by(me);
+  claim.work->in_full.by(me)[static_cast<std::size_t>(stamp.verb)].remove(node);
+  claim.keys.by(me).release_answered(node, KeyLedger::Release::done);
+  if (stamp.round() == claim.round->number()) claim.round.by(me).record_grant(node, took);
   agenda_.touch_if_decided(claim);
 }
 
 void Rounds::record(Claim& claim, const Answer& answer, Vote failure,
                     std::optional<Duration> took) {
-  Round& round = claim.round;
+  Round& round = claim.round.by(me);
   const NodeIndex node = answer.node;
   switch (answer.reply) {
     case Reply::granted:

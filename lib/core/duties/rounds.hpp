@@ -52,6 +52,8 @@ class Rounds {
   void take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
 
  private:
+  static constexpr By<Rounds> me{};
+
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
 
   Claims& claims_;

@@ -62,7 +62,7 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
   const bool ours = claim.purpose == Claim::Purpose::acquire;
   const KindTraits& kind = terms.traits();
   // After a downgrade, a node that runs no scripts still has the writer's key.
-  const bool has_one_token = kind.has_one_token || claim.downgraded;
+  const bool has_one_token = kind.has_one_token || claim.downgraded();
   switch (verb) {
     case Verb::release:
       if (!has_one_token || claim.cooldown(now_) > Duration::zero()) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
 NodeSet Sender::take_plain(const Claim& claim, Verb plain) const {
   const Nodes::Able& able = nodes_.able();
   // If others may wait, a script is better: it releases and notifies at once, and names the holder.
-  const bool wanted = settings_.plain_commands && !claim.contended && !claim.downgraded &&
+  const bool wanted = settings_.plain_commands && !claim.contended && !claim.downgraded() &&
                       !wait_queue_.is_contended(claim.resource());
   const NodeSet unable_to_run_scripts = able.up - able.to(Capability::run_scripts);
   const NodeSet asked = wanted ? able.up : unable_to_run_scripts;
@@ -115,7 +115,7 @@ NodeSet Sender::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form
   if (sent.empty()) return sent;
   idle_leases_.wake(claim);
   note_sent(claim, verb, sent);
-  const Stamp stamp(verb, claim.id(), claim.round.number());
+  const Stamp stamp(verb, claim.id(), claim.round->number());
   fill_in(claim, verb, outbox_.send(sent, stamp, form));
   const bool renews = is_extend(verb) && claim.phase == Claim::Phase::held;
   if (is_set(verb) || renews) names_.write(sent);
@@ -124,19 +124,19 @@ NodeSet Sender::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form
 
 void Sender::note_sent(Claim& claim, Verb verb, NodeSet sent) {
   proof_.sent(verb, sent);
-  claim.unanswered += static_cast<std::uint32_t>(sent.size());
+  claim.unanswered.by(me) += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || is_extend(verb)) {
     const bool sets = is_set(verb) || repairs(verb);
     const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
-    if (sets && ours) claim.keys.write_sent(sent);
-    claim.keys.asked_for(claim.time_to_ask(verb, now_), now_);
+    if (sets && ours) claim.keys.by(me).write_sent(sent);
+    claim.keys.by(me).asked_for(claim.time_to_ask(verb, now_), now_);
   }
-  if (is_set(verb)) claim.keys.set_sent(sent);
-  if (is_extend(verb)) claim.keys.extend_sent(sent);
+  if (is_set(verb)) claim.keys.by(me).set_sent(sent);
+  if (is_extend(verb)) claim.keys.by(me).extend_sent(sent);
   const bool queues =
-      (verb == Verb::take || verb == Verb::take_permit) && claim.work->position.ticket;
+      (verb == Verb::take || verb == Verb::take_permit) && claim.work->position->ticket;
   if (queues && claim.phase == Claim::Phase::acquiring) {
-    claim.work->position.nodes = claim.work->position.nodes | sent;
+    claim.work->position.by(me).nodes = claim.work->position->nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
   tracking_.sent(claim, verb, sent);
@@ -146,7 +146,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
   terms.resource = claim.resource();
   terms.token = claim.token();
   terms.ttl = claim.time_to_ask(verb, now_);
-  if (claim.is_special) {
+  if (claim.is_special()) {
     const SpecialTerms& special = claim.terms();
     terms.more_resources = special.more_resources;
     terms.group = special.group;
@@ -166,7 +166,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
     terms.keep = std::max(position->keep_until, now_) - now_;
     if (position->reserved_for > Duration::zero()) terms.reserved_for = position->reserved_for;
   }
-  terms.downgraded = claim.downgraded;
+  terms.downgraded = claim.downgraded();
   terms.by_token = claim.purpose != Claim::Purpose::acquire;
   if (verb == Verb::break_lock) terms.keeper = keeper_.view();
   if (verb == Verb::write_audit) terms.name = settings_.name;
@@ -176,7 +176,7 @@ void Sender::fill_in(const Claim& claim, Verb verb, Terms& terms) const {
 void Sender::notify_queued(Claim& claim, NodeIndex node) {
   wait_queue_.note_contended(claim.resource());
   // If this request is lost, the waiters only lose the time until their next own attempt.
-  if (nodes_[node].mandate.can(Capability::run_scripts)) {
+  if (nodes_[node].mandate->can(Capability::run_scripts)) {
     transmit(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);
   }
 }
@@ -186,7 +186,7 @@ void Sender::notify_queued(Claim& claim, NodeIndex node) {
 bool Sender::sent_again(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::script_needed && sent_as_script(claim, answer)) return true;
   const Verb verb = answer.stamp.verb;
-  NodeSet& in_full = claim.work->in_full[static_cast<std::size_t>(verb)];
+  NodeSet& in_full = claim.work->in_full.by(me)[static_cast<std::size_t>(verb)];
   const bool unknown_digest = answer.reply == Reply::script_missing && !in_full.has(answer.node);
   if (unknown_digest && is_wanted(claim, answer.stamp)) {
     in_full.add(answer.node);
@@ -200,7 +200,7 @@ bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
   // Sent again after a release, the request would set what was released. A lease in its first round
   // still gives a late node its key.
   const bool first_round =
-      claim.phase == Claim::Phase::held && stamp.round() == claim.round.number();
+      claim.phase == Claim::Phase::held && stamp.round() == claim.round->number();
   if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
   if (!is_extend(stamp.verb)) return true;
   // Sent again after a release, the request would revive what was released; after a hand-over, it
@@ -208,14 +208,14 @@ bool Sender::is_wanted(const Claim& claim, const Stamp& stamp) {
   // counted in that round, which finds out by itself what the node needs. A round by token never
   // releases.
   const bool by_token = claim.purpose == Claim::Purpose::extend;
-  return by_token || (claim.phase == Claim::Phase::held && stamp.round() == claim.round.number());
+  return by_token || (claim.phase == Claim::Phase::held && stamp.round() == claim.round->number());
 }
 
 bool Sender::sent_as_script(Claim& claim, const Answer& answer) {
   // One refusal is enough: a user's permissions and a server's commands rarely change.
   const bool for_good = answer.text.starts_with("NOPERM") || answer.text.starts_with("ERR");
-  const bool runs_scripts = nodes_[answer.node].mandate.can(Capability::run_scripts);
-  if (for_good && runs_scripts) nodes_[answer.node].mandate.forget_plain(answer.stamp.verb);
+  const bool runs_scripts = nodes_[answer.node].mandate->can(Capability::run_scripts);
+  if (for_good && runs_scripts) nodes_[answer.node].mandate.by(me).forget_plain(answer.stamp.verb);
   Stamp stamp = answer.stamp;
   stamp.verb = about(answer.stamp.verb).script;
   if (!runs_scripts || !is_wanted(claim, stamp)) return false;

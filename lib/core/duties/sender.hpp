@@ -61,6 +61,8 @@ class Sender {
                                                                  const Answer& answer);
 
  private:
+  static constexpr By<Sender> me{};
+
   /// The plain command that does the same as `verb`; none: there is no such command.
   [[nodiscard]] std::optional<Verb> plain_form(const Claim& claim, Verb verb) const;
   /// Nodes to which the plain command is sent instead of the script.

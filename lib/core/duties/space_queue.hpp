@@ -27,6 +27,8 @@ class SpaceQueue {
   [[nodiscard]] Acquisition* next();
 
  private:
+  static constexpr By<SpaceQueue> me{};
+
   struct Waiting {
     std::uint32_t index = 0;
     std::uint32_t generation = 0;

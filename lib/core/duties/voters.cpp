@@ -6,41 +6,41 @@ void Voters::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
   idle_leases_.wake(claim);
   const Nodes::Ballot& ballot = nodes_.ballot();
   if (claim.work->ballot_found_at != ballot.found_at) {
-    claim.work->deployment.assign(ballot.deployment);
-    claim.work->ballot_found_at = ballot.found_at;
+    claim.work->deployment.by(me).assign(ballot.deployment);
+    claim.work->ballot_found_at.by(me) = ballot.found_at;
   }
-  claim.round.begin(number, nodes_.size(), ballot.quorum, now_, ttl);
-  claim.round.leave_out(nodes_.aliases());
+  claim.round.by(me).begin(number, nodes_.size(), ballot.quorum, now_, ttl);
+  claim.round.by(me).leave_out(nodes_.aliases());
 }
 
 bool Voters::extends(Claim& claim, NodeIndex node) const {
-  claim.keys.forget_lost(lost_votes_);
+  claim.keys.by(me).forget_lost(lost_votes_);
   // A vote that a node has forgotten may still count for somebody. A key that was set on the node
   // during its quarantine, by a repair or a late SET, is a new vote, not the old one.
-  return is_member(claim, node) && (!nodes_.is_quarantined(node) || claim.keys.has_vote_of(node));
+  return is_member(claim, node) && (!nodes_.is_quarantined(node) || claim.keys->has_vote_of(node));
 }
 
 void Voters::record_absent(Claim& claim, NodeIndex node) {
   const bool votes = is_set(claim.verb) || is_extend(claim.verb);
-  const bool first = claim.round.pending().has(node);
-  nodes_.record_absent(claim.round, node, claim.terms().hold_at_least);
-  const Vote vote = claim.round.vote(node).vote;
+  const bool first = claim.round->pending().has(node);
+  nodes_.record_absent(claim.round.by(me), node, claim.terms().hold_at_least);
+  const Vote vote = claim.round->vote(node).vote;
   if (votes && first && vote != Vote::pending) meter_.did_not_answer(node, vote);
 }
 
 void Voters::record_all_absent(Acquisition& acquisition) const {
   const Nodes::Ballot ballot = nodes_.ballot();
-  const Duration interval = acquisition.terms.hold_at_least;
+  const Duration interval = acquisition.terms->hold_at_least;
   const NodeSet remembering = nodes_.remembering(nodes_.all(), interval);
-  acquisition.last.begin(0, nodes_.size(), ballot.quorum, now_, acquisition.terms.ttl);
+  acquisition.last.by(me).begin(0, nodes_.size(), ballot.quorum, now_, acquisition.terms->ttl);
   nodes_.all().each([&](NodeIndex node) {
     // A node whose clock merely could not be compared is not recorded: it was not asked.
     const bool counts = nodes_.belongs_to(node, ballot.deployment) &&
                         ballot.quorum <= nodes_.size() && remembering.has(node);
     if (nodes_.may_vote_but_for_clock(node) && !nodes_[node].clock_far() && counts) return;
-    nodes_.record_absent(acquisition.last, node, interval);
+    nodes_.record_absent(acquisition.last.by(me), node, interval);
   });
-  acquisition.lose(acquisition.last.why_lost());
+  acquisition.lose(me, acquisition.last->why_lost());
 }
 
 }  // namespace redlock::core

@@ -32,8 +32,8 @@ class Voters {
   [[nodiscard]] NodeSet of(const Claim& claim) const {
     const Nodes::Ballot& ballot = nodes_.ballot();
     const bool known = claim.work->ballot_found_at == ballot.found_at;
-    return remembering(
-        claim, known ? nodes_.voters() & ballot.members : nodes_.voters_of(claim.work->deployment));
+    return remembering(claim, known ? nodes_.voters() & ballot.members
+                                    : nodes_.voters_of(*claim.work->deployment));
   }
   /// Whether the node's vote for new leases counts now.
   [[nodiscard]] bool has_vote(const Claim& claim, NodeIndex node) const {
@@ -50,13 +50,15 @@ class Voters {
   void record_all_absent(Acquisition& acquisition) const;
 
  private:
+  static constexpr By<Voters> me{};
+
   [[nodiscard]] bool is_member(const Claim& claim, NodeIndex node) const {
     const Nodes::Ballot& ballot = nodes_.ballot();
     if (claim.work->ballot_found_at == ballot.found_at) return ballot.members.has(node);
-    return nodes_.belongs_to(node, claim.work->deployment);
+    return nodes_.belongs_to(node, *claim.work->deployment);
   }
   [[nodiscard]] NodeSet remembering(const Claim& claim, NodeSet nodes) const {
-    return claim.is_special ? nodes_.remembering(nodes, claim.terms().hold_at_least) : nodes;
+    return claim.is_special() ? nodes_.remembering(nodes, claim.terms().hold_at_least) : nodes;
   }
 
   const Instant& now_;

@@ -113,10 +113,10 @@ void Engine::shut_down(const Shutdown& event) {
   observers_.stop_all(Errc::closed);
   claims_.each([this](Claim& claim) {
     if (claim.finished) return;
-    if (claim.phase == Claim::Phase::held) failures_.fail_all(claim, Errc::closed, &claim.round);
+    if (claim.phase == Claim::Phase::held) failures_.fail_all(claim, Errc::closed, &*claim.round);
     // Claims that are being cleaned up end too: the answer that they wait for may never come.
     const bool over = claim.phase == Claim::Phase::cleaning_up && claim.task == Claim::Task::none;
-    if (claim.has_holder() || (over && claim.keys.wants_undo())) releases_.clear(claim);
+    if (claim.has_holder() || (over && claim.keys->wants_undo())) releases_.clear(claim);
   });
   names_.forget();
   closing_.keep_connections();
@@ -155,7 +155,7 @@ void Engine::fire(Claim& claim) {
   switch (claim.phase) {
     case Claim::Phase::acquiring:
       // Undecided, and even a grant would come too late now.
-      if (now_ >= claim.valid_until) return attempts_.lose(claim, Errc::expired);
+      if (now_ >= *claim.valid_until) return attempts_.lose(claim, Errc::expired);
       break;
     case Claim::Phase::held:
       return leases_.fire(claim);
@@ -163,9 +163,7 @@ void Engine::fire(Claim& claim) {
     case Claim::Phase::by_token:
       break;
     case Claim::Phase::cleaning_up:
-      claim.keys.expire(now_);
-      claim.queue_no_more();
-      if (claim.keys.resend_due(now_)) owed_releases_.send(claim);
+      owed_releases_.fire(claim);
       break;
   }
   agenda_.retime(claim);
@@ -189,7 +187,7 @@ void Engine::judge_touched() {
     std::size_t next = 0;
     while (next < touched.size()) {
       Claim& claim = claims_.at(touched[next++]);
-      claim.touched = false;
+      claim.touched.by(me) = false;
       if (Agenda::may_be_decided(claim)) {
         judge(claim);
         finish_if_clean(claim);
@@ -229,8 +227,8 @@ void Engine::judge(Claim& claim) {
 void Engine::finish_if_clean(Claim& claim) {
   if (claim.finished || claim.phase != Claim::Phase::cleaning_up) return;
   if (claim.task != Claim::Task::none || claim.unanswered > 0) return;
-  if (!claim.keys.clean()) return agenda_.retime(claim);
-  if (!claim.unasked.empty()) return;
+  if (!claim.keys->clean()) return agenda_.retime(claim);
+  if (!claim.unasked->empty()) return;
   agenda_.forget(claim);
   claims_.finish(claim);
 }
@@ -248,7 +246,7 @@ void Engine::report_drained() {
   if (closing_.must_wait(names_.forgetting(), enroller_.may_still_enrol())) return;
   closing_.end();
   claims_.each([this](Claim& claim) {
-    if (!claim.finished) failures_.fail_all(claim, Errc::closed, &claim.round);
+    if (!claim.finished) failures_.fail_all(claim, Errc::closed, &*claim.round);
   });
   outbox_.emit(Drained{});
 }
@@ -258,7 +256,7 @@ Metrics Engine::metrics(Instant now) const {
   metrics.acquires_in_progress = acquisitions_.in_progress();
   metrics.leases_held = claims_.leases();
   claims_.each_pending([&](const Claim& claim) {
-    claim.keys.to_release().each([&](NodeIndex node) { ++metrics.nodes[node].owed_releases; });
+    claim.keys->to_release().each([&](NodeIndex node) { ++metrics.nodes[node].owed_releases; });
   });
   return metrics;
 }

@@ -113,6 +113,8 @@ class Engine {
   }
 
  private:
+  static constexpr By<Engine> me{};
+
   void handle(const Event& event);
   void begin(const Acquire& event);
   void cancel(const Cancel& event);

@@ -68,10 +68,10 @@ class Contact {
   [[nodiscard]] const std::vector<std::int64_t>& suspects() const noexcept { return suspects_; }
   void killed() noexcept;
 
-  /// How long a connection may take to be made: twice as long after each that took too long. A node
-  /// that a thousand clients connect to at once serves none of them if all give up at the same
-  /// limit. At most eight times as long: a node whose packets were dropped for a while is to be met
-  /// soon after that.
+  /// How long a connection may take to be made. The limit doubles after each connection that took
+  /// longer: if a thousand clients connect at once and all give up after the same time, the node
+  /// serves none of them. It grows at most eightfold, so that a node that was cut off for a while
+  /// is soon found again.
   [[nodiscard]] Duration limit() const noexcept {
     constexpr unsigned most_doublings = 3;
     return settings_->connect_limit() * (1 << std::min(slow_connections_, most_doublings));
@@ -97,7 +97,8 @@ class Contact {
   std::int64_t connection_ = 0;
   std::vector<std::int64_t> suspects_;  // oldest first
   bool retrying_ = true;
-  unsigned failures_ = 0;  ///< connections that ended, less the seconds in which one was of use
+  unsigned failures_ =
+      0;  ///< connections that ended, less one for each second in which one was used
   Instant up_since_{};
   bool answered_ = false;  ///< whether a request was answered on this connection
   bool returning_ = false;

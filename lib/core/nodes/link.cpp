@@ -5,33 +5,34 @@
 
 namespace redlock::core {
 
-std::optional<std::uint64_t> Link::came_up(const NodeUp& event, Instant now) {
-  REDLOCK_ASSERT(in_flight.empty());
+std::optional<std::uint64_t> Link::came_up(By<Contacts> /*me*/, const NodeUp& event, Instant now) {
+  REDLOCK_ASSERT(in_flight->empty());
   const std::uint64_t evicted_before = evicted_;
   const Evictions evictions =
-      contact.server() == event.server
+      contact->server() == event.server
           ? evictions_between(evicted_before, event.evicted, event.keeps_keys)
           : Evictions::none;
-  contact.came_up(event, now);
+  contact.by(me).came_up(event, now);
   evicted_ = event.evicted;
   evictions_read_at_ = now;
-  const bool same_memory = mandate.met(event, now);
+  const bool same_memory = mandate.by(me).met(event, now);
   // Another client may have seen evictions before the number was reset: the marker says so.
   const bool reset = evictions == Evictions::unknown;
-  if (evictions == Evictions::some || (reset && !same_memory)) lose_keys(event.evicted);
+  if (evictions == Evictions::some || (reset && !same_memory)) clock_.lose_keys();
   return reset ? std::optional(evicted_before) : std::nullopt;
 }
 
-void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& random) {
-  contact.went_down(now, vote, why, !in_flight.empty(), random);
-  in_flight.broke(vote == Vote::timeout);
-  mandate.set_duplicate_of(std::nullopt);
+void Link::went_down(By<Contacts> /*me*/, Instant now, Vote vote, std::string_view why,
+                     Randomness& random) {
+  contact.by(me).went_down(now, vote, why, !in_flight->empty(), random);
+  in_flight.by(me).broke(vote == Vote::timeout);
+  mandate.by(me).set_duplicate_of(std::nullopt);
 }
 
 Duration Link::remembers_for(Instant now) const noexcept {
-  const auto& marker = mandate.marker();
+  const auto& marker = mandate->marker();
   if (!marker || marker->remembers_since == Marker::always) return Duration::max();
-  const Duration known = now - mandate.remembers_since();
+  const Duration known = now - mandate->remembers_since();
   const auto clock = clock_.at_least(now);
   // Compared in microseconds, because a time in a marker can be too large for nanoseconds.
   if (!clock || std::chrono::floor<std::chrono::microseconds>(*clock) < marker->remembers_since) {

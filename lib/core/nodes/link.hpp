@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/containers/written_by.hpp"
 #include "core/nodes/contact.hpp"
 #include "core/nodes/in_flight.hpp"
 #include "core/nodes/mandate.hpp"
@@ -31,101 +32,117 @@ inline constexpr std::string_view no_deployment =
 inline constexpr std::string_view counters_were_reset =
     "its counters were reset: it has to say whether it may evict keys";
 
+class Answers;
+class Clocks;
+class Closing;
+class Contacts;
+class Enroller;
+class Nodes;
+class Outbox;
+class Sender;
+
 /// One node as this client knows it: the connection, the requests in flight, the right to vote, the
 /// clock. Each is a part with functions of its own; Link has those that concern several parts.
 class Link {
  public:
   /// `settings` and `version` outlive the link.
   Link(const Settings& settings, VoteVersion& version)
-      : contact(settings),
-        in_flight(settings),
-        mandate(version),
+      : contact(Contact(settings)),
+        in_flight(InFlight(settings)),
+        mandate(Mandate(version)),
         version_(&version),
         clock_(settings.max_ttl) {}
 
-  Contact contact;
-  InFlight in_flight;
-  Mandate mandate;
+  template <typename Part, typename... Writers>
+  using Of = WrittenBy<Part, Link, Writers...>;
+  Of<Contact, Contacts, Closing, Answers> contact;
+  Of<InFlight, Contacts, Answers> in_flight;
+  Of<Mandate, Nodes, Contacts, Clocks, Enroller, Sender> mandate;
 
-  [[nodiscard]] bool up() const noexcept { return contact.up(); }
+  [[nodiscard]] bool up() const noexcept { return contact->up(); }
   /// Returns how many keys the server had evicted, if an operator has reset that number since.
-  std::optional<std::uint64_t> came_up(const NodeUp& event, Instant now);
-  void went_down(Instant now, Vote vote, std::string_view why, Randomness& random);
+  std::optional<std::uint64_t> came_up(By<Contacts> /*me*/, const NodeUp& event, Instant now);
+  void went_down(By<Contacts> /*me*/, Instant now, Vote vote, std::string_view why,
+                 Randomness& random);
   /// Up, and no request but upkeep is unanswered: if the connection ends now, nobody misses it.
-  [[nodiscard]] bool idle() const noexcept { return up() && in_flight.is_upkeep_only(); }
-  void sent(const Stamp& stamp, Instant now) {
+  [[nodiscard]] bool idle() const noexcept { return up() && in_flight->is_upkeep_only(); }
+  void sent(By<Outbox> /*me*/, const Stamp& stamp, Instant now) {
     REDLOCK_ASSERT(up());
-    in_flight.sent(stamp, now);
+    in_flight.by(me).sent(stamp, now);
   }
-  [[nodiscard]] Arrival answered(const Stamp& stamp, Instant now) {
-    contact.was_answered();
-    return in_flight.answered(stamp, now);
+  template <OneOf<Answers, Enroller> Writer>
+  [[nodiscard]] Arrival answered(By<Writer> /*me*/, const Stamp& stamp, Instant now) {
+    contact.by(me).was_answered();
+    return in_flight.by(me).answered(stamp, now);
   }
 
   /// The node is a replica: no writing request is sent there until its role has changed.
-  [[nodiscard]] bool read_only() const noexcept { return up() && mandate.is_replica(); }
-  [[nodiscard]] bool unmarked() const noexcept { return up() && mandate.is_unmarked(); }
-  [[nodiscard]] bool outdated() const noexcept { return up() && mandate.is_outdated(); }
+  [[nodiscard]] bool read_only() const noexcept { return up() && mandate->is_replica(); }
+  [[nodiscard]] bool unmarked() const noexcept { return up() && mandate->is_unmarked(); }
+  [[nodiscard]] bool outdated() const noexcept { return up() && mandate->is_outdated(); }
   /// Minimum time since the node last forgot anything; Duration::max(): it never did. If its clock
   /// is not known: the time since this client met it.
   [[nodiscard]] Duration remembers_for(Instant now) const noexcept;
   /// Requests a new connection to a node that is likely to have kept its vote.
-  void return_anew(Instant now) noexcept {
-    mandate.meet_anew(now);
-    contact.return_once_more();
+  void return_anew(By<Clocks> /*me*/, Instant now) noexcept {
+    mandate.by(me).meet_anew(now);
+    contact.by(me).return_once_more();
   }
 
   // --- clock and evictions ----------------------------------------------------------------------
   [[nodiscard]] const NodeClock& clock() const noexcept { return clock_; }
   [[nodiscard]] bool clock_known() const noexcept { return clock_.offset().has_value(); }
   /// See NodeClock::observe.
-  NodeClock::Reading observe_clock(Instant sent, Instant received, Duration time) noexcept {
+  NodeClock::Reading observe_clock(By<Clocks> /*me*/, Instant sent, Instant received,
+                                   Duration time) noexcept {
     if (!clock_known()) version_->changed();
     return clock_.observe(sent, received, time);
   }
-  void our_clock_stood_still(const Gain& ours, bool read_since) noexcept {
+  void our_clock_stood_still(By<Clocks> /*me*/, const Gain& ours, bool read_since) noexcept {
     clock_.ours_stood_still(ours, read_since);
   }
   /// Whether the clock is far from the median of all nodes' clocks.
   [[nodiscard]] bool clock_far() const noexcept { return clock_far_; }
-  void set_clock_far(bool far) noexcept {
+  void set_clock_far(By<Nodes> /*me*/, bool far) noexcept {
     if (far != clock_far_) version_->changed();
     clock_far_ = far;
   }
   [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
-  void reading_clock(Instant now) noexcept { clock_read_at_ = now; }
+  void reading_clock(By<Clocks> /*me*/, Instant now) noexcept { clock_read_at_ = now; }
   /// How many keys the server process had evicted when it was last asked.
   [[nodiscard]] std::uint64_t evicted() const noexcept { return evicted_; }
   /// The node may have evicted any lock: keys that were set there until now do not count.
-  void lose_keys(std::uint64_t evicted) noexcept {
+  void lose_keys(By<Clocks> /*me*/, std::uint64_t evicted) noexcept {
     evicted_ = evicted;
     clock_.lose_keys();
   }
   [[nodiscard]] Instant evictions_read_at() const noexcept { return evictions_read_at_; }
-  void reading_evictions(Instant now) noexcept { evictions_read_at_ = now; }
+  void reading_evictions(By<Clocks> /*me*/, Instant now) noexcept { evictions_read_at_ = now; }
 
   // --- time -------------------------------------------------------------------------------------
   /// When the link next needs attention: an answer or a connection is overdue, a quarantine ends,
   /// or something is to be tried or read again. `never`: nothing is due.
   [[nodiscard]] Instant deadline() const noexcept {
-    if (!up()) return contact.deadline().value_or(never);
-    if (mandate.awaits_nothing()) return in_flight.deadline();
-    return std::min(in_flight.deadline(), mandate.deadline().value_or(never));
+    if (!up()) return contact->deadline().value_or(never);
+    if (mandate->awaits_nothing()) return in_flight->deadline();
+    return std::min(in_flight->deadline(), mandate->deadline().value_or(never));
   }
   [[nodiscard]] bool answer_overdue(Instant now) const noexcept {
-    return up() && !in_flight.empty() && now >= in_flight.deadline();
+    return up() && !in_flight->empty() && now >= in_flight->deadline();
   }
   [[nodiscard]] bool role_check_due(Instant now) const noexcept {
-    return up() && mandate.role_check_due(now);
+    return up() && mandate->role_check_due(now);
   }
   [[nodiscard]] bool marker_look_due(Instant now) noexcept {
-    return up() && mandate.marker_look_due(now);
+    return up() && mandate.by(me).marker_look_due(now);
   }
   [[nodiscard]] bool name_look_due(Instant now) const noexcept {
-    return up() && mandate.name_look_due(now);
+    return up() && mandate->name_look_due(now);
   }
 
  private:
+  static constexpr By<Link> me{};
+
   VoteVersion* version_;
   NodeClock clock_;
   bool clock_far_ = false;

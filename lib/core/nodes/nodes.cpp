@@ -43,7 +43,7 @@ void Nodes::find_able() const {
     if (!link.up()) return;
     able_.up.add(node);
     if (!link.read_only()) able_.to_write.add(node);
-    link.mandate.capabilities().each(
+    link.mandate->capabilities().each(
         [&](Capability capability) { able_.by_capability[index_of(capability)].add(node); });
   });
   able_.found_at = version_.count();
@@ -53,18 +53,18 @@ NodeSet Nodes::undetermined() const {
   return where([&](NodeIndex node) {
     const Link& link = links_[node];
     const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
-    return link.contact.fresh() || may_vote_but_for_doubt(node) ||
-           (clock_unknown && link.mandate.ineligible().empty() && !link.mandate.duplicate_of());
+    return link.contact->fresh() || may_vote_but_for_doubt(node) ||
+           (clock_unknown && link.mandate->ineligible().empty() && !link.mandate->duplicate_of());
   });
 }
 
 NodeSet Nodes::returning() const {
-  return where([&](NodeIndex node) { return links_[node].contact.returning(); });
+  return where([&](NodeIndex node) { return links_[node].contact->returning(); });
 }
 
 NodeSet Nodes::candidates() const {
   return where([&](NodeIndex node) {
-    return links_[node].contact.fresh() || may_vote_but_for_doubt(node) ||
+    return links_[node].contact->fresh() || may_vote_but_for_doubt(node) ||
            may_vote_but_for_clock(node);
   });
 }
@@ -80,8 +80,8 @@ bool Nodes::may_soon_have_quorum() const {
 
 bool Nodes::may_vote_but_for_doubt(NodeIndex node) const {
   const Link& link = links_[node];
-  return link.up() && link.mandate.only_in_doubt() && !link.mandate.duplicate_of() &&
-         link.mandate.ineligible().empty() && link.mandate.vote_denied().empty();
+  return link.up() && link.mandate->only_in_doubt() && !link.mandate->duplicate_of() &&
+         link.mandate->ineligible().empty() && link.mandate->vote_denied().empty();
 }
 
 Duration Nodes::quorum_round_trip() const {
@@ -95,7 +95,7 @@ Duration Nodes::find_quorum_round_trip() const {
   std::array<Duration, limits::nodes> round_trips{};
   std::size_t known = 0;
   for (const Link& link : links_) {
-    if (link.up()) round_trips[known++] = link.in_flight.recent_round_trip();
+    if (link.up()) round_trips[known++] = link.in_flight->recent_round_trip();
   }
   if (known == 0) return Duration::zero();
   const std::size_t last = std::min(known, ballot().quorum) - 1;
@@ -108,14 +108,14 @@ Duration Nodes::find_quorum_round_trip() const {
 // --- who may vote --------------------------------------------------------------------------------
 
 bool Nodes::is_quarantined(NodeIndex node) const {
-  const std::optional<Instant> until = links_[node].mandate.quarantined_until();
+  const std::optional<Instant> until = links_[node].mandate->quarantined_until();
   return until && now_ < *until;
 }
 
 bool Nodes::may_vote_but_for_clock(NodeIndex node) const {
   const Link& link = links_[node];
-  return link.up() && !link.mandate.duplicate_of() && link.mandate.ineligible().empty() &&
-         link.mandate.vote_denied().empty() && !is_quarantined(node);
+  return link.up() && !link.mandate->duplicate_of() && link.mandate->ineligible().empty() &&
+         link.mandate->vote_denied().empty() && !is_quarantined(node);
 }
 
 bool Nodes::is_voter(NodeIndex node) const {
@@ -129,7 +129,7 @@ void Nodes::find_voters() const {
   found_at_ = version_.count();
   voters_until_ = Instant::max();
   for (const Link& link : links_) {
-    const std::optional<Instant> end = link.mandate.quarantined_until();
+    const std::optional<Instant> end = link.mandate->quarantined_until();
     if (end && now_ < *end) voters_until_ = std::min(voters_until_, *end);
   }
 }
@@ -157,17 +157,17 @@ NodeSet Nodes::remembering(NodeSet nodes, Duration interval) const {
 
 std::string Nodes::exclusion(NodeIndex node) const {
   const Link& link = links_[node];
-  if (link.mandate.duplicate_of())
-    return "the same server as " + settings_.nodes[*link.mandate.duplicate_of()];
-  if (!link.mandate.ineligible().empty()) return link.mandate.ineligible();
+  if (link.mandate->duplicate_of())
+    return "the same server as " + settings_.nodes[*link.mandate->duplicate_of()];
+  if (!link.mandate->ineligible().empty()) return link.mandate->ineligible();
   if (is_quarantined(node)) {
     std::string why = "quarantined for " +
-                      format_duration(*link.mandate.quarantined_until() - now_) +
-                      " more: " + link.mandate.quarantine_why();
-    if (!link.mandate.vote_denied().empty()) why += "; " + link.mandate.vote_denied();
+                      format_duration(*link.mandate->quarantined_until() - now_) +
+                      " more: " + link.mandate->quarantine_why();
+    if (!link.mandate->vote_denied().empty()) why += "; " + link.mandate->vote_denied();
     return why;
   }
-  if (!link.mandate.vote_denied().empty()) return link.mandate.vote_denied();
+  if (!link.mandate->vote_denied().empty()) return link.mandate->vote_denied();
   if (std::string why = why_not_counted(node); !why.empty()) return why;
   if (link.clock_far()) {
     return "its clock is more than " + format_duration(settings_.clock_bound) +
@@ -180,22 +180,22 @@ std::string Nodes::exclusion(NodeIndex node) const {
 std::string Nodes::why_no_vote(NodeIndex node) const {
   const Link& link = links_[node];
   if (!link.up())
-    return std::string(link.contact.fresh() ? not_connected_yet : link.contact.failure().why);
+    return std::string(link.contact->fresh() ? not_connected_yet : link.contact->failure().why);
   // Nothing is wrong with a node whose clock is only not compared yet.
   const bool could_vote =
       may_vote_but_for_clock(node) && !link.clock_far() && why_not_counted(node).empty();
   if (could_vote) return {};
   // If its marker denies it a vote too, the end of a quarantine does not give it one.
-  return link.up() && link.mandate.ineligible().empty() && !link.mandate.duplicate_of() &&
-                 !link.mandate.vote_denied().empty()
-             ? link.mandate.vote_denied()
+  return link.up() && link.mandate->ineligible().empty() && !link.mandate->duplicate_of() &&
+                 !link.mandate->vote_denied().empty()
+             ? link.mandate->vote_denied()
              : exclusion(node);
 }
 
 void Nodes::record_absent(Round& round, NodeIndex node, Duration interval) const {
   const Link& link = links_[node];
-  if (link.contact.state() == Contact::State::down) {
-    return round.record(node, link.contact.failure().vote, {link.contact.failure().why});
+  if (link.contact->state() == Contact::State::down) {
+    return round.record(node, link.contact->failure().vote, {link.contact->failure().why});
   }
   if (!link.up()) return;
   if (is_alias(node)) round.leave_out(NodeSet::of(node));
@@ -209,7 +209,7 @@ void Nodes::record_absent(Round& round, NodeIndex node, Duration interval) const
     return round.record(node, Vote::excluded, {why, {}, memory_in});
   }
   std::optional<Duration> left;
-  if (link.mandate.quarantined_until()) left = *link.mandate.quarantined_until() - now_;
+  if (link.mandate->quarantined_until()) left = *link.mandate->quarantined_until() - now_;
   round.record(node, Vote::excluded, {exclusion(node), {}, left});
 }
 
@@ -235,16 +235,16 @@ Nodes::Ballot Nodes::count_ballot() const {
   const Link* best = nullptr;
   std::size_t most = 0;
   for (const Link& link : links_) {
-    if (link.mandate.deployment().empty()) continue;
+    if (link.mandate->deployment().empty()) continue;
     const auto could_vote = [](const Link& other) {
-      return other.up() && !other.mandate.duplicate_of() && other.mandate.ineligible().empty() &&
-             other.mandate.vote_denied().empty();
+      return other.up() && !other.mandate->duplicate_of() && other.mandate->ineligible().empty() &&
+             other.mandate->vote_denied().empty();
     };
     if (!could_vote(link)) continue;
-    if (best != nullptr && link.mandate.deployment() == best->mandate.deployment()) continue;
+    if (best != nullptr && link.mandate->deployment() == best->mandate->deployment()) continue;
     const auto count = static_cast<std::size_t>(
         std::count_if(links_.begin(), links_.end(), [&](const Link& other) {
-          return could_vote(other) && other.mandate.deployment() == link.mandate.deployment();
+          return could_vote(other) && other.mandate->deployment() == link.mandate->deployment();
         }));
     if (count <= most) continue;
     best = &link;
@@ -254,8 +254,8 @@ Nodes::Ballot Nodes::count_ballot() const {
   Ballot ballot;
   ballot.quorum = settings_.quorum;
   if (best == nullptr) return ballot;
-  ballot.deployment = best->mandate.deployment();
-  ballot.size = best->mandate.marker()->members.size();
+  ballot.deployment = best->mandate->deployment();
+  ballot.size = best->mandate->marker()->members.size();
   ballot.quorum = std::max(ballot.quorum, majority(ballot.size));
   return ballot;
 }
@@ -264,12 +264,12 @@ bool Nodes::knows_deployment() const {
   const Ballot& ballot = this->ballot();
   const NodeSet members = where([&](NodeIndex node) {
     const Link& link = links_[node];
-    return link.up() && !link.mandate.duplicate_of() &&
-           link.mandate.deployment() == ballot.deployment;
+    return link.up() && !link.mandate->duplicate_of() &&
+           link.mandate->deployment() == ballot.deployment;
   });
   return members.size() >= ballot.quorum ||
          std::none_of(links_.begin(), links_.end(), [](const Link& link) {
-           return link.contact.fresh() || link.contact.returning();
+           return link.contact->fresh() || link.contact->returning();
          });
 }
 
@@ -277,14 +277,14 @@ bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {
   const Link& link = links_[node];
   // Without a deployment, only configured nodes count for the configured quorum.
   if (deployment.empty() && node >= configured_) return false;
-  return link.mandate.vote_denied().empty() && link.mandate.deployment() == deployment;
+  return link.mandate->vote_denied().empty() && link.mandate->deployment() == deployment;
 }
 
 bool Nodes::lost_its_membership(NodeIndex node) const {
   const Ballot& ballot = this->ballot();
   const Link& link = links_[node];
-  if (link.mandate.deployment().empty() || belongs_to(node, ballot.deployment)) return false;
-  Marker without_admissions = *link.mandate.marker();
+  if (link.mandate->deployment().empty() || belongs_to(node, ballot.deployment)) return false;
+  Marker without_admissions = *link.mandate->marker();
   without_admissions.admissions.clear();
   return ballot.deployment.starts_with(deployment_text(without_admissions));
 }
@@ -293,8 +293,8 @@ std::string Nodes::why_not_counted(NodeIndex node) const {
   const Ballot ballot = this->ballot();
   const Link& link = links_[node];
   if (!belongs_to(node, ballot.deployment)) {
-    if (link.mandate.deployment().empty()) return "it belongs to no deployment, and others do";
-    const Marker& marker = *link.mandate.marker();
+    if (link.mandate->deployment().empty()) return "it belongs to no deployment, and others do";
+    const Marker& marker = *link.mandate->marker();
     if (!ballot.deployment.starts_with(marker.deployment + ' ')) {
       return "it belongs to another deployment than most of the nodes";
     }
@@ -304,8 +304,8 @@ std::string Nodes::why_not_counted(NodeIndex node) const {
     return "its place was given to another server of the same name, or to this one before its data "
            "were put back";
   }
-  if (ballot.quorum <= links_.size() || !link.mandate.marker()) return {};
-  return "it belongs to a deployment of " + std::to_string(link.mandate.marker()->members.size()) +
+  if (ballot.quorum <= links_.size() || !link.mandate->marker()) return {};
+  return "it belongs to a deployment of " + std::to_string(link.mandate->marker()->members.size()) +
          " nodes; this client has " + std::to_string(links_.size()) +
          (links_.size() == 1 ? " node" : " nodes");
 }
@@ -328,41 +328,43 @@ bool Nodes::may_mark(NodeIndex node) const {
   std::size_t others = 0;
   all().each([&](NodeIndex other) {
     const Link& link = links_[other];
-    if (other == node || !link.up() || link.mandate.duplicate_of()) return;
+    if (other == node || !link.up() || link.mandate->duplicate_of()) return;
     ++there;
-    if (link.mandate.marker())
-      ++(link.mandate.marker()->max_ttl == settings_.max_ttl ? alike : others);
+    if (link.mandate->marker())
+      ++(link.mandate->marker()->max_ttl == settings_.max_ttl ? alike : others);
   });
   return there >= settings_.quorum && alike >= others;
 }
 
 void Nodes::judge_marker(NodeIndex node) {
   Link& link = links_[node];
-  const std::optional<Marker>& marker = link.mandate.marker();
-  if (!link.mandate.ineligible().empty()) return;
-  if (settings_.restart_guard && link.unmarked()) return link.mandate.deny_vote(nobody_met_it);
+  const std::optional<Marker>& marker = link.mandate->marker();
+  if (!link.mandate->ineligible().empty()) return;
+  if (settings_.restart_guard && link.unmarked())
+    return link.mandate.by(me).deny_vote(nobody_met_it);
   if (settings_.restart_guard && !marker) {
-    return link.mandate.declare_ineligible("its membership record is missing or cannot be read");
+    return link.mandate.by(me).declare_ineligible(
+        "its membership record is missing or cannot be read");
   }
   if (!marker) return;
   switch (marker->state) {
     case Marker::State::blank:
       // Without the guard, a node that belongs to no deployment votes like any other.
       if (!settings_.restart_guard) return;
-      return link.mandate.deny_vote(fits(*marker) ? std::string(no_deployment)
-                                                  : why_closed(*marker));
+      return link.mandate.by(me).deny_vote(fits(*marker) ? std::string(no_deployment)
+                                                         : why_closed(*marker));
     case Marker::State::opening:
-      return link.mandate.deny_vote(fits(*marker) ? std::string("its deployment is being opened")
-                                                  : why_closed(*marker));
+      return link.mandate.by(me).deny_vote(
+          fits(*marker) ? std::string("its deployment is being opened") : why_closed(*marker));
     case Marker::State::joining:
-      return link.mandate.deny_vote("it is joining a deployment");
+      return link.mandate.by(me).deny_vote("it is joining a deployment");
     case Marker::State::active:
       break;
   }
   if (fits(*marker)) return;
-  link.mandate.declare_ineligible("it belongs to a deployment with a max TTL of " +
-                                  format_duration(marker->max_ttl) + "; this client has " +
-                                  format_duration(settings_.max_ttl));
+  link.mandate.by(me).declare_ineligible("it belongs to a deployment with a max TTL of " +
+                                         format_duration(marker->max_ttl) + "; this client has " +
+                                         format_duration(settings_.max_ttl));
 }
 
 std::vector<NodeView> Nodes::views() const {
@@ -371,12 +373,12 @@ std::vector<NodeView> Nodes::views() const {
     const Link& link = links_[i];
     NodeView& view = views[i];
     view.name = settings_.nodes[i];
-    view.usable = link.up() && !link.mandate.duplicate_of() && link.mandate.ineligible().empty();
-    if (link.up() && link.mandate.marker()) view.marker = &*link.mandate.marker();
-    view.known_as = link.mandate.known_as();
+    view.usable = link.up() && !link.mandate->duplicate_of() && link.mandate->ineligible().empty();
+    if (link.up() && link.mandate->marker()) view.marker = &*link.mandate->marker();
+    view.known_as = link.mandate->known_as();
     view.alias = is_alias(static_cast<NodeIndex>(i));
-    if (link.mandate.duplicate_of())
-      views[*link.mandate.duplicate_of()].also_named.push_back(view.name);
+    if (link.mandate->duplicate_of())
+      views[*link.mandate->duplicate_of()].also_named.push_back(view.name);
   }
   return views;
 }
@@ -384,7 +386,7 @@ std::vector<NodeView> Nodes::views() const {
 Outlook Nodes::outlook() const {
   const NodeSet others = where([&](NodeIndex node) {
     const Link& link = links_[node];
-    return link.up() && link.mandate.marker() && !fits(*link.mandate.marker());
+    return link.up() && link.mandate->marker() && !fits(*link.mandate->marker());
   });
   return outlook_of(views(), ballot().quorum, others);
 }
@@ -394,11 +396,11 @@ Outlook Nodes::outlook() const {
 bool Nodes::is_first_contact() const {
   const auto learned = links_.begin() + static_cast<std::ptrdiff_t>(configured_);
   return std::any_of(links_.begin(), learned,
-                     [](const Link& link) { return link.contact.fresh(); });
+                     [](const Link& link) { return link.contact->fresh(); });
 }
 
 bool Nodes::is_alias(NodeIndex node) const {
-  const std::optional<NodeIndex> other = links_[node].mandate.duplicate_of();
+  const std::optional<NodeIndex> other = links_[node].mandate->duplicate_of();
   return other && (node >= configured_ || *other >= configured_);
 }
 
@@ -411,9 +413,9 @@ bool Nodes::find_duplicate(NodeIndex node) {
   // The address that was there first keeps the vote: changing it over in the middle of a round
   // would count one server twice.
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (i == node || !links_[i].up() || links_[i].mandate.duplicate_of()) continue;
-    if (links_[i].contact.server() != links_[node].contact.server()) continue;
-    links_[node].mandate.set_duplicate_of(static_cast<NodeIndex>(i));
+    if (i == node || !links_[i].up() || links_[i].mandate->duplicate_of()) continue;
+    if (links_[i].contact->server() != links_[node].contact->server()) continue;
+    links_[node].mandate.by(me).set_duplicate_of(static_cast<NodeIndex>(i));
     return true;
   }
   return false;
@@ -422,8 +424,8 @@ bool Nodes::find_duplicate(NodeIndex node) {
 // --- clocks --------------------------------------------------------------------------------------
 
 bool Nodes::clock_counts(const Link& link) {
-  return link.up() && link.clock_known() && !link.mandate.duplicate_of() &&
-         link.mandate.ineligible().empty();
+  return link.up() && link.clock_known() && !link.mandate->duplicate_of() &&
+         link.mandate->ineligible().empty();
 }
 
 bool Nodes::clocks_agree() const {
@@ -465,7 +467,7 @@ NodeSet Nodes::compare_clocks() {
   // The usual case: no clock is far from the median, which lies between them.
   if (clocks_compared_ && clocks_agree()) {
     for (Link& link : links_) {
-      if (link.up() && link.clock_known()) link.set_clock_far(false);
+      if (link.up() && link.clock_known()) link.set_clock_far(me, false);
     }
     return excluded;
   }
@@ -481,7 +483,7 @@ NodeSet Nodes::compare_clocks() {
     const Duration distance = *link.clock().offset() - median.offset;
     const bool far = distance > settings_.clock_bound || distance < -settings_.clock_bound;
     if (far && !link.clock_far() && clocks_compared_) excluded.add(node);
-    link.set_clock_far(far);
+    link.set_clock_far(me, far);
   });
   return excluded;
 }
@@ -499,7 +501,7 @@ Instant Nodes::next_clock_reading() const {
   for (const Link& link : links_) {
     // A node that owes too many answers is asked nothing; its next deadline is the limit of the
     // oldest one.
-    if (!link.up() || !link.mandate.ineligible().empty() || link.in_flight.congested()) continue;
+    if (!link.up() || !link.mandate->ineligible().empty() || link.in_flight->congested()) continue;
     next = std::min(next, later(read_at(link), reading_for_leases));
   }
   return next;
@@ -524,7 +526,7 @@ void Nodes::note_step() {
 NodeSet Nodes::can_set_fenced(std::uint64_t number) const {
   return where([&](NodeIndex node) {
     const Link& link = links_[node];
-    if (!link.up() || !link.mandate.can(Capability::set_fenced) || !link.clock_known())
+    if (!link.up() || !link.mandate->can(Capability::set_fenced) || !link.clock_known())
       return false;
     const Duration clock = now_.time_since_epoch() + *link.clock().offset();
     return number <= fencing_number_at(clock + fence_lead);

@@ -53,7 +53,7 @@ class Nodes {
       return by_capability[index_of(capability)];
     }
     std::array<NodeSet, capability_names.size()> by_capability{};
-    std::uint64_t found_at = 0;  ///< the count of VoteVersion to which that is true
+    std::uint64_t found_at = 0;  ///< VoteVersion::count() when it was found
   };
   [[nodiscard]] const Able& able() const {
     if (able_.found_at != version_.count()) find_able();
@@ -64,7 +64,7 @@ class Nodes {
     NodeSet open = nodes & up();
     const std::size_t most = settings_.max_unanswered;
     open.each([&](NodeIndex node) {
-      if (links_[node].in_flight.size() >= most) open.remove(node);
+      if (links_[node].in_flight->size() >= most) open.remove(node);
     });
     return open;
   }
@@ -108,14 +108,14 @@ class Nodes {
     std::size_t quorum = 0;
     std::size_t size = 0;        ///< number of its members; 0: it is not known
     NodeSet members{};           ///< the nodes that belong to it
-    std::uint64_t found_at = 0;  ///< the count of VoteVersion to which that is true
+    std::uint64_t found_at = 0;  ///< VoteVersion::count() when it was found
   };
   [[nodiscard]] const Ballot& ballot() const {
     if (ballot_.found_at != version_.count()) find_ballot();
     return ballot_;
   }
-  /// Whether more nodes in first contact could not make another deployment the one that counts: a
-  /// quorum of it is up, or no node is in first contact.
+  /// Whether it is settled which deployment counts: a quorum of it is up, or no node is left that
+  /// this client has not met.
   [[nodiscard]] bool knows_deployment() const;
   /// The nodes that may vote in that deployment now.
   [[nodiscard]] NodeSet voters_of(const Ballot& ballot) const;
@@ -123,12 +123,12 @@ class Nodes {
   [[nodiscard]] bool belongs_to(NodeIndex node, std::string_view deployment) const;
   /// Why the node's deployment does not count; empty: it does.
   [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
-  /// Whether the node's membership went to another server of the same name, or to this server
-  /// before its old data were put back.
+  /// Whether another server now has the node's membership: one of the same name, or this one before
+  /// its old data were restored.
   [[nodiscard]] bool lost_its_membership(NodeIndex node) const;
-  /// Whether this client may mark a node that no client has met: with the node a quorum is
-  /// connected, and most of the others do not state a max TTL other than the client's. A longer one
-  /// of the client would keep the node away for too long.
+  /// Whether this client may mark a node that no client has met: a quorum is connected, this node
+  /// included, and most of the others have this client's max TTL. With a longer one, this client
+  /// would keep the node in quarantine for too long.
   [[nodiscard]] bool may_mark(NodeIndex node) const;
   /// The marker of a node that came up decides whether it may vote.
   void judge_marker(NodeIndex node);
@@ -162,6 +162,8 @@ class Nodes {
   [[nodiscard]] NodeSet can_set_fenced(std::uint64_t number) const;
 
  private:
+  static constexpr By<Nodes> me{};
+
   /// Why a node that was marked by a client with another max TTL has no deployment.
   [[nodiscard]] std::string why_closed(const Marker& marker) const;
   /// Whether the marker's max TTL allows this client's leases.

@@ -37,7 +37,7 @@ class Outbox {
   /// is valid until the next send() or emit().
   Terms& send(NodeSet nodes, const Stamp& stamp, ScriptForm form = ScriptForm::digest) {
     REDLOCK_ASSERT(!nodes.empty());
-    nodes.each([&](NodeIndex node) { nodes_[node].sent(stamp, now_); });
+    nodes.each([&](NodeIndex node) { nodes_[node].sent(me, stamp, now_); });
     Command& command = commands_->emplace_back(std::in_place_type<Request>);
     auto& request = *std::get_if<Request>(&command);
     request.nodes = nodes;
@@ -47,6 +47,8 @@ class Outbox {
   }
 
  private:
+  static constexpr By<Outbox> me{};
+
   Nodes& nodes_;
   std::vector<Command>* commands_ = nullptr;
   Instant now_{};

@@ -69,9 +69,9 @@ struct Terms {
   /// token may be of a hold, which has a script of its own.
   bool may_share_call = false;
 
-  /// Whether no special term is set. Two such requests of claims, of the same verb, differ at most
-  /// in resource, token, fencing number, TTL and `reserved_for`, so the encoder overwrites the
-  /// bytes of the one before.
+  /// Whether no special term is set. Two such requests with the same verb differ only in resource,
+  /// token, fencing number, TTL and `reserved_for`: the encoder copies the bytes of the one before
+  /// and overwrites these.
   [[nodiscard]] bool are_usual() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == Duration::zero() &&
            writer_reservation == Duration::zero() && permits == 0 && client.empty() &&

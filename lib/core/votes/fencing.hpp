@@ -52,8 +52,8 @@ class FencingNumbers {
   /// ahead of it does not count, even if it was seen: nodes would refuse it again and again.
   [[nodiscard]] std::uint64_t propose(std::string_view resource,
                                       Duration wall_clock) const noexcept;
-  /// Whether nodes had higher numbers than the one last proposed: then a client whose clock is
-  /// ahead of ours takes the resource as well, and will take it again.
+  /// Whether nodes had higher numbers than the one last proposed. Then another client, with a
+  /// faster clock, takes this resource too, and probably will again.
   [[nodiscard]] bool was_behind(std::string_view resource) const noexcept;
   void note_behind(std::string_view resource, bool behind) noexcept;
 

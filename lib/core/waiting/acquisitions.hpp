@@ -18,7 +18,7 @@ class Acquisitions {
  public:
   [[nodiscard]] Acquisition& make(CallId request) {
     Acquisition& acquisition = pool_.take();
-    acquisition.request = request;
+    acquisition.request.by(me) = request;
     by_request_.add(acquisition, static_cast<std::uint64_t>(request));
     return acquisition;
   }
@@ -30,7 +30,7 @@ class Acquisitions {
   [[nodiscard]] Pool<Acquisition>& pool() noexcept { return pool_; }
 
   void enter(Acquisition& acquisition, Acquisition::State state) {
-    acquisition.state = state;
+    acquisition.state.by(me) = state;
     if (is_kept_from_nodes(acquisition)) {
       kept_from_nodes_.add(acquisition.index);
     } else {
@@ -71,9 +71,11 @@ class Acquisitions {
   }
 
  private:
+  static constexpr By<Acquisitions> me{};
+
   [[nodiscard]] static bool is_kept_from_nodes(const Acquisition& acquisition) noexcept {
     const bool no_quorum =
-        acquisition.refusal.why == Errc::unavailable || acquisition.refusal.why == Errc::excluded;
+        acquisition.refusal->why == Errc::unavailable || acquisition.refusal->why == Errc::excluded;
     return acquisition.state == Acquisition::State::connecting ||
            (acquisition.state == Acquisition::State::backing_off && no_quorum);
   }

@@ -33,7 +33,7 @@ constexpr Duration early_pause = std::chrono::milliseconds(5);
 }  // namespace
 
 void Schedule::plan(Acquisition& acquisition, Instant at_latest) {
-  Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting.by(me);
   const Refusal& refusal = acquisition.refusal;
   const bool is_notified = will_be_notified(acquisition);
   if (is_notified && !others_try(acquisition)) handle_notifications(acquisition);
@@ -64,7 +64,7 @@ void Schedule::plan(Acquisition& acquisition, Instant at_latest) {
 Duration Schedule::pause(const Acquisition& acquisition, bool sleeps, bool notices_expiry) {
   const Refusal& refusal = acquisition.refusal;
   const auto backoff = [&](Duration scale, Duration longest) {
-    const unsigned doublings = std::min(acquisition.failed_attempts, 12U);
+    const unsigned doublings = std::min(*acquisition.failed_attempts, 12U);
     const Duration base = std::min(std::max(scale, shortest_scale) * (1 << doublings), longest);
     return random_.between(base / 2, base);
   };
@@ -89,8 +89,8 @@ bool Schedule::can_be_notified(const Acquisition& acquisition) const {
     // Two clients that split the nodes give them back. If both were notified of that, they would
     // split the nodes again. With tickets, the nodes are passed on to one of them; and readers do
     // not exclude each other.
-    const Kind kind = acquisition.terms.kind();
-    return acquisition.waiting.has_ticket || kind == Kind::shared || kind == Kind::several ||
+    const Kind kind = acquisition.terms->kind();
+    return acquisition.waiting->has_ticket || kind == Kind::shared || kind == Kind::several ||
            refusal.is_among_foreign;
   }
   if (refusal.why != Errc::held) return false;
@@ -98,10 +98,10 @@ bool Schedule::can_be_notified(const Acquisition& acquisition) const {
 }
 
 bool Schedule::will_be_notified(const Acquisition& acquisition) {
-  if (!acquisition.waiting.queued || !can_be_notified(acquisition)) return false;
+  if (!acquisition.waiting->queued || !can_be_notified(acquisition)) return false;
   const WaitedKeys::Entry& entry = *keys_.find_for(acquisition);
   NodeSet nodes = subscriptions_.notifying() & entry.second.queued;
-  if (acquisition.refusal.is_foreign) {
+  if (acquisition.refusal->is_foreign) {
     const TrackedKeys::Entry* const tracked = tracked_.find(entry.first);
     nodes = nodes & (tracked != nullptr ? tracked->second.tracking : NodeSet());
   }
@@ -111,17 +111,18 @@ bool Schedule::will_be_notified(const Acquisition& acquisition) {
 bool Schedule::is_notified_by_quorum(const Acquisition& acquisition) const {
   // With a ticket, the nodes that granted the attempt pass the resource on to the first client in
   // the queue.
-  const NodeSet granted = acquisition.waiting.has_ticket ? NodeSet() : acquisition.refusal.granted;
-  return (acquisition.waiting.notified_by | granted).size() >= settings_.quorum;
+  const NodeSet granted =
+      acquisition.waiting->has_ticket ? NodeSet() : acquisition.refusal->granted;
+  return (acquisition.waiting->notified_by | granted).size() >= settings_.quorum;
 }
 
 void Schedule::handle_notifications(Acquisition& acquisition) {
   // One node is enough if other libraries' clients would take what became free.
   const bool saw_quick_change =
-      acquisition.waiting.saw_change && acquisition.refusal.is_among_foreign;
+      acquisition.waiting->saw_change && acquisition.refusal->is_among_foreign;
   if (is_notified_by_quorum(acquisition) || saw_quick_change) {
-    acquisition.waiting.retry_at = now_;
-  } else if (is_in_turn(acquisition) && !acquisition.waiting.retry_at) {
+    acquisition.waiting.by(me).retry_at = now_;
+  } else if (is_in_turn(acquisition) && !acquisition.waiting->retry_at) {
     wait_for_others(acquisition);
   }
   watch(acquisition, keys_.find_for(acquisition)->second);
@@ -129,7 +130,7 @@ void Schedule::handle_notifications(Acquisition& acquisition) {
 
 bool Schedule::is_in_turn(const Acquisition& acquisition) {
   // A change of the key says less than a turn: another library may have taken the key again.
-  return !acquisition.waiting.notified_by.empty() && !acquisition.waiting.tracks;
+  return !acquisition.waiting->notified_by.empty() && !acquisition.waiting->tracks;
 }
 
 bool Schedule::others_try(const Acquisition& acquisition) {
@@ -156,8 +157,8 @@ Duration Schedule::until_check() {
 }
 
 bool Schedule::is_first(const Acquisition& acquisition) {
-  const bool of_permits = acquisition.terms.traits().is_chosen && acquisition.waiting.queued;
-  if (!of_permits && !acquisition.waiting.has_ticket) return true;  // as far as is known here
+  const bool of_permits = acquisition.terms->traits().is_chosen && acquisition.waiting->queued;
+  if (!of_permits && !acquisition.waiting->has_ticket) return true;  // as far as is known here
   if (of_permits && !is_first_of_ours(acquisition)) return false;
   return !keys_.find_for(acquisition)->second.first.empty();
 }
@@ -172,7 +173,7 @@ bool Schedule::is_first_of_ours(const Acquisition& acquisition) {
 }
 
 bool Schedule::is_early(const Acquisition& acquisition) {
-  return acquisition.refusal.is_among_foreign && is_first(acquisition) &&
+  return acquisition.refusal->is_among_foreign && is_first(acquisition) &&
          tracked_.able().size() < settings_.quorum;
 }
 
@@ -182,8 +183,8 @@ void Schedule::wait_for_others(Acquisition& acquisition) {
   // our nodes have to be passed on to the others.
   const Duration usual = std::max(longest_patience, 2 * queues_.reserved_for());
   // The wait is short if another library would take the resource.
-  const Duration longest = acquisition.refusal.is_among_foreign ? kept_for / 4 : usual;
-  const unsigned doublings = std::min(acquisition.failed_attempts, 14U) / 2;
+  const Duration longest = acquisition.refusal->is_among_foreign ? kept_for / 4 : usual;
+  const unsigned doublings = std::min(*acquisition.failed_attempts, 14U) / 2;
   const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
   retry_by(acquisition, later(now_, random_.between(patience, 2 * patience)));
 }
@@ -193,23 +194,23 @@ void Schedule::wait_in_turn(Acquisition& acquisition) {
 }
 
 void Schedule::retry_by(Acquisition& acquisition, Instant at) {
-  std::optional<Instant>& retry_at = acquisition.waiting.retry_at;
+  std::optional<Instant>& retry_at = acquisition.waiting.by(me).retry_at;
   retry_at = std::min(at, retry_at.value_or(at));
 }
 
 bool Schedule::wake(Acquisition& acquisition, std::uint32_t before, Waked how) {
   if (is_notified_by_quorum(acquisition)) {
-    acquisition.failed_attempts = 0;
-    acquisition.waiting.retry_at = now_;
-  } else if (how == Waked::by_change && acquisition.refusal.is_among_foreign) {
+    acquisition.failed_attempts.by(me) = 0;
+    acquisition.waiting.by(me).retry_at = now_;
+  } else if (how == Waked::by_change && acquisition.refusal->is_among_foreign) {
     // The first client takes the resource and keeps it from then on. The others only stand by (see
     // pass_on).
     if (before > 0) return false;
-    acquisition.waiting.retry_at = now_;
+    acquisition.waiting.by(me).retry_at = now_;
   } else if (before > 0) {
     // The clients that were notified before us have this long to come.
     retry_by(acquisition, later(now_, queues_.reserved_for() + std::chrono::milliseconds(1)));
-  } else if (!acquisition.waiting.notified_by.empty()) {
+  } else if (!acquisition.waiting->notified_by.empty()) {
     wait_for_others(acquisition);
   } else {
     return false;
@@ -218,7 +219,7 @@ bool Schedule::wake(Acquisition& acquisition, std::uint32_t before, Waked how) {
 }
 
 void Schedule::watch(Acquisition& acquisition, WaitedKeys::Key& key) {
-  Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting.by(me);
   const Instant until = std::exchange(key.watch_until, Instant::min());
   const bool is_over = later(until, queues_.reserved_for()) < now_;
   if (!is_over) waiting.watch_until = std::max(waiting.watch_until, until);
@@ -226,7 +227,7 @@ void Schedule::watch(Acquisition& acquisition, WaitedKeys::Key& key) {
 }
 
 bool Schedule::hand_on_watch(Acquisition& acquisition, WaitedKeys::Key& key) {
-  Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting.by(me);
   Instant until = std::exchange(waiting.watch_until, Instant::min());
   // A standby that will ask once more, at the end of another reservation, hands that on, too. If it
   // waits for the end of a lease, which may be much later, it does not.

@@ -63,13 +63,16 @@ class Schedule {
   bool hand_on_watch(Acquisition& acquisition, WaitedKeys::Key& key);
 
  private:
-  /// The length of the pause. Held: until q nodes can be free by the refusals' TTLs. A client that
-  /// will be notified and is not the first sleeps on; without notifications, the acquisition polls
-  /// with a jittered backoff from the scale of the round trip up to 50 ms. Split, expired: a
-  /// jittered backoff on the same scale, not a fixed 50 to 250 ms, because contenders only have to
-  /// miss each other by a round trip. Unavailable, excluded: a bounded backoff, which a node that
-  /// comes back ends early. In a queue, the first client and the standby notice an expiry, and all
-  /// clients notice the end of an interval; otherwise they sleep.
+  static constexpr By<Schedule> me{};
+
+  /// How long the acquisition pauses after it was refused:
+  /// - held: until the TTLs in the refusals let q nodes be free. In a queue, only the first client
+  ///   and the standby wake for an expiry, and all wake for the end of an interval; the others are
+  ///   notified. Without notifications, the acquisition polls, with a jittered backoff that begins
+  ///   at the round trip and ends at 50 ms.
+  /// - split, expired: a jittered backoff that begins at the round trip. Contenders only have to
+  ///   miss each other by that, so the usual 50 to 250 ms would be too long.
+  /// - unavailable, excluded: a bounded backoff, which ends early when a node comes back.
   [[nodiscard]] Duration pause(const Acquisition& acquisition, bool sleeps, bool notices_expiry);
   /// Whether another acquisition of this client already tries to get the same lock, and only one of
   /// them can. Two that tried at once would divide the nodes between them, and notify each other of

@@ -23,7 +23,7 @@ NodeSet Subscriptions::subscribe() {
     able.add(node);
     if (mine.wanted) return;
     mine.wanted = true;
-    mine.answer_by = later(now_, nodes_[node].contact.limit());
+    mine.answer_by = later(now_, nodes_[node].contact->limit());
     mute.add(node);
   });
   if (mute.empty()) return able;

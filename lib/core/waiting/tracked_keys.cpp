@@ -42,7 +42,7 @@ TrackedKeys::Entry* TrackedKeys::find(std::string_view key) {
 void TrackedKeys::ask(Entry& entry) {
   NodeSet nodes;
   (able() - entry.second.asked).each([&](NodeIndex node) {
-    if (!nodes_[node].in_flight.congested()) nodes.add(node);
+    if (!nodes_[node].in_flight->congested()) nodes.add(node);
   });
   if (nodes.empty()) return;
   entry.second.asked = entry.second.asked | nodes;
@@ -105,7 +105,7 @@ TrackedKeys::Entry* TrackedKeys::changed(const Changed& change) {
 }
 
 void TrackedKeys::came_up(NodeIndex node) {
-  if (!nodes_[node].mandate.can(Capability::track)) return;
+  if (!nodes_[node].mandate->can(Capability::track)) return;
   for (Entry& entry : keys_) {
     if (entry.second.uses == 0) continue;
     ask(entry);

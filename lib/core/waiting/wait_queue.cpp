@@ -17,17 +17,17 @@ void each_kept(const Acquisition& acquisition, Visit&& visit) {
   }
 }
 
-bool is_reader(const Acquisition& acquisition) { return acquisition.terms.kind() == Kind::shared; }
+bool is_reader(const Acquisition& acquisition) { return acquisition.terms->kind() == Kind::shared; }
 
 bool needs_more(const Acquisition& acquisition) {
-  return acquisition.terms.kind() == Kind::several;
+  return acquisition.terms->kind() == Kind::several;
 }
 
 /// Whether locks of other libraries have the resource, or some of its nodes.
 bool meets_foreign_locks(const Acquisition& acquisition) {
   const Refusal& refusal = acquisition.refusal;
   const bool is_divided = refusal.why == Errc::split && refusal.is_among_foreign;
-  return refusal.is_foreign || (is_divided && !acquisition.terms.traits().is_chosen);
+  return refusal.is_foreign || (is_divided && !acquisition.terms->traits().is_chosen);
 }
 
 }  // namespace
@@ -44,30 +44,31 @@ WaitQueue::WaitQueue(const Settings& settings, const Nodes& nodes, Outbox& outbo
       schedule_(settings, now_, nodes, subscriptions_, queues_, tracked, keys_, random) {}
 
 void WaitQueue::try_again(Acquisition& acquisition) {
-  NodeSet& notified = acquisition.waiting.notified_by;
+  NodeSet& notified = acquisition.waiting.by(me).notified_by;
   const bool may_be_out = !can_have_ticket(acquisition);
-  if (acquisition.waiting.queued) {
+  if (acquisition.waiting->queued) {
     WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
     key.free = key.watched_on = NodeSet();
   }
-  if (acquisition.waiting.queued && may_be_out) {
+  if (acquisition.waiting->queued && may_be_out) {
     // These nodes are asked again after this attempt. Until then, our other waiters stay asleep.
     WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
     key.asked = key.asked - notified;
     each_kept(acquisition, [&](std::uint64_t which) {
-      WaitedKeys::Key& kept = keys_.find(acquisition.terms.resource_at(which))->second;
+      WaitedKeys::Key& kept = keys_.find(acquisition.terms->resource_at(which))->second;
       kept.asked = kept.asked - notified;
     });
   }
   notified = NodeSet();
-  acquisition.waiting.plan.asleep = acquisition.waiting.saw_change = false;
-  acquisition.waiting.watches = acquisition.waiting.watch_until > Instant::min();
-  if (acquisition.waiting.watch_until <= now_) acquisition.waiting.watch_until = Instant::min();
-  acquisition.waiting.retry_at.reset();
+  acquisition.waiting.by(me).plan.asleep = acquisition.waiting.by(me).saw_change = false;
+  acquisition.waiting.by(me).watches = acquisition.waiting->watch_until > Instant::min();
+  if (acquisition.waiting->watch_until <= now_)
+    acquisition.waiting.by(me).watch_until = Instant::min();
+  acquisition.waiting.by(me).retry_at.reset();
 }
 
 bool WaitQueue::join(Acquisition& acquisition) {
-  Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting.by(me);
   const Refusal& refusal = acquisition.refusal;
   // In the queue, the acquisition keeps what it is granted; otherwise another library's clients
   // would take it.
@@ -82,7 +83,7 @@ bool WaitQueue::join(Acquisition& acquisition) {
   const NodeSet able = subscriptions_.subscribe();
   each_kept(acquisition, [&](std::uint64_t which) {
     // Nodes that have lost our position in a kept queue are asked again.
-    WaitedKeys::Entry& kept = *keys_.find(acquisition.terms.resource_at(which));
+    WaitedKeys::Entry& kept = *keys_.find(acquisition.terms->resource_at(which));
     queues_.join(kept, able - kept.second.asked);
   });
   waiting.reserved = waiting.reserved || (acquisition.reserves && refusal.is_another_group);
@@ -100,7 +101,7 @@ bool WaitQueue::join(Acquisition& acquisition) {
 }
 
 void WaitQueue::begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key) {
-  Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting.by(me);
   waiting.arrival = ++arrivals_;
   waiting.queued = true;
   ++queued_;
@@ -113,8 +114,8 @@ void WaitQueue::begin_to_wait(Acquisition& acquisition, WaitedKeys::Key& key) {
 }
 
 void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
-  Waiting& waiting = acquisition.waiting;
-  waiting.positions.resize(acquisition.terms.more_resources.size() + 1);
+  Waiting& waiting = acquisition.waiting.by(me);
+  waiting.positions.resize(acquisition.terms->more_resources.size() + 1);
   const std::uint64_t before = waiting.blocked_by;
   if (waiting.queued && before > 0) {
     stop_tracking(acquisition);
@@ -125,7 +126,7 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
   if (before > 0 && waiting.keeps(before)) {
     // The nodes that passed it on have taken this client out of their queues. An attempt that began
     // earlier has not noted that.
-    NodeSet& asked = keys_.find(acquisition.terms.resource_at(before))->second.asked;
+    NodeSet& asked = keys_.find(acquisition.terms->resource_at(before))->second.asked;
     asked = asked - waiting.notified_by;
   }
   if (waiting.keeps(blocking)) wait_for_kept(acquisition, blocking);
@@ -135,7 +136,7 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
 }
 
 void WaitQueue::leave_unkept(Acquisition& acquisition, std::uint64_t blocking) {
-  Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting.by(me);
   // What concerns the awaited resource is put aside, because leaving a queue uses it.
   const Waiting awaited = waiting;
   waiting.tracks = waiting.reserved = false;
@@ -156,7 +157,7 @@ void WaitQueue::leave_unkept(Acquisition& acquisition, std::uint64_t blocking) {
 }
 
 void WaitQueue::keep(Acquisition& acquisition) {
-  Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting.by(me);
   waiting.positions[waiting.blocked_by - 1].kept_since = waiting.arrival;
   waiting.queued = false;
   --queued_;
@@ -168,35 +169,35 @@ void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisitio
   const auto by = static_cast<std::uint32_t>(change);
   if (!is_reader(acquisition)) key.alone += by;
   if (needs_more(acquisition)) key.need_more += by;
-  key.permits = std::max(key.permits, acquisition.terms.permits);
+  key.permits = std::max(key.permits, acquisition.terms->permits);
 }
 
 void WaitQueue::wait_for_kept(Acquisition& acquisition, std::uint64_t which) {
-  acquisition.waiting.blocked_by = which;
-  acquisition.waiting.arrival =
-      std::exchange(acquisition.waiting.positions[which - 1].kept_since, 0);
-  acquisition.waiting.queued = true;
+  acquisition.waiting.by(me).blocked_by = which;
+  acquisition.waiting.by(me).arrival =
+      std::exchange(acquisition.waiting.by(me).positions[which - 1].kept_since, 0);
+  acquisition.waiting.by(me).queued = true;
   ++queued_;
-  --keys_.find(acquisition.terms.resource_at(which))->second.kept;
+  --keys_.find(acquisition.terms->resource_at(which))->second.kept;
   --kept_;
 }
 
 void WaitQueue::leave_kept(Acquisition& acquisition, std::uint64_t which, Left left) {
   wait_for_kept(acquisition, which);
-  const WaitedKeys::Key& key = keys_.find(acquisition.terms.resource_at(which))->second;
-  acquisition.waiting.positions[which - 1].ticket = key.ticket;
+  const WaitedKeys::Key& key = keys_.find(acquisition.terms->resource_at(which))->second;
+  acquisition.waiting.by(me).positions[which - 1].ticket = key.ticket;
   leave_key(acquisition, left, {});
   // What was reserved for this one may be used by our other waiters, and none of them was notified.
   if (left == Left::failed && !key.waiters.empty()) wake_next(key, now_, true);
 }
 
 void WaitQueue::stop_tracking(Acquisition& acquisition) {
-  if (!std::exchange(acquisition.waiting.tracks, false)) return;
+  if (!std::exchange(acquisition.waiting.by(me).tracks, false)) return;
   tracked_.stop(keys_.find_for(acquisition)->first);
 }
 
 void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
-  if (!acquisition.waiting.queued) return;
+  if (!acquisition.waiting->queued) return;
   leave_key(acquisition, left, taken_out);
   each_kept(acquisition, [&](std::uint64_t which) { leave_kept(acquisition, which, left); });
 }
@@ -204,12 +205,12 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
 void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out) {
   stop_tracking(acquisition);
   --queued_;
-  const bool had_ticket = acquisition.waiting.has_ticket;
-  acquisition.waiting.queued = acquisition.waiting.has_ticket = false;
+  const bool had_ticket = acquisition.waiting->has_ticket;
+  acquisition.waiting.by(me).queued = acquisition.waiting.by(me).has_ticket = false;
   if (!had_ticket) taken_out = NodeSet();
   WaitedKeys::Entry& entry = *keys_.find_for(acquisition);
   WaitedKeys::Key& key = entry.second;
-  key.waiters.remove(acquisition.waiting.arrival);
+  key.waiters.remove(acquisition.waiting->arrival);
   count_queued(key, acquisition, -1);
   if (schedule_.hand_on_watch(acquisition, key)) wake_next(key, never, false);
   const bool others_wait = !key.waiters.empty();
@@ -219,7 +220,7 @@ void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out
   if (left == Left::granted) key.granted_permit = acquisition.permit;
   // If the acquisition needs several resources, any of them may be reserved for us on any node.
   const NodeSet everywhere = needs_more(acquisition) ? nodes_.up() : NodeSet();
-  if (acquisition.waiting.reserved) {
+  if (acquisition.waiting->reserved) {
     key.asked = key.asked | everywhere;
     queues_.leave(entry, NodeQueues::Leave::unreserved);
     if (others_wait) queues_.join(entry, nodes_.up(), NodeQueues::Where::at_the_back);
@@ -255,9 +256,9 @@ void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisiti
 
 void WaitQueue::hand_on_checks(const WaitedKeys::Key& key) {
   keys_.each_waiter(key, [&](const Acquisition& next) {
-    const Plan& plan = next.waiting.plan;
+    const Plan& plan = next.waiting->plan;
     const bool sleeps = next.state == Acquisition::State::backing_off && plan.asleep;
-    if (sleeps && !next.waiting.tracks && plan.next_check == Instant::max()) {
+    if (sleeps && !next.waiting->tracks && plan.next_check == Instant::max()) {
       woken_.push_back({.acquisition = next.index, .checks_only = true});
     }
     return Visited::enough;
@@ -275,16 +276,16 @@ void WaitQueue::wake_next(const WaitedKeys::Key& key, Instant at_latest, bool at
 void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
   key.has_awake = true;
   keys_.each_waiter(key, [&](Acquisition& acquisition) {
-    acquisition.waiting.notified_by.add(node);
-    if (how == Waked::by_change) acquisition.waiting.saw_change = true;
+    acquisition.waiting.by(me).notified_by.add(node);
+    if (how == Waked::by_change) acquisition.waiting.by(me).saw_change = true;
     // A reserved permit is for one of our waiters. When that one is granted, the next one asks.
-    return acquisition.terms.traits().is_chosen ? Visited::enough : Visited::more;
+    return acquisition.terms->traits().is_chosen ? Visited::enough : Visited::more;
   });
 }
 
 void WaitQueue::note_missed(WaitedKeys::Key& key, const Acquisition& gone) {
   const bool tried = gone.state == Acquisition::State::in_round;
-  const NodeSet missed = tried ? key.queued : gone.waiting.notified_by;
+  const NodeSet missed = tried ? key.queued : gone.waiting->notified_by;
   missed.each([&](NodeIndex node) { note_notified(key, node); });
 }
 

@@ -47,8 +47,8 @@ class WaitQueue {
   /// resource becomes free.
   bool join(Acquisition& acquisition);
   enum class Left : std::uint8_t { granted, failed };
-  /// The acquisition stops waiting. `taken_out`: nodes whose grant took us out of the queue, or
-  /// will have when they answer.
+  /// The acquisition stops waiting. `taken_out`: nodes that granted or have not answered yet; a
+  /// node that grants takes us out of its queue.
   void leave(Acquisition& acquisition, Left left, NodeSet taken_out = {});
 
   /// The acquisition asks again: notifications count from here on. A node that has notified it may
@@ -124,6 +124,8 @@ class WaitQueue {
   [[nodiscard]] std::uint64_t visited() const noexcept { return visited_ + keys_.visited(); }
 
  private:
+  static constexpr By<WaitQueue> me{};
+
   using Visited = WaitedKeys::Visited;
   using Waked = Schedule::Waked;
 

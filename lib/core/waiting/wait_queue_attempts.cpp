@@ -22,18 +22,18 @@ static_assert(limits::resources <= 64, "QueuePosition::kept has a bit for each")
 }  // namespace
 
 bool WaitQueue::can_have_ticket(const Acquisition& acquisition) {
-  return acquisition.give_up && acquisition.terms.traits().has_ticket;
+  return acquisition.give_up && acquisition.terms->traits().has_ticket;
 }
 
 Duration WaitQueue::length_of_turn(const Acquisition& acquisition) const {
   // Twice as long after each turn in vain: the others hold the resources for longer than that.
-  const unsigned doublings = std::min(acquisition.waiting.vain_turns, 12U);
+  const unsigned doublings = std::min(acquisition.waiting->vain_turns, 12U);
   return std::min({reserved_for() * (1 << doublings), longest_turn, *acquisition.give_up - now_});
 }
 
 std::uint64_t WaitQueue::kept_after(const Acquisition& acquisition) const {
   const Waiting& waiting = acquisition.waiting;
-  const std::uint64_t refused = acquisition.refusal.resource;
+  const std::uint64_t refused = acquisition.refusal->resource;
   const std::uint64_t blocking = refused > 0 ? refused : waiting.blocked_by;
   std::uint64_t kept = 0;
   for (std::uint64_t which = 1; which <= waiting.positions.size(); ++which) {
@@ -51,13 +51,13 @@ bool WaitQueue::may_keep(const Acquisition& acquisition, std::uint64_t which,
   // Two clients that each keep what the other one waits for lose time. So no client keeps a
   // resource while it waits for an earlier one that another client has first.
   const bool is_behind = (waiting.is_behind && blocking == waiting.blocked_by) ||
-                         acquisition.refusal.obstacle == Obstacle::reservation;
+                         acquisition.refusal->obstacle == Obstacle::reservation;
   const LockTerms& terms = acquisition.terms;
   return !is_behind || terms.resource_at(which) < terms.resource_at(blocking);
 }
 
 bool WaitQueue::gives_back(Acquisition& acquisition) {
-  Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting.by(me);
   if (!waiting.keeps_any() || waiting.has_turn || now_ < waiting.turn_until) return false;
   ++waiting.vain_turns;
   leave_unkept(acquisition, waiting.blocked_by);
@@ -75,7 +75,7 @@ bool WaitQueue::is_contended(std::string_view resource) {
 
 QueuePosition WaitQueue::queue_position(Acquisition& acquisition) {
   QueuePosition position;
-  Waiting& waiting = acquisition.waiting;
+  Waiting& waiting = acquisition.waiting.by(me);
   if (client_id().empty() || !acquisition.give_up) return position;
   const bool tickets = can_have_ticket(acquisition) && queues_.can_queue();
   if (!waiting.queued && tickets) {
@@ -85,13 +85,13 @@ QueuePosition WaitQueue::queue_position(Acquisition& acquisition) {
     begin_to_wait(acquisition, entry->second);
   }
   if (!waiting.queued) return position;
-  if (acquisition.terms.kind() != Kind::several && keys_.find_for(acquisition)->second.kept > 0) {
+  if (acquisition.terms->kind() != Kind::several && keys_.find_for(acquisition)->second.kept > 0) {
     // The resource is reserved for another one of our waiters, which keeps it.
     waiting.has_ticket = false;
     return position;
   }
   position.as_client = true;
-  if (acquisition.terms.kind() == Kind::several) {
+  if (acquisition.terms->kind() == Kind::several) {
     if (std::exchange(waiting.has_turn, false)) {
       waiting.turn_began = now_;
       waiting.turn_until = later(now_, length_of_turn(acquisition));
@@ -129,11 +129,11 @@ void WaitQueue::check(Acquisition& acquisition) {
 }
 
 void WaitQueue::plan_check(Acquisition& acquisition) {
-  acquisition.waiting.plan.next_check = later(now_, schedule_.until_check());
+  acquisition.waiting.by(me).plan.next_check = later(now_, schedule_.until_check());
 }
 
 void WaitQueue::asked(const Acquisition& acquisition, NodeSet nodes) {
-  if (!acquisition.waiting.queued) return;
+  if (!acquisition.waiting->queued) return;
   WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
   key.asked = key.asked | nodes;
   key.taking = key.taking | nodes;
@@ -142,7 +142,7 @@ void WaitQueue::asked(const Acquisition& acquisition, NodeSet nodes) {
 
 void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& answer,
                                  bool ours_yet) {
-  if (!acquisition.waiting.queued) return;
+  if (!acquisition.waiting->queued) return;
   WaitedKeys::Entry& entry = *keys_.find_for(acquisition);
   const bool granted = answer.reply == Reply::granted || answer.reply == Reply::behind;
   if (!granted && ours_yet) entry.second.taking.remove(answer.node);
@@ -151,7 +151,7 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
     // The acquisition already waits, and may not have known that it is the one to notice an expiry.
     const bool waits = acquisition.state == Acquisition::State::backing_off;
     if (!waits) return;
-    woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
+    woken_.push_back({acquisition.index, acquisition.waiting->plan.next_try});
     return queues_.raise_tickets(entry);
   }
   // After a grant that no longer counts, a release queues us again.
@@ -162,21 +162,21 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
 
 void WaitQueue::restore_position(const Acquisition& acquisition, QueuePosition& position,
                                  NodeSet nodes) {
-  if (acquisition.terms.kind() == Kind::several && position.as_client) {
+  if (acquisition.terms->kind() == Kind::several && position.as_client) {
     position.kept = kept_after(acquisition);
-    position.keep_until = acquisition.waiting.turn_until;
+    position.keep_until = acquisition.waiting->turn_until;
     position.again = position.kept != 0;
     return;
   }
   nodes = nodes & position.nodes;
-  if (!acquisition.waiting.queued || !position.ticket) return;
+  if (!acquisition.waiting->queued || !position.ticket) return;
   WaitedKeys::Key& key = keys_.find_for(acquisition)->second;
   // If no quorum names a holder, as during the rest of an interval, no release will notify us: only
   // an answer of the queue says that there is no holder.
-  const bool waits = acquisition.refusal.is_known;
+  const bool waits = acquisition.refusal->is_known;
   position.ticket = key.ticket;
   position.again = true;
-  if (acquisition.refusal.is_among_foreign) position.reserved_for = reserved_for() + kept_for;
+  if (acquisition.refusal->is_among_foreign) position.reserved_for = reserved_for() + kept_for;
   key.asked = key.asked | nodes;
   const NodeSet queued = nodes & subscriptions_.notifying();
   key.queued = key.queued | queued;

@@ -55,7 +55,7 @@ void WaitQueue::found_free(WaitedKeys::Key& key) {
 void WaitQueue::note_turn(const WaitedKeys::Key& key) {
   if (key.need_more == 0) return;
   keys_.each_waiter(key, [](Acquisition& acquisition) {
-    acquisition.waiting.has_turn = true;
+    acquisition.waiting.by(me).has_turn = true;
     return Visited::more;
   });
 }
@@ -63,7 +63,7 @@ void WaitQueue::note_turn(const WaitedKeys::Key& key) {
 void WaitQueue::note_behind(const WaitedKeys::Key& key) {
   if (kept_ == 0 || key.need_more == 0) return;
   keys_.each_waiter(key, [&](Acquisition& acquisition) {
-    Waiting& waiting = acquisition.waiting;
+    Waiting& waiting = acquisition.waiting.by(me);
     if (waiting.is_behind || !waiting.keeps_any()) return Visited::more;
     waiting.is_behind = true;
     leave_unkept(acquisition, waiting.blocked_by);
@@ -89,12 +89,12 @@ void WaitQueue::plan_waiters(WaitedKeys::Key& key, Planning who) {
   keys_.each_waiter(key, [&](Acquisition& acquisition) {
     const Visited visited = only_first ? Visited::enough : Visited::more;
     const bool is_first = std::exchange(who, Planning::awake) != Planning::awake;
-    if (acquisition.state != Acquisition::State::backing_off || acquisition.waiting.retry_at)
+    if (acquisition.state != Acquisition::State::backing_off || acquisition.waiting->retry_at)
       return visited;
     // A notification may have overtaken the answer that we are queued.
     const bool is_due = !is_notified && schedule_.is_notified_by_quorum(acquisition);
     is_notified = is_notified || (is_due && !acquisition.makes_room());
-    if (!again && !is_first && !is_due && acquisition.waiting.plan.asleep) return visited;
+    if (!again && !is_first && !is_due && acquisition.waiting->plan.asleep) return visited;
     if (schedule_.will_be_notified(acquisition)) {
       schedule_.wait_in_turn(acquisition);
       woken_.push_back({acquisition.index, Instant::max(), true});
@@ -157,7 +157,7 @@ void WaitQueue::notified_of_permit(const Notification& event) {
   }
   queue->second.contended_at = now_;
   keys_.each_waiter(queue->second, [&](Acquisition& first) {
-    if (permit < first.free_permits.size()) ++first.free_permits[permit];
+    if (permit < first.free_permits->size()) ++first.free_permits.by(me)[permit];
     return Visited::enough;
   });
   note_notified(queue->second, event.node);
@@ -169,7 +169,7 @@ bool WaitQueue::note_standby(WaitedKeys::Key& key, NodeIndex node) {
   bool has_just_asked = false;
   keys_.each_waiter(key, [&](const Acquisition& first) {
     has_just_asked = first.state == Acquisition::State::in_round ||
-                     now_ < later(first.refusal.began, reserved_for());
+                     now_ < later(first.refusal->began, reserved_for());
     return Visited::enough;
   });
   if (has_just_asked && key.watched_on.size() < settings_.quorum) return false;
@@ -235,7 +235,7 @@ void WaitQueue::lost(NodeIndex node) {
       continue;
     // The waiter may have missed its notification. An attempt that is due soon is not put off:
     // nodes can come and go more often than that.
-    woken_.push_back({acquisition.index, acquisition.waiting.plan.next_try});
+    woken_.push_back({acquisition.index, acquisition.waiting->plan.next_try});
   }
 }
 

@@ -33,21 +33,21 @@ WaitedKeys::Entry* WaitedKeys::find(std::uint32_t id) {
 WaitedKeys::Entry& WaitedKeys::note_for(const Acquisition& acquisition) {
   const LockTerms& terms = acquisition.terms;
   return terms.traits().is_chosen ? note(any_permit_name(terms.resource))
-                                  : note(terms.resource_at(acquisition.waiting.blocked_by));
+                                  : note(terms.resource_at(acquisition.waiting->blocked_by));
 }
 
 WaitedKeys::Entry* WaitedKeys::find_for(const Acquisition& acquisition) {
   const LockTerms& terms = acquisition.terms;
   return terms.traits().is_chosen ? find(any_permit_name(terms.resource))
-                                  : find(terms.resource_at(acquisition.waiting.blocked_by));
+                                  : find(terms.resource_at(acquisition.waiting->blocked_by));
 }
 
 NodeSet WaitedKeys::being_taken(const Entry& entry) const {
   if (!entry.second.last_attempt) return {};
   const Acquisition& last = acquisitions_.at(*entry.second.last_attempt);
-  const bool its = entry.second.permits > 0 ? any_permit_name(last.terms.resource) == entry.first
-                                            : last.terms.resource == entry.first;
-  const bool tries = last.state == Acquisition::State::in_round && last.waiting.has_ticket && its;
+  const bool its = entry.second.permits > 0 ? any_permit_name(last.terms->resource) == entry.first
+                                            : last.terms->resource == entry.first;
+  const bool tries = last.state == Acquisition::State::in_round && last.waiting->has_ticket && its;
   return tries ? entry.second.taking : NodeSet();
 }
 

@@ -119,8 +119,8 @@ class WaitedKeys {
       ++visited_;
       Acquisition& acquisition = acquisitions_.at(index);
       const bool keeps_it =
-          acquisition.terms.kind() == Kind::several && &find_for(acquisition)->second != &key;
-      const bool waits = acquisition.waiting.queued && !keeps_it;
+          acquisition.terms->kind() == Kind::several && &find_for(acquisition)->second != &key;
+      const bool waits = acquisition.waiting->queued && !keeps_it;
       return !waits || visit(acquisition) == Visited::more;
     });
   }

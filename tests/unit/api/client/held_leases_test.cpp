@@ -14,6 +14,7 @@
 #include "core/claim/claim.hpp"
 #include "redlock/clock.hpp"
 #include "runtime/boot_time.hpp"
+#include "unit/core/anybody.hpp"
 
 namespace redlock::api {
 namespace {
@@ -32,7 +33,7 @@ class HeldLeasesTest : public testing::Test {
     core::Claim claim;
     claim.index = id.index;
     claim.generation = id.generation;
-    claim.label.assign("r", "token");
+    claim.label.by(core::test::me).assign("r", "token");
     core::Acquired granted;
     granted.claim = id;
     granted.valid_until = runtime::boot_now() + std::chrono::hours(1);

@@ -62,7 +62,7 @@ TEST(Owner, LearnsTheMostHoldsThatAQuorumReports) {
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
   EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
   EXPECT_EQ(held_by(h, 1, "", Holds{2, false}), "released #2");
-  EXPECT_EQ(claim_of(h).work->holds_left, 2U);
+  EXPECT_EQ(claim_of(h).work->holds_left.read(), 2U);
 }
 
 TEST(Writer, AsksReadersToMakeRoomOnceItHasMetThem) {

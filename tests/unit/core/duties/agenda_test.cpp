@@ -21,10 +21,10 @@ using testing::IsEmpty;
 struct AgendaDuty : testing::Test {
   AgendaDuty() {
     idle_leases.wake(claim);
-    claim.round.begin(1, 3, 2, borrowed.now, 9s);
-    claim.task = Claim::Task::acquire;
-    claim.valid_until = in(9s);
-    claim.unanswered = 1;
+    claim.round.by(me).begin(1, 3, 2, borrowed.now, 9s);
+    claim.task.by(me) = Claim::Task::acquire;
+    claim.valid_until.by(me) = in(9s);
+    claim.unanswered.by(me) = 1;
   }
   [[nodiscard]] Instant in(Duration after) const { return later(borrowed.now, after); }
   /// When the first timer is due; none: no timer is set.
@@ -37,13 +37,13 @@ struct AgendaDuty : testing::Test {
     return due();
   }
   void hold() {
-    claim.phase = Claim::Phase::held;
-    claim.task = Claim::Task::none;
-    claim.lease().renewal.begin(RenewalLimits{100, 1h}, borrowed.now, 9s);
+    claim.phase.by(me) = Claim::Phase::held;
+    claim.task.by(me) = Claim::Task::none;
+    claim.lease(me).renewal.begin(RenewalLimits{100, 1h}, borrowed.now, 9s);
   }
   std::vector<std::uint32_t> touched_if_decided() {
     agenda.touched().clear();
-    claim.touched = false;
+    claim.touched.by(me) = false;
     agenda.touch_if_decided(claim);
     return agenda.touched();
   }
@@ -61,64 +61,64 @@ TEST_F(AgendaDuty, ListsAClaimOnceUntilItIsHandled) {
   agenda.touch(claim);
   EXPECT_THAT(agenda.touched(), ElementsAre(claim.index));
   agenda.touched().clear();
-  claim.touched = false;
+  claim.touched.by(me) = false;
   agenda.touch(claim);
   EXPECT_THAT(agenda.touched(), ElementsAre(claim.index));
 }
 
 TEST_F(AgendaDuty, LeavesOutAClaimOfWhichTheAnswerDecidesNothing) {
-  claim.round.record_grant(0, 1ms);
+  claim.round.by(me).record_grant(0, 1ms);
   EXPECT_THAT(touched_if_decided(), IsEmpty()) << "one of three";
-  claim.unanswered = 0;
+  claim.unanswered.by(me) = 0;
   EXPECT_THAT(touched_if_decided(), ElementsAre(claim.index)) << "it waits for nothing more";
-  claim.unanswered = 1;
-  claim.round.record_grant(1, 1ms);
+  claim.unanswered.by(me) = 1;
+  claim.round.by(me).record_grant(1, 1ms);
   EXPECT_THAT(touched_if_decided(), ElementsAre(claim.index)) << "the round is won";
 }
 
 TEST_F(AgendaDuty, KnowsForEachTaskWhatMayDecideIt) {
   EXPECT_FALSE(Agenda::may_be_decided(claim));
-  claim.task = Claim::Task::fence;
+  claim.task.by(me) = Claim::Task::fence;
   EXPECT_TRUE(Agenda::may_be_decided(claim)) << "an answer that is no vote may decide it";
-  claim.task = Claim::Task::release;
-  claim.round.record_grant(0, 1ms);
+  claim.task.by(me) = Claim::Task::release;
+  claim.round.by(me).record_grant(0, 1ms);
   EXPECT_FALSE(Agenda::may_be_decided(claim));
-  claim.round.record(1, Vote::refused, {});
+  claim.round.by(me).record(1, Vote::refused, {});
   EXPECT_TRUE(Agenda::may_be_decided(claim)) << "too few others are left to say that it was ours";
-  claim.task = Claim::Task::none;
-  claim.phase = Claim::Phase::cleaning_up;
+  claim.task.by(me) = Claim::Task::none;
+  claim.phase.by(me) = Claim::Phase::cleaning_up;
   EXPECT_FALSE(Agenda::may_be_decided(claim)) << "a request of it is unanswered";
-  claim.unanswered = 0;
+  claim.unanswered.by(me) = 0;
   EXPECT_TRUE(Agenda::may_be_decided(claim));
 }
 
 TEST_F(AgendaDuty, HasAnAttemptDueAtItsDeadlineAndACallByTokenNever) {
   EXPECT_EQ(due_after_retiming(), in(9s));
-  claim.valid_until = in(5s);
+  claim.valid_until.by(me) = in(5s);
   EXPECT_EQ(due_after_retiming(), in(5s)) << "one instant for each claim";
-  claim.phase = Claim::Phase::by_token;
+  claim.phase.by(me) = Claim::Phase::by_token;
   EXPECT_EQ(due_after_retiming(), std::nullopt);
 }
 
 TEST_F(AgendaDuty, HasALeaseDueForTheRenewalTheWarningAndTheDeadline) {
   hold();
   EXPECT_EQ(due_after_retiming(), in(3s)) << "to renew it";
-  claim.task = Claim::Task::extend;
+  claim.task.by(me) = Claim::Task::extend;
   EXPECT_EQ(due_after_retiming(), in(6s)) << "a renewal is under way: to warn the holder";
-  claim.lease().renewal.warned();
+  claim.lease(me).renewal.warned();
   EXPECT_EQ(due_after_retiming(), in(9s)) << "to tell that it is lost";
-  claim.work->queued.push_back({CallId{1}, 9s});
+  claim.work->queued.by(me).push_back({CallId{1}, 9s});
   EXPECT_EQ(due_after_retiming(), in(9s)) << "the extend that is under way comes first";
-  claim.task = Claim::Task::none;
+  claim.task.by(me) = Claim::Task::none;
   EXPECT_EQ(due_after_retiming(), in(0s));
 }
 
 TEST_F(AgendaDuty, HasAFinishedClaimDueOnlyWhileAReleaseIsOwed) {
-  claim.phase = Claim::Phase::cleaning_up;
-  claim.keys.expires_by(in(9s));
+  claim.phase.by(me) = Claim::Phase::cleaning_up;
+  claim.keys.by(me).expires_by(in(9s));
   EXPECT_EQ(due_after_retiming(), std::nullopt);
-  claim.keys.owe_release(NodeSet::of(1));
-  claim.keys.resend_at(in(1s));
+  claim.keys.by(me).owe_release(NodeSet::of(1));
+  claim.keys.by(me).resend_at(in(1s));
   EXPECT_EQ(due_after_retiming(), in(1s));
   borrowed.go_down(1);
   EXPECT_EQ(due_after_retiming(), in(9s)) << "it cannot be asked: until the key has expired";

@@ -18,6 +18,7 @@
 #include "core/vocabulary/settings.hpp"
 #include "core/vocabulary/time.hpp"
 #include "core/votes/quorum.hpp"
+#include "unit/core/anybody.hpp"
 
 namespace redlock::core::test {
 
@@ -58,18 +59,18 @@ struct Borrowed {
   }
   void come_up(NodeIndex node) { come_up(node, "server" + std::to_string(node)); }
   void come_up(NodeIndex node, const std::string& server, std::uint64_t evicted = 0) {
-    nodes[node].contact.connecting(now);
+    nodes[node].contact.by(me).connecting(now);
     NodeUp event;
     event.node = node;
     event.server = server;
     event.connection = ++connections;
     event.capabilities = {Capability::run_scripts, Capability::track};
     event.evicted = evicted;
-    nodes[node].came_up(event, now);
+    nodes[node].came_up(me, event, now);
   }
   void go_down(NodeIndex node) {
-    nodes[node].went_down(now, Vote::unreachable, "it is gone", random);
-    while (nodes[node].in_flight.take()) continue;
+    nodes[node].went_down(me, now, Vote::unreachable, "it is gone", random);
+    while (nodes[node].in_flight.by(me).take()) continue;
   }
   /// A marker of this server process, by default as an active member of the deployment of these
   /// nodes.
@@ -89,7 +90,7 @@ struct Borrowed {
   }
   /// Gives the node this marker, from now on.
   void mark(NodeIndex node, const Marker& marker) {
-    nodes[node].mandate.take_marker(format_marker(marker) + " 1", now);
+    nodes[node].mandate.by(me).take_marker(format_marker(marker) + " 1", now);
     nodes.judge_marker(node);
   }
   /// The nodes that this step has sent such a request.
@@ -110,7 +111,7 @@ struct Borrowed {
   /// An answer to the node's oldest request, which stays open for now.
   [[nodiscard]] Answer answer_to_oldest(NodeIndex node, Reply reply) const {
     std::optional<Stamp> oldest;
-    nodes[node].in_flight.each([&](const Stamp& stamp) { oldest = oldest.value_or(stamp); });
+    nodes[node].in_flight->each([&](const Stamp& stamp) { oldest = oldest.value_or(stamp); });
     Answer answer;
     answer.node = node;
     answer.stamp = oldest.value();
@@ -120,11 +121,11 @@ struct Borrowed {
   /// The node answers its oldest request.
   Answer answer(NodeIndex node, Reply reply) {
     const Answer answer = answer_to_oldest(node, reply);
-    static_cast<void>(nodes[node].answered(answer.stamp, now));
+    static_cast<void>(nodes[node].answered(me, answer.stamp, now));
     return answer;
   }
   /// The oldest request of the node is answered.
-  Arrival answered(NodeIndex node, Verb verb) { return nodes[node].answered(Stamp(verb), now); }
+  Arrival answered(NodeIndex node, Verb verb) { return nodes[node].answered(me, Stamp(verb), now); }
 
   BorrowedRandomness random;
   Settings settings;

@@ -43,10 +43,10 @@ struct BorrowedForClaims : Borrowed {
   void reconnect(NodeUp event) {
     const std::string server = "server" + std::to_string(event.node);
     if (nodes[event.node].up()) go_down(event.node);
-    nodes[event.node].contact.connecting(now);
+    nodes[event.node].contact.by(me).connecting(now);
     event.server = server;
     event.connection = ++connections;
-    nodes[event.node].came_up(event, now);
+    nodes[event.node].came_up(me, event, now);
   }
   void reconnect(NodeIndex node, Capabilities capabilities) {
     NodeUp event;
@@ -62,34 +62,34 @@ struct BorrowedForClaims : Borrowed {
     reconnect(event);
   }
   void quarantine(NodeIndex node) {
-    nodes[node].mandate.quarantine(later(now, 30s), "it restarted");
+    nodes[node].mandate.by(me).quarantine(later(now, 30s), "it restarted");
   }
   /// From now on the node takes no further requests.
   void congest(NodeIndex node) {
     settings.max_unanswered = 4;
-    while (!nodes[node].in_flight.congested()) nodes[node].sent(Stamp(Verb::write_name), now);
+    while (!nodes[node].in_flight->congested()) nodes[node].sent(me, Stamp(Verb::write_name), now);
   }
 
   // --- claims -----------------------------------------------------------------------------------
   /// A claim whose round has asked no node.
   Claim& begun(Claim::Purpose purpose, const SpecialTerms& terms = {}) {
     Claim& claim = claims.make(purpose, "resource", random.token());
-    claim.set_terms(terms);
+    claim.set_terms(me, terms);
     idle_leases.wake(claim);
-    claim.keys.begin_votes(lost_votes);
+    claim.keys.by(me).begin_votes(lost_votes);
     voters.begin_round(claim, 1, 10s);
-    claim.valid_until = later(now, 10s);
+    claim.valid_until.by(me) = later(now, 10s);
     return claim;
   }
   Claim& attempt(const SpecialTerms& terms = {}) {
     Claim& claim = begun(Claim::Purpose::acquire, terms);
     Acquisition& acquisition = acquisitions.make(CallId::none);
-    acquisition.claim = claim.id();
-    acquisition.state = Acquisition::State::in_round;
-    acquisition.free_permits.assign(terms.permits, 0);
-    claim.acquisition = acquisition.index;
-    claim.task = Claim::Task::acquire;
-    claim.verb = Verb::set;
+    acquisition.claim.by(me) = claim.id();
+    acquisition.state.by(me) = Acquisition::State::in_round;
+    acquisition.free_permits.by(me).assign(terms.permits, 0);
+    claim.acquisition.by(me) = acquisition.index;
+    claim.task.by(me) = Claim::Task::acquire;
+    claim.verb.by(me) = Verb::set;
     return claim;
   }
   [[nodiscard]] Acquisition& acquisition_of(const Claim& claim) {
@@ -97,10 +97,10 @@ struct BorrowedForClaims : Borrowed {
   }
   /// Makes the attempt a lease.
   void hold(Claim& claim) {
-    claim.phase = Claim::Phase::held;
-    claim.task = Claim::Task::none;
-    claim.granted_at = now;
-    claim.lease().basis.round = claim.round.number();
+    claim.phase.by(me) = Claim::Phase::held;
+    claim.task.by(me) = Claim::Task::none;
+    claim.granted_at.by(me) = now;
+    claim.lease(me).basis.round = claim.round->number();
     claims.lease_began(claim);
   }
   /// A lease that every node has granted.
@@ -114,15 +114,15 @@ struct BorrowedForClaims : Borrowed {
   }
   /// Ends the claim: each node that may have its key is owed a release.
   static void end(Claim& claim) {
-    claim.phase = Claim::Phase::cleaning_up;
-    claim.task = Claim::Task::none;
-    claim.keys.owe_release();
+    claim.phase.by(me) = Claim::Phase::cleaning_up;
+    claim.task.by(me) = Claim::Task::none;
+    claim.keys.by(me).owe_release();
   }
   /// Begins an extend of the lease that has asked no node.
   void begin_extend(Claim& claim) {
-    claim.task = Claim::Task::extend;
-    claim.verb = Verb::extend;
-    voters.begin_round(claim, claim.round.next_number(), 10s);
+    claim.task.by(me) = Claim::Task::extend;
+    claim.verb.by(me) = Verb::extend;
+    voters.begin_round(claim, claim.round->next_number(), 10s);
   }
 
   // --- answers ----------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ struct BorrowedForClaims : Borrowed {
   /// The nodes answer all requests, and the answers are dropped.
   void ignore_answers() {
     nodes.up().each([&](NodeIndex node) {
-      while (nodes[node].in_flight.size() > 0)
+      while (nodes[node].in_flight->size() > 0)
         static_cast<void>(Borrowed::answer(node, Reply::done));
     });
   }

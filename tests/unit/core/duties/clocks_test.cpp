@@ -72,14 +72,14 @@ TEST_F(ClocksDuty, ThatAllStepAlikeSayThatOursStoodStill) {
 TEST_F(ClocksDuty, ThatMayNotBeReadCostTheVote) {
   EXPECT_FALSE(clocks.refused(0, "BUSY a script runs"));
   EXPECT_TRUE(clocks.refused(0, "NOPERM this user has no permissions"));
-  EXPECT_FALSE(borrowed.nodes[0].mandate.ineligible().empty());
+  EXPECT_FALSE(borrowed.nodes[0].mandate->ineligible().empty());
   EXPECT_EQ(borrowed.count<NodeExcluded>(), 1U);
 }
 
 TEST_F(ClocksDuty, ComeWithTheKeysThatANodeEvicted) {
   EXPECT_FALSE(clocks.evicted(2, 0));
   EXPECT_TRUE(clocks.evicted(2, 7));
-  EXPECT_FALSE(borrowed.nodes[2].mandate.ineligible().empty());
+  EXPECT_FALSE(borrowed.nodes[2].mandate->ineligible().empty());
   EXPECT_FALSE(clocks.evicted(2, 7));
 }
 
@@ -88,7 +88,7 @@ TEST_F(ClocksDuty, HaveANodeSayItsPolicyWhoseNumberOfEvictionsWasReset) {
   borrowed.go_down(1);
   borrowed.come_up(1, "server1", 7);
   EXPECT_FALSE(clocks.evicted(1, 0));
-  EXPECT_TRUE(borrowed.nodes[1].mandate.ineligible().empty());
+  EXPECT_TRUE(borrowed.nodes[1].mandate->ineligible().empty());
   EXPECT_TRUE(borrowed.nodes[1].role_check_due(borrowed.now));
 }
 

@@ -16,9 +16,9 @@ struct ClosingDuty : testing::Test {
   /// A claim with a request that the node has not answered.
   Claim& owed_to(NodeIndex node) {
     Claim& claim = claims.make(Claim::Purpose::acquire, "resource", *Token::parse("token"));
-    claim.keys.assume_present(NodeSet::of(node));
-    claim.keys.expires_by(later(borrowed.now, 10s));
-    claim.keys.owe_release(NodeSet::of(node));
+    claim.keys.by(me).assume_present(NodeSet::of(node));
+    claim.keys.by(me).expires_by(later(borrowed.now, 10s));
+    claim.keys.by(me).owe_release(NodeSet::of(node));
     return claim;
   }
 

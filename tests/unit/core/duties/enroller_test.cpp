@@ -122,7 +122,7 @@ TEST_F(EnrollerDuty, WritesOneNodeAfterTheOtherOnceTheReadingsConfirmIt) {
   look_again();
   EXPECT_EQ(written(), NodeSet()) << "one is being written";
   EXPECT_FALSE(answer_written(0, text).changed);
-  EXPECT_EQ(borrowed.nodes[0].mandate.marker_text(), text_);
+  EXPECT_EQ(borrowed.nodes[0].mandate->marker_text(), text_);
   enroller.end_step();
   EXPECT_EQ(written(), NodeSet::of(1));
 }
@@ -143,7 +143,7 @@ TEST_F(EnrollerDuty, ReportsNoNodeThatIsOnItsWayToHaveAVote) {
   begin_with(0);
   enroller.end_step();
   answer_written(0, text_to_write());
-  EXPECT_EQ(borrowed.nodes[0].mandate.vote_denied(), "its deployment is being opened");
+  EXPECT_EQ(borrowed.nodes[0].mandate->vote_denied(), "its deployment is being opened");
   enroller.report(0);
   enroller.end_step();
   EXPECT_EQ(reported(), NodeSet());
@@ -237,8 +237,8 @@ TEST_F(EnrollerDuty, BelievesAnotherClientThatWasFirstUnlessItIsAnotherServer) {
   const Enroller::Written what = answer_written(0, format_marker(other), 31s);
   EXPECT_FALSE(what.changed);
   EXPECT_FALSE(what.was_member);
-  EXPECT_EQ(borrowed.nodes[0].mandate.deployment(), deployment_text(other));
-  EXPECT_EQ(borrowed.nodes[0].mandate.quarantined_until(), later(borrowed.now, 31s));
+  EXPECT_EQ(borrowed.nodes[0].mandate->deployment(), deployment_text(other));
+  EXPECT_EQ(borrowed.nodes[0].mandate->quarantined_until(), later(borrowed.now, 31s));
   EXPECT_EQ(lost_votes.since(0), NodeSet::of(0)) << "what it was asked before is worth nothing";
   enroller.report(0);
   EXPECT_EQ(reported(), NodeSet::of(0)) << "it is a member, and has no vote yet";
@@ -251,7 +251,7 @@ TEST_F(EnrollerDuty, BelievesAnotherClientThatWasFirstUnlessItIsAnotherServer) {
 
 TEST_F(EnrollerDuty, HasNodesMarkedThatNobodyHasMetForAClientThatWantsLocks) {
   begin_with(3);
-  borrowed.nodes[2].mandate.take_marker("", borrowed.now, true);
+  borrowed.nodes[2].mandate.by(me).take_marker("", borrowed.now, true);
   EXPECT_TRUE(enroller.may_mark(2));
   EXPECT_TRUE(enroller.is_to_be_marked(2));
   EXPECT_FALSE(enroller.is_to_be_marked(1)) << "it has its mark";
@@ -299,7 +299,7 @@ TEST_F(EnrollerDuty, GoesOnForAClientThatClosesIfOneMoreNodeCouldOpenIt) {
   static_cast<void>(borrowed.answer(2, Reply::clock));
   borrowed.go_down(2);
   enroller.dropped(2);
-  EXPECT_TRUE(borrowed.nodes[2].contact.returning());
+  EXPECT_TRUE(borrowed.nodes[2].contact->returning());
   EXPECT_TRUE(enroller.may_still_enrol());
   Enroller onlooker{borrowed.settings, borrowed.now,    closing,        borrowed.nodes,
                     lost_votes,        borrowed.outbox, borrowed.random};

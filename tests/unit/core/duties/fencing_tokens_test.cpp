@@ -15,7 +15,7 @@ struct FencingTokensDuty : testing::Test {
   FencingTokensDuty() {
     idle_leases.wake(claim);
     tokens.propose(claim, 1000s);
-    claim.round.begin(1, 3, 2, borrowed.now, 10s);
+    claim.round.by(me).begin(1, 3, 2, borrowed.now, 10s);
   }
   /// Answers a SET by a script; `number`: ours if the node granted, otherwise the node's highest.
   bool answered(NodeIndex node, Reply reply, std::uint64_t number, Verb verb = Verb::take) {
@@ -24,7 +24,7 @@ struct FencingTokensDuty : testing::Test {
     answer.stamp.verb = verb;
     answer.reply = reply;
     answer.number = number;
-    if (!is_raise(verb)) claim.round.record_grant(node, 1ms);
+    if (!is_raise(verb)) claim.round.by(me).record_grant(node, 1ms);
     return tokens.answered(claim, answer);
   }
   [[nodiscard]] std::uint64_t number() { return claim.fencing()->number; }

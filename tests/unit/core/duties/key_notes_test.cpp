@@ -43,29 +43,29 @@ TEST_F(KeyNotesDuty, NoteWhereTheKeyIsAndWhetherItIsAVote) {
   begin_step(4s);
   set(claim, 0, Reply::granted);
   set(claim, 1, Reply::granted);
-  EXPECT_EQ(claim.keys.votes(), NodeSet::of(0));
-  EXPECT_EQ(claim.keys.present(), NodeSet::first(3)) << "it is to be released there, too";
-  EXPECT_EQ(claim.keys.set_in_flight(), NodeSet::of(2));
-  EXPECT_EQ(claim.keys.left(now), claim.keys.left_once_written()) << "it may be there only now";
+  EXPECT_EQ(claim.keys->votes(), NodeSet::of(0));
+  EXPECT_EQ(claim.keys->present(), NodeSet::first(3)) << "it is to be released there, too";
+  EXPECT_EQ(claim.keys->set_in_flight(), NodeSet::of(2));
+  EXPECT_EQ(claim.keys->left(now), claim.keys->left_once_written()) << "it may be there only now";
   EXPECT_FALSE(tracked.second.asked.has(0)) << "nodes do not notify us of what we write";
   lost_votes.lose(0);
   set(claim, 2, Reply::granted);
-  EXPECT_EQ(claim.keys.votes(), NodeSet::of(2));
+  EXPECT_EQ(claim.keys->votes(), NodeSet::of(2));
   Claim& other = asked_attempt();
   set(other, 0, Reply::taken, "another");
   set(other, 1, Reply::error, "OOM");
   set(other, 2, Reply::failed);
-  EXPECT_EQ(other.keys.present(), NodeSet::of(2));
-  EXPECT_EQ(other.keys.indeterminate(), NodeSet::of(2)) << "it may be written yet";
+  EXPECT_EQ(other.keys->present(), NodeSet::of(2));
+  EXPECT_EQ(other.keys->indeterminate(), NodeSet::of(2)) << "it may be written yet";
   Claim& third = asked_attempt();
   hold(third);
   begin_extend(third);
   set(third, 0, Reply::taken, "another");
-  EXPECT_TRUE(third.keys.present().has(0)) << "the extend that is under way may set it there";
+  EXPECT_TRUE(third.keys->present().has(0)) << "the extend that is under way may set it there";
   Claim& fourth = extended();
   begin_extend(fourth);
   extend(fourth, 0, Reply::taken);
-  EXPECT_TRUE(fourth.keys.present().has(0)) << "and so may the one after this";
+  EXPECT_TRUE(fourth.keys->present().has(0)) << "and so may the one after this";
 }
 
 TEST_F(KeyNotesDuty, AddToTheBasisOfALeaseTheNodesThatGrantedLate) {
@@ -73,7 +73,7 @@ TEST_F(KeyNotesDuty, AddToTheBasisOfALeaseTheNodesThatGrantedLate) {
   hold(claim);
   set(claim, 0, Reply::granted);
   EXPECT_EQ(claim.lease().basis.nodes, NodeSet::of(0));
-  claim.lease().basis.round = 2;
+  claim.lease(me).basis.round = 2;
   set(claim, 1, Reply::granted);
   EXPECT_EQ(claim.lease().basis.nodes, NodeSet::of(0)) << "the deadline rests on another round";
   set(claim, 2, Reply::taken);
@@ -85,14 +85,14 @@ TEST_F(KeyNotesDuty, ForgetTheVoteOfANodeThatDoesNotSayThatItKeptTheKey) {
   extend(claim, 0, Reply::extended);
   extend(claim, 1, Reply::error);
   extend(claim, 2, Reply::gone);
-  EXPECT_EQ(claim.keys.votes(), NodeSet::first(2)) << "an error leaves whatever was there";
-  EXPECT_EQ(claim.keys.present(), NodeSet::first(2));
+  EXPECT_EQ(claim.keys->votes(), NodeSet::first(2)) << "an error leaves whatever was there";
+  EXPECT_EQ(claim.keys->present(), NodeSet::first(2));
   Claim& other = extended(Verb::extend_or_set);
   extend(other, 0, Reply::repaired);
   extend(other, 1, Reply::failed);
-  EXPECT_EQ(other.keys.votes(), NodeSet::of(2)) << "a key that was given back is a new one";
-  EXPECT_EQ(other.keys.present(), NodeSet::first(3));
-  EXPECT_EQ(other.keys.indeterminate(), NodeSet::of(1));
+  EXPECT_EQ(other.keys->votes(), NodeSet::of(2)) << "a key that was given back is a new one";
+  EXPECT_EQ(other.keys->present(), NodeSet::first(3));
+  EXPECT_EQ(other.keys->indeterminate(), NodeSet::of(1));
   ignore_answers();
   Claim& third = extended();
   quarantine(0);
@@ -101,47 +101,47 @@ TEST_F(KeyNotesDuty, ForgetTheVoteOfANodeThatDoesNotSayThatItKeptTheKey) {
   of_several.holds = Holds{2, false};
   key_notes.extend_answered(third, of_several);
   EXPECT_TRUE(third.is_hold);
-  EXPECT_FALSE(third.keys.votes().has(0)) << "the node may have set it in its quarantine";
+  EXPECT_FALSE(third.keys->votes().has(0)) << "the node may have set it in its quarantine";
 }
 
 TEST_F(KeyNotesDuty, KeepTheOtherResourcesInMindWhenANodeHasLostOneOfSeveral) {
   const std::vector<std::string> others{"another resource"};
   Claim& claim = extended();
-  claim.set_more_resources(others);
+  claim.set_terms(me, {{others.begin(), others.end()}, {}, 0, {}, {}});
   extend(claim, 0, Reply::taken);
   extend(claim, 1, Reply::gone);
-  EXPECT_EQ(claim.keys.votes(), NodeSet::of(2));
-  EXPECT_EQ(claim.keys.present(), NodeSet::first(3)) << "to be released";
+  EXPECT_EQ(claim.keys->votes(), NodeSet::of(2));
+  EXPECT_EQ(claim.keys->present(), NodeSet::first(3)) << "to be released";
 }
 
 TEST_F(KeyNotesDuty, GiveTheKeyBackToANodeThatLostItWhileTheLeaseLasts) {
   const auto asked_after_a_straggler = [this](auto&& change) {
     Claim& claim = extended();
-    for (NodeIndex node = 0; node < 2; ++node) claim.round.record_grant(node, 1ms);
-    claim.task = Claim::Task::none;
+    for (NodeIndex node = 0; node < 2; ++node) claim.round.by(me).record_grant(node, 1ms);
+    claim.task.by(me) = Claim::Task::none;
     change(claim);
     extend(claim, 2, Reply::gone);
     ignore_answers();
     return asked(Verb::extend_or_set);
   };
   EXPECT_EQ(asked_after_a_straggler([](Claim&) {}), NodeSet::of(2));
-  const auto still_to_be_decided = [](Claim& claim) { claim.task = Claim::Task::extend; };
+  const auto still_to_be_decided = [](Claim& claim) { claim.task.by(me) = Claim::Task::extend; };
   EXPECT_EQ(asked_after_a_straggler(still_to_be_decided), NodeSet());
   const auto most_lack_it = [this](Claim& claim) {
-    voters.begin_round(claim, claim.round.number(), 10s);
-    claim.round.record(0, Vote::refused, {});
+    voters.begin_round(claim, claim.round->number(), 10s);
+    claim.round.by(me).record(0, Vote::refused, {});
   };
   EXPECT_EQ(asked_after_a_straggler(most_lack_it), NodeSet()) << "with this one";
-  const auto downgraded = [](Claim& claim) { claim.verb = Verb::downgrade; };
+  const auto downgraded = [](Claim& claim) { claim.verb.by(me) = Verb::downgrade; };
   EXPECT_EQ(asked_after_a_straggler(downgraded), NodeSet()) << "the lease may be released after it";
-  const auto over = [this](Claim& claim) { claim.valid_until = now; };
+  const auto over = [this](Claim& claim) { claim.valid_until.by(me) = now; };
   EXPECT_EQ(asked_after_a_straggler(over), NodeSet());
-  const auto lost = [](Claim& claim) { claim.phase = Claim::Phase::lost; };
+  const auto lost = [](Claim& claim) { claim.phase.by(me) = Claim::Phase::lost; };
   EXPECT_EQ(asked_after_a_straggler(lost), NodeSet());
   const auto one_of_several = [](Claim& claim) {
-    claim.purpose = Claim::Purpose::extend;
-    claim.phase = Claim::Phase::cleaning_up;
-    claim.is_hold = true;
+    claim.purpose.by(me) = Claim::Purpose::extend;
+    claim.phase.by(me) = Claim::Phase::cleaning_up;
+    claim.is_hold.by(me) = true;
   };
   EXPECT_EQ(asked_after_a_straggler(one_of_several), NodeSet());
 }
@@ -158,18 +158,18 @@ TEST_F(KeyNotesDuty, AskNextOnThatNodeForWhatItsAnswerCallsFor) {
   EXPECT_EQ(asked(Verb::expire_orphan), NodeSet::of(1));
   Claim& late = asked_attempt();
   end(late);
-  late.keys.owe_release_but_for(nodes.all());
+  late.keys.by(me).owe_release_but_for(nodes.all());
   set(late, 2, Reply::granted);
   EXPECT_EQ(asked(Verb::release), NodeSet::of(2)) << "nobody wants it any more";
   ignore_answers();
   Claim& queued = asked_attempt({}, Verb::take);
   hold(queued);
-  queued.work->position.ticket = 7;
-  queued.work->position.unanswered = nodes.all();
+  queued.work->position.by(me).ticket = 7;
+  queued.work->position.by(me).unanswered = nodes.all();
   set(queued, 0, Reply::granted);
   set(queued, 1, Reply::taken);
   EXPECT_EQ(asked(Verb::leave_queue), NodeSet::of(1)) << "it was queued for nothing";
-  EXPECT_EQ(queued.work->position.unanswered, NodeSet::of(2));
+  EXPECT_EQ(queued.work->position->unanswered, NodeSet::of(2));
   ignore_answers();
   Claim& fenced = attempt();
   fencing.propose(fenced, 1000s);
@@ -184,8 +184,8 @@ TEST_F(KeyNotesDuty, AskNextOnThatNodeForWhatItsAnswerCallsFor) {
 
 TEST_F(KeyNotesDuty, PassOnThatAReleaseWasExecuted) {
   Claim& broken = begun(Claim::Purpose::release);
-  broken.by_operator = true;
-  broken.keys.assume_present(nodes.all());
+  broken.by_operator.by(me) = true;
+  broken.keys.by(me).assume_present(nodes.all());
   sender.send(broken, Verb::release, nodes.all());
   for (NodeIndex node = 0; node < 3; ++node) {
     Answer said = answer(node, node < 2 ? Reply::released : Reply::gone);
@@ -194,7 +194,7 @@ TEST_F(KeyNotesDuty, PassOnThatAReleaseWasExecuted) {
   }
   EXPECT_EQ(asked(Verb::write_audit), NodeSet::first(2)) << "which remember who broke it";
   EXPECT_EQ(asked(Verb::notify), NodeSet::of(0)) << "somebody is queued there";
-  EXPECT_EQ(broken.keys.present(), NodeSet());
+  EXPECT_EQ(broken.keys->present(), NodeSet());
   ignore_answers();
   Claim& other = begun(Claim::Purpose::release);
   sender.send(other, Verb::release, NodeSet::of(2));
@@ -216,7 +216,7 @@ TEST_F(KeyNotesDuty, TellTheAcquisitionWhatWasInItsWay) {
   permit.permits = 2;
   Claim& third = asked_attempt(permit, Verb::take_permit);
   set(third, 0, Reply::taken, "01");
-  EXPECT_EQ(acquisition_of(third).free_permits[1], 1U);
+  EXPECT_EQ(acquisition_of(third).free_permits.read()[1], 1U);
 }
 
 }  // namespace

@@ -46,12 +46,12 @@ TEST_F(MarkerProofDuty, ConfirmsWhatCameBeforeTheKnownMarker) {
   plain_yeses[0].stamp.verb = Verb::set;
   plain_yeses[1].reply = Reply::marker;
   plain_yeses[2].stamp.verb = Verb::set;
-  EXPECT_EQ(proof.confirmed({0, plain_yeses, borrowed.nodes[0].mandate.marker_text()}), 2U);
+  EXPECT_EQ(proof.confirmed({0, plain_yeses, borrowed.nodes[0].mandate->marker_text()}), 2U);
   EXPECT_EQ(proof.confirmed({0, plain_yeses, "another"}), 0U);
   EXPECT_TRUE(proof.holds_back(borrowed.nodes[0], Verb::set));
   EXPECT_FALSE(proof.holds_back(borrowed.nodes[0], Verb::inspect));
   borrowed.settings.restart_guard = false;
-  EXPECT_EQ(proof.confirmed({0, plain_yeses, borrowed.nodes[0].mandate.marker_text()}), 0U);
+  EXPECT_EQ(proof.confirmed({0, plain_yeses, borrowed.nodes[0].mandate->marker_text()}), 0U);
   EXPECT_FALSE(proof.holds_back(borrowed.nodes[0], Verb::set));
 }
 

@@ -27,8 +27,8 @@ struct MeterDuty : testing::Test {
 };
 
 TEST_F(MeterDuty, CountsCallsByHowTheyEndAndThoseThatWaitUntilThen) {
-  acquisition.began = borrowed.now;
-  acquisition.is_waiting = true;
+  acquisition.began.by(me) = borrowed.now;
+  acquisition.is_waiting.by(me) = true;
   meter.wait_began();
   meter.wait_began();
   EXPECT_EQ(report().acquires_waiting, 2U);
@@ -38,7 +38,7 @@ TEST_F(MeterDuty, CountsCallsByHowTheyEndAndThoseThatWaitUntilThen) {
   EXPECT_EQ(report().waits.sum, 3ms);
   meter.failed(acquisition, Errc::held);
   EXPECT_EQ(report().acquires_waiting, 0U);
-  acquisition.is_waiting = false;
+  acquisition.is_waiting.by(me) = false;
   meter.granted(acquisition, claim, borrowed.now);
   meter.failed(acquisition, Errc::split);
   meter.refused(Errc::limit_reached);
@@ -51,7 +51,7 @@ TEST_F(MeterDuty, CountsCallsByHowTheyEndAndThoseThatWaitUntilThen) {
 }
 
 TEST_F(MeterDuty, CountsAVoteByWhatTheAnswerWasWorth) {
-  claim.keys.voted(0);
+  claim.keys.by(me).voted(0);
   count(0, Reply::granted);
   count(0, Reply::behind);
   EXPECT_EQ(of(0).votes.granted, 2U);
@@ -80,12 +80,12 @@ TEST_F(MeterDuty, CountsVotesOfNodesThatDidNotAnswerWithoutARoundTrip) {
 }
 
 TEST_F(MeterDuty, TellsLeasesApartByHowTheirAcquireCameToThem) {
-  acquisition.by_notification = true;
+  acquisition.by_notification.by(me) = true;
   meter.granted(acquisition, claim, borrowed.now);
-  acquisition.by_notification = false;
-  claim.begin_fencing().rounds = 1;
+  acquisition.by_notification.by(me) = false;
+  claim.begin_fencing(me).rounds = 1;
   meter.granted(acquisition, claim, borrowed.now);
-  claim.fencing()->rounds = 2;
+  claim.fencing(me)->rounds = 2;
   meter.granted(acquisition, claim, borrowed.now);
   meter.granted(acquisition, claim, borrowed.now);
   EXPECT_EQ(report().handovers, 1U);
@@ -99,7 +99,7 @@ TEST_F(MeterDuty, ShowsTheNodesAsTheyAreAtThatInstant) {
   meter.connected(0);
   EXPECT_EQ(of(0).reconnects, 1U);
   EXPECT_EQ(of(1).reconnects, 0U);
-  borrowed.nodes[1].mandate.quarantine(later(borrowed.now, 30s), "its clock stepped");
+  borrowed.nodes[1].mandate.by(me).quarantine(later(borrowed.now, 30s), "its clock stepped");
   borrowed.go_down(2);
   borrowed.begin_step(10s);
   EXPECT_TRUE(of(0).may_vote);

@@ -43,20 +43,20 @@ struct OwedReleasesDuty : testing::Test, BorrowedForClaims {
 TEST_F(OwedReleasesDuty, AsksEachNodeThatMayHaveTheKeyAsSoonAsItCan) {
   go_down(2);
   Claim& claim = attempt();
-  claim.keys.assume_present(nodes.all());
-  claim.work->position.as_client = claim.work->position.again = true;
-  claim.work->position.ticket = 7;
+  claim.keys.by(me).assume_present(nodes.all());
+  claim.work->position.by(me).as_client = claim.work->position.by(me).again = true;
+  claim.work->position.by(me).ticket = 7;
   end(claim);
   owed_releases.send(claim);
   EXPECT_EQ(asked(Verb::release), NodeSet::first(2));
   EXPECT_EQ(last_request().terms.ticket, 7);
-  EXPECT_EQ(claim.keys.to_release(), NodeSet::of(2));
-  EXPECT_EQ(claim.keys.release_in_flight(), NodeSet::first(2));
-  EXPECT_FALSE(claim.keys.resend_due(later(now, settings.longest_limit - 1ms)));
-  EXPECT_TRUE(claim.keys.resend_due(later(now, settings.longest_limit)));
+  EXPECT_EQ(claim.keys->to_release(), NodeSet::of(2));
+  EXPECT_EQ(claim.keys->release_in_flight(), NodeSet::first(2));
+  EXPECT_FALSE(claim.keys->resend_due(later(now, settings.longest_limit - 1ms)));
+  EXPECT_TRUE(claim.keys->resend_due(later(now, settings.longest_limit)));
   closing.begin(10s);
   owed_releases.send(claim);
-  EXPECT_TRUE(claim.keys.resend_due(later(now, settings.longest_limit / 16)))
+  EXPECT_TRUE(claim.keys->resend_due(later(now, settings.longest_limit / 16)))
       << "a client that closes does not wait so long";
   begin_step();
   come_up(2);
@@ -68,20 +68,20 @@ TEST_F(OwedReleasesDuty, AsksEachNodeThatMayHaveTheKeyAsSoonAsItCan) {
 
 TEST_F(OwedReleasesDuty, LeaveTheRestOfAnIntervalOnEveryNode) {
   Claim& claim = lease(interval());
-  claim.keys.absent(1);
-  claim.keys.absent(2);
+  claim.keys.by(me).absent(1);
+  claim.keys.by(me).absent(2);
   end(claim);
-  claim.keys.owe_release(nodes.all());
+  claim.keys.by(me).owe_release(nodes.all());
   owed_releases.send(claim);
   EXPECT_EQ(asked(Verb::release), nodes.all()) << "also where the key is not";
   answer_release(claim, 0, Reply::released);
   answer_release(claim, 1, Reply::gone);
   answer_release(claim, 2, Reply::taken);
-  EXPECT_EQ(claim.keys.to_release(), NodeSet::of(2)) << "another key is in the way for a moment";
+  EXPECT_EQ(claim.keys->to_release(), NodeSet::of(2)) << "another key is in the way for a moment";
   begin_step(60s);
   owed_releases.send(claim);
   EXPECT_EQ(asked(Verb::release), NodeSet()) << "the interval is over";
-  EXPECT_TRUE(claim.keys.clean());
+  EXPECT_TRUE(claim.keys->clean());
 }
 
 TEST_F(OwedReleasesDuty, TakesTheKeyFromANodeThatGrantsWhenNobodyWantsItAnyMore) {
@@ -90,7 +90,7 @@ TEST_F(OwedReleasesDuty, TakesTheKeyFromANodeThatGrantsWhenNobodyWantsItAnyMore)
   owed_releases.written(claim, 0);
   EXPECT_EQ(asked(Verb::release), NodeSet()) << "it is still wanted";
   end(claim);
-  claim.keys.owe_release_but_for(NodeSet::of(2));
+  claim.keys.by(me).owe_release_but_for(NodeSet::of(2));
   owed_releases.send(claim);
   begin_step();
   owed_releases.written(claim, 0);
@@ -98,13 +98,14 @@ TEST_F(OwedReleasesDuty, TakesTheKeyFromANodeThatGrantsWhenNobodyWantsItAnyMore)
   owed_releases.written(claim, 2);
   EXPECT_EQ(asked(Verb::release), NodeSet::of(2));
   Claim& earlier = ended();
-  earlier.keys.release_sent(nodes.all());
-  for (NodeIndex node = 0; node < 3; ++node) earlier.keys.release_answered(node, not_executed);
-  earlier.work->position.as_client = earlier.work->position.again = true;
-  earlier.work->position.ticket = 7;
+  earlier.keys.by(me).release_sent(nodes.all());
+  for (NodeIndex node = 0; node < 3; ++node)
+    earlier.keys.by(me).release_answered(node, not_executed);
+  earlier.work->position.by(me).as_client = earlier.work->position.by(me).again = true;
+  earlier.work->position.by(me).ticket = 7;
   owed_releases.written(earlier, 0);
   EXPECT_EQ(last_request().terms.ticket, 7) << "it waits on";
-  acquisition_of(earlier).claim = {};
+  acquisition_of(earlier).claim.by(me) = {};
   owed_releases.written(earlier, 1);
   EXPECT_EQ(last_request().terms.ticket, std::nullopt) << "a later attempt queues it by itself";
 }
@@ -115,13 +116,13 @@ TEST_F(OwedReleasesDuty, AsksAgainAfterAnAnswerThatLeavesTheKeyThere) {
   answer_release(claim, 0, Reply::taken);
   answer_release(claim, 1, Reply::error);
   answer_release(claim, 2, Reply::failed);
-  EXPECT_EQ(claim.keys.to_release(), NodeSet::of(1) | NodeSet::of(2));
-  EXPECT_EQ(claim.keys.indeterminate(), NodeSet::of(2)) << "it may be executed yet";
-  EXPECT_TRUE(claim.keys.resend_due(later(now, nodes[1].in_flight.limit())));
+  EXPECT_EQ(claim.keys->to_release(), NodeSet::of(1) | NodeSet::of(2));
+  EXPECT_EQ(claim.keys->indeterminate(), NodeSet::of(2)) << "it may be executed yet";
+  EXPECT_TRUE(claim.keys->resend_due(later(now, nodes[1].in_flight->limit())));
   Claim& held = lease();
   sender.send(held, Verb::release, NodeSet::of(0));
   answer_release(held, 0, Reply::error);
-  EXPECT_TRUE(held.keys.clean()) << "the lease goes on";
+  EXPECT_TRUE(held.keys->clean()) << "the lease goes on";
 }
 
 TEST_F(OwedReleasesDuty, NotesHowManyOthersHoldWhatWasShared) {
@@ -134,7 +135,7 @@ TEST_F(OwedReleasesDuty, NotesHowManyOthersHoldWhatWasShared) {
       said.holds = Holds{count, false};
       owed_releases.answered(claim, said);
     }
-    return claim.work->holds_left;
+    return claim.work->holds_left.read();
   };
   SpecialTerms shared;
   shared.group = readers_group;
@@ -145,20 +146,20 @@ TEST_F(OwedReleasesDuty, NotesHowManyOthersHoldWhatWasShared) {
 TEST_F(OwedReleasesDuty, WaitsForTheExpiryWhereAReplicaCannotWriteAnyMore) {
   Claim& claim = released(ended());
   static_cast<void>(answer(0, Reply::failed));
-  claim.keys.write_unanswered(0);
+  claim.keys.by(me).write_unanswered(0);
   answer_release(claim, 0, Reply::failed);
   owed_releases.acknowledged(0);
-  EXPECT_TRUE(claim.keys.indeterminate().has(0)) << "a master is asked";
+  EXPECT_TRUE(claim.keys->indeterminate().has(0)) << "a master is asked";
   Claim& other = attempt();
   sender.send(other, Verb::set, NodeSet::of(0));
   make_replica(0);
   owed_releases.acknowledged(0);
-  EXPECT_TRUE(claim.keys.indeterminate().has(0)) << "what was sent before may be executed yet";
-  nodes[0].contact.killed();
+  EXPECT_TRUE(claim.keys->indeterminate().has(0)) << "what was sent before may be executed yet";
+  nodes[0].contact.by(me).killed();
   owed_releases.acknowledged(0);
-  EXPECT_TRUE(other.keys.clean()) << "it is not over";
-  EXPECT_FALSE(claim.keys.indeterminate().has(0));
-  EXPECT_TRUE(claim.keys.to_release().has(0)) << "its role may change before";
+  EXPECT_TRUE(other.keys->clean()) << "it is not over";
+  EXPECT_FALSE(claim.keys->indeterminate().has(0));
+  EXPECT_TRUE(claim.keys->to_release().has(0)) << "its role may change before";
   EXPECT_TRUE(claim.touched);
   EXPECT_EQ(due(), gone_by(now, settings.max_ttl));
 }
@@ -170,9 +171,9 @@ TEST_F(OwedReleasesDuty, SendsAReleaseAfterASetThatNobodyWillCount) {
   for (Claim* const claim : {&attempted, &held, &answered}) {
     sender.send(*claim, Verb::set, NodeSet::of(0));
   }
-  held.unasked.add(2);
+  held.unasked.by(me).add(2);
   hold(held);
-  answered.keys.set_answered(0);
+  answered.keys.by(me).set_answered(0);
   begin_step();
   owed_releases.undo_sets(0);
   EXPECT_EQ(count<Request>(), 1U);

@@ -81,8 +81,8 @@ TEST_F(QueueWatchDuty, TakesAChangeForAClientThatWaitsUntilTheNodeHasAnswered) {
 TEST_F(QueueWatchDuty, CountsAcquisitionsOfThisClientWhichNoNodeNotifiesItOf) {
   nobody_waits();
   Acquisition& acquisition = acquisitions.take();
-  acquisition.terms.resource = "resource";
-  acquisition.refusal = {.why = Errc::held, .obstacle = Obstacle::lock, .is_known = true};
+  acquisition.terms.by(me).resource = "resource";
+  acquisition.refusal.by(me) = {.why = Errc::held, .obstacle = Obstacle::lock, .is_known = true};
   EXPECT_TRUE(wait_queue.join(acquisition));
   watch.joined("resource");
   EXPECT_THAT(reported(), ElementsAre(OtherClients::waiting));

@@ -41,24 +41,24 @@ TEST_F(SenderDuty, AsksTheNodesThatMayBeAskedNowAndNotesWhich) {
   EXPECT_EQ(cover.unproven(), NodeSet::of(2)) << "its record is to be read after the vote";
   EXPECT_EQ(asked(Verb::write_name), NodeSet::of(2));
   EXPECT_EQ(asked(Verb::set), NodeSet::of(2));
-  EXPECT_EQ(claim.keys.set_in_flight(), NodeSet::of(2));
-  EXPECT_EQ(claim.keys.present(), NodeSet::of(2));
-  EXPECT_EQ(claim.keys.longest_asked(), 10s);
+  EXPECT_EQ(claim.keys->set_in_flight(), NodeSet::of(2));
+  EXPECT_EQ(claim.keys->present(), NodeSet::of(2));
+  EXPECT_EQ(claim.keys->longest_asked(), 10s);
   EXPECT_EQ(send(claim, Verb::inspect), NodeSet::of(1) | NodeSet::of(2)) << "which writes nothing";
   EXPECT_EQ(claim.unanswered, 3U);
   Claim& other = begun(Claim::Purpose::extend);
   const TrackedKeys::Entry& tracked = tracking.resources().use("resource");
   send(other, Verb::extend);
   EXPECT_FALSE(tracked.second.asked.has(2)) << "the node does not notify us of this change";
-  EXPECT_TRUE(other.keys.may_be_written(2));
-  EXPECT_EQ(other.keys.present(), NodeSet()) << "it is not ours to release";
+  EXPECT_TRUE(other.keys->may_be_written(2));
+  EXPECT_EQ(other.keys->present(), NodeSet()) << "it is not ours to release";
   Claim& queued = attempt();
-  queued.work->position.ticket = 7;
+  queued.work->position.by(me).ticket = 7;
   send(queued, Verb::take);
-  EXPECT_EQ(queued.work->position.nodes, NodeSet::of(2));
+  EXPECT_EQ(queued.work->position->nodes, NodeSet::of(2));
   idle_leases.archive(claim);
   send(claim, Verb::release);
-  EXPECT_NE(claim.work, nullptr) << "something of it is under way";
+  EXPECT_NE(claim.work.read(), nullptr) << "something of it is under way";
   congest(2);
   EXPECT_EQ(send(claim, Verb::set), NodeSet());
   EXPECT_EQ(count<Request>(), 0U);
@@ -68,7 +68,7 @@ TEST_F(SenderDuty, AsksTheNodesThatMayBeAskedNowAndNotesWhich) {
 TEST_F(SenderDuty, AsksForAFencingTokenByAScriptWhereAPlainCommandWouldNotDo) {
   reconnect(0, {Capability::run_scripts, Capability::set_fenced});
   reconnect(1, {Capability::run_scripts, Capability::set_fenced});
-  static_cast<void>(nodes[0].observe_clock(now, now, 1000s));
+  static_cast<void>(nodes[0].observe_clock(me, now, now, 1000s));
   Claim& claim = attempt();
   fencing.propose(claim, 1000s);
   EXPECT_EQ(send(claim, Verb::set_fenced), nodes.all());
@@ -89,7 +89,7 @@ TEST_F(SenderDuty, ReleasesWithoutAScriptIfThatDoesTheSame) {
   interval.hold_at_least = 60s;
   EXPECT_EQ(asked_by(Verb::release_plain, lease(interval), Verb::release), NodeSet());
   Claim& contended = lease();
-  contended.contended = true;
+  contended.contended.by(me) = true;
   EXPECT_EQ(asked_by(Verb::release_plain, contended, Verb::release), NodeSet())
       << "a script notifies at once";
   begin_step();
@@ -145,8 +145,8 @@ TEST_F(SenderDuty, SendsAScriptInFullToANodeThatDoesNotKnowItIfItIsStillWanted) 
     SCOPED_TRACE(testing::Message() << "row " << (&row - rows));
     Claim& claim = row.purpose == Purpose::acquire ? attempt() : begun(row.purpose);
     send(claim, row.verb);
-    claim.phase = row.phase;
-    if (row.another_round) voters.begin_round(claim, claim.round.next_number(), 10s);
+    claim.phase.by(me) = row.phase;
+    if (row.another_round) voters.begin_round(claim, claim.round->next_number(), 10s);
     EXPECT_EQ(sent_again(claim, 0, Reply::script_missing), row.again);
     EXPECT_EQ(asked(row.verb), row.again ? NodeSet::of(0) : NodeSet());
     if (row.again) {
@@ -174,13 +174,13 @@ TEST_F(SenderDuty, AsksByAScriptWhereAPlainCommandSaysTooLittle) {
   send(claim, Verb::release);
   EXPECT_TRUE(sent_again(claim, 0, Reply::script_needed, "WRONGTYPE Operation against a key"));
   EXPECT_EQ(asked(Verb::release), NodeSet::of(0));
-  EXPECT_TRUE(nodes[0].mandate.can(Capability::compare)) << "the key was at fault";
+  EXPECT_TRUE(nodes[0].mandate->can(Capability::compare)) << "the key was at fault";
   EXPECT_FALSE(sent_again(claim, 1, Reply::script_needed)) << "no script may run there";
   Claim& other = lease();
   send(other, Verb::release);
   static_cast<void>(answer(0, Reply::released));
   EXPECT_TRUE(sent_again(other, 0, Reply::script_needed, "NOPERM this user has no permissions"));
-  EXPECT_FALSE(nodes[0].mandate.can(Capability::compare)) << "that does not change so soon";
+  EXPECT_FALSE(nodes[0].mandate->can(Capability::compare)) << "that does not change so soon";
 }
 
 TEST_F(SenderDuty, SaysInTermsOfScriptsWhatAPlainCommandAnswered) {
@@ -198,7 +198,7 @@ TEST_F(SenderDuty, SaysInTermsOfScriptsWhatAPlainCommandAnswered) {
   EXPECT_EQ(reply(Verb::extend, Reply::taken, claim.token()), std::nullopt);
   EXPECT_EQ(reply(Verb::release_plain, Reply::script_needed, "WRONGTYPE of a hash"), Reply::taken);
   EXPECT_EQ(reply(Verb::release_plain, Reply::script_needed, "NOPERM"), std::nullopt);
-  claim.purpose = Claim::Purpose::release;
+  claim.purpose.by(me) = Claim::Purpose::release;
   EXPECT_EQ(reply(Verb::release_plain, Reply::script_needed, "WRONGTYPE of a hash"), std::nullopt)
       << "it may be the hold of a token";
 }

@@ -15,8 +15,8 @@ struct SpaceQueueDuty : testing::Test {
   }
   Acquisition& waits() {
     Acquisition& acquisition = acquisitions.take();
-    acquisition.state = Acquisition::State::backing_off;
-    acquisition.waits_for_space = false;
+    acquisition.state.by(me) = Acquisition::State::backing_off;
+    acquisition.waits_for_space.by(me) = false;
     queue.wait(acquisition);
     return acquisition;
   }
@@ -52,7 +52,7 @@ TEST_F(SpaceQueueDuty, PassesOverThoseThatAreOverOrWaitTwice) {
   Acquisition& stays = waits();
   queue.wait(stays);
   acquisitions.give_back(gone);
-  over.state = Acquisition::State::over;
+  over.state.by(me) = Acquisition::State::over;
   EXPECT_EQ(queue.next(), &stays);
   EXPECT_EQ(queue.next(), nullptr);
 }

@@ -63,7 +63,7 @@ TEST_F(TrackingDuty, HasAnObservedKeyTrackedAgainAfterARequestThatMayWriteIt) {
 
 TEST_F(TrackingDuty, KnowsThatANodeThatGrantedTracksTheKeysNoMore) {
   const std::vector<std::string> more{"second"};
-  claim.set_more_resources(more);
+  claim.set_terms(me, {{more.begin(), more.end()}, {}, 0, {}, {}});
   TrackedKeys::Entry& first = observed("resource");
   TrackedKeys::Entry& second = observed("second");
   EXPECT_EQ(first.second.asked, NodeSet::first(3));
@@ -75,7 +75,7 @@ TEST_F(TrackingDuty, KnowsThatANodeThatGrantedTracksTheKeysNoMore) {
 
 TEST_F(TrackingDuty, HasEachOfSeveralResourcesTrackedAgain) {
   const std::vector<std::string> more{"second"};
-  claim.set_more_resources(more);
+  claim.set_terms(me, {{more.begin(), more.end()}, {}, 0, {}, {}});
   observed("second");
   EXPECT_EQ(asked_after(Verb::take), NodeSet::first(2));
 }
@@ -85,7 +85,7 @@ TEST_F(TrackingDuty, HasAQueueTrackedAgainAfterARequestThatMayQueueThisClient) {
   begin_step();
   EXPECT_EQ(asked_after(Verb::take), NodeSet()) << "it has no place in a queue";
   idle_leases.wake(claim);
-  claim.work->position.as_client = true;
+  claim.work->position.by(me).as_client = true;
   EXPECT_EQ(asked_after(Verb::take), NodeSet::first(2));
   EXPECT_EQ(asked_after(Verb::extend), NodeSet()) << "which queues nobody";
 }

@@ -20,7 +20,7 @@ struct VotersDuty : testing::Test {
     borrowed.mark(node, marker);
   }
   void quarantine(NodeIndex node) {
-    borrowed.nodes[node].mandate.quarantine(later(borrowed.now, 30s), "it restarted");
+    borrowed.nodes[node].mandate.by(me).quarantine(later(borrowed.now, 30s), "it restarted");
   }
 
   Borrowed borrowed{3};
@@ -55,7 +55,7 @@ TEST_F(VotersDuty, RememberTheWholeIntervalForWhichALeaseIsToKeepOthersOut) {
   SpecialTerms terms;
   terms.hold_at_least = 60s;
   Claim& claim = make();
-  claim.set_terms(terms);
+  claim.set_terms(me, terms);
   voters.begin_round(claim, 1, 10s);
   EXPECT_EQ(voters.of(claim), NodeSet::first(2)) << "one has just come back";
   EXPECT_FALSE(voters.has_vote(claim, 2));
@@ -67,8 +67,8 @@ TEST_F(VotersDuty, RememberTheWholeIntervalForWhichALeaseIsToKeepOthersOut) {
 
 TEST_F(VotersDuty, ExtendInQuarantineOnlyWhatTheyHaveNotForgotten) {
   Claim& claim = begun();
-  claim.keys.voted(0);
-  claim.keys.voted(1);
+  claim.keys.by(me).voted(0);
+  claim.keys.by(me).voted(1);
   quarantine(0);
   quarantine(1);
   lost_votes.lose(1);
@@ -84,14 +84,14 @@ TEST_F(VotersDuty, ThatAreNotAskedAreCountedOnceForEachRoundThatVotes) {
   Claim& claim = begun();
   const auto counted = [this] { return meter.report(borrowed.now).nodes[1].votes.unreachable; };
   voters.record_absent(claim, 1);
-  EXPECT_EQ(claim.round.vote(1).text, "it is gone");
+  EXPECT_EQ(claim.round->vote(1).text, "it is gone");
   EXPECT_EQ(counted(), 1U);
   voters.record_absent(claim, 1);
   EXPECT_EQ(counted(), 1U) << "it has voted";
   voters.begin_round(claim, 2, 10s);
-  claim.verb = Verb::release;
+  claim.verb.by(me) = Verb::release;
   voters.record_absent(claim, 1);
-  EXPECT_EQ(claim.round.vote(1).vote, Vote::unreachable);
+  EXPECT_EQ(claim.round->vote(1).vote, Vote::unreachable);
   EXPECT_EQ(counted(), 1U) << "a release is no vote";
 }
 
@@ -99,7 +99,7 @@ TEST_F(VotersDuty, AreNotOtherNamesOfNodesThatAreInTheRound) {
   const NodeIndex learned = borrowed.nodes.learn("another name of node0");
   borrowed.come_up(learned, "server0");
   EXPECT_TRUE(borrowed.nodes.find_duplicate(learned));
-  EXPECT_EQ(begun().round.left_out(), NodeSet::of(learned));
+  EXPECT_EQ(begun().round->left_out(), NodeSet::of(learned));
 }
 
 TEST_F(VotersDuty, SayWhyACallThatAskedNobodyCouldNotAskThem) {
@@ -109,19 +109,19 @@ TEST_F(VotersDuty, SayWhyACallThatAskedNobodyCouldNotAskThem) {
   Acquisition acquisition;
   voters.record_all_absent(acquisition);
   EXPECT_TRUE(acquisition.has_last);
-  EXPECT_EQ(acquisition.last.vote(0).vote, Vote::unreachable);
-  EXPECT_EQ(acquisition.last.vote(1).vote, Vote::excluded);
-  EXPECT_EQ(acquisition.last.vote(2).vote, Vote::pending) << "its clock was only not compared yet";
+  EXPECT_EQ(acquisition.last->vote(0).vote, Vote::unreachable);
+  EXPECT_EQ(acquisition.last->vote(1).vote, Vote::excluded);
+  EXPECT_EQ(acquisition.last->vote(2).vote, Vote::pending) << "its clock was only not compared yet";
   mark(1, "first");
   mark(2, "second");
   voters.record_all_absent(acquisition);
-  EXPECT_EQ(acquisition.last.vote(2).vote, Vote::excluded);
+  EXPECT_EQ(acquisition.last->vote(2).vote, Vote::excluded);
   mark(2, "first");
   voters.record_all_absent(acquisition);
-  EXPECT_EQ(acquisition.last.vote(2).vote, Vote::pending);
-  borrowed.nodes[2].set_clock_far(true);
+  EXPECT_EQ(acquisition.last->vote(2).vote, Vote::pending);
+  borrowed.nodes[2].set_clock_far(me, true);
   voters.record_all_absent(acquisition);
-  EXPECT_EQ(acquisition.last.vote(2).vote, Vote::excluded);
+  EXPECT_EQ(acquisition.last->vote(2).vote, Vote::excluded);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST(IdleLeases, ALeaseThatEveryNodeHasGrantedKeepsNoMemoryForRounds) {
   h.hold(9s, for_ever);
   h.tick();
   EXPECT_FALSE(lease_of(h).work);
-  EXPECT_EQ(lease_of(h).round.with(Vote::granted), NodeSet::first(3)) << "who has it is known";
+  EXPECT_EQ(lease_of(h).round->with(Vote::granted), NodeSet::first(3)) << "who has it is known";
   EXPECT_EQ(h.pass(3s), "extend t1 -> 0 1 2");
   EXPECT_TRUE(lease_of(h).work);
   h.answers({0, 1}, Reply::extended);
@@ -42,7 +42,7 @@ TEST(IdleLeases, WhatANodeSaidIsKeptWhereItDidNotGrant) {
   h.answer(2, Reply::error, "LOADING");
   h.tick();
   ASSERT_TRUE(lease_of(h).work);
-  EXPECT_EQ(lease_of(h).round.vote(2).text, "LOADING");
+  EXPECT_EQ(lease_of(h).round->vote(2).text, "LOADING");
 }
 
 /// When the renewal of a lease is due that was granted at one second for a TTL of nine.

@@ -273,7 +273,7 @@ TEST(EngineEnrolment, WhoWantsNoLockMarksNothingAndTakesNothingBack) {
   EXPECT_EQ(h.come_up(1, EnrollingClient::blank(1)), "excluded 1");
   EXPECT_EQ(h.come_up(2, Onlookers::restarted(2)), "excluded 2");
   EXPECT_EQ(h.engine().exclusion(2), nobody_met_it);
-  EXPECT_EQ(h.engine().link(2).mandate.known_as(), "") << "it may have the data of another node";
+  EXPECT_EQ(h.engine().link(2).mandate->known_as(), "") << "it may have the data of another node";
   EXPECT_EQ(h.pass(500ms), "");
   EXPECT_EQ(h.acquire(1, 10s), "disconnect 2");
   EXPECT_EQ(h.tick(), "connect 2 and mark") << "which is waited for";

@@ -80,7 +80,7 @@ TEST(RestartGuard, OfTwoQuarantinesTheLongerOneHolds) {
   h.up_as(0, quarantined(5s));
   h.down(0);
   h.up_as(0, quarantined(1s));
-  EXPECT_EQ(h.engine().link(0).mandate.quarantined_until(), Instant() + 5s);
+  EXPECT_EQ(h.engine().link(0).mandate->quarantined_until(), Instant() + 5s);
 }
 
 TEST(ClockGuard, ReadsTheClocksOfAQuorumBeforeTheFirstVote) {

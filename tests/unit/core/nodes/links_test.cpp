@@ -162,24 +162,25 @@ TEST(Reconnect, MayBeGivenAnotherTimeLimitThanAnswers) {
   h.tick();
   EXPECT_EQ(h.pass(3s - 1ns), "");
   EXPECT_EQ(h.pass(1ns), "disconnect 0");
-  EXPECT_EQ(h.engine().link(0).contact.failure().why, "no connection within 3 s (connect timeout)");
+  EXPECT_EQ(h.engine().link(0).contact->failure().why,
+            "no connection within 3 s (connect timeout)");
   h.pass(h.until_deadline());
   EXPECT_EQ(h.pass(6s), "disconnect 0");
 }
 
 TEST(TimeLimit, FollowsTheRoundTripBetweenItsBounds) {
   Connected h(1);
-  EXPECT_EQ(h.engine().link(0).in_flight.limit(), 1s) << "nothing is known yet";
+  EXPECT_EQ(h.engine().link(0).in_flight->limit(), 1s) << "nothing is known yet";
   h.acquire(1, 10s);
   h.pass(100ms);
   h.answer(0, Reply::taken);
-  EXPECT_EQ(h.engine().link(0).in_flight.limit(), 1s);
+  EXPECT_EQ(h.engine().link(0).in_flight->limit(), 1s);
   for (int i = 0; i < 100; ++i) {
     h.acquire(1, 10s);
     h.pass(1ms);
     h.answer(0, Reply::taken);
   }
-  EXPECT_EQ(h.engine().link(0).in_flight.limit(), 100ms);
+  EXPECT_EQ(h.engine().link(0).in_flight->limit(), 100ms);
 }
 
 TEST(TimeLimit, RunsFromTheOldestRequest) {
@@ -268,7 +269,7 @@ TEST(Congestion, MakesANodeThatOwesTooManyAnswersAFailureAtOnce) {
   EXPECT_EQ(h.acquire(3, 10s), "set t3 -> 0 1");
   EXPECT_EQ(h.answer(0, Reply::granted), "");
   EXPECT_EQ(h.answer(1, Reply::granted), "acquired #3 until 9898ms");
-  EXPECT_EQ(h.engine().claim(h.lease)->round.vote(2).text, "too many requests unanswered");
+  EXPECT_EQ(h.engine().claim(h.lease)->round->vote(2).text, "too many requests unanswered");
 }
 
 TEST(Congestion, OfAMajorityIsUnavailable) {
@@ -330,8 +331,8 @@ TEST(Duplicates, HaveOneVote) {
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 2");
   EXPECT_EQ(h.answer(0, Reply::granted), "");
   EXPECT_EQ(h.answer(2, Reply::granted), "acquired #1 until 9898ms");
-  EXPECT_EQ(h.engine().claim(h.lease)->round.vote(1).vote, Vote::excluded);
-  EXPECT_EQ(h.engine().claim(h.lease)->round.vote(1).text, "the same server as node0");
+  EXPECT_EQ(h.engine().claim(h.lease)->round->vote(1).vote, Vote::excluded);
+  EXPECT_EQ(h.engine().claim(h.lease)->round->vote(1).text, "the same server as node0");
 }
 
 TEST(Duplicates, OfWhichThereAreThreeHaveOneVoteAfterTheFirstFailed) {

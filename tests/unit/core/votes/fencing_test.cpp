@@ -286,7 +286,7 @@ TEST(FencingToken, LeavesOutANodeWhoseNumbersAreFarAheadWhileTheOthersSuffice) {
   EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "") << "it takes nobody along";
   EXPECT_EQ(h.fenced(2, Reply::granted, 5000), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
-  const NodeVote vote = h.engine().claim(h.lease)->round.vote(0);
+  const NodeVote vote = h.engine().claim(h.lease)->round->vote(0);
   EXPECT_EQ(vote.vote, Vote::excluded);
   EXPECT_EQ(vote.text, "its fencing numbers are 719 hours ahead of our clock");
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");

@@ -312,7 +312,7 @@ TEST(Reservations, AreNoLongerBecauseOfANodeThatIsFarAway) {
     h.pass(90ms);
     h.answer(2, Reply::taken, holder, 10s);
   }
-  EXPECT_EQ(h.engine().link(2).in_flight.recent_round_trip(), 91ms);
+  EXPECT_EQ(h.engine().link(2).in_flight->recent_round_trip(), 91ms);
   EXPECT_EQ(h.engine().reserved_for(), 20ms);
 }
 
