@@ -2,12 +2,12 @@
 #include <utility>
 
 #include "api/client/client_core.hpp"
-#include "runtime/boot_time.hpp"
 
 namespace redlock::api {
 namespace {
 
-// How long the thread may stay away from the loop after a loan. A deadline that is nearer wakes it.
+// After a loan, the loop's thread is left asleep for this long. If a deadline is nearer, it is
+// woken.
 constexpr auto near = std::chrono::milliseconds(3);
 
 }  // namespace
@@ -41,13 +41,7 @@ void ClientCore::turn() noexcept {
 void ClientCore::give_back_loop() noexcept {
   const bool work_left = state_.drained || state_.completions.want_the_thread();
   if (work_left && state_.driver) state_.driver->request_turn_end();
-  loop_.give_back(work_left || deadline_near());
-}
-
-bool ClientCore::deadline_near() const noexcept {
-  if (!state_.driver) return false;
-  const auto next = state_.driver->engine().next_deadline();
-  return next && *next < runtime::boot_now() + near;
+  loop_.give_back(work_left || state_.is_due_within(near));
 }
 
 void ClientCore::let_callers_ask() {

@@ -99,7 +99,7 @@ RequestId ClientCore::watch(std::string_view resource, WatchOptions options, Ins
 
 void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   if (is_refused(done)) return;
-  // From here on, the lease can no longer be lost, unless it was lost before.
+  // Nobody reports a loss of the lease after this.
   if (cell) static_cast<void>(cell->end());
   on_loop<&Calls::release>(Lane::release, std::move(done), cell);
 }
@@ -135,12 +135,6 @@ std::optional<LocalWaits::Id> ClientCore::wait_locally(core::Instant until, Loca
   return local_waits_.add(until, std::move(over));
 }
 
-void ClientCore::end_local_waits(core::Instant by, LocalWaits::End end) {
-  while (auto over = local_waits_.take(by)) {
-    state_.completions.post([over = *std::move(over), end]() mutable { over(end); });
-  }
-}
-
 void ClientCore::begin_close(CloseDone done) {
   if (!state_.driver) {
     if (done) done(state_.close_report);
@@ -152,7 +146,7 @@ void ClientCore::begin_close(CloseDone done) {
   outcomes_.release_lost();
   state_.closing = true;
   state_.end_all_leases();
-  end_local_waits(core::Instant::max(), LocalWaits::End::closed);
+  local_waits_.end(core::Instant::max(), LocalWaits::End::closed, state_.completions);
   state_.driver->step(core::Shutdown{state_.configuration.settings.longest_limit});
 }
 
@@ -160,7 +154,7 @@ void ClientCore::tear_down() noexcept {
   state_.driver.reset();
   outcomes_.finish_log(runtime::boot_now());
   state_.end_all_leases();
-  end_local_waits(core::Instant::max(), LocalWaits::End::closed);
+  local_waits_.end(core::Instant::max(), LocalWaits::End::closed, state_.completions);
   std::vector<Job> late = mailbox_.close();
   for (Job& job : late) job();  // the jobs find no driver, and answer that the client is closed
   outcomes_.fail_all();
@@ -171,7 +165,9 @@ void ClientCore::on_turn_end() noexcept {
   loop_.note_turn();
   const auto self = shared_from_this();
   if (state_.driver) outcomes_.release_lost();
-  if (local_waits_.next()) end_local_waits(runtime::boot_now(), LocalWaits::End::time);
+  if (local_waits_.next()) {
+    local_waits_.end(runtime::boot_now(), LocalWaits::End::time, state_.completions);
+  }
   if (outcomes_.next_log()) outcomes_.log_due(runtime::boot_now());
   run_completions();
   if (!state_.driver) return answer_the_rest();

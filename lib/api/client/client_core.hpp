@@ -131,7 +131,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   void tear_down() noexcept;
   void answer_the_rest() noexcept;
   void begin_close(CloseDone done);
-  void end_local_waits(core::Instant by, LocalWaits::End end);
 
   /// Refuses a call in a forked child.
   template <typename Done>
@@ -156,7 +155,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   /// make their calls before the turn ends.
   void let_callers_ask();
   void yield_to_callers(std::size_t answered);
-  [[nodiscard]] bool deadline_near() const noexcept;
 
   const std::uint64_t fork_generation_;
   std::atomic<std::uint64_t> next_request_{1};

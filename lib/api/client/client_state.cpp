@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/boot_time.hpp"
+
 namespace redlock::api {
 
 ClientState::ClientState(runtime::Configuration its_configuration)
@@ -16,6 +18,12 @@ void ClientState::end_all_leases() {
   held.end_all([this](core::ClaimId claim) {
     if (driver) driver->step(core::Detach{claim});
   });
+}
+
+bool ClientState::is_due_within(core::Duration time) const noexcept {
+  if (!driver) return false;
+  const auto next = driver->engine().next_deadline();
+  return next && *next < runtime::boot_now() + time;
 }
 
 Error ClientState::explain_loss(const LeaseCell& cell, const core::Round& round) const {

@@ -26,6 +26,8 @@ struct ClientState {
   [[nodiscard]] const runtime::Urls& urls() const noexcept { return known.front(); }
   /// The client closes.
   void end_all_leases();
+  /// Whether the engine has something to do within this time.
+  [[nodiscard]] bool is_due_within(core::Duration time) const noexcept;
   [[nodiscard]] Error explain_loss(const LeaseCell& cell, const core::Round& round) const;
 
   runtime::Configuration configuration;

@@ -27,7 +27,7 @@ class Completions {
   void post(Job job) { added_.emplace_back(Posted{std::move(job)}); }
 
   /// The rest of the user's code.
-  void tell(Job job) { added_.emplace_back(Told{std::move(job)}); }
+  void notify(Job job) { added_.emplace_back(Notice{std::move(job)}); }
   template <typename Observation>
   void observe(Observer& observer, void (Observer::*what)(const Observation&) noexcept,
                Observation seen) {
@@ -87,7 +87,7 @@ class Completions {
     void operator()() { job(); }
     Job job;
   };
-  struct Told {
+  struct Notice {
     static constexpr bool answers = false;
     void operator()() { job(); }
     Job job;
@@ -106,7 +106,7 @@ class Completions {
     LeaseCallbacks callbacks;
   };
   using Completion = std::variant<Answered<Lease>, Answered<RoundReport>, Answered<Inspection>,
-                                  Answered<Ownership>, Posted, Told, Observed<AcquireObservation>,
+                                  Answered<Ownership>, Posted, Notice, Observed<AcquireObservation>,
                                   Observed<HoldObservation>, Spent>;
 
   static void run(Completion& completion) noexcept {

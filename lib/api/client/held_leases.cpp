@@ -27,7 +27,7 @@ void HeldLeases::end_closed(const std::shared_ptr<LeaseCell>& cell) {
   // Signals lost(), so that the holder stops. on_lost is not called: closing is deliberate, and its
   // captures may be gone.
   completions_.spend(cell->take_callbacks());
-  if (cell->was_lost()) completions_.tell([cell] { cell->tell_loss({}); });
+  if (cell->was_lost()) completions_.notify([cell] { cell->report_loss({}); });
 }
 
 }  // namespace redlock::api

@@ -34,7 +34,7 @@ class HeldLeases {
     const bool lost = cell->was_lost();
     observing_.over(*cell, lost ? HoldObservation::End::lost : how);
     if (!lost) return completions_.spend(cell->take_callbacks());
-    completions_.tell([cell, error = explain(*cell)] { cell->tell_loss(error); });
+    completions_.notify([cell, error = explain(*cell)] { cell->report_loss(error); });
   }
   /// The client closes: ends all leases. `detach` is called for the claims of those that were
   /// handed on: their calls may not have arrived, and closing releases all others.

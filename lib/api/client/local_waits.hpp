@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/client/completions.hpp"
 #include "core/vocabulary/time.hpp"
 #include "redlock/callback.hpp"
 
@@ -31,12 +32,12 @@ class LocalWaits {
     if (waits_.empty() || waits_.begin()->first.first == core::Instant::max()) return std::nullopt;
     return waits_.begin()->first.first;
   }
-  /// Removes and returns the first wait, if it is over at `by`.
-  [[nodiscard]] std::optional<Over> take(core::Instant by) {
-    if (waits_.empty() || waits_.begin()->first.first > by) return std::nullopt;
-    auto over = std::move(waits_.begin()->second);
-    waits_.erase(waits_.begin());
-    return over;
+  /// Removes the waits that are over at `by`, and posts the call of each.
+  void end(core::Instant by, End end, Completions& completions) {
+    while (!waits_.empty() && waits_.begin()->first.first <= by) {
+      completions.post([over = std::move(waits_.begin()->second), end]() mutable { over(end); });
+      waits_.erase(waits_.begin());
+    }
   }
 
  private:

@@ -139,7 +139,8 @@ void Outcomes::release_lost() {
 
 void Outcomes::on_outcome(core::Instant /*now*/, const core::AtRisk& outcome) noexcept {
   const auto& held = state_.held.find(outcome.claim);
-  if (held && held->wants_warnings()) state_.completions.tell([cell = held] { cell->tell_risk(); });
+  if (held && held->wants_warnings())
+    state_.completions.notify([cell = held] { cell->report_risk(); });
 }
 
 void Outcomes::on_node_event(NodeEvent event) noexcept {
@@ -151,7 +152,7 @@ void Outcomes::on_node_event(NodeEvent event) noexcept {
   }
   on_log(event);
   if (!state_.configuration.on_node_event) return;
-  state_.completions.tell(
+  state_.completions.notify(
       [this, event = std::move(event)] { state_.configuration.on_node_event(event); });
 }
 
@@ -161,7 +162,8 @@ void Outcomes::on_log(NodeEvent event) noexcept {
 }
 
 void Outcomes::log(NodeEvent event) {
-  state_.completions.tell([this, event = std::move(event)] { state_.configuration.on_log(event); });
+  state_.completions.notify(
+      [this, event = std::move(event)] { state_.configuration.on_log(event); });
 }
 
 void Outcomes::on_undelivered(const core::Undelivered& report) noexcept {

@@ -168,13 +168,13 @@ bool LeaseCell::lose() noexcept {
   return state_.compare_exchange_strong(expected, State::lost, std::memory_order_acq_rel);
 }
 
-void LeaseCell::tell_risk() const noexcept {
+void LeaseCell::report_risk() const noexcept {
   // The lease may have been renewed, released or lost since.
   const auto left = valid_until() - BootClock::now();
   if (live() && left > std::chrono::nanoseconds::zero()) extra().callbacks.on_at_risk(left);
 }
 
-void LeaseCell::tell_loss(const Error& error) noexcept {
+void LeaseCell::report_loss(const Error& error) noexcept {
   std::optional<std::stop_source> source;
   {
     // The Extra is made here if it is missing: a later caller must see, under the same lock, that

@@ -121,12 +121,12 @@ class LeaseCell {
   }
   /// Runs the holder's callbacks. To be called once, by the code that takes a lost lease from the
   /// client.
-  void tell_loss(const Error& error) noexcept;
+  void report_loss(const Error& error) noexcept;
   [[nodiscard]] bool wants_warnings() const noexcept;
   /// For the loop's thread, when the lease is over: the captures of the callbacks must not live as
   /// long as the Lease object.
   [[nodiscard]] LeaseCallbacks take_callbacks() noexcept;
-  void tell_risk() const noexcept;
+  void report_risk() const noexcept;
   [[nodiscard]] std::stop_token lost() const;
   [[nodiscard]] std::optional<Error> loss() const;
 

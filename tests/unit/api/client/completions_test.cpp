@@ -35,7 +35,7 @@ struct Story {
 TEST(Completions, RunOnceInTheOrderInWhichTheyWereAdded) {
   Story story;
   story.completions.post(story.line('a'));
-  story.completions.tell(story.line('U'));
+  story.completions.notify(story.line('U'));
   story.completions.answer(
       Answer<Ownership>([&](const Result<Ownership>& held) { story.text += held ? 'b' : '?'; }),
       Ownership::held);
@@ -50,7 +50,7 @@ TEST(Completions, RunOnceInTheOrderInWhichTheyWereAdded) {
 TEST(Completions, OfAnAsynchronousClientAllRunCodeOfTheUser) {
   Story story;
   story.completions.post(story.line('a'));
-  story.completions.tell(story.line('U'));
+  story.completions.notify(story.line('U'));
   story.run(own_loop, asynchronous);
   EXPECT_EQ(story.text, ".a.U");
 }
@@ -70,12 +70,12 @@ TEST(Completions, ThatAreAddedMeanwhileRunTheNextTime) {
 
 TEST(Completions, OnABorrowedLoopTheUsersCodeWaitsForTheThread) {
   Story story;
-  story.completions.tell(story.line('U'));
+  story.completions.notify(story.line('U'));
   story.completions.post(story.line('a'));
   story.run(borrowed, blocking);
   EXPECT_EQ(story.text, "a");
   EXPECT_TRUE(story.completions.want_the_thread());
-  story.completions.tell(story.line('V'));
+  story.completions.notify(story.line('V'));
   story.run(own_loop, blocking);
   EXPECT_EQ(story.text, "aU.V");
   EXPECT_FALSE(story.completions.want_the_thread());
