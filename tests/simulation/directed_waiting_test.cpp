@@ -138,6 +138,22 @@ Scenario saturated(Wanted kind, Wanted beside, std::size_t clients, std::size_t 
 constexpr std::array kinds_of_one_resource{Wanted::exclusive, Wanted::readers, Wanted::owners,
                                            Wanted::several, Wanted::interval};
 
+// The node grants what the others refuse. A lost attempt gives that back, which must not wake who
+// waits: the holder's release will.
+TEST(Directed, ANodeThatLacksTheHoldersKeyMakesNobodyPoll) {
+  for (const Wanted kind : {Wanted::exclusive, Wanted::readers}) {
+    Scenario s = saturated(kind, kind, 4, 4);
+    s.nodes = 5;
+    s.quorum = 4;  // so that the votes of a node that forgets do no harm
+    s.one_keeps_no_lock = true;
+    s.readers_per_mille = 500;
+    s.longest_hold = s.longest_read = 2'000 * ms;
+    s.think = 50 * ms;
+    s.chaos = 20'000 * ms;
+    EXPECT_EQ(run(s, 5).violation, "") << "kind " << static_cast<int>(kind);
+  }
+}
+
 TEST(Directed, CallersOfOneClientDoNotTakeWhatIsKeptForAnotherOfItsCallers) {
   for (const std::size_t clients : {1U, 2U, 3U}) {
     Scenario s = saturated(Wanted::several, Wanted::several, clients, clients);

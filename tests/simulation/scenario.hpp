@@ -225,6 +225,7 @@ struct Scenario {
   }
   std::int64_t readers_per_mille = 600;  ///< acquires by readers, if there are readers
   int let_in_at_once = 64;               ///< readers that one script of a node lets in
+  bool one_keeps_no_lock = false;        ///< the last node loses exclusive locks' keys at once
 
   /// The last client is an operator, who breaks locks, with a delay or without, and never locks
   /// anything; 0: there is none.

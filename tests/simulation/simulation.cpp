@@ -44,6 +44,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     nodes_.back().runs_scripts = scenario_.runs_scripts;
     nodes_.back().resources = scenario_.resources;
     nodes_.back().let_in_at_once = scenario_.let_in_at_once;
+    nodes_.back().keeps_no_lock = scenario_.one_keeps_no_lock && i + 1 == scenario_.nodes;
     nodes_.back().has_permits = scenario_.kind == Wanted::permits;
     nodes_.back().publish = [this, i](std::uint64_t client, std::size_t resource,
                                       std::uint32_t before) {

@@ -182,9 +182,16 @@ void Schedule::wait_for_others(Acquisition& acquisition) {
   // The longest wait exceeds a reservation: if we keep getting some nodes and others keep the rest,
   // our nodes have to be passed on to the others.
   const Duration usual = std::max(longest_patience, 2 * queues_.reserved_for());
+  // A node that granted the last attempt, which others refused because of a holder, lacks the
+  // holder's key. It notifies after each such attempt, and that is no news.
+  const Refusal& refusal = acquisition.refusal;
+  const bool is_news = refusal.why != Errc::held || refusal.obstacle == Obstacle::reservation ||
+                       !(acquisition.waiting->notified_by - refusal.granted).empty();
   // The wait is short if another library would take the resource.
-  const Duration longest = acquisition.refusal->is_among_foreign ? kept_for / 4 : usual;
-  const unsigned doublings = std::min(*acquisition.failed_attempts, 14U) / 2;
+  const Duration longest = refusal.is_among_foreign ? kept_for / 4
+                           : is_news                ? usual
+                                                    : shortest_sleep;
+  const unsigned doublings = std::min(*acquisition.failed_attempts, 24U) / 2;
   const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
   retry_by(acquisition, later(now_, random_.between(patience, 2 * patience)));
 }

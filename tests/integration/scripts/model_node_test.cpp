@@ -202,6 +202,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const auto client = simulation::digits_of(request.client);
     if (request.client != 0) terms.client = {client.data(), client.size()};
     terms.ticket = request.ticket;
+    terms.quiet = request.quiet;
     terms.reserved_for = milliseconds(reserved_ms);
     terms.waits_for = request.waits_for;
     terms.kept = request.kept;
@@ -258,6 +259,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (waits && random_.per_mille(400)) {
       request.client = 1 + static_cast<std::uint64_t>(random_.below(3));
       request.ticket = random_.below(9);
+      request.quiet = verb == Verb::release && random_.per_mille(500);
     }
     if (verb == Verb::take && request.both && request.client != 0) {
       request.waits_for = static_cast<std::uint64_t>(random_.below(3));

@@ -59,6 +59,45 @@ TEST_F(Notifications, LetAWaiterSleep) {
   }));
 }
 
+/// A minority may lack the holder's key: it was down, or lost the key. It grants what the others
+/// refuse, and takes it back, and that must wake nobody again and again.
+TEST_F(Notifications, LetWaitersSleepBesideANodeThatLacksTheHoldersKey) {
+  struct Case {
+    Target held, wanted;
+  };
+  const std::vector<Case> cases = {
+      {Target("exclusive"), Target("exclusive")},
+      {Target("written"), shared("written")},
+      {shared("read"), Target("read")},
+      {owned("owned", "she"), owned("owned", "he")},
+      {permit("single", 1), permit("single", 1)},
+      {all_of({"one", "two"}), all_of({"one", "three"})},
+  };
+  std::vector<Lease> leases;
+  std::vector<std::future<testing::AssertionResult>> waiting;
+  for (const auto& [held, wanted] : cases) {
+    auto lease = holder_.try_acquire(held, {.ttl = seconds(30), .renew = false});
+    ASSERT_TRUE(succeeded(lease));
+    const std::string key(lease->resource());
+    ASSERT_TRUE(eventually([&] { return nodes_[2].command({"DEL", key}).integer == 1; })) << key;
+    leases.push_back(*std::move(lease));
+    for (int i = 0; i < 2; ++i) {
+      waiting.push_back(std::async(std::launch::async, [this, to = wanted] {
+        auto mine = waiter_.try_acquire_for(to, seconds(60), {.ttl = seconds(30)});
+        return mine ? succeeded(mine->release()) : succeeded(mine);
+      }));
+    }
+  }
+  // One waiter that polls makes more than 24 calls in a second.
+  EXPECT_TRUE(eventually([&] {
+    const auto before = calls(nodes_[2], "evalsha");
+    std::this_thread::sleep_for(seconds(1));
+    return calls(nodes_[2], "evalsha") - before <= 24;
+  }));
+  for (Lease& lease : leases) ASSERT_TRUE(succeeded(lease.release()));
+  for (auto& one : waiting) EXPECT_TRUE(one.get());
+}
+
 TEST_F(Notifications, ServeAllWaitersOfOneProcess) {
   auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
@@ -127,6 +166,8 @@ TEST_F(Notifications, WakeAWaiterOverADeadNode) {
 TEST_F(Notifications, FollowAWriterAndItsReaders) {
   auto writer = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(writer));
+  // A reader that reached a node before the writer's SET would be no waiter there.
+  ASSERT_TRUE(eventually([&] { return nodes_.count_held_by("r", writer->token().str()) == 3; }));
   const auto read = [&] {
     return waiter_.try_acquire_for(shared(resource_), seconds(60), {.ttl = seconds(30)});
   };

@@ -246,6 +246,10 @@ Response ModelNode::execute(const Request& request, True now) {
       response.time = clock.local(now);
       break;
   }
+  if (Key& key = memory_.keys[request.resource];
+      keeps_no_lock && response.reply == Reply::granted && key.token == request.token) {
+    key = {};
+  }
   return response;
 }
 

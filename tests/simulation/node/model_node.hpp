@@ -128,9 +128,10 @@ class ModelNode {
   /// How the node publishes; at first, nobody listens.
   Publish publish = [](std::uint64_t, std::size_t, std::uint32_t) { return false; };
 
-  std::size_t resources = 2;  ///< resources that are ever locked
-  bool has_permits = false;   ///< the resources are permits of one semaphore
-  int let_in_at_once = 64;    ///< readers that one script lets in; each of them lets in more
+  std::size_t resources = 2;   ///< resources that are ever locked
+  bool has_permits = false;    ///< the resources are permits of one semaphore
+  int let_in_at_once = 64;     ///< readers that one script lets in; each of them lets in more
+  bool keeps_no_lock = false;  ///< the node grants, and loses the key of an exclusive lock at once
 
   bool running = true;
   True stopped_until = 0;

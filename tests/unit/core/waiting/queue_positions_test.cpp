@@ -253,6 +253,21 @@ TEST(Patience, GrowsWithAttemptsThatAreRefused) {
   EXPECT_EQ(patience_after(20), 64ms) << "longer than a reservation: others have it then";
 }
 
+TEST(Patience, WithANodeThatGrantsEachAttemptGrowsFurther) {
+  Queued h;
+  for (int i = 0; i < 18; ++i) {
+    h.notified(0, "resource");
+    h.pass(h.until_deadline());
+    h.answer(0, Reply::granted);
+    h.refused({1, 2}, holder, 10s, {7});
+    h.answer(0, Reply::released);
+  }
+  h.notified(0, "resource");
+  EXPECT_EQ(h.until_deadline(), 512ms)
+      << "it lacks the holder's key, and is free after each attempt";
+  EXPECT_NE(h.notified(1, "resource").find("-> 0 1 2"), std::string::npos) << "a quorum";
+}
+
 TEST(Patience, BeginsAnewWhenAQuorumNotified) {
   Queued h;
   for (int i = 0; i < 11; ++i) {
