@@ -335,34 +335,37 @@ typedef struct redlock_client_options {
   const char* name;  ///< the name of this client for people; NULL: `user@host:pid program`
   const char* user;  ///< for URLs without one; NULL: none
   const char* password;
+  /// A file whose first line is the password for URLs without one, read at each new connection to a
+  /// node. NULL: none. Not together with `password` or `on_credentials`.
+  const char* password_file;
   const char* tls_ca_file;  ///< NULL: the system's certificate store
   const char* tls_certificate_file;
   const char* tls_key_file;
-  int64_t shortest_node_limit_ns;
-  int64_t longest_node_limit_ns;
-  int64_t max_ttl_ns;     ///< the longest TTL of this deployment
-  int64_t quarantine_ns;  ///< 0: from max_ttl_ns
-  int64_t clock_bound_ns;
+  /// The name that servers' certificates must have, for rediss:// URLs without ?server_name=. NULL:
+  /// the host of the URL.
+  const char* tls_server_name;
+  /// For the first attempt to connect to a node; 0: `node_longest_timeout_ns`.
+  int64_t node_connect_timeout_ns;
+  int64_t node_shortest_timeout_ns;  ///< for an answer: the limit follows the round trip
+  int64_t node_longest_timeout_ns;
+  bool node_plain_commands;
+  bool name_holders;            ///< errors name the holder, for one more round trip
+  int64_t max_ttl_ns;           ///< the longest TTL of this deployment
+  int64_t guard_quarantine_ns;  ///< 0: from max_ttl_ns
+  int64_t guard_clock_bound_ns;
   bool guard_restart;
   bool guard_clock;
-  bool trust_durable;
-  bool name_holders;  ///< errors name the holder, for one more round trip
-  bool plain_commands;
+  bool guard_trust_durable;
+  const char* prefix;  ///< before each resource's name on the nodes, as "team:"; NULL: none
   /// Called on the client's loop thread. It must not block.
   void (*on_node_event)(void* context, const redlock_node_event* event);
   /// Observes acquire calls and leases, in the order of the events. Called on the client's
   /// loop thread. It must not block.
   void (*on_observation)(void* context, const redlock_observation* observation);
-  void* context;
-  void (*free_context)(void* context);
-  /// The dispatcher that runs the callbacks of the client, of its calls and of its leases. NULL:
-  /// they run on the client's loop thread.
-  redlock_dispatcher* dispatcher;
-  int64_t connect_timeout_ns;  ///< for the first attempt to connect; 0: longest_node_limit_ns
-  const char* prefix;          ///< before each resource's name on the nodes, as "team:"; NULL: none
-  /// A file whose first line is the password for URLs without one, read at each new connection to a
-  /// node. NULL: none. Not together with `password` or `on_credentials`.
-  const char* password_file;
+  /// The node events for a log, which stays short: the first of a kind, node and level at once, the
+  /// others in one summary per minute, and at the end of the client. Called on the client's loop
+  /// thread. It must not block.
+  void (*on_log)(void* context, const redlock_node_event* event);
   /// Called for user and password at each new connection to a node whose URL has no password; NULL:
   /// there is no such function. Not together with `password`. See CredentialsProvider, and
   /// redlock_credentials.
@@ -371,13 +374,11 @@ typedef struct redlock_client_options {
   /// the dispatcher's thread, which it should not block. A call may come, or last, after the client
   /// was freed: `free_context` is called after the last one.
   void (*on_credentials)(void* context, redlock_credentials* request);
-  /// The name that servers' certificates must have, for rediss:// URLs without ?server_name=. NULL:
-  /// the host of the URL.
-  const char* tls_server_name;
-  /// The node events for a log, which stays short: the first of a kind, node and level at once, the
-  /// others in one summary per minute, and at the end of the client. Called on the client's loop
-  /// thread. It must not block.
-  void (*on_log)(void* context, const redlock_node_event* event);
+  void* context;
+  void (*free_context)(void* context);
+  /// The dispatcher that runs the callbacks of the client, of its calls and of its leases. NULL:
+  /// they run on the client's loop thread.
+  redlock_dispatcher* dispatcher;
 } redlock_client_options;
 
 /// Writes the defaults. `size` is sizeof(redlock_client_options).

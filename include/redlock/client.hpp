@@ -32,8 +32,8 @@ inline namespace REDLOCK_ABI {
 /// connections. No function throws.
 ///
 /// A call that does not wait for a lock (`try_acquire`, `inspect`, those of a Lease such as
-/// `extend` and `release`, and those by a token) blocks for at most `connect_timeout`, where the
-/// client has not yet met a node, and `longest_node_limit` for the answers: together 2 s by
+/// `extend` and `release`, and those by a token) blocks for at most `node.connect_timeout`, where the
+/// client has not yet met a node, and `node.longest_timeout` for the answers: together 2 s by
 /// default, however many nodes are silent. If the attempt of `try_acquire` loses too many
 /// connections, it asks once more on new ones, which takes as long again at most. With
 /// `name_holders`, a refusal takes a second round.

@@ -161,7 +161,7 @@ struct REDLOCK_EXPORT DeploymentCheck {
 
 /// Asks every node for its facts, and leaves nothing: to see whether a server takes writes, it sets
 /// and deletes a key of its own, `redlock:node:check`, which expires after a second. Blocks for a
-/// few round trips, at most the connect timeout and a few longest node limits, to all nodes at
+/// few round trips, at most the connect timeout and a few longest node timeouts, to all nodes at
 /// once. A problem of a node is a finding, not an error. Members that the options do not name, and
 /// that clients would find, are asked as well, with the credentials of the options. Errors:
 /// invalid_argument; limit_reached without a file descriptor.

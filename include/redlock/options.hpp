@@ -30,9 +30,40 @@ inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::ma
 /// verified. Files are PEM. Files that have changed are read again at the next connection; while
 /// the changed files cannot be used, the former ones stay in use: see NodeEvent::Kind::warning.
 struct REDLOCK_EXPORT TlsOptions {
+  /// See ClientOptions::struct_size.
+  std::size_t struct_size = sizeof(TlsOptions);
+
   std::string ca_file{};           ///< empty: the system's certificate store
   std::string certificate_file{};  ///< the client's own, for servers that ask for one
   std::string key_file{};          ///< belongs to certificate_file
+
+  /// The name, or IP address, that servers' certificates must have, for `rediss://` URLs without
+  /// `?server_name=`: it is also the name that is sent to the server (SNI). For nodes that are
+  /// named by addresses which are not in their certificates. Empty: the host of the URL.
+  std::string server_name{};
+};
+
+/// How the client talks to each node.
+struct REDLOCK_EXPORT NodeOptions {
+  /// See ClientOptions::struct_size.
+  std::size_t struct_size = sizeof(NodeOptions);
+
+  /// How long the first attempt to connect to a node may take. Connecting takes four round trips,
+  /// two more with TLS, and the time that the server needs to load the scripts. After each attempt
+  /// that took too long, the limit doubles, up to eight times the first one. It includes the lookup
+  /// of the host name, and all of its addresses: the client tries the next address when the last
+  /// one has failed, or after 250 ms at most, and uses the first one that accepts. None:
+  /// `longest_timeout`.
+  std::optional<std::chrono::nanoseconds> connect_timeout{};
+
+  /// How long a node may take to answer. The limit follows the measured round trip within these
+  /// bounds; a node that misses it is disconnected and its vote is a timeout.
+  std::chrono::nanoseconds shortest_timeout = std::chrono::milliseconds{250};
+  std::chrono::nanoseconds longest_timeout = std::chrono::seconds{1};
+
+  /// Use native compare-and-delete if the server has it (Valkey 9.0, Redis 8.4), which costs the
+  /// node less. If the user may not run scripts, the client always uses it.
+  bool plain_commands = true;
 };
 
 /// An event of a node, for operators. `message` is one line.
@@ -81,6 +112,9 @@ struct REDLOCK_EXPORT NodeEvent {
 /// The identity guard cannot be switched off: a replica, a cluster or sentinel node, a server that
 /// evicts keys, and the second address of a server never have a vote.
 struct REDLOCK_EXPORT GuardOptions {
+  /// See ClientOptions::struct_size.
+  std::size_t struct_size = sizeof(GuardOptions);
+
   /// A node that restarted, or lost its data, may have forgotten a lease that is still valid. It
   /// has no vote for new leases until every such lease has ended and it is a member of its
   /// deployment again. Clients with this guard restore the membership while a quorum of the other
@@ -117,9 +151,9 @@ struct REDLOCK_EXPORT ClientOptions {
   /// 1 to `limits::nodes` independent Redis masters: `redis://[user[:password]@]host[:port][/db]`,
   /// `rediss://…` for TLS, `unix:///path[?db=n]`, or a bare `host[:port][/db]`; `valkey://` and
   /// `valkeys://` mean the same as the first two. `rediss://…?server_name=NAME` names the
-  /// certificate of this node, see `tls_server_name`. Give all clients that share locks the same
-  /// nodes, the members of their deployment. Other nodes have no vote; a client learns of members
-  /// that its list leaves out while it reaches a majority of the members.
+  /// certificate of this node, see `TlsOptions::server_name`. Give all clients that share locks the
+  /// same nodes, the members of their deployment. Other nodes have no vote; a client learns of
+  /// members that its list leaves out while it reaches a majority of the members.
   std::vector<std::string> nodes{};
 
   /// The votes that a lease needs. None: a majority, ⌊N/2⌋ + 1. A smaller quorum is refused. A
@@ -144,27 +178,12 @@ struct REDLOCK_EXPORT ClientOptions {
   std::string password{};  ///< for URLs without one
   TlsOptions tls{};
 
-  /// How long one node may take to answer. The limit follows the measured round trip within these
-  /// bounds; a node that misses it is disconnected and its vote is a timeout.
-  std::chrono::nanoseconds shortest_node_limit = std::chrono::milliseconds{250};
-  std::chrono::nanoseconds longest_node_limit = std::chrono::seconds{1};
-
-  /// How long the first attempt to connect to a node may take. Connecting takes four round trips,
-  /// two more with TLS, and the time that the server needs to load the scripts. After each attempt
-  /// that took too long, the limit doubles, up to eight times the first one. It includes the lookup
-  /// of the host name, and all of its addresses: the client tries the next address when the last
-  /// one has failed, or after 250 ms at most, and uses the first one that accepts. None:
-  /// `longest_node_limit`.
-  std::optional<std::chrono::nanoseconds> connect_timeout{};
+  NodeOptions node{};
 
   /// The longest TTL that this deployment allows; a longer one is refused.
   std::chrono::nanoseconds max_ttl = limits::default_max_ttl;
 
   GuardOptions guards{};
-
-  /// Use native compare-and-delete if the server has it (Valkey 9.0, Redis 8.4), which costs the
-  /// node less. If the user may not run scripts, the client always uses it.
-  bool plain_commands = true;
 
   /// Called on the client's loop thread. It must not block.
   std::function<void(const NodeEvent&)> on_node_event{};
@@ -184,11 +203,6 @@ struct REDLOCK_EXPORT ClientOptions {
   /// together with `password`. See CredentialsProvider, and `password_file`. None: `user` and
   /// `password` are used.
   CredentialsProvider credentials{};
-
-  /// The name, or IP address, that servers' certificates must have, for `rediss://` URLs without
-  /// `?server_name=`: it is also the name that is sent to the server (SNI). For nodes that are
-  /// named by addresses which are not in their certificates. Empty: the host of the URL.
-  std::string tls_server_name{};
 
   /// Called with the node events for a log, which stays short whatever happens: an event is
   /// reported at once unless the same kind of the same node and level was reported within the last

@@ -10,7 +10,7 @@ include(CMakePackageConfigHelpers)
 set(redlock_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/redlock" TYPE INCLUDE
-  COMPONENT redlock_development FILES_MATCHING PATTERN "*.hpp")
+  COMPONENT redlock_development FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
 install(FILES "${PROJECT_SOURCE_DIR}/include/redlock.h" TYPE INCLUDE
   COMPONENT redlock_development)
 

@@ -23,16 +23,17 @@ using TlsShared = std::shared_ptr<uv::TlsStore>;
 Error refuse(std::string why) { return Error{Errc::invalid_argument, std::move(why), {}}; }
 
 std::optional<std::string> refuse_limits(const ClientOptions& options) {
-  if (options.shortest_node_limit < std::chrono::milliseconds(1) ||
-      options.longest_node_limit < options.shortest_node_limit ||
-      options.longest_node_limit > std::chrono::hours(1)) {
-    return "node limits: " + core::format_duration(options.shortest_node_limit) + " to " +
-           core::format_duration(options.longest_node_limit) +
+  if (options.node.shortest_timeout < std::chrono::milliseconds(1) ||
+      options.node.longest_timeout < options.node.shortest_timeout ||
+      options.node.longest_timeout > std::chrono::hours(1)) {
+    return "node timeouts: " + core::format_duration(options.node.shortest_timeout) + " to " +
+           core::format_duration(options.node.longest_timeout) +
            "; 1 ms to 1 h is allowed, the shortest not above the longest";
   }
-  if (options.connect_timeout && (*options.connect_timeout < std::chrono::milliseconds(1) ||
-                                  *options.connect_timeout > std::chrono::hours(1))) {
-    return "connect timeout: " + core::format_duration(*options.connect_timeout) +
+  if (options.node.connect_timeout &&
+      (*options.node.connect_timeout < std::chrono::milliseconds(1) ||
+       *options.node.connect_timeout > std::chrono::hours(1))) {
+    return "connect timeout: " + core::format_duration(*options.node.connect_timeout) +
            "; 1 ms to 1 h is allowed";
   }
   if (options.max_ttl < limits::shortest_ttl || options.max_ttl > limits::longest_max_ttl) {
@@ -73,9 +74,9 @@ Result<TlsShared> make_tls(const ClientOptions& all, const std::vector<redis::No
     // Without this check, data that its owner believes to be encrypted would be sent in the clear.
     return refuse("tls: certificate files are given, but no node's URL is rediss://");
   }
-  if (!all.tls_server_name.empty()) {
+  if (!all.tls.server_name.empty()) {
     if (!wanted) return refuse("tls: a server name is given, but no node's URL is rediss://");
-    if (const auto why = redis::refuse_server_name(all.tls_server_name)) {
+    if (const auto why = redis::refuse_server_name(all.tls.server_name)) {
       return refuse("tls: the server name: " + *why);
     }
   }
@@ -117,12 +118,12 @@ redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptio
   target.endpoint.port = url.port;
   target.endpoint.path = url.path;
   target.endpoint.connect_limit = std::chrono::ceil<std::chrono::milliseconds>(
-      options.connect_timeout.value_or(options.longest_node_limit));
+      options.node.connect_timeout.value_or(options.node.longest_timeout));
   if (url.tls) {
     target.tls_files = tls;
     target.endpoint.tls = tls->current();
     target.endpoint.server_name =
-        url.server_name.empty() ? options.tls_server_name : url.server_name;
+        url.server_name.empty() ? options.tls.server_name : url.server_name;
   }
   const bool own_credentials = !url.user.empty() || !url.password.empty();
   target.user = own_credentials ? url.user : options.user;
@@ -199,13 +200,13 @@ Result<Configuration> configure(ClientOptions options) {
   configuration.settings.name = options.name.empty() ? default_client_name() : options.name;
   configuration.settings.quarantine = *quarantine;
   configuration.settings.restart_guard = options.guards.restart;
-  configuration.settings.plain_commands = options.plain_commands;
+  configuration.settings.plain_commands = options.node.plain_commands;
   configuration.settings.clock_guard = options.guards.clock;
   configuration.settings.clock_bound = options.guards.clock_bound;
   configuration.settings.quorum = quorum;
-  configuration.settings.shortest_limit = options.shortest_node_limit;
-  configuration.settings.longest_limit = options.longest_node_limit;
-  configuration.settings.connect_timeout = options.connect_timeout;
+  configuration.settings.shortest_limit = options.node.shortest_timeout;
+  configuration.settings.longest_limit = options.node.longest_timeout;
+  configuration.settings.connect_timeout = options.node.connect_timeout;
   configuration.settings.max_ttl = options.max_ttl;
   configuration.on_node_event = std::move(options.on_node_event);
   configuration.on_log = std::move(options.on_log);

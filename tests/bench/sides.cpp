@@ -31,7 +31,7 @@ constexpr Variant variants[] = {
     {"unguarded",
      [](CycleLoad& load) { load.options.guards.restart = load.options.guards.clock = false; }},
     {"fenced", [](CycleLoad& load) { load.fencing = true; }},
-    {"scripts", [](CycleLoad& load) { load.options.plain_commands = false; }},
+    {"scripts", [](CycleLoad& load) { load.options.node.plain_commands = false; }},
     {"shared",
      [](CycleLoad& load) {
        load.target = [](const std::string& resource, std::uint64_t) { return shared(resource); };
@@ -93,7 +93,7 @@ bench::CycleOutcome run_with_fault(NodeFault fault, const CycleLoad& ours, const
   const LocalNodes nodes(count, signals, LocalNodes::Reach::loopback);
   CycleLoad load = ours;
   load.options = client_options(settings, nodes.urls());
-  if (settings.guards.restart) {
+  if (settings.client.guards.restart) {
     if (const auto opened = admin::bootstrap(load.options); !opened) return opened.error().message;
   }
   load.node_cpu = nullptr;                 // a node that is gone tells nothing

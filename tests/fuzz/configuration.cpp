@@ -81,11 +81,11 @@ void check_configuration(ClientOptions options) {
 void check_settings(const cli::Settings& settings) {
   REDLOCK_ASSERT(settings.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(!settings.local || (*settings.local >= 1 && *settings.local <= limits::nodes));
-  REDLOCK_ASSERT(settings.max_ttl >= limits::shortest_ttl);
-  REDLOCK_ASSERT(settings.max_ttl <= limits::longest_max_ttl);
-  REDLOCK_ASSERT(!settings.timeout || settings.timeout->count() > 0);
+  REDLOCK_ASSERT(settings.client.max_ttl >= limits::shortest_ttl);
+  REDLOCK_ASSERT(settings.client.max_ttl <= limits::longest_max_ttl);
+  REDLOCK_ASSERT(settings.client.node.longest_timeout.count() > 0);
   const std::size_t nodes = settings.local.value_or(settings.nodes.size());
-  REDLOCK_ASSERT(!settings.quorum || *settings.quorum <= std::max<std::size_t>(nodes, 1));
+  REDLOCK_ASSERT(!settings.client.quorum || *settings.client.quorum <= std::max<std::size_t>(nodes, 1));
   if (!settings.nodes.empty()) check_configuration(client_options(settings, settings.nodes));
 }
 
@@ -143,9 +143,9 @@ void take_option(std::string_view line, ClientOptions& options) {
   std::from_chars(value.data(), value.data() + value.size(), number);
   const std::chrono::nanoseconds time(number);
   if (name == "quorum") options.quorum = static_cast<std::size_t>(number);
-  if (name == "shortest") options.shortest_node_limit = time;
-  if (name == "longest") options.longest_node_limit = time;
-  if (name == "connect") options.connect_timeout = time;
+  if (name == "shortest") options.node.shortest_timeout = time;
+  if (name == "longest") options.node.longest_timeout = time;
+  if (name == "connect") options.node.connect_timeout = time;
   if (name == "max_ttl") options.max_ttl = time;
   if (name == "restart") options.guards.restart = number != 0;
   if (name == "quarantine") options.guards.quarantine = time;

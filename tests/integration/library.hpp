@@ -64,16 +64,16 @@ namespace redlock::test {
 [[nodiscard]] inline ClientOptions patient(std::vector<std::string> urls) {
   ClientOptions options;
   options.nodes = std::move(urls);
-  options.shortest_node_limit = std::chrono::seconds(20);
-  options.longest_node_limit = std::chrono::seconds(20);
+  options.node.shortest_timeout = std::chrono::seconds(20);
+  options.node.longest_timeout = std::chrono::seconds(20);
   return options;
 }
 
 /// Node limits for tests that wait for one to pass.
 [[nodiscard]] inline ClientOptions impatient(std::vector<std::string> urls) {
   ClientOptions options = patient(std::move(urls));
-  options.shortest_node_limit = std::chrono::milliseconds(250);
-  options.longest_node_limit = std::chrono::milliseconds(500);
+  options.node.shortest_timeout = std::chrono::milliseconds(250);
+  options.node.longest_timeout = std::chrono::milliseconds(500);
   return options;
 }
 

@@ -68,8 +68,8 @@ void Nodes::open() {
   ClientOptions options;
   options.nodes = urls();
   options.max_ttl = max_ttl_;
-  options.shortest_node_limit = std::chrono::seconds(20);
-  options.longest_node_limit = std::chrono::seconds(20);
+  options.node.shortest_timeout = std::chrono::seconds(20);
+  options.node.longest_timeout = std::chrono::seconds(20);
   const auto opened = admin::bootstrap(options);
   if (!opened) throw std::runtime_error("bootstrap: " + opened.error().message);
   markers_.clear();

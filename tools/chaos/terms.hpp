@@ -37,8 +37,8 @@ inline constexpr const char* healed_file = "healed";
   options.nodes = std::move(nodes);
   options.max_ttl = max_ttl;
   options.guards.clock_bound = clock_bound;
-  options.shortest_node_limit = std::chrono::milliseconds{100};
-  options.longest_node_limit = std::chrono::milliseconds{300};
+  options.node.shortest_timeout = std::chrono::milliseconds{100};
+  options.node.longest_timeout = std::chrono::milliseconds{300};
   return options;
 }
 

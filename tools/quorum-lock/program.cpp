@@ -24,6 +24,7 @@
 #include "common/text/text.hpp"
 #include "common/text/usage_error.hpp"
 #include "quorum-lock/line/command_line.hpp"
+#include "quorum-lock/line/completion.hpp"
 #include "quorum-lock/line/layers.hpp"
 #include "quorum-lock/verbs/plugin_output.hpp"
 #include "quorum-lock/verbs/verb.hpp"
@@ -114,6 +115,9 @@ int run_checked(const std::vector<std::string>& words) {
     return chaos::run_contender({words.begin() + 1, words.end()});
   }
   if (words.size() == 1 && words.front() == chaos::load_verb) chaos::run_load();
+  if (!words.empty() && words.front() == completion_verb) {
+    return print_result(as_lines(complete({words.begin() + 1, words.end()})));
+  }
   if (words.size() == 1 && words.front() == contenders_verb) return run_contenders();
   const auto parsed = parse_command_line(words);
   if (const auto* request = std::get_if<TextRequest>(&parsed)) return print_result(request->text);

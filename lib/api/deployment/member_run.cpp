@@ -126,8 +126,8 @@ Result<runtime::Configuration> survey_configuration(const NodeUrls& urls,
                                                     const ClientOptions& options,
                                                     NodeTargets& targets) {
   runtime::Configuration configuration;
-  configuration.settings.longest_limit = options.longest_node_limit;
-  configuration.settings.connect_timeout = options.connect_timeout;
+  configuration.settings.longest_limit = options.node.longest_timeout;
+  configuration.settings.connect_timeout = options.node.connect_timeout;
   for (const std::string& name : names) {
     auto target = targets.find(name);
     if (target == targets.end()) {

@@ -20,25 +20,24 @@ namespace redlock::api {
 template <typename Options>
 inline constexpr std::tuple<> members_of{};
 template <>
-inline constexpr std::tuple members_of<ClientOptions>{&ClientOptions::nodes,
-                                                      &ClientOptions::quorum,
-                                                      &ClientOptions::name,
-                                                      &ClientOptions::name_holders,
-                                                      &ClientOptions::user,
-                                                      &ClientOptions::password,
-                                                      &ClientOptions::tls,
-                                                      &ClientOptions::shortest_node_limit,
-                                                      &ClientOptions::longest_node_limit,
-                                                      &ClientOptions::connect_timeout,
-                                                      &ClientOptions::max_ttl,
-                                                      &ClientOptions::guards,
-                                                      &ClientOptions::plain_commands,
-                                                      &ClientOptions::on_node_event,
-                                                      &ClientOptions::observer,
-                                                      &ClientOptions::prefix,
-                                                      &ClientOptions::credentials,
-                                                      &ClientOptions::tls_server_name,
-                                                      &ClientOptions::on_log};
+inline constexpr std::tuple members_of<TlsOptions>{&TlsOptions::ca_file,
+                                                   &TlsOptions::certificate_file,
+                                                   &TlsOptions::key_file, &TlsOptions::server_name};
+template <>
+inline constexpr std::tuple members_of<NodeOptions>{
+    &NodeOptions::connect_timeout, &NodeOptions::shortest_timeout, &NodeOptions::longest_timeout,
+    &NodeOptions::plain_commands};
+template <>
+inline constexpr std::tuple members_of<GuardOptions>{
+    &GuardOptions::restart, &GuardOptions::quarantine, &GuardOptions::trust_durable,
+    &GuardOptions::clock, &GuardOptions::clock_bound};
+template <>
+inline constexpr std::tuple members_of<ClientOptions>{
+    &ClientOptions::nodes,        &ClientOptions::quorum,        &ClientOptions::name,
+    &ClientOptions::name_holders, &ClientOptions::user,          &ClientOptions::password,
+    &ClientOptions::tls,          &ClientOptions::node,          &ClientOptions::max_ttl,
+    &ClientOptions::guards,       &ClientOptions::on_node_event, &ClientOptions::observer,
+    &ClientOptions::prefix,       &ClientOptions::credentials,   &ClientOptions::on_log};
 template <>
 inline constexpr std::tuple members_of<AcquireOptions>{
     &AcquireOptions::ttl,          &AcquireOptions::renew,      &AcquireOptions::max_hold,
@@ -60,16 +59,37 @@ inline constexpr std::tuple members_of<admin::ChangeOptions>{
     &admin::ChangeOptions::on_progress, &admin::ChangeOptions::stop,
     &admin::ChangeOptions::patience, &admin::ChangeOptions::after_loss};
 
+/// Whether these are options of the version of this library, with all options within them.
+template <typename Options>
+[[nodiscard]] bool is_current(const Options& given) {
+  if (given.struct_size != sizeof(Options)) return false;
+  const auto is = [&](auto member) {
+    if constexpr (requires { (given.*member).struct_size; }) return is_current(given.*member);
+    return true;
+  };
+  return std::apply([&](auto... members) { return (is(members) && ...); }, members_of<Options>);
+}
+
 /// The options of this version: members that the program's options do not have get their defaults.
-/// Every function of the library does this first.
+/// Every function of the library does this first. In other versions, options within others have
+/// other sizes, and so the members after them other places.
 template <typename Options>
 [[nodiscard]] Options adapted(const Options& given) {
-  if (given.struct_size == sizeof(Options)) return given;
+  if (is_current(given)) return given;
   Options own;
-  const auto take = [&](auto member) {
-    const auto* const from = reinterpret_cast<const std::byte*>(&given);
-    const auto* const end = reinterpret_cast<const std::byte*>(&(given.*member) + 1);
-    if (static_cast<std::size_t>(end - from) <= given.struct_size) own.*member = given.*member;
+  const auto* const from = reinterpret_cast<const std::byte*>(&given);
+  std::size_t end = sizeof(given.struct_size);
+  const auto take = [&]<typename Member>(Member Options::*member) {
+    const std::size_t begin = (end + alignof(Member) - 1) / alignof(Member) * alignof(Member);
+    end = begin + sizeof(Member);
+    const auto* const theirs = reinterpret_cast<const Member*>(from + begin);
+    if constexpr (requires { theirs->struct_size; }) {
+      if (begin + sizeof(theirs->struct_size) > given.struct_size) return;
+      end = begin + theirs->struct_size;
+      own.*member = adapted(*theirs);
+    } else {
+      if (end <= given.struct_size) own.*member = *theirs;
+    }
   };
   std::apply([&](auto... members) { (take(members), ...); }, members_of<Options>);
   return own;
@@ -77,7 +97,7 @@ template <typename Options>
 template <typename Options>
 [[nodiscard]] Options adapted(Options&& given) requires(!std::is_reference_v<Options>) {
   // Options of programs of another version are copied, which is rare.
-  if (given.struct_size == sizeof(Options)) return std::forward<Options>(given);
+  if (is_current(given)) return std::forward<Options>(given);
   return adapted(std::as_const(given));
 }
 

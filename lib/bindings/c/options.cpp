@@ -12,8 +12,8 @@ template <typename Options, typename Last>
   return offset_of_last + sizeof(Last) == sizeof(Options);
 }
 static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, hold_at_least_ns)));
-static_assert(ends_with<redlock_client_options, void (*)(void*, const redlock_node_event*)>(
-    offsetof(redlock_client_options, on_log)));
+static_assert(ends_with<redlock_client_options, redlock_dispatcher*>(
+    offsetof(redlock_client_options, dispatcher)));
 static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
                                                                            free_context)));
 
@@ -42,19 +42,33 @@ static_assert(to_ns(forever) == REDLOCK_FOREVER);
   return target;
 }
 
+// A member of an option in C and in C++, in both directions. In C, zero is the default of an option
+// that has none in C++.
+void put(bool from, bool& to) { to = from; }
+void put(std::uint64_t from, std::uint64_t& to) { to = from; }
+void put(std::uint64_t from, std::optional<std::size_t>& to) {
+  if (from != 0) to = from;
+}
+void put(std::int64_t from, std::chrono::nanoseconds& to) { to = from_ns(from); }
+void put(std::int64_t from, std::optional<std::chrono::nanoseconds>& to) {
+  if (from != 0) to = from_ns(from);
+}
+void put(std::chrono::nanoseconds from, std::int64_t& to) { to = to_ns(from); }
+void put(const char* from, std::string& to) { to = text_or_empty(from); }
+void put(const char* from, CredentialsProvider& to) {
+  if (from != nullptr) to = password_file(from);
+}
+void put(const std::string& /*empty*/, const char*& /*to*/) {}
+void put(const CredentialsProvider& /*none*/, const char*& /*to*/) {}
+void put(const std::optional<std::size_t>& /*none*/, std::uint64_t& /*to*/) {}
+void put(const std::optional<std::chrono::nanoseconds>& /*none*/, std::int64_t& /*to*/) {}
+
 [[nodiscard]] redlock_client_options default_client_options() {
   const ClientOptions from;
   redlock_client_options options{};
   options.size = sizeof(options);
-  options.shortest_node_limit_ns = to_ns(from.shortest_node_limit);
-  options.longest_node_limit_ns = to_ns(from.longest_node_limit);
-  options.max_ttl_ns = to_ns(from.max_ttl);
-  options.clock_bound_ns = to_ns(from.guards.clock_bound);
-  options.guard_restart = from.guards.restart;
-  options.guard_clock = from.guards.clock;
-  options.trust_durable = from.guards.trust_durable;
-  options.name_holders = from.name_holders;
-  options.plain_commands = from.plain_commands;
+#define CLIENT(member, c_member, ...) put(from.member, options.c_member);
+#include "redlock/face.def"
   return options;
 }
 
@@ -62,11 +76,8 @@ static_assert(to_ns(forever) == REDLOCK_FOREVER);
   const AcquireOptions from;
   redlock_acquire_options options{};
   options.size = sizeof(options);
-  options.ttl_ns = to_ns(from.ttl);
-  options.max_renewals = from.max_renewals;
-  options.max_hold_ns = to_ns(from.max_hold);
-  options.renew = from.renew;
-  options.fencing = from.fencing;
+#define ACQUIRE(member, c_member, ...) put(from.member, options.c_member);
+#include "redlock/face.def"
   return options;
 }
 
@@ -150,30 +161,11 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   const auto context = keep_context(read.context, read.free_context);
   ClientOptions to;
   to.nodes = texts(read.nodes, read.node_count, "options.nodes");
-  if (read.quorum != 0) to.quorum = read.quorum;
-  to.name = text_or_empty(read.name);
-  to.user = text_or_empty(read.user);
-  to.password = text_or_empty(read.password);
-  to.tls.ca_file = text_or_empty(read.tls_ca_file);
-  to.tls.certificate_file = text_or_empty(read.tls_certificate_file);
-  to.tls.key_file = text_or_empty(read.tls_key_file);
-  to.tls_server_name = text_or_empty(read.tls_server_name);
-  to.shortest_node_limit = from_ns(read.shortest_node_limit_ns);
-  to.longest_node_limit = from_ns(read.longest_node_limit_ns);
-  if (read.connect_timeout_ns != 0) to.connect_timeout = from_ns(read.connect_timeout_ns);
-  to.max_ttl = from_ns(read.max_ttl_ns);
-  if (read.quarantine_ns != 0) to.guards.quarantine = from_ns(read.quarantine_ns);
-  to.guards.clock_bound = from_ns(read.clock_bound_ns);
-  to.guards.restart = read.guard_restart;
-  to.guards.clock = read.guard_clock;
-  to.guards.trust_durable = read.trust_durable;
-  to.name_holders = read.name_holders;
   if (read.password_file != nullptr && read.on_credentials != nullptr) {
     throw refusal("options.password_file: not together with options.on_credentials");
   }
-  if (read.password_file != nullptr) to.credentials = password_file(read.password_file);
-  to.plain_commands = read.plain_commands;
-  to.prefix = text_or_empty(read.prefix);
+#define CLIENT(member, c_member, ...) put(read.c_member, to.member);
+#include "redlock/face.def"
   const Dispatcher dispatcher = dispatcher_of(options);
   if (read.on_credentials != nullptr) {
     to.credentials = make_provider(context, read.on_credentials, dispatcher);
@@ -206,13 +198,8 @@ AcquireOptions acquire_options_from(const redlock_acquire_options* options,
   if (options == nullptr) return to;
   const redlock_acquire_options read = read_sized(*options, default_acquire_options(), "options");
   const auto context = keep_context(read.context, read.free_context);
-  to.ttl = from_ns(read.ttl_ns);
-  to.renew = read.renew;
-  to.max_renewals = read.max_renewals;
-  to.max_hold = from_ns(read.max_hold_ns);
-  if (read.orphan_ttl_ns != 0) to.orphan_ttl = from_ns(read.orphan_ttl_ns);
-  to.name = text_or_empty(read.name);
-  to.fencing = read.fencing;
+#define ACQUIRE(member, c_member, ...) put(read.c_member, to.member);
+#include "redlock/face.def"
   if (read.on_at_risk != nullptr) {
     to.on_at_risk = at_risk_callback(context, read.on_at_risk, dispatcher);
   }

@@ -136,37 +136,68 @@ export interface Observation {
 export interface ClientOptions {
   /** redis://[user[:password]@]host[:port][/db], rediss://, unix:// */
   nodes: readonly string[];
+  // face: options of clients
+  /** How many votes make a lock. Default: a majority of the nodes. */
   quorum?: number;
-  /** What people call this client. */
+  /** The name of this client for people, in inspections and refusals. Default: user@host:pid
+   *  program. */
   name?: string;
+  /** The ACL user of nodes whose URL names none. Default: none. */
   user?: string;
+  /** The password of nodes whose URL has none. Default: none. */
   password?: string;
-  /** Paths of PEM files, which are read again when they have changed; and the name that servers'
-   *  certificates must have, for URLs without `?server_name=`. */
-  tls?: { caFile?: string; certificateFile?: string; keyFile?: string; serverName?: string };
+  /** A file whose first line is the password of nodes whose URL has none. It is read again at each
+   *  connection to a node. Not together with `password` or a function that provides credentials.
+   *  Default: none. */
+  passwordFile?: string;
+  /** The longest TTL that this deployment allows. Default: 30000. */
+  maxTtl?: number;
+  /** Whether errors name the holder, for one more round trip. Default: false. */
+  nameHolders?: boolean;
+  /** A text before the names of resources on the nodes, so that teams can share nodes. It ends with
+   *  a colon, as team: does. Names in calls and results are without it. Default: none. */
+  prefix?: string;
+  tls?: {
+    /** CA certificates for rediss:// (PEM). Default: the system's. */
+    caFile?: string;
+    /** The client's own certificate for rediss:// (PEM). Default: none. */
+    certificateFile?: string;
+    /** The private key of that certificate (PEM). Default: none. */
+    keyFile?: string;
+    /** The name that certificates of rediss:// nodes must have, for URLs without ?server_name=NAME.
+     *  Default: the host of the URL. */
+    serverName?: string;
+  };
+  node?: {
+    /** How long the first attempt to connect to a node may take. After each attempt that took
+     *  longer, the limit doubles, up to eight times. Default: the longest time for an answer. */
+    connectTimeout?: number;
+    /** The least time that a node has for an answer. The limit follows the measured round trip.
+     *  Default: 250. */
+    shortestTimeout?: number;
+    /** The most time that a node has for an answer. Default: 1000. */
+    longestTimeout?: number;
+    /** Whether nodes that can compare and delete without a script do. Default: true. */
+    plainCommands?: boolean;
+  };
   guards?: {
-    restart?: boolean;
-    clock?: boolean;
+    /** How long a node that restarted without its data has no vote. Default: the max TTL and a
+     *  margin. */
     quarantine?: number;
+    /** How far a node's clock may be from the median of all clocks before the node loses its vote.
+     *  Default: 1000. */
     clockBound?: number;
+    /** Whether nodes that may have forgotten locks have no vote. Default: true. */
+    restart?: boolean;
+    /** Whether nodes whose clock stepped forward have no vote. Default: true. */
+    clock?: boolean;
+    /** Whether a node that restarted with its data keeps its vote, if it writes every command to
+     *  disk (appendfsync always). Default: false. */
     trustDurable?: boolean;
   };
-  shortestNodeLimit?: number;
-  longestNodeLimit?: number;
-  /** How long the first attempt to connect to a node may take. Default: `longestNodeLimit`. */
-  connectTimeout?: number;
-  /** The longest TTL of this deployment. */
-  maxTtl?: number;
-  /** Errors name the holder, for one more round trip. */
-  nameHolders?: boolean;
-  plainCommands?: boolean;
+  // face: end
   onNodeEvent?: (event: NodeEvent) => void;
   onObservation?: (observation: Observation) => void;
-  /** Before each resource's name on the nodes, and only there: "team:". Default: none. */
-  prefix?: string;
-  /** A file whose first line is the password, read at each new connection to a node. Not together
-   *  with `password` or `credentials`. */
-  passwordFile?: string;
   /** Asked at each new connection to a node whose URL has no password, for passwords that are
    *  rotated and for tokens. The time it takes is part of the time to connect. If it throws, this
    *  attempt to connect fails. */
@@ -187,20 +218,23 @@ export type CredentialsProvider =
   (url: string) => Credentials | string | Promise<Credentials | string>;
 
 export interface TryOptions {
+  // face: options of calls
   /** How long the nodes keep the lock unless it is extended. Default: 10000. */
   ttl?: number;
-  /** Extends the lease in the background until it is released. Default: true. */
+  /** Whether the lease is extended in the background until it is released. Default: true. */
   renew?: boolean;
-  /** Never valid for longer after it was granted. Default: Infinity. */
+  /** The lease is never valid for longer than this after it was granted. Default: Infinity. */
   maxHold?: number;
   /** After that many renewals the lease expires. Default: Infinity. */
   maxRenewals?: number;
-  /** Gives the lease a fencing token. Default: false. */
+  /** Whether the lease gets a fencing token. Default: false. */
   fencing?: boolean;
-  /** Of this lease's holder, for people. */
-  name?: string;
-  /** Gives this expiry to a key that blocks and has none: as a TTL, from 3 to `maxTtl`. */
+  /** Gives this expiry, from 3 ms to the max TTL, to a key that blocks and has none. Default: such
+   *  a key blocks until somebody deletes it. */
   orphanTtl?: number;
+  /** The name of this lease's holder, for people. Default: the client's. */
+  name?: string;
+  // face: end
   /** With `renew`: only a third of the TTL is left. */
   onAtRisk?: (remaining: number) => void;
   /** Rejects the call with the signal's reason. */

@@ -38,8 +38,8 @@ struct COptions {
     redlock_client_options_init(&options, sizeof(options));
     options.nodes = pointers.data();
     options.node_count = pointers.size();
-    options.shortest_node_limit_ns = 20 * one_second_ns;
-    options.longest_node_limit_ns = 20 * one_second_ns;
+    options.node_shortest_timeout_ns = 20 * one_second_ns;
+    options.node_longest_timeout_ns = 20 * one_second_ns;
   }
   std::vector<std::string> nodes;
   std::vector<const char*> pointers{};

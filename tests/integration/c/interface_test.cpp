@@ -141,8 +141,8 @@ TEST(CInterface, MistakesAreRefusedWithTheArgument) {
 TEST(CInterface, AnOutageIsUnavailable) {
   Nodes nodes(3);
   COptions options(nodes.urls());
-  options.options.shortest_node_limit_ns = one_second_ns / 4;
-  options.options.longest_node_limit_ns = one_second_ns / 2;
+  options.options.node_shortest_timeout_ns = one_second_ns / 4;
+  options.options.node_longest_timeout_ns = one_second_ns / 2;
   struct Seen {
     std::atomic<int> up{0};
     std::atomic<int> down{0};
@@ -186,7 +186,7 @@ TEST(CInterface, AnOutageIsUnavailable) {
 TEST(CInterface, ACloseNamesANodeThatHangsAndSaysForHowLongItKeepsALock) {
   Nodes nodes(3);
   COptions options(nodes.urls());
-  options.options.shortest_node_limit_ns = options.options.longest_node_limit_ns =
+  options.options.node_shortest_timeout_ns = options.options.node_longest_timeout_ns =
       one_second_ns / 4;
   const CClient client = c_client(options);
   redlock_acquire_options terms = c_terms();

@@ -119,18 +119,18 @@ TEST_F(ClientOptionsRefused, ATlsFileThatCanNotBeReadIsNamed) {
 
 TEST_F(ClientOptionsRefused, LimitsMustMakeSense) {
   auto options = with();
-  options.shortest_node_limit = seconds(2);
-  options.longest_node_limit = seconds(1);
-  EXPECT_THAT(refusal(options), HasSubstr("node limits: 2 s to 1 s"));
+  options.node.shortest_timeout = seconds(2);
+  options.node.longest_timeout = seconds(1);
+  EXPECT_THAT(refusal(options), HasSubstr("node timeouts: 2 s to 1 s"));
   options = with();
-  options.shortest_node_limit = nanoseconds(0);
-  EXPECT_THAT(refusal(options), HasSubstr("node limits"));
+  options.node.shortest_timeout = nanoseconds(0);
+  EXPECT_THAT(refusal(options), HasSubstr("node timeouts"));
   options = with();
-  options.longest_node_limit = nanoseconds::max();
-  EXPECT_THAT(refusal(options), HasSubstr("node limits"));
+  options.node.longest_timeout = nanoseconds::max();
+  EXPECT_THAT(refusal(options), HasSubstr("node timeouts"));
   for (const nanoseconds limit : {nanoseconds(0), nanoseconds(-1), nanoseconds::max()}) {
     options = with();
-    options.connect_timeout = limit;
+    options.node.connect_timeout = limit;
     EXPECT_THAT(refusal(options), HasSubstr("connect timeout"));
   }
   for (const nanoseconds ttl :

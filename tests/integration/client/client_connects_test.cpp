@@ -353,7 +353,7 @@ TEST_F(FarNodes, AreConnectedToAndLockedByDefault) {
 
 TEST_F(FarNodes, NameTheOptionThatIsTooShort) {
   ClientOptions options = patient(urls_);
-  options.connect_timeout = std::chrono::milliseconds(20);
+  options.node.connect_timeout = std::chrono::milliseconds(20);
   Client client = make_client(std::move(options));
   auto lease = client.try_acquire(fresh_resource());
   ASSERT_TRUE(failed_with(lease, Errc::unavailable));

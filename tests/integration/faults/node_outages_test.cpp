@@ -102,7 +102,7 @@ TEST_F(NodeOutages, ThreeKilledOfFiveAreAnOutageThatNamesThem) {
   ASSERT_TRUE(all_vote(client));
   for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].kill();
   const auto resource = fresh_resource();
-  // The node limits are twenty seconds, but the call does not wait for dead nodes.
+  // The node timeouts are twenty seconds, but the call does not wait for dead nodes.
   auto refused = client.try_acquire(resource);
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   for (std::size_t i = 0; i < 3; ++i) {
@@ -136,7 +136,7 @@ TEST_F(NodesWithoutGuard, AWaitingAcquireSitsAnOutageOut) {
 TEST_F(NodeOutages, StoppedNodesAreNotWaitedFor) {
   // A caller that waited for a hung node would wait until the test times out.
   auto options = with_long_ttl(patient(nodes_->urls()));
-  options.shortest_node_limit = options.longest_node_limit = ages;
+  options.node.shortest_timeout = options.node.longest_timeout = ages;
   Client client = make_client(options);
   ASSERT_TRUE(all_vote(client));
   (*nodes_)[1].stop();
@@ -297,9 +297,9 @@ std::vector<std::string> cycle_beside_a_stopped_node(Client& client) {
 }
 
 TEST_F(NodeOutages, AClientThatClosesDeliversWhatAStoppedNodeMayExecuteYet) {
-  // A node limit that the stopped node does not exceed.
+  // A node timeout that the stopped node does not exceed.
   ClientOptions options = with_long_ttl(patient(nodes_->urls()));
-  options.shortest_node_limit = options.longest_node_limit = seconds(60);
+  options.node.shortest_timeout = options.node.longest_timeout = seconds(60);
   Client client = make_client(std::move(options));
   ASSERT_TRUE(all_vote(client));
   (*nodes_)[0].stop();

@@ -290,8 +290,8 @@ TEST_F(TeamsInACrowd, EveryClientGetsItsTurnsWhileAMinorityIsKilled) {
   {
     std::vector<std::jthread> threads;
     for (Team& team : teams) {
-      team.options.shortest_node_limit = 250ms;
-      team.options.longest_node_limit = 500ms;
+      team.options.node.shortest_timeout = 250ms;
+      team.options.node.longest_timeout = 500ms;
       for (int i = 0; i < clients; ++i) threads.emplace_back([this, &team] { take_turns(team); });
     }
     EXPECT_TRUE(eventually([&] { return teams[0].grants > 0 && teams[1].grants > 0; }, 60s));

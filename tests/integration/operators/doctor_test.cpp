@@ -333,7 +333,7 @@ TEST(Bootstrap, SaysWhyAWriteHasNoAnswer) {
   NewNodes nodes(1);
   TcpProxy proxy(nodes[0].port());
   ClientOptions options = patient({proxy.url()});
-  options.shortest_node_limit = options.longest_node_limit = std::chrono::milliseconds(500);
+  options.node.shortest_timeout = options.node.longest_timeout = std::chrono::milliseconds(500);
   admin::ChangeOptions change;
   change.patience = std::chrono::nanoseconds(0);
   change.on_progress = [&](const admin::ChangeProgress& progress) {

@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   redlock::ClientOptions options;
   options.nodes = split(argv[1]);
   options.max_ttl = ttl;
-  options.shortest_node_limit = options.longest_node_limit = std::chrono::seconds(20);
+  options.node.shortest_timeout = options.node.longest_timeout = std::chrono::seconds(20);
   auto client = redlock::Client::create(std::move(options));
   if (!client) {
     std::fprintf(stderr, "%s\n", client.error().message.c_str());

@@ -164,7 +164,7 @@ class ReleasesOfAClient : public ReleasesInTurns {
 
 TEST_F(ReleasesOfAClient, OfOneTurnAreOneCallOfEachNode) {
   ClientOptions options = patient(nodes_.urls());
-  options.plain_commands = false;
+  options.node.plain_commands = false;
   AsyncClient client = create(std::move(options));
   std::vector<Lease> leases = acquire_many(client, nodes_, 50);
   const int before = calls(nodes_[0], "evalsha");

@@ -142,7 +142,7 @@ TEST(CredentialsProvider, ThatHangsDelaysItsOwnNodeOnlyAndMayOutliveTheClient) {
   };
   {
     auto options = with_provider(urls, provider);
-    options.connect_timeout = std::chrono::milliseconds(250);
+    options.node.connect_timeout = std::chrono::milliseconds(250);
     EventLog log;
     options.on_node_event = log.listener();
     Client client = make_client(options);

@@ -49,7 +49,9 @@ class TlsFilesRenewed : public testing::Test {
     std::vector<std::string> urls;
     for (std::size_t i = 0; i < nodes_.size(); ++i) urls.push_back(nodes_[i].tls_url());
     ClientOptions options = patient(urls);
-    options.tls = {file("ca"), file("cert"), file("key")};
+    options.tls.ca_file = file("ca");
+    options.tls.certificate_file = file("cert");
+    options.tls.key_file = file("key");
     options.on_node_event = log_.listener();
     return options;
   }
@@ -143,10 +145,10 @@ TEST_F(TlsServerName, MayStandInTheUrlOrInTheOptions) {
   Client by_url = make_client(trusting(url("?server_name=elsewhere.invalid")));
   EXPECT_TRUE(succeeded(by_url.try_acquire(fresh_resource())));
   auto options = trusting(url());
-  options.tls_server_name = "elsewhere.invalid";
+  options.tls.server_name = "elsewhere.invalid";
   Client by_option = make_client(options);
   EXPECT_TRUE(succeeded(by_option.try_acquire(fresh_resource())));
-  options.tls_server_name = "another.invalid";
+  options.tls.server_name = "another.invalid";
   options.nodes = {url("?server_name=elsewhere.invalid")};
   Client by_both = make_client(options);
   EXPECT_TRUE(succeeded(by_both.try_acquire(fresh_resource()))) << "that of the URL counts";
@@ -162,12 +164,12 @@ TEST_F(TlsServerName, ThatACertificateLacksIsNamed) {
 TEST_F(TlsServerName, IsForNodesWithCertificates) {
   auto options = trusting("redis://127.0.0.1");
   options.tls = {};
-  options.tls_server_name = "redis-1";
+  options.tls.server_name = "redis-1";
   ASSERT_TRUE(find_mistake(options));
   EXPECT_EQ(find_mistake(options)->message,
             "tls: a server name is given, but no node's URL is rediss://");
   options.nodes = {"rediss://127.0.0.1"};
-  options.tls_server_name = "not a name";
+  options.tls.server_name = "not a name";
   ASSERT_TRUE(find_mistake(options));
   EXPECT_THAT(find_mistake(options)->message, HasSubstr("tls: the server name: it is neither"));
 }

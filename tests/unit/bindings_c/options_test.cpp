@@ -44,9 +44,9 @@ TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
   const ClientOptions expected;
   EXPECT_THAT(read.nodes, testing::ElementsAre("localhost"));
   EXPECT_EQ(read.quorum, expected.quorum);
-  EXPECT_EQ(read.shortest_node_limit, expected.shortest_node_limit);
-  EXPECT_EQ(read.longest_node_limit, expected.longest_node_limit);
-  EXPECT_EQ(read.connect_timeout, expected.connect_timeout);
+  EXPECT_EQ(read.node.shortest_timeout, expected.node.shortest_timeout);
+  EXPECT_EQ(read.node.longest_timeout, expected.node.longest_timeout);
+  EXPECT_EQ(read.node.connect_timeout, expected.node.connect_timeout);
   EXPECT_EQ(read.max_ttl, expected.max_ttl);
   EXPECT_EQ(read.guards.restart, expected.guards.restart);
   EXPECT_EQ(read.guards.clock, expected.guards.clock);
@@ -54,7 +54,7 @@ TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
   EXPECT_EQ(read.guards.quarantine, expected.guards.quarantine);
   EXPECT_EQ(read.guards.clock_bound, expected.guards.clock_bound);
   EXPECT_EQ(read.name_holders, expected.name_holders);
-  EXPECT_EQ(read.plain_commands, expected.plain_commands);
+  EXPECT_EQ(read.node.plain_commands, expected.node.plain_commands);
   EXPECT_FALSE(read.on_node_event);
   EXPECT_EQ(read.prefix, expected.prefix);
   options.prefix = "team:";

@@ -228,13 +228,13 @@ TEST(CliEnvironment, HasAVariableForEachOptionThatEveryVerbTakes) {
                                               {"QUORUM_LOCK_NODES", "a,b,c,d,e"}});
   const Settings settings =
       resolve_settings(filled({}, "run", "json = true\nname = \"other\"\n"), NodesNeeded::required);
-  EXPECT_EQ(settings.quorum, 4U);
-  EXPECT_EQ(settings.name, "backup");
-  EXPECT_EQ(settings.user, "locks");
-  EXPECT_EQ(settings.password, "secret");
-  EXPECT_EQ(settings.timeout, 250ms);
-  EXPECT_EQ(settings.max_ttl, 1min);
-  EXPECT_TRUE(settings.guards.trust_durable);
+  EXPECT_EQ(settings.client.quorum, 4U);
+  EXPECT_EQ(settings.client.name, "backup");
+  EXPECT_EQ(settings.client.user, "locks");
+  EXPECT_EQ(settings.client.password, "secret");
+  EXPECT_EQ(settings.client.node.longest_timeout, 250ms);
+  EXPECT_EQ(settings.client.max_ttl, 1min);
+  EXPECT_TRUE(settings.client.guards.trust_durable);
   EXPECT_EQ(settings.format, Settings::Format::people) << "false takes the file's flag back";
 }
 

@@ -30,42 +30,46 @@ void say_to_parent(std::string_view words) {
   }
 }
 
+namespace {
+
+// A member of ClientOptions that both sides have to agree on, to and from JSON.
+void put(nlohmann::ordered_json& json, const std::string& value) { json = value; }
+void put(nlohmann::ordered_json& json, bool value) { json = value; }
+void put(nlohmann::ordered_json& json, std::chrono::nanoseconds value) { json = value.count(); }
+void put(nlohmann::ordered_json& json, std::size_t value) { json = value; }
+template <typename Value>
+void put(nlohmann::ordered_json& json, const std::optional<Value>& value) {
+  if (value) put(json, *value);
+}
+void put(nlohmann::ordered_json& /*json*/, const CredentialsProvider& /*none*/) {}
+
+void get(const nlohmann::json& json, std::string& value) { value = json.get<std::string>(); }
+void get(const nlohmann::json& json, bool& value) { value = json.get<bool>(); }
+void get(const nlohmann::json& json, std::chrono::nanoseconds& value) {
+  value = std::chrono::nanoseconds(json.get<std::int64_t>());
+}
+void get(const nlohmann::json& json, std::size_t& value) { value = json.get<std::size_t>(); }
+template <typename Value>
+void get(const nlohmann::json& json, std::optional<Value>& value) {
+  if (!json.is_null()) get(json, value.emplace());
+}
+void get(const nlohmann::json& /*json*/, CredentialsProvider& /*none*/) {}
+
+}  // namespace
+
 nlohmann::ordered_json settings_to_pass(const Settings& settings) {
   nlohmann::ordered_json json;
   json["nodes"] = settings.nodes;
-  json["max_ttl"] = settings.max_ttl.count();
-  if (settings.timeout) json["timeout"] = settings.timeout->count();
-  if (settings.connect_timeout) json["connect_timeout"] = settings.connect_timeout->count();
-  json["restart_guard"] = settings.guards.restart;
-  json["durable"] = settings.guards.trust_durable;
-  json["clock_guard"] = settings.guards.clock;
-  json["clock_bound"] = settings.guards.clock_bound.count();
-  if (!settings.prefix.empty()) json["prefix"] = settings.prefix;
-  if (settings.guards.quarantine) json["quarantine"] = settings.guards.quarantine->count();
+#define CLIENT(member, c_member, ...) put(json[#c_member], settings.client.member);
+#include "redlock/face.def"
   return json;
 }
 
 Settings passed_settings(const nlohmann::json& json) {
   Settings settings;
   settings.nodes = json.at("nodes").get<std::vector<std::string>>();
-  settings.max_ttl = std::chrono::nanoseconds{json.at("max_ttl").get<std::int64_t>()};
-  if (json.contains("timeout")) {
-    settings.timeout = std::chrono::nanoseconds{json.at("timeout").get<std::int64_t>()};
-  }
-  if (json.contains("connect_timeout")) {
-    settings.connect_timeout =
-        std::chrono::nanoseconds{json.at("connect_timeout").get<std::int64_t>()};
-  }
-  settings.guards.restart = json.at("restart_guard");
-  settings.guards.trust_durable = json.at("durable");
-  settings.guards.clock = json.at("clock_guard");
-  settings.guards.clock_bound =
-      std::chrono::nanoseconds{json.at("clock_bound").get<std::int64_t>()};
-  settings.prefix = json.value("prefix", std::string());
-  if (json.contains("quarantine")) {
-    settings.guards.quarantine =
-        std::chrono::nanoseconds{json.at("quarantine").get<std::int64_t>()};
-  }
+#define CLIENT(member, c_member, ...) get(json.at(#c_member), settings.client.member);
+#include "redlock/face.def"
   return settings;
 }
 

@@ -14,7 +14,7 @@ namespace redlock::cli {
 
 std::vector<std::uint64_t> choose_nodes(const Arguments& given, Settings& settings,
                                         std::vector<std::uint64_t> by_default) {
-  if (settings.quorum) throw UsageError("--quorum: not with bench: it measures majorities");
+  if (settings.client.quorum) throw UsageError("--quorum: not with bench: it measures majorities");
   const std::size_t present = settings.local.value_or(settings.nodes.size());
   std::vector<std::uint64_t> counts = given.numbers("nodes-count").value_or(std::move(by_default));
   const std::uint64_t most = *std::max_element(counts.begin(), counts.end());
@@ -29,7 +29,7 @@ std::vector<std::uint64_t> choose_nodes(const Arguments& given, Settings& settin
 
 void require_plain_nodes(const Settings& settings, std::string_view option) {
   for (const std::string& node : settings.nodes) {
-    if (plain_endpoint(node) && settings.password.empty()) continue;
+    if (plain_endpoint(node) && settings.client.password.empty()) continue;
     throw UsageError(
         fmt::format("{}: cannot measure '{}': only nodes without TLS, user name and database "
                     "number, with the password in the URL",

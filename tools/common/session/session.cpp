@@ -88,7 +88,7 @@ Session::Session(const Settings& settings, const Signals& signals, LocalNodes::R
 
 void Session::open_deployment(const std::vector<std::string>& nodes) const {
   // Started a moment ago, they can have forgotten nothing.
-  if (!settings_.guards.restart) return;
+  if (!settings_.client.guards.restart) return;
   const auto opened = admin::bootstrap(client_options(settings_, nodes));
   if (!opened) throw std::runtime_error(opened.error().message);
 }

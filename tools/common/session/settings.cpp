@@ -48,32 +48,45 @@ void resolve_nodes(const Arguments& given, Settings& settings) {
   settings.nodes = split_nodes(given.nodes, given.nodes_origin.origin);
 }
 
-std::string readable_file(const Arguments& given, const std::string& name) {
-  const auto path = given.text(name);
-  if (!path) return {};
+void check_readable(const Arguments& given, const std::string& name, const std::string& path) {
+  if (path.empty()) return;
   errno = 0;
-  if (!std::ifstream(*path)) {
+  if (!std::ifstream(path)) {
     throw UsageError(fmt::format("{}: '{}' cannot be read: {}", given.find(name)->origin,
-                                 as_printable(*path), std::strerror(errno)));
+                                 as_printable(path), std::strerror(errno)));
   }
-  return *path;
 }
 
-void resolve_tls(const Arguments& given, TlsOptions& tls) {
-  tls.ca_file = readable_file(given, "cacert");
-  tls.certificate_file = readable_file(given, "cert");
-  tls.key_file = readable_file(given, "key");
+void check_tls(const Arguments& given, const TlsOptions& tls) {
+  check_readable(given, "cacert", tls.ca_file);
+  check_readable(given, "cert", tls.certificate_file);
+  check_readable(given, "key", tls.key_file);
   if (tls.certificate_file.empty() != tls.key_file.empty()) {
     throw UsageError(tls.key_file.empty() ? "--cert: needs --key" : "--key: needs --cert");
   }
 }
 
-void resolve_guards(const Arguments& given, GuardOptions& guards) {
-  const auto* restart = given.find("restart-guard");
-  guards.restart = restart == nullptr || restart->text != "off";
-  if (guards.restart) guards.quarantine = given.positive_duration("restart-guard");
-  guards.trust_durable = given.flag("durable");
-  guards.clock_bound = given.positive_duration("clock-bound").value_or(guards.clock_bound);
+// The option of the command line that a row of face.def names, into the member of ClientOptions.
+void read(const Arguments& given, const std::string& flag, std::string& to) {
+  to = given.text(flag).value_or(std::string());
+}
+void read(const Arguments& given, const std::string& flag, std::chrono::nanoseconds& to) {
+  to = given.positive_duration(flag).value_or(to);
+}
+void read(const Arguments& given, const std::string& flag,
+          std::optional<std::chrono::nanoseconds>& to) {
+  to = given.positive_duration(flag);
+}
+void read(const Arguments& given, const std::string& flag, bool& to) { to = given.flag(flag); }
+void read(const Arguments& given, const std::string& flag, std::optional<std::size_t>& to) {
+  to = given.number(flag);
+}
+void read(const Arguments& /*given*/, const std::string& /*flag*/, CredentialsProvider& /*to*/) {}
+
+void read_rows(const Arguments& given, ClientOptions& client) {
+#define CLIENT(member, c_member, preset, flag, ...) \
+  if (*(flag) != '\0') read(given, flag, client.member);
+#include "redlock/face.def"
 }
 
 std::optional<NodeEvent::Level> log_level_of(const Arguments& given) {
@@ -118,70 +131,60 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
         "--nodes: none given: name them with --nodes URL[,URL...], QUORUM_LOCK_NODES or --config "
         "FILE, or try --local N");
   }
-  settings.user = name_of(given, "user");
+  ClientOptions& client = settings.client;
+  client.user = name_of(given, "user");
   if (const auto path = given.text("password-file")) {
-    settings.password = read_password_file(*path, given.find("password-file")->origin);
+    client.password = read_password_file(*path, given.find("password-file")->origin);
     // A pipe, as of <(pass show redis), gives its content once.
     std::error_code ignored;
-    if (std::filesystem::is_regular_file(*path, ignored)) settings.password_file = *path;
+    if (std::filesystem::is_regular_file(*path, ignored)) {
+      client.password.clear();
+      client.credentials = password_file(*path);
+    }
   } else {
-    settings.password = given.text("password").value_or(std::string());
+    client.password = given.text("password").value_or(std::string());
   }
   settings.ports = port_range_of(given);
-  settings.name = name_of(given, "name");
-  if (std::any_of(settings.name.begin(), settings.name.end(), is_control)) {
+  client.name = name_of(given, "name");
+  if (std::any_of(client.name.begin(), client.name.end(), is_control)) {
     throw UsageError(
         fmt::format("{}: has a control character: none is allowed", given.find("name")->origin));
   }
-  resolve_tls(given, settings.tls);
-  settings.prefix = prefix_of(given);
-  settings.server_name = given.text("server-name").value_or(std::string());
-  settings.timeout = given.positive_duration("timeout");
-  settings.connect_timeout = given.positive_duration("connect-timeout");
-  resolve_guards(given, settings.guards);
+  read_rows(given, client);
+  check_tls(given, client.tls);
+  static_cast<void>(prefix_of(given));
+  if (const auto timeout = given.positive_duration("timeout")) {
+    client.node.longest_timeout = *timeout;
+    client.node.shortest_timeout = std::min(client.node.shortest_timeout, *timeout);
+  }
+  const auto* const restart = given.find("restart-guard");
+  client.guards.restart = restart == nullptr || restart->text != "off";
+  if (client.guards.restart) client.guards.quarantine = given.positive_duration("restart-guard");
   // A quarantine too short for any TTL is refused below, by its own name.
-  const auto default_max_ttl = std::clamp<std::chrono::nanoseconds>(
-      settings.guards.quarantine.value_or(forever), limits::shortest_ttl, limits::default_max_ttl);
-  settings.max_ttl = given.positive_duration("max-ttl").value_or(default_max_ttl);
-  if (settings.max_ttl < limits::shortest_ttl || settings.max_ttl > limits::longest_max_ttl) {
+  if (given.find("max-ttl") == nullptr) {
+    client.max_ttl = std::clamp<std::chrono::nanoseconds>(
+        client.guards.quarantine.value_or(forever), limits::shortest_ttl, limits::default_max_ttl);
+  }
+  if (client.max_ttl < limits::shortest_ttl || client.max_ttl > limits::longest_max_ttl) {
     throw UsageError(fmt::format("{}: allowed is {}ms to {}h", given.find("max-ttl")->origin,
                                  limits::shortest_ttl.count(), limits::longest_max_ttl.count()));
   }
-  if (settings.guards.quarantine && (*settings.guards.quarantine < settings.max_ttl ||
-                                     *settings.guards.quarantine > limits::longest_max_ttl)) {
-    throw UsageError(fmt::format(
-        "{}: {} is not allowed: {}, which is --max-ttl, to {}h, or off",
-        given.find("restart-guard")->origin, format_duration(*settings.guards.quarantine),
-        format_duration(settings.max_ttl), limits::longest_max_ttl.count()));
+  if (client.guards.quarantine && (*client.guards.quarantine < client.max_ttl ||
+                                   *client.guards.quarantine > limits::longest_max_ttl)) {
+    throw UsageError(fmt::format("{}: {} is not allowed: {}, which is --max-ttl, to {}h, or off",
+                                 given.find("restart-guard")->origin,
+                                 format_duration(*client.guards.quarantine),
+                                 format_duration(client.max_ttl), limits::longest_max_ttl.count()));
   }
   const std::size_t nodes = settings.local.value_or(settings.nodes.size());
-  settings.quorum = given.number("quorum", nodes / 2 + 1, std::max<std::size_t>(nodes, 1));
+  client.quorum = given.number("quorum", nodes / 2 + 1, std::max<std::size_t>(nodes, 1));
   resolve_output(given, settings);
   return settings;
 }
 
 ClientOptions client_options(const Settings& settings, std::vector<std::string> nodes) {
-  ClientOptions options;
+  ClientOptions options = settings.client;
   options.nodes = std::move(nodes);
-  options.quorum = settings.quorum;
-  options.name = settings.name;
-  options.user = settings.user;
-  if (settings.password_file.empty()) {
-    options.password = settings.password;
-  } else {
-    options.credentials = password_file(settings.password_file);
-  }
-  options.tls = settings.tls;
-  options.tls_server_name = settings.server_name;
-  options.connect_timeout = settings.connect_timeout;
-  options.max_ttl = settings.max_ttl;
-  options.guards = settings.guards;
-  options.prefix = settings.prefix;
-  if (settings.timeout) {
-    options.longest_node_limit = *settings.timeout;
-    options.shortest_node_limit =
-        std::min<std::chrono::nanoseconds>(options.shortest_node_limit, *settings.timeout);
-  }
   return options;
 }
 
@@ -278,11 +281,11 @@ std::optional<std::chrono::nanoseconds> wait_of(const Arguments& given) {
 
 std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given, const Settings& settings) {
   const auto ttl = given.duration("ttl");
-  if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
+  if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.client.max_ttl)) {
     throw UsageError(fmt::format("{}: {} is not allowed: {} to {}, which is --max-ttl",
                                  given.find("ttl")->origin, format_duration(*ttl),
                                  format_duration(limits::shortest_ttl),
-                                 format_duration(settings.max_ttl)));
+                                 format_duration(settings.client.max_ttl)));
   }
   return ttl;
 }
@@ -290,17 +293,17 @@ std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given, const Set
 std::optional<std::chrono::nanoseconds> orphan_ttl_of(const Arguments& given,
                                                       const Settings& settings) {
   const auto ttl = given.duration("orphan-ttl");
-  if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
+  if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.client.max_ttl)) {
     throw UsageError(fmt::format("{}: {} is not allowed: {} to {}, which is --max-ttl",
                                  given.find("orphan-ttl")->origin, format_duration(*ttl),
                                  format_duration(limits::shortest_ttl),
-                                 format_duration(settings.max_ttl)));
+                                 format_duration(settings.client.max_ttl)));
   }
   return ttl;
 }
 
 std::chrono::nanoseconds default_ttl(const Settings& settings) noexcept {
-  return std::min<std::chrono::nanoseconds>(limits::default_ttl, settings.max_ttl);
+  return std::min<std::chrono::nanoseconds>(limits::default_ttl, settings.client.max_ttl);
 }
 
 }  // namespace redlock::cli

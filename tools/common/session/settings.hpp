@@ -17,21 +17,10 @@ namespace redlock::cli {
 /// The settings from the global options, whichever layer they come from (see layers.hpp).
 struct Settings {
   std::vector<std::string> nodes{};
-  std::optional<std::size_t> local{};  ///< number of private servers that are used instead of
-                                       ///< `nodes`
-  std::optional<PortRange> ports{};    ///< where private servers may listen; none: anywhere
-  std::optional<std::size_t> quorum{};
-  std::string name{};  ///< what people call the client; empty: as the library does
-  std::string user{};
-  std::string password{};
-  std::string password_file{};  ///< read again at each connection; empty if it is a pipe
-  TlsOptions tls{};
-  std::string server_name{};  ///< of the nodes' certificates; empty: the URLs' hosts
-  std::optional<std::chrono::nanoseconds> timeout{};
-  std::optional<std::chrono::nanoseconds> connect_timeout{};
-  std::chrono::nanoseconds max_ttl = limits::default_max_ttl;
-  GuardOptions guards{};
-  std::string prefix{};  ///< of all resources; empty: none, or that of the nodes' URLs
+  /// Number of private servers that are used instead of `nodes`.
+  std::optional<std::size_t> local{};
+  std::optional<PortRange> ports{};  ///< where private servers may listen; none: anywhere
+  ClientOptions client{};            ///< without nodes
   enum class Format { people, json } format = Format::people;
   enum class Detail { quiet, normal, verbose } detail = Detail::normal;
   /// Standard error gets node events of this level and above; none: only events that no result

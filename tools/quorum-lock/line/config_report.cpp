@@ -240,7 +240,7 @@ ShownSetting::Type type_of(const OptionText& option) {
 }
 
 std::string preset_of(std::string_view verb, const OptionText& option, const Settings& settings) {
-  if (option.name == "max-ttl" || option.name == "restart-guard") return spelled(settings.max_ttl);
+  if (option.name == "max-ttl" || option.name == "restart-guard") return spelled(settings.client.max_ttl);
   if (option.name == "ttl" && verb != "extend") return spelled(default_ttl(settings));
   if (option.value.empty()) return "false";
   if (option.name == "quorum") {

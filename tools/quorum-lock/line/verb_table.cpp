@@ -1,9 +1,13 @@
 #include "quorum-lock/line/verb_table.hpp"
 
+#include <iterator>
+#include <vector>
+
 namespace redlock::cli {
 namespace {
 
-constexpr OptionText globals[] = {
+/// Options that are the command line's own, in two parts: those of the library come between.
+constexpr OptionText before_the_librarys[] = {
     {"nodes", "URL[,URL...]",
      "The nodes: redis://[user[:password]@]host[:port][/db], rediss://...[?server_name=NAME] "
      "(TLS), unix:///path[?db=n] or host[:port][/db]; may be repeated"},
@@ -14,48 +18,40 @@ constexpr OptionText globals[] = {
     {"local", "N",
      "Start 1 to 15 private redis-server processes for the length of this command and use them; no "
      "other user of this machine can reach them"},
-    {"quorum", "Q", "Votes that make a lock; default: a majority of the nodes"},
     {"name", "TEXT",
      "The name of this process for people, in inspections and refusals; default: user@host:pid "
      "program. In elect, the name of the candidate; default: host and process"},
-    {"user", "NAME", "ACL user for nodes whose URL names none; default: the user default"},
     {"password-file", "FILE",
      "File whose first line is the password for nodes whose URL has none; it is read again at each "
      "connection to a node, so that the password can be changed without a restart"},
-    {"cacert", "FILE", "CA certificates for rediss:// (PEM); default: the system's"},
-    {"cert", "FILE", "Client certificate for rediss:// (PEM)"},
-    {"key", "FILE", "Private key of --cert (PEM)"},
+};
+constexpr OptionText after_the_librarys[] = {
     {"timeout", "DURATION", "How long one node may take to answer; default 1s"},
-    {"connect-timeout", "DURATION",
-     "How long the first attempt to connect to a node may take; doubled after each attempt that "
-     "took too long, up to eight times; default: --timeout"},
-    {"max-ttl", "DURATION", "Longest TTL that this deployment allows; default 30s"},
     {"restart-guard", "DURATION|off",
      "How long a node that restarted, or that is new, has no vote; not below the max TTL, which is "
      "the default. Below 30s, and without --max-ttl, it is the max TTL, too. See bootstrap"},
-    {"durable", "",
-     "A node that restarted with its data keeps its vote if it writes every command to disk "
-     "(appendfsync always)"},
-    {"clock-bound", "DURATION",
-     "How far a node's clock may be from the others' before it has no vote; default 1s"},
-    {"prefix", "PREFIX",
-     "A text before the names of resources on the nodes, which is not shown, so that teams can "
-     "share nodes. It ends with a colon: team:. The URL of each node can have it instead: "
-     "redis://host?prefix=team:"},
     {"json", "", "One JSON object on standard output, nothing else there"},
     {"quiet", "",
      "Print only the token (acquire), the report (verbs that change nothing), or nothing (all "
      "other verbs); on standard error only errors"},
     {"verbose", "",
      "Report the events of the nodes on standard error; with --json, each line is a JSON object"},
-    {"server-name", "NAME",
-     "The name that certificates of rediss:// nodes must have, for URLs without ?server_name=NAME; "
-     "default: the host of the URL"},
     {"log-level", "LEVEL",
      "Report the events of the nodes on standard error, from LEVEL on: debug (also idle "
      "connections that end), info (--verbose) or warning; repeated events once a minute. Default: "
      "only warnings that are not part of a result"},
 };
+
+std::vector<OptionText> make_globals() {
+  std::vector<OptionText> all(std::begin(before_the_librarys), std::end(before_the_librarys));
+#define CLIENT(member, c_member, preset, flag, value, sentence)                               \
+  if (*(flag) != '\0') {                                                                      \
+    all.push_back({flag, value, *(value) != '\0' ? sentence " Default: " preset : sentence}); \
+  }
+#include "redlock/face.def"
+  all.insert(all.end(), std::begin(after_the_librarys), std::end(after_the_librarys));
+  return all;
+}
 
 constexpr OptionText run_options[] = {
     {"ttl", "DURATION", "How long a crash blocks others; renewed while COMMAND runs; default 10s"},
@@ -569,7 +565,10 @@ constexpr VerbText verb_texts[] = {
 
 }  // namespace
 
-std::span<const OptionText> global_options() noexcept { return globals; }
+std::span<const OptionText> global_options() noexcept {
+  static const std::vector<OptionText> globals = make_globals();
+  return globals;
+}
 std::span<const VerbText> verbs() noexcept { return verb_texts; }
 
 const VerbText* find_verb_text(std::string_view name) noexcept {

@@ -67,8 +67,8 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
   if (session.is_local()) {
     additions.push_back("QUORUM_LOCK_NODES=" + join(session.nodes()));
     removals.emplace_back("QUORUM_LOCK_LOCAL");
-    if (!request.settings.prefix.empty()) {
-      additions.push_back("QUORUM_LOCK_PREFIX=" + request.settings.prefix);
+    if (!request.settings.client.prefix.empty()) {
+      additions.push_back("QUORUM_LOCK_PREFIX=" + request.settings.client.prefix);
     }
   } else if (const char* nodes = std::getenv("QUORUM_LOCK_NODES")) {
     // The command and its children need not know it, and /proc shows the environment.

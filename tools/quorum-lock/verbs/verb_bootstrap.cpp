@@ -64,7 +64,7 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
       const std::string question = fmt::format(
           "Open a deployment of {} member{} with a max TTL of {} in its place? Stop its clients "
           "first. No lock is granted until the longer max TTL has passed.",
-          count, count == 1 ? "" : "s", format_duration(settings.max_ttl));
+          count, count == 1 ? "" : "s", format_duration(settings.client.max_ttl));
       if (!confirm(question)) {
         return report_refusal(settings, "the deployment was left as it is", ExitCode::taken);
       }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/session/confirm.hpp"
 #include "common/session/exit_code.hpp"
 #include "common/session/json.hpp"
 #include "common/session/output.hpp"
@@ -38,9 +39,9 @@ int report(const Settings& settings, const Breaking& what, const BreakVerdict& v
 
 std::chrono::nanoseconds delay_of(const Arguments& given, const Settings& settings) {
   const auto delay = given.positive_duration("delay").value_or(std::chrono::nanoseconds::zero());
-  if (delay > settings.max_ttl) {
+  if (delay > settings.client.max_ttl) {
     throw UsageError(fmt::format("--delay: {} is not allowed: up to {}, which is --max-ttl",
-                                 format_duration(delay), format_duration(settings.max_ttl)));
+                                 format_duration(delay), format_duration(settings.client.max_ttl)));
   }
   return delay;
 }

@@ -122,7 +122,7 @@ int verb_run(const Arguments& given, const Signals& signals) {
   request.conflict_code = conflict_code_of(given);
   request.metrics = metrics_targets_of(given);
   request.status = status_target_of(given);
-  request.status.name = request.settings.name;
+  request.status.name = request.settings.client.name;
   return run_under_lock(request, signals);
 }
 

@@ -16,16 +16,16 @@ class Reader {
   Reader(napi_env env, napi_value given, Texts& texts) noexcept
       : env_(env), given_(given), texts_(&texts) {}
 
-  void text(const char* name, const char*& to) const {
+  void read(const char* name, const char*& to) const {
     if_given(name, [&](napi_value value) { to = texts_->keep(text_from(env_, value)); });
   }
-  void flag(const char* name, bool& to) const {
+  void read(const char* name, bool& to) const {
     if_given(name, [&](napi_value value) { to = boolean_from(env_, value); });
   }
-  void duration(const char* name, std::int64_t& to) const {
-    if_given(name, [&](napi_value value) { to = nanoseconds_from(env_, value); });
+  void read(const char* name, std::int64_t& nanoseconds) const {
+    if_given(name, [&](napi_value value) { nanoseconds = nanoseconds_from(env_, value); });
   }
-  void count(const char* name, std::uint64_t& to) const {
+  void read(const char* name, std::uint64_t& to) const {
     if_given(name, [&](napi_value value) {
       const double number = number_from(env_, value);
       if (number == std::numeric_limits<double>::infinity()) {
@@ -76,27 +76,8 @@ redlock_client_options client_options_from(napi_env env, napi_value given, Texts
   redlock_client_options_init(&options, sizeof(options));
   const Reader read(env, given, texts);
   read.list("nodes", options.nodes, options.node_count);
-  read.count("quorum", options.quorum);
-  read.text("name", options.name);
-  read.text("user", options.user);
-  read.text("password", options.password);
-  read.text("caFile", options.tls_ca_file);
-  read.text("certificateFile", options.tls_certificate_file);
-  read.text("keyFile", options.tls_key_file);
-  read.text("serverName", options.tls_server_name);
-  read.duration("shortestNodeLimit", options.shortest_node_limit_ns);
-  read.duration("longestNodeLimit", options.longest_node_limit_ns);
-  read.duration("connectTimeout", options.connect_timeout_ns);
-  read.text("prefix", options.prefix);
-  read.duration("maxTtl", options.max_ttl_ns);
-  read.duration("quarantine", options.quarantine_ns);
-  read.duration("clockBound", options.clock_bound_ns);
-  read.flag("guardRestart", options.guard_restart);
-  read.flag("guardClock", options.guard_clock);
-  read.flag("trustDurable", options.trust_durable);
-  read.flag("nameHolders", options.name_holders);
-  read.flag("plainCommands", options.plain_commands);
-  read.text("passwordFile", options.password_file);
+#define CLIENT(member, c_member, ...) read.read(#c_member, options.c_member);
+#include "redlock/face.def"
   return options;
 }
 
@@ -104,13 +85,8 @@ redlock_acquire_options acquire_options_from(napi_env env, napi_value given, Tex
   redlock_acquire_options options{};
   redlock_acquire_options_init(&options, sizeof(options));
   const Reader read(env, given, texts);
-  read.duration("ttl", options.ttl_ns);
-  read.flag("renew", options.renew);
-  read.count("maxRenewals", options.max_renewals);
-  read.duration("maxHold", options.max_hold_ns);
-  read.duration("orphanTtl", options.orphan_ttl_ns);
-  read.text("name", options.name);
-  read.flag("fencing", options.fencing);
+#define ACQUIRE(member, c_member, ...) read.read(#c_member, options.c_member);
+#include "redlock/face.def"
   return options;
 }
 
@@ -119,13 +95,13 @@ redlock_target target_from(napi_env env, napi_value given, Texts& texts) {
   redlock_target_init(&target, sizeof(target));
   const Reader read(env, given, texts);
   std::uint64_t kind = REDLOCK_TARGET_EXCLUSIVE;
-  read.count("kind", kind);
+  read.read("kind", kind);
   target.kind = static_cast<redlock_target_kind>(kind);
-  read.text("resource", target.resource);
+  read.read("resource", target.resource);
   read.list("moreResources", target.more_resources, target.more_resource_count);
-  read.text("owner", target.owner);
-  read.count("permits", target.permits);
-  read.duration("holdAtLeast", target.hold_at_least_ns);
+  read.read("owner", target.owner);
+  read.read("permits", target.permits);
+  read.read("holdAtLeast", target.hold_at_least_ns);
   return target;
 }
 

@@ -39,7 +39,8 @@ function describe(value) {
     : String(value);
 }
 
-/** The members of `table` that are given. The values of `table` are kinds of `checks`. */
+/** The members of `table` that are given. Its values are kinds of `checks`; or begin with one; or
+ *  are tables themselves. */
 function pick(given, table, where) {
   const picked = {};
   if (given === undefined || given === null) return picked;
@@ -50,48 +51,85 @@ function pick(given, table, where) {
         `${where}.${name} is not known; known are ${Object.keys(table).join(', ')}`);
     }
     if (value === undefined || value === null) continue;
-    picked[name] = check(table[name], value, `${where}.${name}`);
+    const row = table[name];
+    picked[name] = typeof row === 'string' || Array.isArray(row)
+      ? check([row].flat()[0], value, `${where}.${name}`) : pick(value, row, `${where}.${name}`);
   }
   return picked;
 }
 
-const clientTable = {
-  nodes: 'texts', quorum: 'count', name: 'text', user: 'text', password: 'secret', tls: 'object',
-  guards: 'object', shortestNodeLimit: 'duration', longestNodeLimit: 'duration',
-  connectTimeout: 'duration', maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
-  onNodeEvent: 'callback', onObservation: 'callback', prefix: 'text', passwordFile: 'text',
-  credentials: 'callback', onLog: 'callback',
+// Each option with its kind, and its member of the struct in C.
+// face: rows
+const clientRows = {
+  quorum: ['count', 'quorum'],
+  name: ['text', 'name'],
+  user: ['text', 'user'],
+  password: ['secret', 'password'],
+  passwordFile: ['text', 'password_file'],
+  maxTtl: ['duration', 'max_ttl_ns'],
+  nameHolders: ['flag', 'name_holders'],
+  prefix: ['text', 'prefix'],
+  tls: {
+    caFile: ['text', 'tls_ca_file'],
+    certificateFile: ['text', 'tls_certificate_file'],
+    keyFile: ['text', 'tls_key_file'],
+    serverName: ['text', 'tls_server_name'],
+  },
+  node: {
+    connectTimeout: ['duration', 'node_connect_timeout_ns'],
+    shortestTimeout: ['duration', 'node_shortest_timeout_ns'],
+    longestTimeout: ['duration', 'node_longest_timeout_ns'],
+    plainCommands: ['flag', 'node_plain_commands'],
+  },
+  guards: {
+    quarantine: ['duration', 'guard_quarantine_ns'],
+    clockBound: ['duration', 'guard_clock_bound_ns'],
+    restart: ['flag', 'guard_restart'],
+    clock: ['flag', 'guard_clock'],
+    trustDurable: ['flag', 'guard_trust_durable'],
+  },
 };
-const tlsTable = {
-  caFile: 'text', certificateFile: 'text', keyFile: 'text', serverName: 'text',
+const acquireRows = {
+  ttl: ['duration', 'ttl_ns'],
+  renew: ['flag', 'renew'],
+  maxHold: ['duration', 'max_hold_ns'],
+  maxRenewals: ['count', 'max_renewals'],
+  fencing: ['flag', 'fencing'],
+  orphanTtl: ['duration', 'orphan_ttl_ns'],
+  name: ['text', 'name'],
 };
-const guardsTable = {
-  restart: 'flag', clock: 'flag', quarantine: 'duration', clockBound: 'duration',
-  trustDurable: 'flag',
-};
+// face: end
+
+/** What was picked by `rows`, by the names of C. */
+function nativeOf(picked, rows) {
+  const native = {};
+  for (const [name, row] of Object.entries(rows)) {
+    if (!Object.hasOwn(picked, name)) continue;
+    if (Array.isArray(row)) native[row[1]] = picked[name];
+    else Object.assign(native, nativeOf(picked[name], row));
+  }
+  return native;
+}
 
 /** → {native, onNodeEvent, onObservation, credentials, onLog} */
 function clientOptions(given) {
-  const { tls, guards, onNodeEvent, onObservation, credentials, onLog, ...rest } =
-    pick(given, clientTable, 'options');
-  const { restart: guardRestart, clock: guardClock, ...moreGuards } =
-    pick(guards, guardsTable, 'options.guards');
-  const native = {
-    ...rest, ...pick(tls, tlsTable, 'options.tls'), guardRestart, guardClock, ...moreGuards,
-  };
+  const picked = pick(given, {
+    nodes: 'texts', ...clientRows, onNodeEvent: 'callback', onObservation: 'callback',
+    credentials: 'callback', onLog: 'callback',
+  }, 'options');
+  const { nodes } = picked;
+  const native = { nodes, ...nativeOf(picked, clientRows) };
+  const { onNodeEvent, onObservation, credentials, onLog } = picked;
   return { native, onNodeEvent, onObservation, credentials, onLog };
 }
 
-const acquireTable = {
-  ttl: 'duration', wait: 'duration', signal: 'signal', renew: 'flag', maxHold: 'duration',
-  maxRenewals: 'count', fencing: 'flag', name: 'text', orphanTtl: 'duration',
-  onAtRisk: 'callback',
-};
-
 /** → {native, wait, signal, onAtRisk} */
 function acquireOptions(given) {
-  const { wait = Infinity, signal, onAtRisk, ...native } = pick(given, acquireTable, 'options');
-  return { native, wait, signal, onAtRisk };
+  const picked = pick(given, {
+    ...acquireRows, wait: 'duration', signal: 'signal', onAtRisk: 'callback',
+  }, 'options');
+  const native = nativeOf(picked, acquireRows);
+  return { native, wait: picked.wait ?? Infinity, signal: picked.signal, onAtRisk: picked.onAtRisk };
 }
 
 module.exports = { check, pick, clientOptions, acquireOptions };

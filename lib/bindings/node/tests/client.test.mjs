@@ -455,8 +455,8 @@ test('a duration is a number from 0 to Infinity, wherever there is one', async (
     'options.orphanTtl': (orphanTtl) => client.acquire('x', { orphanTtl }),
     'options.maxHold': (maxHold) => client.acquire('x', { maxHold }),
     'target.holdAtLeast': (holdAtLeast) => client.acquire(interval('x', holdAtLeast)),
-    'options.longestNodeLimit': (longestNodeLimit) =>
-      Client.create({ ...servers.options, longestNodeLimit }),
+    'options.node.longestTimeout': (longestTimeout) =>
+      Client.create({ ...servers.options, node: { longestTimeout } }),
     'options.guards.clockBound': (clockBound) =>
       Client.create({ ...servers.options, guards: { clockBound } }),
     'options.pollInterval': async (pollInterval) => client.watch('x', { pollInterval }),
@@ -545,7 +545,7 @@ test('a close names a node that hangs, and for how long it keeps a lock', async 
   const own = await startNodes(3);
   try {
     // Long enough for the other two, and as long as the close takes.
-    const limit = { shortestNodeLimit: 3_000, longestNodeLimit: 3_000 };
+    const limit = { node: { shortestTimeout: 3_000, longestTimeout: 3_000 } };
     const closing = await Client.create({ ...own.options, ...limit });
     const lease = await closing.acquire('hangs', { ttl: 20_000 });
     await eventually('all nodes have the key', async () => {

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Options of clients on machines that are busy with other tests. */
-export const patient = { shortestNodeLimit: 20_000, longestNodeLimit: 20_000 };
+export const patient = { node: { shortestTimeout: 20_000, longestTimeout: 20_000 } };
 
 /** Until `condition()` is true, or has a value, which is returned. */
 export async function eventually(what, condition, limit = 20_000) {

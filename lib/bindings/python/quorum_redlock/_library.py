@@ -5,128 +5,14 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from ctypes import POINTER, c_bool, c_char_p, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import c_char_p
 from types import SimpleNamespace
 
 from . import _structs as s
 from ._version import __version__
 
-_P = POINTER
-_STATUS = c_int32
-_ERROR = _P(_P(s.Error))
-_CLIENT_OPTIONS = _P(s.ClientOptions)
-_CHANGE = [_P(s.ChangeOptions), _P(_P(s.Membership)), _ERROR]
-
-# Those of the opaque types are c_void_p: client, async client, lease, stop, election, dispatcher,
-# credentials.
-FUNCTIONS = {
-    "redlock_status_name": (c_char_p, [_STATUS]),
-    "redlock_vote_name": (c_char_p, [c_int32]),
-    "redlock_holder_kind_name": (c_char_p, [c_int32]),
-    "redlock_lock_kind_name": (c_char_p, [c_int32]),
-    "redlock_state_name": (c_char_p, [c_int32]),
-    "redlock_version": (c_char_p, []),
-    "redlock_now_ns": (c_int64, []),
-    "redlock_round_node": (_P(s.NodeVote), [_P(s.Round), c_size_t]),
-    "redlock_round_free": (None, [_P(s.Round)]),
-    "redlock_error_free": (None, [_P(s.Error)]),
-    "redlock_stop_new": (c_void_p, []),
-    "redlock_stop_request": (None, [c_void_p]),
-    "redlock_stop_free": (None, [c_void_p]),
-    "redlock_dispatcher_new": (c_void_p, []),
-    "redlock_dispatcher_run": (None, [c_void_p]),
-    "redlock_dispatcher_stop": (None, [c_void_p]),
-    "redlock_target_init": (None, [_P(s.Target), c_size_t]),
-    "redlock_client_options_init": (None, [_CLIENT_OPTIONS, c_size_t]),
-    "redlock_credentials_url": (c_char_p, [c_void_p]),
-    "redlock_credentials_provide": (None, [c_void_p, c_char_p, c_char_p]),
-    "redlock_credentials_fail": (None, [c_void_p, c_char_p]),
-    "redlock_client_create": (_STATUS, [_CLIENT_OPTIONS, _P(c_void_p), _ERROR]),
-    "redlock_close_report_undelivered": (_P(s.Undelivered), [_P(s.CloseReport), c_size_t]),
-    "redlock_close_report_free": (None, [_P(s.CloseReport)]),
-    "redlock_client_close": (_STATUS, [c_void_p, _P(_P(s.CloseReport)), _ERROR]),
-    "redlock_client_free": (None, [c_void_p]),
-    "redlock_acquire_options_init": (None, [_P(s.AcquireOptions), c_size_t]),
-    "redlock_try_acquire": (_STATUS, [c_void_p, _P(s.Target), _P(s.AcquireOptions), _P(c_void_p),
-                                      _ERROR]),
-    "redlock_try_acquire_for": (_STATUS, [c_void_p, _P(s.Target), c_int64, _P(s.AcquireOptions),
-                                          c_void_p, _P(c_void_p), _ERROR]),
-    "redlock_lease_resource_count": (c_size_t, [c_void_p]),
-    "redlock_lease_resource_at": (c_char_p, [c_void_p, c_size_t]),
-    "redlock_lease_token": (c_char_p, [c_void_p]),
-    "redlock_lease_fencing_token": (c_uint64, [c_void_p]),
-    "redlock_lease_valid": (c_bool, [c_void_p]),
-    "redlock_lease_lost": (c_bool, [c_void_p]),
-    "redlock_lease_remaining_ns": (c_int64, [c_void_p]),
-    "redlock_lease_valid_until_ns": (c_int64, [c_void_p]),
-    "redlock_lease_round": (_STATUS, [c_void_p, _P(_P(s.Round)), _ERROR]),
-    "redlock_lease_extend": (_STATUS, [c_void_p, c_int64, _P(_P(s.Round)), _ERROR]),
-    "redlock_lease_downgrade": (_STATUS, [c_void_p, _P(_P(s.Round)), _ERROR]),
-    "redlock_lease_release": (_STATUS, [c_void_p, _P(_P(s.Round)), _ERROR]),
-    "redlock_lease_detach": (c_char_p, [c_void_p]),
-    "redlock_lease_free": (None, [c_void_p]),
-    "redlock_extend": (_STATUS, [c_void_p, _P(s.Target), c_char_p, c_int64, _P(_P(s.Round)),
-                                 _ERROR]),
-    "redlock_downgrade": (_STATUS, [c_void_p, c_char_p, c_char_p, _P(_P(s.Round)), _ERROR]),
-    "redlock_release": (_STATUS, [c_void_p, _P(s.Target), c_char_p, _P(_P(s.Round)), _ERROR]),
-    "redlock_break": (_STATUS, [c_void_p, c_char_p, c_char_p, c_int64, _P(_P(s.Round)), _ERROR]),
-    "redlock_ownership": (_STATUS, [c_void_p, c_char_p, c_char_p, _P(c_bool), _ERROR]),
-    "redlock_inspection_node": (_P(s.NodeInspection), [_P(s.Inspection), c_size_t]),
-    "redlock_inspection_broken": (_P(s.BrokenLock), [_P(s.Inspection), c_size_t]),
-    "redlock_inspection_free": (None, [_P(s.Inspection)]),
-    "redlock_inspect": (_STATUS, [c_void_p, c_char_p, _P(_P(s.Inspection)), _ERROR]),
-    "redlock_async_create": (_STATUS, [_CLIENT_OPTIONS, c_void_p, _P(c_void_p), _ERROR]),
-    "redlock_async_close": (None, [c_void_p, s.CloseDone, c_void_p]),
-    "redlock_async_free": (None, [c_void_p]),
-    "redlock_adopt": (_STATUS, [c_void_p, c_char_p, _P(s.AcquireOptions), _P(c_void_p), _ERROR]),
-    "redlock_async_adopt": (None, [c_void_p, c_char_p, _P(s.AcquireOptions), s.LeaseDone,
-                                   c_void_p]),
-    "redlock_async_try_acquire_for": (c_uint64, [c_void_p, _P(s.Target), c_int64,
-                                                 _P(s.AcquireOptions), s.LeaseDone, c_void_p]),
-    "redlock_async_cancel": (None, [c_void_p, c_uint64]),
-    "redlock_async_lease_extend": (None, [c_void_p, c_void_p, c_int64, s.RoundDone, c_void_p]),
-    "redlock_async_lease_downgrade": (None, [c_void_p, c_void_p, s.RoundDone, c_void_p]),
-    "redlock_async_lease_release": (None, [c_void_p, c_void_p, s.RoundDone, c_void_p]),
-    "redlock_async_extend": (None, [c_void_p, _P(s.Target), c_char_p, c_int64, s.RoundDone,
-                                    c_void_p]),
-    "redlock_async_downgrade": (None, [c_void_p, c_char_p, c_char_p, s.RoundDone, c_void_p]),
-    "redlock_async_release": (None, [c_void_p, _P(s.Target), c_char_p, s.RoundDone, c_void_p]),
-    "redlock_async_ownership": (None, [c_void_p, c_char_p, c_char_p, s.OwnershipDone, c_void_p]),
-    "redlock_async_inspect": (None, [c_void_p, c_char_p, s.InspectionDone, c_void_p]),
-    "redlock_async_watch": (c_uint64, [c_void_p, c_char_p, c_int64, s.InspectionDone, c_void_p]),
-    "redlock_watch": (_STATUS, [c_void_p, c_char_p, c_int64, s.WatchCallback, c_void_p, c_void_p,
-                                _P(c_uint64), _ERROR]),
-    "redlock_election_options_init": (None, [_P(s.ElectionOptions), c_size_t]),
-    "redlock_election_create": (_STATUS, [c_void_p, c_char_p, _P(s.ElectionOptions),
-                                          _P(c_void_p), _ERROR]),
-    "redlock_election_free": (None, [c_void_p]),
-    "redlock_leader_free": (None, [_P(s.Leader)]),
-    "redlock_election_leader": (_STATUS, [c_void_p, _P(_P(s.Leader)), _ERROR]),
-    "redlock_election_observe": (_STATUS, [c_void_p, s.LeaderCallback, c_void_p, c_void_p,
-                                           _P(c_uint64), _ERROR]),
-    # Free with redlock_text_free: a c_char_p would lose the address.
-    "redlock_client_prometheus": (_STATUS, [c_void_p, _P(c_char_p), _P(c_char_p), c_size_t,
-                                            _P(c_void_p), _ERROR]),
-    "redlock_text_free": (None, [c_void_p]),
-    "redlock_deployment_check_node": (_P(s.NodeCheck), [_P(s.DeploymentCheck), c_size_t]),
-    "redlock_deployment_check_finding": (_P(s.Finding), [_P(s.DeploymentCheck), c_size_t]),
-    "redlock_deployment_check_free": (None, [_P(s.DeploymentCheck)]),
-    "redlock_check": (_STATUS, [_CLIENT_OPTIONS, _P(_P(s.DeploymentCheck)), _ERROR]),
-    "redlock_change_options_init": (None, [_P(s.ChangeOptions), c_size_t]),
-    "redlock_bootstrap": (_STATUS, [_CLIENT_OPTIONS, _P(s.ChangeOptions), _P(_P(s.DeploymentCheck)),
-                                    _ERROR]),
-    "redlock_membership_node": (_P(s.Member), [_P(s.Membership), c_size_t]),
-    "redlock_membership_free": (None, [_P(s.Membership)]),
-    "redlock_members": (_STATUS, [_CLIENT_OPTIONS, _P(_P(s.Membership)), _ERROR]),
-    "redlock_replace_member": (_STATUS, [_CLIENT_OPTIONS, c_char_p, c_char_p, *_CHANGE]),
-    "redlock_add_member": (_STATUS, [_CLIENT_OPTIONS, c_char_p, *_CHANGE]),
-    "redlock_remove_member": (_STATUS, [_CLIENT_OPTIONS, c_char_p, *_CHANGE]),
-    "redlock_lock_list_lock": (_P(s.ListedLock), [_P(s.LockList), c_size_t]),
-    "redlock_lock_list_node": (_P(s.ListedNode), [_P(s.LockList), c_size_t]),
-    "redlock_lock_list_free": (None, [_P(s.LockList)]),
-    "redlock_list_locks": (_STATUS, [_CLIENT_OPTIONS, c_char_p, c_uint64, _P(_P(s.LockList)),
-                                     _ERROR]),
-}
+# Texts that the caller frees are addresses: a c_char_p would lose them.
+_FREED = {"redlock_client_prometheus": 4, "redlock_text_free": 0}
 
 # These only read a few words, or pass on a request. They keep the interpreter's lock: giving it up
 # would cost more, and so no two of them overlap.
@@ -164,12 +50,15 @@ def _load() -> SimpleNamespace:
         raise ImportError(f"quorum_redlock: {path} is version {version}; this package needs "
                           f"{_SERIES}")
     loaded = SimpleNamespace()
-    for name, (result, arguments) in FUNCTIONS.items():
+    for name, (result, arguments) in s.header.functions.items():
         try:
             function = getattr(keeping if name in _QUICK else releasing, name)
         except AttributeError:
             raise ImportError(f"quorum_redlock: {path}, version {version}, has no {name}: it is "
                               "older than this package") from None
+        if name in _FREED:
+            arguments[_FREED[name]] = ctypes.c_void_p if name == "redlock_text_free" \
+                else ctypes.POINTER(ctypes.c_void_p)
         function.restype, function.argtypes = result, arguments
         setattr(loaded, name, function)
     return loaded

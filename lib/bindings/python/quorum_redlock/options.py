@@ -18,101 +18,136 @@ from .events import NodeEvent, Observation
 
 class ClientOptions(TypedDict, total=False):
     """What `Client(nodes, **options)` takes. A Duration is seconds, or a timedelta. An option that
-    is None has its default.
+    is None has its default."""
 
-    quorum: votes that make a lock. Default: a majority.
-    name: what people call this client. Default: "user@host:pid program".
-    user: the ACL user for URLs without one. Default: none.
-    password: for URLs without one. Default: none.
-    tls_ca_file: path of a PEM file. Default: the system's certificate store.
-    tls_certificate_file: path of a PEM file, the client's own. Default: none.
-    tls_key_file: path of a PEM file, of that certificate's key. Default: none.
-    shortest_node_limit: one node may take this long to answer at least. Default: 0.25 seconds.
-    longest_node_limit: and this long at most. Default: 1 second.
-    connect_timeout: of the first attempt to connect. Default: longest_node_limit.
-    max_ttl: the longest TTL of this deployment, for all of its clients. Default: 30 seconds.
-    quarantine: of a node that restarted without its data. Default: max_ttl, and a margin.
-    clock_bound: how far a node's clock may be from the median of all. Default: 1 second.
-    guard_restart: whether nodes that may have forgotten have no vote. Default: True.
-    guard_clock: whether nodes whose clock jumped have no vote. Default: True.
-    trust_durable: whether a restarted node that had everything on disk votes. Default: False.
-    name_holders: whether errors name the holder, for one more round trip. Default: False.
-    plain_commands: whether nodes that can compare without a script do. Default: True.
-    on_node_event: is called with a NodeEvent. Default: nothing is.
-    on_observation: is called with an Observation of acquire calls and leases. Default: nothing is.
-    logger: gets the node events: repeated ones in one line a minute, and idle connections that end
-        at the level DEBUG; None: nobody does. Default: the logger "quorum_redlock".
-    prefix: before each resource's name on the nodes, and only there: "team:". Default: none.
-    password_file: a file whose first line is the password for URLs without one, read at each new
-        connection to a node. Default: none.
-    credentials: is called with the URL of a node at each new connection to it, if that URL has no
-        password, and returns the password, or a tuple of user and password. It runs in a thread of
-        its own, and may block; the time that it takes is part of the time to connect. What it
-        raises fails this attempt to connect. Default: nothing is called.
-    tls_server_name: the name that servers' certificates must have, for rediss:// URLs without
-        ?server_name=. Default: the host of the URL."""
-
+    # face: options of clients
     quorum: int
+    """How many votes make a lock. Default: a majority of the nodes."""
     name: str
+    """The name of this client for people, in inspections and refusals. Default: user@host:pid
+    program."""
     user: str
+    """The ACL user of nodes whose URL names none. Default: none."""
     password: str
-    tls_ca_file: str
-    tls_certificate_file: str
-    tls_key_file: str
-    shortest_node_limit: Duration
-    longest_node_limit: Duration
-    connect_timeout: Duration
-    max_ttl: Duration
-    quarantine: Duration
-    clock_bound: Duration
-    guard_restart: bool
-    guard_clock: bool
-    trust_durable: bool
-    name_holders: bool
-    plain_commands: bool
-    on_node_event: Callable[[NodeEvent], Any] | None
-    on_observation: Callable[[Observation], Any] | None
-    logger: logging.Logger | None
-    prefix: str
+    """The password of nodes whose URL has none. Default: none."""
     password_file: str | os.PathLike[str]
-    credentials: _callbacks.CredentialsProvider | None
+    """A file whose first line is the password of nodes whose URL has none. It is read again at
+    each connection to a node. Not together with `password` or a function that provides
+    credentials. Default: none."""
+    tls_ca_file: str | os.PathLike[str]
+    """CA certificates for rediss:// (PEM). Default: the system's."""
+    tls_certificate_file: str | os.PathLike[str]
+    """The client's own certificate for rediss:// (PEM). Default: none."""
+    tls_key_file: str | os.PathLike[str]
+    """The private key of that certificate (PEM). Default: none."""
     tls_server_name: str
+    """The name that certificates of rediss:// nodes must have, for URLs without ?server_name=NAME.
+    Default: the host of the URL."""
+    node_connect_timeout: Duration
+    """How long the first attempt to connect to a node may take. After each attempt that took
+    longer, the limit doubles, up to eight times. Default: the longest time for an answer."""
+    node_shortest_timeout: Duration
+    """The least time that a node has for an answer. The limit follows the measured round trip.
+    Default: 0.25 seconds."""
+    node_longest_timeout: Duration
+    """The most time that a node has for an answer. Default: 1 second."""
+    node_plain_commands: bool
+    """Whether nodes that can compare and delete without a script do. Default: True."""
+    max_ttl: Duration
+    """The longest TTL that this deployment allows. Default: 30 seconds."""
+    guard_quarantine: Duration
+    """How long a node that restarted without its data has no vote. Default: the max TTL and a
+    margin."""
+    guard_clock_bound: Duration
+    """How far a node's clock may be from the median of all clocks before the node loses its vote.
+    Default: 1 second."""
+    guard_restart: bool
+    """Whether nodes that may have forgotten locks have no vote. Default: True."""
+    guard_clock: bool
+    """Whether nodes whose clock stepped forward have no vote. Default: True."""
+    guard_trust_durable: bool
+    """Whether a node that restarted with its data keeps its vote, if it writes every command to
+    disk (appendfsync always). Default: False."""
+    name_holders: bool
+    """Whether errors name the holder, for one more round trip. Default: False."""
+    prefix: str
+    """A text before the names of resources on the nodes, so that teams can share nodes. It ends
+    with a colon, as team: does. Names in calls and results are without it. Default: none."""
+    # face: end
+    on_node_event: Callable[[NodeEvent], Any] | None
+    """Is called with a NodeEvent. Default: nothing is."""
+    on_observation: Callable[[Observation], Any] | None
+    """Is called with an Observation of acquire calls and leases. Default: nothing is."""
+    logger: logging.Logger | None
+    """Gets the node events: repeated ones in one line a minute, and idle connections that end at
+    the level DEBUG; None: nobody does. Default: the logger "quorum_redlock"."""
+    credentials: _callbacks.CredentialsProvider | None
+    """Is called with the URL of a node at each new connection to it, if that URL has no password,
+    and returns the password, or a tuple of user and password. It runs in a thread of its own, and
+    may block; the time that it takes is part of the time to connect. What it raises fails this
+    attempt to connect. Default: nothing is called."""
 
 
 class AcquireOptions(TypedDict, total=False):
     """What `acquire`, `try_acquire`, `adopt` and `lock` take besides their own arguments, which are
     `ttl`, `wait`, `renew`, `fencing` and `stop`: see Client.acquire. A Duration is seconds, or a
     timedelta. An option that is None has its default. A lease that is adopted keeps its name, and
-    has no `orphan_ttl`.
+    has no `orphan_ttl`."""
 
-    name: of this lease's holder, for people. Default: the client's.
-    max_renewals: after that many the lease expires. Default: no limit.
-    max_hold: the lease is never valid for longer after it was granted. Default: no limit.
-    orphan_ttl: gives this expiry, from 0.003 seconds to max_ttl, to a key that blocks and has none.
-        Default: such a key blocks until somebody deletes it.
-    on_at_risk: is called with the remaining seconds when only a third of the TTL is left, because
-        renewals fail or have reached their limit. Default: nothing is.
-    on_lost: is called once, with a RedlockError, when the deadline passes without a renewal: from
-        then on the lock may have another holder. Never after a release in time. Default: nothing
-        is.
-    raise_on_release_error: whether the end of a with block raises LeaseLostError if its lease was
-        lost. Default: True."""
-
-    name: str
-    max_renewals: int
+    # face: options of calls
     max_hold: Duration
+    """The lease is never valid for longer than this after it was granted. Default: no limit."""
+    max_renewals: int
+    """After that many renewals the lease expires. Default: no limit."""
     orphan_ttl: Duration
+    """Gives this expiry, from 3 ms to the max TTL, to a key that blocks and has none. Default:
+    such a key blocks until somebody deletes it."""
+    name: str
+    """The name of this lease's holder, for people. Default: the client's."""
+    # face: end
     on_at_risk: Callable[[float], Any] | None
+    """Is called with the remaining seconds when only a third of the TTL is left, because renewals
+    fail or have reached their limit. Default: nothing is."""
     on_lost: Callable[[RedlockError], Any] | None
+    """Is called once, with a RedlockError, when the deadline passes without a renewal: from then on
+    the lock may have another holder. Never after a release in time. Default: nothing is."""
     raise_on_release_error: bool
+    """Whether the end of a with block raises LeaseLostError if its lease was lost. Default:
+    True."""
 
 
-_CLIENT_TEXTS = ("name", "user", "password", "tls_ca_file", "tls_certificate_file", "tls_key_file",
-                 "prefix", "password_file", "tls_server_name")
-_CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "connect_timeout", "max_ttl",
-                     "quarantine", "clock_bound")
-_CLIENT_PLAIN = ("quorum", "guard_restart", "guard_clock", "trust_durable", "name_holders",
-                 "plain_commands")
+# Each option with its member of the struct in C, and its kind.
+# face: rows
+_CLIENT = {
+    "quorum": ("quorum", "count"),
+    "name": ("name", "text"),
+    "user": ("user", "text"),
+    "password": ("password", "secret"),
+    "password_file": ("password_file", "text"),
+    "tls_ca_file": ("tls_ca_file", "text"),
+    "tls_certificate_file": ("tls_certificate_file", "text"),
+    "tls_key_file": ("tls_key_file", "text"),
+    "tls_server_name": ("tls_server_name", "text"),
+    "node_connect_timeout": ("node_connect_timeout_ns", "duration"),
+    "node_shortest_timeout": ("node_shortest_timeout_ns", "duration"),
+    "node_longest_timeout": ("node_longest_timeout_ns", "duration"),
+    "node_plain_commands": ("node_plain_commands", "flag"),
+    "max_ttl": ("max_ttl_ns", "duration"),
+    "guard_quarantine": ("guard_quarantine_ns", "duration"),
+    "guard_clock_bound": ("guard_clock_bound_ns", "duration"),
+    "guard_restart": ("guard_restart", "flag"),
+    "guard_clock": ("guard_clock", "flag"),
+    "guard_trust_durable": ("guard_trust_durable", "flag"),
+    "name_holders": ("name_holders", "flag"),
+    "prefix": ("prefix", "text"),
+}
+_ACQUIRE = {
+    "max_hold": ("max_hold_ns", "duration"),
+    "max_renewals": ("max_renewals", "count"),
+    "orphan_ttl": ("orphan_ttl_ns", "duration"),
+    "name": ("name", "text"),
+}
+# face: end
 #: Advice about options that people give to calls which do not have them.
 _HINTS = {
     "wait": ": acquire and lock wait, and have it; the others ask once",
@@ -124,18 +159,19 @@ _CLIENT_CALLBACKS = ("on_node_event", "on_observation", "credentials")
 _OF_PYTHON = {*_CLIENT_CALLBACKS, "logger"}
 
 
-def _set(native: Any, options: dict[str, Any], texts: Iterable[str], durations: Iterable[str],
-         plain: Iterable[str]) -> None:
+def _text(value: Any, name: str) -> bytes:
+    return encoded(os.fspath(value) if isinstance(value, os.PathLike) else value, name)
+
+
+_OF_KIND: dict[str, Callable[[Any, str], Any]] = {
+    "text": _text, "secret": _text, "duration": to_ns, "flag": to_count, "count": to_count}
+
+
+def _set(native: Any, options: dict[str, Any], rows: dict[str, tuple[str, str]]) -> None:
     """Moves the known options into the struct. None is the default."""
-    for name in texts:
+    for name, (member, kind) in rows.items():
         if (value := options.pop(name, None)) is not None:
-            setattr(native, name, encoded(value, name))
-    for name in durations:
-        if (value := options.pop(name, None)) is not None:
-            setattr(native, name + "_ns", to_ns(value, name))
-    for name in plain:
-        if (value := options.pop(name, None)) is not None:
-            setattr(native, name, to_count(value, name))
+            setattr(native, member, _OF_KIND[kind](value, name))
 
 
 def _check_callbacks(given: Any, names: Iterable[str]) -> None:
@@ -151,14 +187,12 @@ def native_client_options(nodes: Iterable[str], given: ClientOptions) -> s.Clien
         raise TypeError("nodes is a str; a list of URLs is needed")
     options: dict[str, Any] = {name: value for name, value in given.items()
                                if name not in _OF_PYTHON}
-    if options.get("password_file") is not None:
-        options["password_file"] = os.fspath(options["password_file"])
     urls = [encoded(node, "node") for node in nodes]
     native = s.ClientOptions()
     lib.redlock_client_options_init(byref(native), sizeof(native))
     native.nodes = (c_char_p * len(urls))(*urls)
     native.node_count = len(urls)
-    _set(native, options, _CLIENT_TEXTS, _CLIENT_DURATIONS, _CLIENT_PLAIN)
+    _set(native, options, _CLIENT)
     if options:
         raise TypeError(f"there is no option {', '.join(sorted(options))} of a client")
     _check_callbacks(given, _CLIENT_CALLBACKS)
@@ -219,7 +253,7 @@ def native_acquire_options(given: AcquireOptions, *, ttl: Duration | None,
     if ttl is not None:
         native.ttl_ns = to_ns(ttl, "ttl")
     native.renew, native.fencing = renew, fencing
-    _set(native, options, ("name",), ("max_hold", "orphan_ttl"), ("max_renewals",))
+    _set(native, options, _ACQUIRE)
     native.on_lost = _callbacks.on_lost
     if options.pop("on_at_risk", None) is not None:
         native.on_at_risk = _callbacks.on_at_risk

@@ -15,7 +15,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(PACKAGE)))
 
 #: Options of clients on machines that are busy with other tests.
-PATIENT = {"shortest_node_limit": 20, "longest_node_limit": 20}
+PATIENT = {"node_shortest_timeout": 20, "node_longest_timeout": 20}
 
 _numbers = itertools.count(1)
 _shared: list[Nodes] = []

@@ -142,7 +142,7 @@ class Outages(unittest.TestCase):
         progress: list[deployment.ChangeProgress] = []
         with Nodes(4, opened=False) as nodes:
             urls, fourth = nodes.urls[:3], nodes.urls[3]
-            options = {"max_ttl": 1, "quarantine": 1}
+            options = {"max_ttl": 1, "guard_quarantine": 1}
             self.assertEqual(deployment.members(urls, **options).deployment, "")
             check = deployment.check(urls, **options)
             self.assertEqual([node.role for node in check.nodes], 3 * ["master"])

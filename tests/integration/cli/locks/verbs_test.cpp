@@ -112,7 +112,7 @@ TEST_F(CliVerbs, ADividedResourceIs75) {
 TEST_F(CliVerbs, ATtlThatIsShorterThanTheRoundIs69AndExpired) {
   FakeServer silent;
   silent.on("SET", [](const Command&) { return FakeAnswer::silence(); });
-  // The validity of 97 ms ends before any node limit. A fake server keeps no marker.
+  // The validity of 97 ms ends before any node timeout. A fake server keeps no marker.
   const ProcessResult result = run_tool({"acquire", "r", "--ttl", "100ms", "--json", "--nodes",
                                          silent.url(), "--restart-guard", "off"});
   EXPECT_EQ(result.exit_code, 69) << result.errors;

@@ -10,6 +10,9 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace redlock::api {
 namespace {
@@ -63,15 +66,48 @@ TEST(AdaptedOptions, HaveTheMembersThatTheProgramKnowsAndDefaultsForTheRest) {
 }
 
 TEST(AdaptedOptions, OfAClientAreReadInTheSameWay) {
-  Earlier<ClientOptions> given(offset_of(&ClientOptions::plain_commands));
+  Earlier<ClientOptions> given(offset_of(&ClientOptions::guards));
   given.options().nodes = {"127.0.0.1:7001"};
   given.options().max_ttl = 1min;
   const ClientOptions read = adapted(given.options());
   EXPECT_EQ(read.nodes, given.options().nodes);
   EXPECT_EQ(read.max_ttl, 1min);
-  EXPECT_TRUE(read.plain_commands);
+  EXPECT_TRUE(read.guards.restart);
   EXPECT_FALSE(read.observer);
   EXPECT_FALSE(read.on_log);
+}
+
+/// Options within others, before they had all of today's members: what follows begins earlier.
+struct EarlierTls {
+  std::size_t struct_size = sizeof(EarlierTls);
+  std::string ca_file = "ca.pem";
+};
+struct EarlierClient {
+  std::size_t struct_size = sizeof(EarlierClient);
+  std::vector<std::string> nodes = {"127.0.0.1:7001"};
+  std::optional<std::size_t> quorum = 1;
+  std::string name = "somebody with a name that needs memory of its own";
+  bool name_holders = true;
+  std::string user;
+  std::string password;
+  EarlierTls tls;
+  NodeOptions node;
+  std::chrono::nanoseconds max_ttl = 1min;
+};
+
+TEST(AdaptedOptions, MayHaveGrownWithinOthers) {
+  EarlierClient given;
+  given.node.longest_timeout = 7s;
+  const ClientOptions read = adapted(*reinterpret_cast<const ClientOptions*>(&given));
+  EXPECT_EQ(read.nodes, given.nodes);
+  EXPECT_EQ(read.name, given.name);
+  EXPECT_TRUE(read.name_holders);
+  EXPECT_EQ(read.tls.ca_file, "ca.pem");
+  EXPECT_EQ(read.tls.struct_size, sizeof(TlsOptions));
+  EXPECT_EQ(read.tls.server_name, "");
+  EXPECT_EQ(read.node.longest_timeout, 7s);
+  EXPECT_EQ(read.max_ttl, 1min);
+  EXPECT_TRUE(read.guards.restart);
 }
 
 TEST(AdaptedOptions, OfThisVersionAreAllThere) {
@@ -101,9 +137,15 @@ TEST(AdaptedOptions, ARowHasEveryMember) {
   static_assert(rows<admin::ListOptions> == 2);
   [[maybe_unused]] const auto [s6, progress, stop, patience, loss] = admin::ChangeOptions();
   static_assert(rows<admin::ChangeOptions> == 4);
-  [[maybe_unused]] const auto [s7, n, q, nm, nh, u, p, t, sn, ln, ct, mt, gd, pc, ev, ob, pf, cr,
-                               tn, lg] = ClientOptions();
-  static_assert(rows<ClientOptions> == 19);
+  [[maybe_unused]] const auto [s7, n, q, nm, nh, u, p, t, nd, mt, gd, ev, ob, pf, cr, lg] =
+      ClientOptions();
+  static_assert(rows<ClientOptions> == 15);
+  [[maybe_unused]] const auto [s8, ca, cert, key, server] = TlsOptions();
+  static_assert(rows<TlsOptions> == 4);
+  [[maybe_unused]] const auto [s9, connect, shortest, longest, plain] = NodeOptions();
+  static_assert(rows<NodeOptions> == 4);
+  [[maybe_unused]] const auto [s10, restart, quarantine, durable, clock, bound] = GuardOptions();
+  static_assert(rows<GuardOptions> == 5);
 }
 
 }  // namespace
