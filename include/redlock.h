@@ -37,8 +37,11 @@
 
 #if defined(__GNUC__)
 #define REDLOCK_C_EXPORT __attribute__((visibility("default")))
+/// A function whose result says whether the lock is there: the compiler warns if it is ignored.
+#define REDLOCK_C_CHECKED REDLOCK_C_EXPORT __attribute__((warn_unused_result))
 #else
 #define REDLOCK_C_EXPORT
+#define REDLOCK_C_CHECKED
 #endif
 
 /// A duration that never ends: wait until granted or stopped.
@@ -118,10 +121,10 @@ typedef struct redlock_node_vote {
 /// The round that decided an operation.
 typedef struct redlock_round {
   uint64_t quorum;
-  int64_t ttl_ns;       ///< the requested TTL
-  int64_t elapsed_ns;   ///< from the first byte of the call's first round to the decision
-  int64_t validity_ns;  ///< the time left of the lease at the decision; 0 without a lease
-  int64_t holds_left;   ///< release of a shared or owned hold: holds that remain; -1: not known
+  int64_t ttl_ns;        ///< the requested TTL
+  int64_t elapsed_ns;    ///< from the first byte of the call's first round to the decision
+  int64_t remaining_ns;  ///< the time left of the lease at the decision; 0 without a lease
+  int64_t holds_left;    ///< release of a shared or owned hold: holds that remain; -1: not known
   uint64_t node_count;
 } redlock_round;
 
@@ -200,9 +203,9 @@ typedef struct redlock_target {
   const char* resource;               ///< the first of several, the name of a semaphore
   const char* const* more_resources;  ///< all of: those after the first
   size_t more_resource_count;
-  const char* owner;         ///< owned
-  uint64_t permits;          ///< permit: how many there are
-  int64_t hold_at_least_ns;  ///< exclusive, permit, all of: once per interval; 0: none
+  const char* owner;    ///< owned
+  uint64_t permits;     ///< permit: how many there are
+  int64_t interval_ns;  ///< exclusive, permit, all of: once per interval; 0: none
 } redlock_target;
 
 /// An exclusive target that has no resource: fill it in.
@@ -241,10 +244,10 @@ static inline redlock_target redlock_all_of(const char* const* resources, size_t
   return target;
 }
 /// Once per interval over all contenders: nobody acquires the resource again until
-/// `hold_at_least_ns`, a year at most, has passed since it was acquired.
-static inline redlock_target redlock_interval(const char* resource, int64_t hold_at_least_ns) {
+/// `interval_ns`, a year at most, has passed since it was acquired.
+static inline redlock_target redlock_interval(const char* resource, int64_t interval_ns) {
   redlock_target target = redlock_exclusive(resource);
-  target.hold_at_least_ns = hold_at_least_ns;
+  target.interval_ns = interval_ns;
   return target;
 }
 
@@ -309,17 +312,18 @@ typedef struct redlock_observation {
 /// redlock_credentials_provide or redlock_credentials_fail, within the callback or later, on any
 /// thread. The time until then is part of the time to connect. A request that is never answered
 /// occupies a thread for ever.
-typedef struct redlock_credentials redlock_credentials;
+typedef struct redlock_credentials_request redlock_credentials_request;
 
 /// The URL of the node, without user and password.
-REDLOCK_C_EXPORT const char* redlock_credentials_url(const redlock_credentials* request);
+REDLOCK_C_EXPORT const char* redlock_credentials_url(const redlock_credentials_request* request);
 /// If `user` is NULL or empty, the user of the URL counts, or else that of the options. NULL for
 /// `password` is a failure.
-REDLOCK_C_EXPORT void redlock_credentials_provide(redlock_credentials* request, const char* user,
-                                                  const char* password);
+REDLOCK_C_EXPORT void redlock_credentials_provide(redlock_credentials_request* request,
+                                                  const char* user, const char* password);
 /// Answers that there are no credentials. `message` is one line without secrets, which the node's
 /// vote then shows.
-REDLOCK_C_EXPORT void redlock_credentials_fail(redlock_credentials* request, const char* message);
+REDLOCK_C_EXPORT void redlock_credentials_fail(redlock_credentials_request* request,
+                                               const char* message);
 
 /// The configuration of a client. Everything but `nodes` has a default. See ClientOptions and
 /// GuardOptions.
@@ -368,12 +372,12 @@ typedef struct redlock_client_options {
   void (*on_log)(void* context, const redlock_node_event* event);
   /// Called for user and password at each new connection to a node whose URL has no password; NULL:
   /// there is no such function. Not together with `password`. See CredentialsProvider, and
-  /// redlock_credentials.
+  /// redlock_credentials_request.
   ///
   /// Runs on a thread of its own, for several nodes at once, and may block; with a dispatcher, on
   /// the dispatcher's thread, which it should not block. A call may come, or last, after the client
   /// was freed: `free_context` is called after the last one.
-  void (*on_credentials)(void* context, redlock_credentials* request);
+  void (*on_credentials)(void* context, redlock_credentials_request* request);
   void* context;
   void (*free_context)(void* context);
   /// The dispatcher that runs the callbacks of the client, of its calls and of its leases. NULL:
@@ -511,8 +515,8 @@ REDLOCK_C_EXPORT redlock_status redlock_lease_round(const redlock_lease* lease,
 
 /// Extends the lease to `ttl_ns` from now on. `round` may be NULL. Errors: not_holder, unavailable,
 /// limit_reached, closed, forked, would_block, invalid_argument.
-REDLOCK_C_EXPORT redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
-                                                     redlock_round** round, redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
+                                                      redlock_round** round, redlock_error** error);
 
 /// Makes a writer's lease (REDLOCK_TARGET_EXCLUSIVE) a reader's (REDLOCK_TARGET_SHARED), without a
 /// gap: readers that wait come in at once, and the deadline and the fencing token stay. From the
@@ -520,9 +524,9 @@ REDLOCK_C_EXPORT redlock_status redlock_lease_extend(const redlock_lease* lease,
 /// another call changes the rest of the nodes. There is no way back. `round` may be NULL. Errors:
 /// not_holder, unavailable, closed, forked, would_block, invalid_argument (several resources, an
 /// owner's, a permit, an interval).
-REDLOCK_C_EXPORT redlock_status redlock_lease_downgrade(const redlock_lease* lease,
-                                                        redlock_round** round,
-                                                        redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_lease_downgrade(const redlock_lease* lease,
+                                                         redlock_round** round,
+                                                         redlock_error** error);
 
 /// Deletes the key on all nodes where it is still ours. The lease ends in any case, and has to be
 /// freed afterwards. `round` may be NULL. Errors: not_holder (it had expired), unavailable, closed,
@@ -557,15 +561,16 @@ REDLOCK_C_EXPORT void redlock_lease_free(redlock_lease* lease);
 /// Extends the lock on the resource of the target, of whatever kind it is, or on all resources of
 /// REDLOCK_TARGET_ALL_OF. A permit is named by its resource, "jobs#3". `round` may be NULL. Errors:
 /// not_holder, unavailable, expired, closed, forked, would_block, invalid_argument.
-REDLOCK_C_EXPORT redlock_status redlock_extend(redlock_client* client, const redlock_target* target,
-                                               const char* token, int64_t ttl_ns,
-                                               redlock_round** round, redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_extend(redlock_client* client,
+                                                const redlock_target* target, const char* token,
+                                                int64_t ttl_ns, redlock_round** round,
+                                                redlock_error** error);
 
 /// Downgrades a writer's lock on one resource. `round` may be NULL. Errors: as
 /// redlock_lease_downgrade.
-REDLOCK_C_EXPORT redlock_status redlock_downgrade(redlock_client* client, const char* resource,
-                                                  const char* token, redlock_round** round,
-                                                  redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_downgrade(redlock_client* client, const char* resource,
+                                                   const char* token, redlock_round** round,
+                                                   redlock_error** error);
 
 /// Releases the lock. `round` may be NULL. Errors: as redlock_lease_release, and invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_release(redlock_client* client,
@@ -575,9 +580,9 @@ REDLOCK_C_EXPORT redlock_status redlock_release(redlock_client* client,
 /// Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay_ns` after
 /// that, nobody can acquire the resource; 0: no delay. Others who share the lock keep their holds.
 /// `round` may be NULL. Errors: as redlock_release.
-REDLOCK_C_EXPORT redlock_status redlock_break(redlock_client* client, const char* resource,
-                                              const char* token, int64_t delay_ns,
-                                              redlock_round** round, redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_break(redlock_client* client, const char* resource,
+                                               const char* token, int64_t delay_ns,
+                                               redlock_round** round, redlock_error** error);
 
 /// Whether the token holds the resource now. Errors: unavailable, closed, forked, would_block,
 /// invalid_argument.
@@ -632,12 +637,12 @@ typedef struct redlock_node_inspection {
   uint64_t token_count;
   const char* const* names;  ///< the names of the holders of the first tokens
   uint64_t name_count;
-  const char* next;       ///< the id of the client that is next
-  const char* next_name;  ///< the name of that client; empty: not known
-  int64_t remaining_ns;   ///< -1: the key has no expiry, or there is none
-  uint64_t fencing;       ///< the last fencing token that the node acknowledged; 0: none
-  int64_t quarantine_ns;  ///< how long the node has no vote for new leases
-  const char* error;      ///< why nothing is known of this node; empty if it answered
+  const char* next;        ///< the id of the client that is next
+  const char* next_name;   ///< the name of that client; empty: not known
+  int64_t remaining_ns;    ///< -1: the key has no expiry, or there is none
+  uint64_t fencing_token;  ///< the last fencing token that the node acknowledged; 0: none
+  int64_t quarantine_ns;   ///< how long the node has no vote for new leases
+  const char* error;       ///< why nothing is known of this node; empty if it answered
 } redlock_node_inspection;
 
 /// The locks on a resource over all nodes. A snapshot. See Inspection.
@@ -934,16 +939,17 @@ REDLOCK_C_EXPORT redlock_status redlock_mutex_create(redlock_client* client,
 REDLOCK_C_EXPORT void redlock_mutex_free(redlock_mutex* mutex);
 
 /// Blocks until held, and waits out outages. `stop` may be NULL. Errors: as redlock_acquire.
-REDLOCK_C_EXPORT redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
-                                                   redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
+                                                    redlock_error** error);
 /// Asks once and does not wait. Errors: as redlock_try_acquire; held also if another thread of this
 /// process holds it.
-REDLOCK_C_EXPORT redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_mutex_try_lock(redlock_mutex* mutex,
+                                                        redlock_error** error);
 /// Waits for at most `wait_ns`. `stop` may be NULL. Errors: as redlock_mutex_try_lock, and
 /// cancelled.
-REDLOCK_C_EXPORT redlock_status redlock_mutex_try_lock_for(redlock_mutex* mutex, int64_t wait_ns,
-                                                           const redlock_stop* stop,
-                                                           redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_mutex_try_lock_for(redlock_mutex* mutex, int64_t wait_ns,
+                                                            const redlock_stop* stop,
+                                                            redlock_error** error);
 /// Passes the lease on to a thread of this process that waits, or releases it without waiting.
 REDLOCK_C_EXPORT void redlock_mutex_unlock(redlock_mutex* mutex);
 
@@ -967,22 +973,22 @@ REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_create(redlock_client* clie
                                                             redlock_shared_mutex** mutex,
                                                             redlock_error** error);
 REDLOCK_C_EXPORT void redlock_shared_mutex_free(redlock_shared_mutex* mutex);
-REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_lock(redlock_shared_mutex* mutex,
-                                                          const redlock_stop* stop,
-                                                          redlock_error** error);
-REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock(redlock_shared_mutex* mutex,
-                                                              redlock_error** error);
-REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock_for(redlock_shared_mutex* mutex,
-                                                                  int64_t wait_ns,
+REDLOCK_C_CHECKED redlock_status redlock_shared_mutex_lock(redlock_shared_mutex* mutex,
+                                                           const redlock_stop* stop,
+                                                           redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_shared_mutex_try_lock(redlock_shared_mutex* mutex,
+                                                               redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_shared_mutex_try_lock_for(redlock_shared_mutex* mutex,
+                                                                   int64_t wait_ns,
+                                                                   const redlock_stop* stop,
+                                                                   redlock_error** error);
+REDLOCK_C_EXPORT void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex);
+REDLOCK_C_CHECKED redlock_status redlock_shared_mutex_lock_shared(redlock_shared_mutex* mutex,
                                                                   const redlock_stop* stop,
                                                                   redlock_error** error);
-REDLOCK_C_EXPORT void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex);
-REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_lock_shared(redlock_shared_mutex* mutex,
-                                                                 const redlock_stop* stop,
-                                                                 redlock_error** error);
-REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock_shared(redlock_shared_mutex* mutex,
-                                                                     redlock_error** error);
-REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock_shared_for(
+REDLOCK_C_CHECKED redlock_status redlock_shared_mutex_try_lock_shared(redlock_shared_mutex* mutex,
+                                                                      redlock_error** error);
+REDLOCK_C_CHECKED redlock_status redlock_shared_mutex_try_lock_shared_for(
     redlock_shared_mutex* mutex, int64_t wait_ns, const redlock_stop* stop, redlock_error** error);
 REDLOCK_C_EXPORT void redlock_shared_mutex_unlock_shared(redlock_shared_mutex* mutex);
 /// As redlock_mutex_valid and redlock_mutex_lost, for the calling thread's lock as the writer or a

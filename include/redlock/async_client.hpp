@@ -33,7 +33,7 @@ namespace redlock {
 inline namespace REDLOCK_ABI {
 
 extern template class Awaitable<Lease>;
-extern template class Awaitable<RoundReport>;
+extern template class Awaitable<Round>;
 extern template class Awaitable<Inspection>;
 extern template class Awaitable<Ownership>;
 extern template class Awaitable<std::uint64_t>;
@@ -90,34 +90,32 @@ class REDLOCK_EXPORT AsyncClient {
 
   /// See `Lease::extend`. The client that granted the lease extends it and answers. Errors: as
   /// there, without would_block.
-  void extend(const Lease& lease, std::chrono::nanoseconds ttl,
-              Callback<void(Result<RoundReport>)> done);
+  void extend(const Lease& lease, std::chrono::nanoseconds ttl, Callback<void(Result<Round>)> done);
 
   /// See `Lease::downgrade`. The client that granted the lease asks and answers. Errors: as there,
   /// without would_block.
-  void downgrade(const Lease& lease, Callback<void(Result<RoundReport>)> done);
+  void downgrade(const Lease& lease, Callback<void(Result<Round>)> done);
 
   /// See `Lease::release`. The client that granted the lease releases it and answers. Errors: as
   /// there, without would_block.
-  void release(Lease lease, Callback<void(Result<RoundReport>)> done);
+  void release(Lease lease, Callback<void(Result<Round>)> done);
 
   /// See `Client::adopt`. Errors: as there, without would_block.
   void adopt(DetachedLease detached, AcquireOptions options, Callback<void(Result<Lease>)> done);
 
   /// See `Client::extend`. Errors: as there, without would_block.
   void extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
-              Callback<void(Result<RoundReport>)> done);
+              Callback<void(Result<Round>)> done);
 
   /// See `Client::downgrade`. Errors: as there, without would_block.
-  void downgrade(std::string_view resource, const Token& token,
-                 Callback<void(Result<RoundReport>)> done);
+  void downgrade(std::string_view resource, const Token& token, Callback<void(Result<Round>)> done);
 
   /// See `Client::release`. Errors: as there, without would_block.
-  void release(Target target, const Token& token, Callback<void(Result<RoundReport>)> done);
+  void release(Target target, const Token& token, Callback<void(Result<Round>)> done);
 
   /// See `Client::break_lock`. Errors: as there, without would_block.
   void break_lock(std::string_view resource, const Token& token, BreakOptions options,
-                  Callback<void(Result<RoundReport>)> done);
+                  Callback<void(Result<Round>)> done);
 
   /// Asks every node what it stores for the resource. Answers when all have answered or missed
   /// their time limit. Errors: closed, forked, invalid_argument.
@@ -166,15 +164,15 @@ class REDLOCK_EXPORT AsyncClient {
   }
   [[nodiscard]] Awaitable<Lease> adopt(DetachedLease detached);
   [[nodiscard]] Awaitable<Lease> adopt(DetachedLease detached, const AcquireOptions& options);
-  [[nodiscard]] Awaitable<RoundReport> extend(const Lease& lease, std::chrono::nanoseconds ttl);
-  [[nodiscard]] Awaitable<RoundReport> downgrade(const Lease& lease);
-  [[nodiscard]] Awaitable<RoundReport> release(Lease lease);
-  [[nodiscard]] Awaitable<RoundReport> extend(Target target, const Token& token,
-                                              std::chrono::nanoseconds ttl);
-  [[nodiscard]] Awaitable<RoundReport> downgrade(std::string_view resource, const Token& token);
-  [[nodiscard]] Awaitable<RoundReport> release(Target target, const Token& token);
-  [[nodiscard]] Awaitable<RoundReport> break_lock(std::string_view resource, const Token& token,
-                                                  BreakOptions options = {});
+  [[nodiscard]] Awaitable<Round> extend(const Lease& lease, std::chrono::nanoseconds ttl);
+  [[nodiscard]] Awaitable<Round> downgrade(const Lease& lease);
+  [[nodiscard]] Awaitable<Round> release(Lease lease);
+  [[nodiscard]] Awaitable<Round> extend(Target target, const Token& token,
+                                        std::chrono::nanoseconds ttl);
+  [[nodiscard]] Awaitable<Round> downgrade(std::string_view resource, const Token& token);
+  [[nodiscard]] Awaitable<Round> release(Target target, const Token& token);
+  [[nodiscard]] Awaitable<Round> break_lock(std::string_view resource, const Token& token,
+                                            BreakOptions options = {});
   [[nodiscard]] Awaitable<Inspection> inspect(std::string_view resource);
   [[nodiscard]] Awaitable<Ownership> ownership(std::string_view resource, const Token& token);
   /// See `Client::watch`: calls `changed` on the loop thread until `stop` is requested, and then

@@ -64,7 +64,7 @@ class REDLOCK_EXPORT AsyncElection {
 
   /// Gives up leadership, and answers when another candidate can be elected. Errors: as
   /// `AsyncClient::release`.
-  void resign(Leadership leadership, Callback<void(Result<RoundReport>)> done);
+  void resign(Leadership leadership, Callback<void(Result<Round>)> done);
 
   /// The leader now, or none. Errors: unavailable (too few nodes answered), closed, forked,
   /// invalid_argument.
@@ -91,7 +91,7 @@ class REDLOCK_EXPORT AsyncElection {
     return campaign_within([deadline] { return wait_detail::time_left(deadline); },
                            std::move(stop));
   }
-  [[nodiscard]] Awaitable<RoundReport> resign(Leadership leadership);
+  [[nodiscard]] Awaitable<Round> resign(Leadership leadership);
   [[nodiscard]] Awaitable<std::optional<Leader>> leader();
 
   /// See `Election::observe`: calls `changed` on the loop thread until `stop` is requested, and

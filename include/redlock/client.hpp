@@ -32,8 +32,8 @@ inline namespace REDLOCK_ABI {
 /// connections. No function throws.
 ///
 /// A call that does not wait for a lock (`try_acquire`, `inspect`, those of a Lease such as
-/// `extend` and `release`, and those by a token) blocks for at most `node.connect_timeout`, where the
-/// client has not yet met a node, and `node.longest_timeout` for the answers: together 2 s by
+/// `extend` and `release`, and those by a token) blocks for at most `node.connect_timeout`, where
+/// the client has not yet met a node, and `node.longest_timeout` for the answers: together 2 s by
 /// default, however many nodes are silent. If the attempt of `try_acquire` loses too many
 /// connections, it asks once more on new ones, which takes as long again at most. With
 /// `name_holders`, a refusal takes a second round.
@@ -114,17 +114,17 @@ class REDLOCK_EXPORT Client {
   /// Nodes that lost the key get it back only after a quorum has shown that it has the key. Errors:
   /// not_holder, unavailable, expired (a quorum extended it, too late to be of use), closed,
   /// forked, would_block, invalid_argument.
-  [[nodiscard]] Result<RoundReport> extend(Target target, const Token& token,
-                                           std::chrono::nanoseconds ttl);
+  [[nodiscard]] Result<Round> extend(Target target, const Token& token,
+                                     std::chrono::nanoseconds ttl);
 
   /// Turns a writer's lock on one resource into a reader's, by a token that was detached or came
   /// from another process: see `Lease::downgrade`. Errors: as `Lease::downgrade`.
-  [[nodiscard]] Result<RoundReport> downgrade(std::string_view resource, const Token& token);
+  [[nodiscard]] Result<Round> downgrade(std::string_view resource, const Token& token);
 
   /// Releases by a token that was detached or came from another process; the target as in `extend`.
   /// For `all_of`, it releases those resources that the token still holds. Ends an `interval`, too.
   /// Errors: as `Lease::release`, and invalid_argument.
-  [[nodiscard]] Result<RoundReport> release(Target target, const Token& token);
+  [[nodiscard]] Result<Round> release(Target target, const Token& token);
 
   /// Releases somebody else's lock, for operators: every node that deletes the token remembers for
   /// a day which token, when, and by whom (`ClientOptions::name`). `inspect` shows it.
@@ -137,8 +137,8 @@ class REDLOCK_EXPORT Client {
   /// (`Token::is_delay`), without a delay.
   ///
   /// Errors: as `release`.
-  [[nodiscard]] Result<RoundReport> break_lock(std::string_view resource, const Token& token,
-                                               BreakOptions options = {});
+  [[nodiscard]] Result<Round> break_lock(std::string_view resource, const Token& token,
+                                         BreakOptions options = {});
 
   /// Asks every node what it stores for the resource. Errors: closed, forked, would_block,
   /// invalid_argument.

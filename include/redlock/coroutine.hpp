@@ -37,7 +37,7 @@ concept OwningTemporary =
 enum class REDLOCK_EXPORT RequestId : std::uint64_t {};
 
 /// The operand of `co_await`: a call of AsyncClient that begins when it is awaited, once. A call
-/// that answers with a RoundReport (such as `extend`, `release`) also begins if nobody awaits it,
+/// that answers with a Round (such as `extend`, `release`) also begins if nobody awaits it,
 /// when the operand is destroyed; its answer is lost.
 ///
 ///     Result<Lease> granted = co_await client.acquire("invoice/42");

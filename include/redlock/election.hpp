@@ -66,7 +66,7 @@ class [[nodiscard]] REDLOCK_EXPORT Leadership {
 
   /// Gives up leadership and waits until another candidate can be elected. Errors: as
   /// `Lease::release`.
-  Result<RoundReport> resign() { return lease_.release(); }
+  Result<Round> resign() { return lease_.release(); }
 
   /// The lease of the leadership.
   [[nodiscard]] const Lease& lease() const noexcept { return lease_; }

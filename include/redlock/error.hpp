@@ -58,7 +58,7 @@ REDLOCK_EXPORT std::ostream& operator<<(std::ostream& out, Errc code);
 struct REDLOCK_EXPORT Error {
   Errc code = Errc::invalid_argument;
   std::string message;
-  RoundReport round{};  ///< the last round, with every node's vote; empty if none was sent
+  Round round{};  ///< the last round, with every node's vote; empty if none was sent
   /// held, split, not_holder: the name for people of the client that has the resource, as
   /// `Inspection::holder_name`. Only with `ClientOptions::name_holders`; empty: not known.
   std::string holder_name{};

@@ -46,6 +46,13 @@ struct REDLOCK_EXPORT BrokenLock {
   friend bool operator==(const BrokenLock&, const BrokenLock&) = default;
 };
 
+/// The client that a released lock is passed on to.
+struct REDLOCK_EXPORT NextClient {
+  std::string id;    ///< see `Token::client_id`
+  std::string name;  ///< its name for people; empty: not known
+  friend bool operator==(const NextClient&, const NextClient&) = default;
+};
+
 /// The lock that one node stores for a resource.
 struct REDLOCK_EXPORT NodeInspection {
   std::string url;  ///< without the password
@@ -61,15 +68,14 @@ struct REDLOCK_EXPORT NodeInspection {
   std::vector<Token> tokens;
   /// The names of the holders of the first 8 `tokens`, in the same order; empty: not known.
   std::vector<std::string> names;
-  std::uint32_t waiters = 0;  ///< clients that are queued for the resource
-  std::string next;           ///< the id of the client that is next, see `Token::client_id`
-  std::string next_name;      ///< the name of that client; empty: not known
+  std::uint32_t waiters = 0;       ///< clients that are queued for the resource
+  std::optional<NextClient> next;  ///< none: the node has nobody in its queue
   /// The last 8 locks that operators broke within the last day, the newest first.
   std::vector<BrokenLock> broken;
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
   /// The last fencing token that the node acknowledged. None: there was none, or the node has
   /// forgotten it.
-  std::optional<FencingToken> fencing;
+  std::optional<FencingToken> fencing_token;
   std::chrono::nanoseconds quarantine{0};  ///< how long the node has no vote for new leases
   std::string error;  ///< why nothing is known of this node; empty if it answered
 };
@@ -89,8 +95,7 @@ struct REDLOCK_EXPORT Inspection {
   std::string owner;               ///< owned: the name of the owner on most nodes
   std::string holder_name;         ///< the holder's name for people; empty: not known
   std::uint32_t waiters = 0;       ///< clients that are queued, on the node with most of them
-  std::string next;                ///< the id of the client that is next on most nodes
-  std::string next_name;           ///< the name of that client; empty: not known
+  std::optional<NextClient> next;  ///< on most nodes
   std::vector<BrokenLock> broken;  ///< locks that operators broke, the newest first
   std::size_t quorum = 0;
   std::vector<NodeInspection> nodes;

@@ -79,14 +79,14 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   [[nodiscard]] std::optional<Error> loss() const;
 
   /// The granting round, node by node.
-  [[nodiscard]] RoundReport report() const;
+  [[nodiscard]] Round round() const;
 
   /// Extends the lease to `ttl` from now on and blocks until a quorum of the nodes that still had
   /// the key has answered. It never shortens a lease. After a failure, the lease stays valid until
   /// its old deadline. It counts as a renewal, so `AcquireOptions::max_hold` and `max_renewals`
   /// bind it. Errors: not_holder, unavailable, limit_reached (by those limits), closed, forked,
   /// would_block, invalid_argument.
-  [[nodiscard]] Result<RoundReport> extend(std::chrono::nanoseconds ttl) const;
+  [[nodiscard]] Result<Round> extend(std::chrono::nanoseconds ttl) const;
 
   /// Turns a writer's lease (a target that is a resource's name) into a reader's (`shared`) without
   /// a gap: no other writer can get the lock in between. Waiting readers get in at once, and the
@@ -97,12 +97,12 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// each other for ever. Errors: not_holder, unavailable, closed, forked, would_block,
   /// invalid_argument (a lease of several resources, of an owner, of a permit or with an interval
   /// has no readers).
-  Result<RoundReport> downgrade() const;
+  Result<Round> downgrade() const;
 
   /// Deletes the key on all nodes that still have this lease's token, and blocks until a majority
   /// no longer has it. The lease ends in any case. Errors: not_holder (it had expired), unavailable
   /// (the client retries in the background until the TTL has passed), closed, forked, would_block.
-  Result<RoundReport> release();
+  Result<Round> release();
 
   /// Releases the lock as the destructor does, without waiting for an answer, and leaves the object
   /// empty.

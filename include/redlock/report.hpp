@@ -63,7 +63,7 @@ struct REDLOCK_EXPORT Holder {
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Holder::Kind kind) noexcept;
 
 /// One node's part in a round.
-struct REDLOCK_EXPORT NodeReport {
+struct REDLOCK_EXPORT NodeVote {
   std::string url;  ///< as configured, without the password
   Vote vote = Vote::pending;
   std::optional<std::chrono::nanoseconds> round_trip;  ///< none without an answer
@@ -73,28 +73,28 @@ struct REDLOCK_EXPORT NodeReport {
 };
 
 /// The parts of all nodes in a round, in the order in which they were configured: read like a
-/// `std::vector<NodeReport>` that does not change. They are made when one of them is first read, so
+/// `std::vector<NodeVote>` that does not change. They are made when one of them is first read, so
 /// that the usual report, which nobody reads, costs nothing.
 ///
 /// Thread safety: a value. It does not need the client that it came from.
-class REDLOCK_EXPORT NodeReports {
+class REDLOCK_EXPORT NodeVotes {
  public:
-  using value_type = NodeReport;
+  using value_type = NodeVote;
   using size_type = std::size_t;
-  using const_iterator = const NodeReport*;
+  using const_iterator = const NodeVote*;
   using iterator = const_iterator;
 
-  NodeReports() noexcept = default;
-  NodeReports(std::vector<NodeReport> parts);
-  NodeReports(const NodeReports& other);
-  NodeReports(NodeReports&& other) noexcept
+  NodeVotes() noexcept = default;
+  NodeVotes(std::vector<NodeVote> parts);
+  NodeVotes(const NodeVotes& other);
+  NodeVotes(NodeVotes&& other) noexcept
       : parts_(other.parts_.exchange(nullptr, std::memory_order_relaxed)),
         urls_(std::move(other.urls_)),
         round_trips_(other.round_trips_),
         granted_(other.granted_),
         size_(std::exchange(other.size_, std::uint16_t{0})) {}
-  NodeReports& operator=(NodeReports other) noexcept;
-  ~NodeReports() {
+  NodeVotes& operator=(NodeVotes other) noexcept;
+  ~NodeVotes() {
     if (parts_.load(std::memory_order_relaxed) != nullptr) forget_parts();
   }
 
@@ -103,18 +103,18 @@ class REDLOCK_EXPORT NodeReports {
   /// Whether nothing was sent.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   /// The part of the node with this index, which is below `size()`.
-  [[nodiscard]] const NodeReport& operator[](std::size_t node) const { return parts()[node]; }
+  [[nodiscard]] const NodeVote& operator[](std::size_t node) const { return parts()[node]; }
   /// As `operator[]`. Throws std::out_of_range if there is no such node.
-  [[nodiscard]] const NodeReport& at(std::size_t node) const { return parts().at(node); }
+  [[nodiscard]] const NodeVote& at(std::size_t node) const { return parts().at(node); }
   [[nodiscard]] const_iterator begin() const { return parts().data(); }
   [[nodiscard]] const_iterator end() const { return parts().data() + size_; }
 
   /// For the library: nodes that granted, and nodes that have not answered.
   struct REDLOCK_HIDDEN Plain;
-  REDLOCK_HIDDEN explicit NodeReports(Plain&& plain) noexcept;
+  REDLOCK_HIDDEN explicit NodeVotes(Plain&& plain) noexcept;
 
  private:
-  using Parts = std::vector<NodeReport>;
+  using Parts = std::vector<NodeVote>;
   [[nodiscard]] const Parts& parts() const;
   [[nodiscard]] REDLOCK_HIDDEN const Parts& make_parts() const;
   void forget_parts() noexcept;
@@ -130,17 +130,17 @@ class REDLOCK_EXPORT NodeReports {
 };
 
 /// The round that decided an operation.
-struct REDLOCK_EXPORT RoundReport {
+struct REDLOCK_EXPORT Round {
   std::size_t quorum = 0;
   std::chrono::nanoseconds ttl{0};  ///< the requested TTL
   /// From the first byte of the call's first round to the decision.
   std::chrono::nanoseconds elapsed{0};
   /// The time left of the lease at the decision; 0 without a lease.
-  std::chrono::nanoseconds validity{0};
+  std::chrono::nanoseconds remaining{0};
   /// Release of a `shared` or `owned` hold: how many holds remain, as far as the nodes that
   /// answered know. Zero only if no hold is left.
   std::optional<std::uint32_t> holds_left{};
-  NodeReports nodes;  ///< in the order in which they were configured
+  NodeVotes nodes;  ///< in the order in which they were configured
 };
 
 /// The releases that a client could not deliver before it was closed.

@@ -63,7 +63,7 @@ class REDLOCK_EXPORT Target {
   [[nodiscard]] std::size_t permits() const noexcept;
   /// How long the resource stays taken after it was acquired, at most `limits::longest_max_ttl`.
   /// Zero: no interval.
-  [[nodiscard]] std::chrono::nanoseconds hold_at_least() const noexcept;
+  [[nodiscard]] std::chrono::nanoseconds interval() const noexcept;
 
  private:
   friend struct TargetMaker;
@@ -83,32 +83,32 @@ class REDLOCK_EXPORT Target {
 [[nodiscard]] REDLOCK_EXPORT Target shared(std::string resource);
 
 /// A hold of this owner, 1 to `limits::name_bytes` bytes. Every caller that names the same owner is
-/// granted a lease of its own, from other processes too. `RoundReport::holds_left` of a release
+/// granted a lease of its own, from other processes too. `Round::holds_left` of a release
 /// says how many remain. While anybody else waits for the resource, the owner is granted further
 /// holds only as long as it has one that is older than that wait.
 [[nodiscard]] REDLOCK_EXPORT Target owned(std::string resource, std::string owner);
 
 /// One of the permits of a semaphore, 1 to `limits::permits`. All contenders should name the same
 /// number. Each permit is a lock of its own, and `Lease::resource()` names it: "jobs#3". A
-/// semaphore does not exclude a lock on the resource itself. For `hold_at_least` see `interval`;
+/// semaphore does not exclude a lock on the resource itself. For `interval` see `interval`;
 /// each permit has its own.
 [[nodiscard]] REDLOCK_EXPORT Target permit(std::string resource, std::size_t permits,
-                                           std::chrono::nanoseconds hold_at_least = {});
+                                           std::chrono::nanoseconds interval = {});
 
 /// Several resources, all or none: one lease, one token, at most `limits::resources`. Contenders
-/// may name them in any order without blocking each other forever. For `hold_at_least` see
+/// may name them in any order without blocking each other forever. For `interval` see
 /// `interval`.
 [[nodiscard]] REDLOCK_EXPORT Target all_of(std::vector<std::string> resources,
-                                           std::chrono::nanoseconds hold_at_least = {});
+                                           std::chrono::nanoseconds interval = {});
 
-/// Once per interval over all contenders: nobody acquires the resource again until `hold_at_least`
+/// Once per interval over all contenders: nobody acquires the resource again until `interval`
 /// has passed since it was acquired, even if it is released at once or the holder dies. The
 /// interval is at most `limits::longest_max_ttl`, a year. It may be longer than max TTL: a node
 /// that forgot its data has no vote for an interval until the interval has passed since then. So
 /// all contenders must name the same interval. The interval belongs to the lease: after
 /// `Lease::detach`, releasing the token frees the resource.
 [[nodiscard]] REDLOCK_EXPORT Target interval(std::string resource,
-                                             std::chrono::nanoseconds hold_at_least);
+                                             std::chrono::nanoseconds interval);
 
 }  // namespace REDLOCK_ABI
 }  // namespace redlock

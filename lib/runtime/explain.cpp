@@ -9,7 +9,7 @@
 
 #include "core/membership/marker.hpp"
 #include "core/nodes/link.hpp"
-#include "core/nodes/node_reports.hpp"
+#include "core/nodes/node_votes.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "core/vocabulary/holder_words.hpp"
 #include "redis/values/visible.hpp"
@@ -26,9 +26,9 @@ struct Count {
   std::size_t granted = 0, refused = 0, failed = 0, excluded = 0, pending = 0;
 };
 
-Count count(const RoundReport& report) {
+Count count(const Round& report) {
   Count count;
-  for (const NodeReport& node : report.nodes) {
+  for (const NodeVote& node : report.nodes) {
     switch (node.vote) {
       case Vote::pending:
         ++count.pending;
@@ -52,7 +52,7 @@ Count count(const RoundReport& report) {
   return count;
 }
 
-std::string counted(const RoundReport& report) {
+std::string counted(const Round& report) {
   const Count votes = count(report);
   std::string text;
   const auto add = [&](const char* what, std::size_t number) {
@@ -106,13 +106,13 @@ std::string who_is_in_the_way(const std::optional<Holder>& holder, std::uint32_t
 }
 
 /// The holder on most nodes, and the longest time that it keeps any of them.
-std::string about_holder(const RoundReport& report, std::uint32_t permits) {
+std::string about_holder(const Round& report, std::uint32_t permits) {
   std::optional<Holder> leader;
   std::size_t most = 0;
-  for (const NodeReport& node : report.nodes) {
+  for (const NodeVote& node : report.nodes) {
     if (node.vote != Vote::refused) continue;
     const auto same = static_cast<std::size_t>(
-        std::count_if(report.nodes.begin(), report.nodes.end(), [&](const NodeReport& other) {
+        std::count_if(report.nodes.begin(), report.nodes.end(), [&](const NodeVote& other) {
           return other.vote == Vote::refused && other.holder == node.holder;
         }));
     if (same > most) {
@@ -123,7 +123,7 @@ std::string about_holder(const RoundReport& report, std::uint32_t permits) {
   if (most == 0) return {};
   std::string text = "; " + who_is_in_the_way(leader, permits);
   std::optional<std::chrono::nanoseconds> left;
-  for (const NodeReport& node : report.nodes) {
+  for (const NodeVote& node : report.nodes) {
     if (node.vote != Vote::refused || node.holder != leader || !node.remaining) continue;
     left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
   }
@@ -135,18 +135,18 @@ std::string about_holder(const RoundReport& report, std::uint32_t permits) {
 
 /// Nodes that failed for one reason.
 struct Failures {
-  std::string_view reason;    ///< without the time that a quarantine still lasts
-  const NodeReport* longest;  ///< the one that is quarantined for longest
+  std::string_view reason;  ///< without the time that a quarantine still lasts
+  const NodeVote* longest;  ///< the one that is quarantined for longest
   std::string urls;
 };
 
-std::string_view reason_of(const NodeReport& node) {
+std::string_view reason_of(const NodeVote& node) {
   const std::string_view message = node.message;
   const std::size_t colon = message.find(" more: ");
   return node.remaining && colon != std::string_view::npos ? message.substr(colon) : message;
 }
 
-bool has_failed(const NodeReport& node) {
+bool has_failed(const NodeVote& node) {
   return node.vote == Vote::timeout || node.vote == Vote::unreachable || node.vote == Vote::error ||
          node.vote == Vote::excluded;
 }
@@ -161,9 +161,9 @@ std::string without_repetition(std::string message) {
   return message;
 }
 
-std::string about_failures(const RoundReport& report) {
+std::string about_failures(const Round& report) {
   std::vector<Failures> groups;
-  for (const NodeReport& node : report.nodes) {
+  for (const NodeVote& node : report.nodes) {
     if (!has_failed(node)) continue;
     const std::string_view reason = reason_of(node);
     const auto group = std::find_if(groups.begin(), groups.end(), [reason](const Failures& each) {
@@ -238,8 +238,10 @@ std::string who_has(const Inspection& inspection) {
              time_left(inspection);
     case LockKind::interval:
       return "its interval is not over" + time_left(inspection);
-    case LockKind::reserved:
-      return "reserved for " + called(inspection.next_name, shortened(inspection.next));
+    case LockKind::reserved: {
+      const NextClient next = inspection.next.value_or(NextClient());
+      return "reserved for " + called(next.name, shortened(next.id));
+    }
     case LockKind::other:
       return "a key that is not a lock" + time_left(inspection);
   }
@@ -248,7 +250,7 @@ std::string who_has(const Inspection& inspection) {
 
 /// Whether `bootstrap` takes the node for a new one; none: not known, because the node was not
 /// asked or not reached.
-std::optional<bool> may_be_unused(const NodeReport& node) {
+std::optional<bool> may_be_unused(const NodeVote& node) {
   const bool unknown = node.vote == Vote::pending || node.message == core::not_connected_yet ||
                        node.message == core::nobody_met_it;
   if (unknown) return std::nullopt;
@@ -258,13 +260,13 @@ std::optional<bool> may_be_unused(const NodeReport& node) {
 }
 
 /// Advice for a user whose nodes are new, or are quarantined and remembered.
-std::string about_quarantine(const RoundReport& report, const core::Outlook& outlook) {
+std::string about_quarantine(const Round& report, const core::Outlook& outlook) {
   std::optional<std::chrono::nanoseconds> left;
   std::size_t lost = 0;
   std::size_t silent = 0;
   bool none_remembers = true;
   bool all_known = true;
-  for (const NodeReport& node : report.nodes) {
+  for (const NodeVote& node : report.nodes) {
     const bool waits = node.vote == Vote::excluded && node.remaining;
     if (waits) left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
     if (has_failed(node) && !waits) ++lost;
@@ -275,7 +277,7 @@ std::string about_quarantine(const RoundReport& report, const core::Outlook& out
   }
   if (!left) {
     const bool closed =
-        std::any_of(report.nodes.begin(), report.nodes.end(), [](const NodeReport& node) {
+        std::any_of(report.nodes.begin(), report.nodes.end(), [](const NodeVote& node) {
           return node.vote == Vote::excluded && node.message == core::no_deployment;
         });
     return closed ? "; if that lasts, `quorum-lock doctor` says what to do" : "";
@@ -303,7 +305,7 @@ std::string who_forgot(const core::Outlook& outlook) {
 }
 
 /// What helps: waiting, or something else.
-std::string what_helps(const RoundReport& report, const core::Outlook& outlook) {
+std::string what_helps(const Round& report, const core::Outlook& outlook) {
   switch (outlook.impasse) {
     case core::Outlook::Impasse::other_max_ttl:
       return "; waiting does not help: all clients of a deployment need one max TTL";
@@ -335,7 +337,7 @@ std::string quoted_name(std::string_view resource) {
   return " '" + redis::visible(resource, shown_resource_bytes) + "'";
 }
 
-std::string sentence(Errc code, std::string_view resource, const RoundReport& report,
+std::string sentence(Errc code, std::string_view resource, const Round& report,
                      std::uint32_t permits) {
   const std::string name = quoted_name(resource);
   const std::string votes = report.nodes.empty() ? std::string() : ": " + counted(report);
@@ -390,8 +392,8 @@ std::optional<Holder> holder_from(std::string_view said) {
   return Holder{Holder::Kind::other};
 }
 
-NodeReport report_node(const core::NodeVote& vote, const std::string& url) {
-  NodeReport report;
+NodeVote report_node(const core::NodeVote& vote, const std::string& url) {
+  NodeVote report;
   report.url = url;
   report.vote = vote.vote;
   report.round_trip = vote.round_trip;
@@ -407,15 +409,15 @@ NodeReport report_node(const core::NodeVote& vote, const std::string& url) {
 namespace {
 
 /// The reports of a round in which no node refused or failed.
-NodeReports plain_reports(const core::Round& round, const Urls& urls) {
-  NodeReports::Plain plain{urls, round.nodes(), round.granted()};
+NodeVotes plain_reports(const core::Round& round, const Urls& urls) {
+  NodeVotes::Plain plain{urls, round.nodes(), round.granted()};
   plain.granted.each(
       [&](core::NodeIndex node) { plain.round_trips[node] = round.round_trip(node); });
-  return NodeReports(std::move(plain));
+  return NodeVotes(std::move(plain));
 }
 
-NodeReports detailed_reports(const core::Round& round, const std::vector<std::string>& urls) {
-  std::vector<NodeReport> nodes;
+NodeVotes detailed_reports(const core::Round& round, const std::vector<std::string>& urls) {
+  std::vector<NodeVote> nodes;
   nodes.reserve(round.nodes());
   (core::NodeSet::first(round.nodes()) - round.left_out()).each([&](core::NodeIndex node) {
     nodes.push_back(report_node(round.vote(node), urls[node]));
@@ -425,17 +427,17 @@ NodeReports detailed_reports(const core::Round& round, const std::vector<std::st
 
 }  // namespace
 
-RoundReport report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
-                         core::Duration validity) {
+Round report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
+                   core::Duration validity) {
   const bool plain = round.denials() == 0 && !round.is_archived() && round.left_out().empty();
   return {.quorum = round.quorum(),
           .ttl = round.ttl(),
           .elapsed = elapsed,
-          .validity = std::max(validity, core::Duration::zero()),
+          .remaining = std::max(validity, core::Duration::zero()),
           .nodes = plain ? plain_reports(round, urls) : detailed_reports(round, *urls)};
 }
 
-Error explain(Errc code, std::string_view resource, RoundReport report, std::uint32_t permits) {
+Error explain(Errc code, std::string_view resource, Round report, std::uint32_t permits) {
   std::string message = sentence(code, resource, report, permits);
   return Error{code, std::move(message), std::move(report)};
 }
@@ -445,7 +447,7 @@ void add_outlook(Error& error, const core::Outlook& outlook) {
   error.message += about_list(outlook, error.round.nodes.size());
 }
 
-Error explain_loss(std::string_view resource, RoundReport report) {
+Error explain_loss(std::string_view resource, Round report) {
   std::string message = "lost the lease on" + quoted_name(resource) + ": its deadline passed";
   // Otherwise nothing failed: the process was paused, or nobody renewed the lease.
   if (!report.nodes.empty() && count(report).granted < report.quorum) {
@@ -459,7 +461,8 @@ void name_holder(Error& error, const Inspection& inspection) {
   const bool is_unknown = inspection.state == Inspection::State::indeterminate;
   if (is_unknown && inspection.kind == LockKind::none) return;
   const bool is_reserved = inspection.kind == LockKind::reserved;
-  error.holder_name = is_reserved ? inspection.next_name : inspection.holder_name;
+  error.holder_name =
+      is_reserved ? inspection.next.value_or(NextClient()).name : inspection.holder_name;
   const std::string refusal = about_holder(error.round, 0);
   const bool knows_more = error.code == Errc::held && inspection.kind != LockKind::none;
   if (knows_more && error.message.ends_with(refusal)) {

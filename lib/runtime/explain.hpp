@@ -22,18 +22,18 @@ namespace redlock::runtime {
 /// The holder that a node named in its refusal, from the core's text. None: it named nobody.
 [[nodiscard]] std::optional<Holder> holder_from(std::string_view said);
 
-[[nodiscard]] NodeReport report_node(const core::NodeVote& vote, const std::string& url);
+[[nodiscard]] NodeVote report_node(const core::NodeVote& vote, const std::string& url);
 
 /// The URLs of all nodes. Shared by the reports, which may live longer than the client.
 using Urls = std::shared_ptr<const std::vector<std::string>>;
 
-[[nodiscard]] RoundReport report_round(const core::Round& round, const Urls& urls,
-                                       core::Duration elapsed, core::Duration validity);
+[[nodiscard]] Round report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
+                                 core::Duration validity);
 
 /// One line with the numbers in it: "held on 'invoice/42': granted 1, refused 3, failed 1 of 5;
 /// holder a91f…, 4.2 s left". `report` has no nodes if nothing was sent. `permits`: the number of
 /// permits of the semaphore, if the call was for one.
-[[nodiscard]] Error explain(Errc code, std::string_view resource, RoundReport report,
+[[nodiscard]] Error explain(Errc code, std::string_view resource, Round report,
                             std::uint32_t permits = 0);
 /// Adds to an error about too few votes what helps, and what does not.
 void add_outlook(Error& error, const core::Outlook& outlook);
@@ -43,7 +43,7 @@ void name_holder(Error& error, const Inspection& inspection);
 [[nodiscard]] std::string explain_undelivered(const core::Undelivered& report);
 /// Explains why a lease passed its deadline; `report` is about its last round: a renewal, if there
 /// was one.
-[[nodiscard]] Error explain_loss(std::string_view resource, RoundReport report);
+[[nodiscard]] Error explain_loss(std::string_view resource, Round report);
 /// Explains an extend by hand that the lease's limits do not allow.
 [[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 

@@ -57,8 +57,9 @@ void describe(const core::NodeVote& vote, const core::ForPeople& people, NodeIns
 
 void describe_people(const core::ForPeople& people, NodeInspection& node) {
   node.waiters = people.waiters;
-  node.next = people.next;
-  node.next_name = people.next_name;
+  if (!people.next.empty()) {
+    node.next = NextClient{std::string(people.next), std::string(people.next_name)};
+  }
   std::string_view audit = people.audit;
   while (const auto entry = core::take_audit(audit)) {
     node.broken.push_back(
@@ -78,15 +79,19 @@ NodeInspection inspect_node(const core::NodeVote& vote, const std::string& url) 
     node.error = vote.text;
   }
   describe_people(people, node);
-  if (vote.number != 0) node.fencing = FencingToken(vote.number);
+  if (vote.number != 0) node.fencing_token = FencingToken(vote.number);
   node.quarantine = vote.quarantine;
   return node;
+}
+
+std::string_view id_of(const std::optional<NextClient>& next) {
+  return next ? std::string_view(next->id) : std::string_view();
 }
 
 /// Whether two nodes store the same.
 bool agree(const NodeInspection& a, const NodeInspection& b) {
   return a.kind == b.kind && a.holder == b.holder && a.owner == b.owner &&
-         (a.kind != LockKind::reserved || a.next == b.next);
+         (a.kind != LockKind::reserved || id_of(a.next) == id_of(b.next));
 }
 
 /// A node whose content most nodes have, and their number.
@@ -131,16 +136,15 @@ void find_next(Inspection& inspection) {
   std::size_t most = 0;
   for (const NodeInspection& node : inspection.nodes) {
     inspection.waiters = std::max(inspection.waiters, node.waiters);
-    if (node.next.empty()) continue;
-    const auto same = static_cast<std::size_t>(
-        std::count_if(inspection.nodes.begin(), inspection.nodes.end(),
-                      [&](const NodeInspection& other) { return other.next == node.next; }));
-    const bool better = same > most || (same == most && inspection.next_name.empty() &&
-                                        inspection.next == node.next);
+    if (!node.next) continue;
+    const auto same = static_cast<std::size_t>(std::count_if(
+        inspection.nodes.begin(), inspection.nodes.end(),
+        [&](const NodeInspection& other) { return id_of(other.next) == node.next->id; }));
+    const bool better = same > most || (same == most && inspection.next->name.empty() &&
+                                        inspection.next->id == node.next->id);
     if (!better) continue;
     most = same;
     inspection.next = node.next;
-    inspection.next_name = node.next_name;
   }
 }
 

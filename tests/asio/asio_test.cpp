@@ -54,18 +54,16 @@ TEST_F(ASIO_SUITE, AHandlerRunsOnItsExecutorWhichWaitsForIt) {
                                }));
         held = *std::move(lease);
         redlock::async_extend(
-            client_, held, seconds(20),
-            net::bind_executor(io_, [&](const Result<RoundReport>& extended) {
+            client_, held, seconds(20), net::bind_executor(io_, [&](const Result<Round>& extended) {
               EXPECT_TRUE(succeeded(extended));
               ++answers;
               redlock::async_downgrade(
-                  client_, held,
-                  net::bind_executor(io_, [&](const Result<RoundReport>& downgraded) {
+                  client_, held, net::bind_executor(io_, [&](const Result<Round>& downgraded) {
                     EXPECT_TRUE(succeeded(downgraded));
                     ++answers;
                     redlock::async_release(
                         client_, std::move(held),
-                        net::bind_executor(io_, [&](const Result<RoundReport>& released) {
+                        net::bind_executor(io_, [&](const Result<Round>& released) {
                           EXPECT_TRUE(succeeded(released));
                           ++answers;
                         }));

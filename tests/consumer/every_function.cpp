@@ -51,7 +51,7 @@ T must(Result<T> result, std::string_view what) {
 const auto soon = [] { return BootClock::now() + 1s; };
 const Token nobody = *Token::parse("nobody's");
 
-bool refused(const Result<RoundReport>& report) {
+bool refused(const Result<Round>& report) {
   return !report && report.error().code == Errc::not_holder;
 }
 
@@ -149,17 +149,17 @@ void names_and_values() {
   expect(owned("r", "me").owner() == "me", "owned");
   expect(permit("r", 3).permits() == 3, "permit");
   expect(all_of({"a", "b"}).more_resources().size() == 1, "all_of");
-  expect(interval("r", 1s).hold_at_least() == 1s, "interval");
+  expect(interval("r", 1s).interval() == 1s, "interval");
 
-  std::vector<NodeReport> parts(2);
+  std::vector<NodeVote> parts(2);
   parts[1].url = "second";
-  NodeReports reports(parts);
-  const NodeReports again(reports);
+  NodeVotes reports(parts);
+  const NodeVotes again(reports);
   reports = again;
-  expect(reports[1].url == "second" && again.at(0).url.empty(), "NodeReports");
+  expect(reports[1].url == "second" && again.at(0).url.empty(), "NodeVotes");
   try {
     (void)reports.at(2);
-    expect(false, "NodeReports::at: past the end");
+    expect(false, "NodeVotes::at: past the end");
   } catch (const std::out_of_range&) {
   }
 }
@@ -177,7 +177,7 @@ void blocking(Client& created) {
          "a lease");
   expect(lease.resource() == "every/1" && lease.resources().size() == 1, "Lease::resource");
   expect(lease.fencing_token() && !lease.token().empty(), "Lease::token");
-  expect(!lease.lost().stop_requested() && !lease.loss() && lease.report().quorum > 0,
+  expect(!lease.lost().stop_requested() && !lease.loss() && lease.round().quorum > 0,
          "Lease::report");
   (void)must(lease.extend(9s), "Lease::extend");
   {
@@ -290,7 +290,7 @@ void with_callbacks(AsyncClient& created) {
   AsyncClient& client = created;
 
   Answer<Lease> granted;
-  Answer<RoundReport> done;
+  Answer<Round> done;
   client.acquire("every/2", {}, granted);
   Lease lease = must(granted.get(), "acquire");
   client.try_acquire("every/2", {}, granted);

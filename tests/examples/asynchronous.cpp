@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
         std::cerr << granted.error().message << '\n';
         return;
       }
-      client->release(*std::move(granted), [&](redlock::Result<redlock::RoundReport> released) {
+      client->release(*std::move(granted), [&](redlock::Result<redlock::Round> released) {
         if (released && ++done == locks) client->close([](const redlock::CloseReport&) {});
       });
     });

@@ -52,14 +52,12 @@ class Service {
     if (uv_is_closing(reinterpret_cast<uv_handle_t*>(&timer_))) return;
     uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
     uv_close(reinterpret_cast<uv_handle_t*>(&terminate_), nullptr);
-    election_.resign(std::move(leadership_),
-                     [this](const redlock::Result<redlock::RoundReport>& round) {
-                       std::cout << (round ? "resigned" : round.error().message) << '\n';
-                       client_.close([](const redlock::CloseReport& report) {
-                         for (const auto& node : report.undelivered)
-                           std::cerr << "not told: " << node.url << '\n';
-                       });
-                     });
+    election_.resign(std::move(leadership_), [this](const redlock::Result<redlock::Round>& round) {
+      std::cout << (round ? "resigned" : round.error().message) << '\n';
+      client_.close([](const redlock::CloseReport& report) {
+        for (const auto& node : report.undelivered) std::cerr << "not told: " << node.url << '\n';
+      });
+    });
   }
 
   redlock::AsyncClient client_;

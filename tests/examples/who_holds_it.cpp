@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   auto second = client->try_acquire("printer");
   if (second) return 3;
   std::cout << to_string(second.error().code) << ": " << second.error().message << '\n';
-  for (const redlock::NodeReport& node : second.error().round.nodes) {
+  for (const redlock::NodeVote& node : second.error().round.nodes) {
     std::cout << "  " << node.url << ' ' << to_string(node.vote);
     if (node.holder) std::cout << " by " << to_string(node.holder->kind);
     std::cout << '\n';

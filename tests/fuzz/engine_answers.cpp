@@ -173,7 +173,7 @@ class Driver {
     if ((which & 3U) == 0) event.more_resources = more;
     if ((which & 3U) == 1) event.group = (which & 4U) != 0 ? "shared" : "owner somebody";
     if ((which & 3U) == 2) event.permits = 1U + which / 4U;
-    if ((which & 3U) == 3) event.hold_at_least = spans[which / 4U % spans.size()];
+    if ((which & 3U) == 3) event.interval = spans[which / 4U % spans.size()];
     if (!event.group.empty() || event.permits > 0) event.fencing.reset();
   }
 
@@ -383,8 +383,8 @@ class Driver {
   /// What the caller reads about the round.
   void report(const core::Round* round, Errc code, core::Duration elapsed) {
     const auto urls = std::make_shared<const std::vector<std::string>>(engine_.settings().nodes);
-    RoundReport report = runtime::report_round(*round, urls, elapsed, {});
-    for (const NodeReport& node : report.nodes) REDLOCK_ASSERT(harmless(node.message));
+    Round report = runtime::report_round(*round, urls, elapsed, {});
+    for (const NodeVote& node : report.nodes) REDLOCK_ASSERT(harmless(node.message));
     const Error error = runtime::explain(code, "resource", std::move(report));
     REDLOCK_ASSERT(harmless(error.message) && error.message.size() < 4000);
   }

@@ -123,10 +123,10 @@ template <typename T>
   return *std::move(client);
 }
 
-[[nodiscard]] inline std::size_t votes(const RoundReport& report, Vote vote) {
+[[nodiscard]] inline std::size_t votes(const Round& report, Vote vote) {
   return static_cast<std::size_t>(
       std::count_if(report.nodes.begin(), report.nodes.end(),
-                    [vote](const NodeReport& node) { return node.vote == vote; }));
+                    [vote](const NodeVote& node) { return node.vote == vote; }));
 }
 
 /// The number of lock keys on a node: without the node's own keys and the names of clients, which
@@ -143,7 +143,7 @@ template <typename T>
 /// The holder that the first refusing node reported: not all nodes have answered.
 template <typename T>
 [[nodiscard]] std::optional<Holder> who_refused(const Result<T>& refused) {
-  for (const NodeReport& node : refused.error().round.nodes) {
+  for (const NodeVote& node : refused.error().round.nodes) {
     if (node.vote == Vote::refused) return node.holder;
   }
   return std::nullopt;

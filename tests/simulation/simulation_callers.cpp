@@ -107,7 +107,7 @@ void Simulation::draw_terms(Wanted kind, Slot& slot, core::Acquire& event) {
       slot.at_least = std::chrono::milliseconds(
           random_.between(scenario_.one_interval() ? scenario_.longest_interval_ms : 1,
                           scenario_.longest_interval_ms));
-      event.hold_at_least = slot.at_least;
+      event.interval = slot.at_least;
       break;
   }
   event.group = groups[slot.group];

@@ -101,7 +101,7 @@ class Soak {
       }
       if (turn % 7 != 0) return release(worker, std::move(*lease));
       auto held = std::make_shared<Lease>(std::move(*lease));
-      client_->extend(*held, seconds(5), [this, worker, held](Result<RoundReport> extended) {
+      client_->extend(*held, seconds(5), [this, worker, held](Result<Round> extended) {
         if (!extended) ++failed_;
         release(worker, std::move(*held));
       });
@@ -109,7 +109,7 @@ class Soak {
   }
 
   void release(int worker, Lease lease) {
-    client_->release(std::move(lease), [this, worker](Result<RoundReport> released) {
+    client_->release(std::move(lease), [this, worker](Result<Round> released) {
       if (!released) ++failed_;
       ++done_;
       next(worker);

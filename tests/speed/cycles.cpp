@@ -28,7 +28,7 @@ using redlock::AcquireOptions;
 using redlock::AsyncClient;
 using redlock::Lease;
 using redlock::Result;
-using redlock::RoundReport;
+using redlock::Round;
 
 /// A lane runs one cycle after the other, on a resource of its own.
 class Lanes {
@@ -57,7 +57,7 @@ class Lanes {
     options.fencing = fencing_;
     client_.try_acquire(resource, std::move(options), [this, &resource](Result<Lease> lease) {
       if (!lease) return fail(resource);
-      client_.release(*std::move(lease), [this, &resource](const Result<RoundReport>& round) {
+      client_.release(*std::move(lease), [this, &resource](const Result<Round>& round) {
         if (!round) return fail(resource);
         begin(resource);
       });

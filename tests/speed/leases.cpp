@@ -38,7 +38,7 @@ using redlock::AsyncClient;
 using redlock::Lease;
 using redlock::Metrics;
 using redlock::Result;
-using redlock::RoundReport;
+using redlock::Round;
 
 struct Memory {
   std::size_t used = 0;      ///< bytes in use, by malloc
@@ -197,7 +197,7 @@ class Holder {
 
   void release_next() {
     if (next_ == to_take_) return;
-    client_.release(std::move(leases_[next_++]), [this](const Result<RoundReport>& round) {
+    client_.release(std::move(leases_[next_++]), [this](const Result<Round>& round) {
       failures_ += round ? 0 : 1;
       ++answered_;
       release_next();

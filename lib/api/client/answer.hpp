@@ -14,7 +14,7 @@ namespace redlock::api {
 template <typename Value>
 using Answer = Callback<void(Result<Value>)>;
 using AcquireDone = Answer<Lease>;
-using RoundDone = Answer<RoundReport>;
+using RoundDone = Answer<Round>;
 using CloseDone = Callback<void(const CloseReport&)>;
 using InspectDone = Answer<Inspection>;
 using OwnershipDone = Answer<Ownership>;

@@ -48,7 +48,7 @@ Awaitable<std::uint64_t> api::to_await_watch(const Core& core, std::string resou
 }
 
 template class Awaitable<Lease>;
-template class Awaitable<RoundReport>;
+template class Awaitable<Round>;
 template class Awaitable<Inspection>;
 template class Awaitable<Ownership>;
 template class Awaitable<std::uint64_t>;
@@ -99,17 +99,17 @@ RequestId AsyncClient::acquire_within(Target target, std::chrono::nanoseconds wa
 }
 
 void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
-                         Callback<void(Result<RoundReport>)> done) {
+                         Callback<void(Result<Round>)> done) {
   const auto& cell = api::LeaseCell::of(lease);
   api::call<&Calls::extend>(api::core_for(cell, core_), std::move(done), cell, ttl);
 }
 
-void AsyncClient::downgrade(const Lease& lease, Callback<void(Result<RoundReport>)> done) {
+void AsyncClient::downgrade(const Lease& lease, Callback<void(Result<Round>)> done) {
   const auto& cell = api::LeaseCell::of(lease);
   api::call<&Calls::downgrade>(api::core_for(cell, core_), std::move(done), cell);
 }
 
-void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done) {
+void AsyncClient::release(Lease lease, Callback<void(Result<Round>)> done) {
   api::release(core_, api::LeaseCell::take(std::move(lease)), std::move(done));
 }
 
@@ -120,23 +120,22 @@ void AsyncClient::adopt(DetachedLease detached, AcquireOptions options,
 }
 
 void AsyncClient::extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
-                         Callback<void(Result<RoundReport>)> done) {
+                         Callback<void(Result<Round>)> done) {
   api::call<&Calls::extend_by_token>(core_, std::move(done), std::move(target), token, ttl);
 }
 
 void AsyncClient::downgrade(std::string_view resource, const Token& token,
-                            Callback<void(Result<RoundReport>)> done) {
+                            Callback<void(Result<Round>)> done) {
   api::call<&Calls::downgrade_by_token>(core_, std::move(done), resource, token);
 }
 
-void AsyncClient::release(Target target, const Token& token,
-                          Callback<void(Result<RoundReport>)> done) {
+void AsyncClient::release(Target target, const Token& token, Callback<void(Result<Round>)> done) {
   api::call<&Calls::release_by_token>(core_, std::move(done), std::move(target), token,
                                       std::nullopt);
 }
 
 void AsyncClient::break_lock(std::string_view resource, const Token& token, BreakOptions options,
-                             Callback<void(Result<RoundReport>)> done) {
+                             Callback<void(Result<Round>)> done) {
   api::call<&Calls::release_by_token>(core_, std::move(done), Target(resource), token,
                                       api::adapted(options));
 }
@@ -198,39 +197,39 @@ Awaitable<Lease> AsyncClient::adopt(DetachedLease detached, const AcquireOptions
   return to_await<&Calls::adopt>(core_, std::move(detached), api::adapted(options));
 }
 
-Awaitable<RoundReport> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {
+Awaitable<Round> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {
   const auto& cell = api::LeaseCell::of(lease);
   return to_await<&Calls::extend>(api::core_for(cell, core_), cell, ttl);
 }
 
-Awaitable<RoundReport> AsyncClient::downgrade(const Lease& lease) {
+Awaitable<Round> AsyncClient::downgrade(const Lease& lease) {
   const auto& cell = api::LeaseCell::of(lease);
   return to_await<&Calls::downgrade>(api::core_for(cell, core_), cell);
 }
 
-Awaitable<RoundReport> AsyncClient::release(Lease lease) {
+Awaitable<Round> AsyncClient::release(Lease lease) {
   // Shared only because std::function wants to be copied.
   const auto held = std::make_shared<Lease>(std::move(lease));
-  return to_await<RoundReport>([core = core_, held](RoundDone done) {
+  return to_await<Round>([core = core_, held](RoundDone done) {
     api::release(core, api::LeaseCell::take(std::move(*held)), std::move(done));
   });
 }
 
-Awaitable<RoundReport> AsyncClient::extend(Target target, const Token& token,
-                                           std::chrono::nanoseconds ttl) {
+Awaitable<Round> AsyncClient::extend(Target target, const Token& token,
+                                     std::chrono::nanoseconds ttl) {
   return to_await<&Calls::extend_by_token>(core_, std::move(target), token, ttl);
 }
 
-Awaitable<RoundReport> AsyncClient::downgrade(std::string_view resource, const Token& token) {
+Awaitable<Round> AsyncClient::downgrade(std::string_view resource, const Token& token) {
   return to_await<&Calls::downgrade_by_token>(core_, resource, token);
 }
 
-Awaitable<RoundReport> AsyncClient::release(Target target, const Token& token) {
+Awaitable<Round> AsyncClient::release(Target target, const Token& token) {
   return to_await<&Calls::release_by_token>(core_, std::move(target), token, std::nullopt);
 }
 
-Awaitable<RoundReport> AsyncClient::break_lock(std::string_view resource, const Token& token,
-                                               BreakOptions options) {
+Awaitable<Round> AsyncClient::break_lock(std::string_view resource, const Token& token,
+                                         BreakOptions options) {
   return to_await<&Calls::release_by_token>(core_, Target(resource), token, api::adapted(options));
 }
 

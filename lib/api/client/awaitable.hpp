@@ -31,7 +31,7 @@ struct Awaitable<Value>::Call {
   Call& operator=(const Call&) = delete;
   /// A call that changes a lock is made even if nobody awaits it: `client.extend(lease, 10s);`.
   ~Call() {
-    if constexpr (std::is_same_v<Value, RoundReport>) {
+    if constexpr (std::is_same_v<Value, Round>) {
       if (start) begin_unawaited();
     }
   }

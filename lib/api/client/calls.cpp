@@ -28,7 +28,7 @@ std::vector<std::string> more_keys_of(const Target& target, const Keyspace& keys
 /// answered, the caller must not go on as a writer.
 RoundDone says_what_it_is_now(const char* what, RoundDone done) {
   if (!done) return done;
-  return [what, done = std::move(done)](Result<RoundReport> outcome) mutable {
+  return [what, done = std::move(done)](Result<Round> outcome) mutable {
     if (outcome || outcome.error().code != Errc::unavailable) return done(std::move(outcome));
     Error error = std::move(outcome).error();
     error.message += what;
@@ -83,7 +83,7 @@ void Calls::acquire(AcquireDone done, RequestId request, const Target& target,
   const std::string group = group_of(target.kind(), target.owner());
   wanted.group = group;
   wanted.name = options.name;
-  wanted.hold_at_least = target.hold_at_least();
+  wanted.interval = target.interval();
   wanted.permits = static_cast<std::uint32_t>(target.permits());
   if (options.fencing) {
     const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
@@ -116,7 +116,7 @@ void Calls::adopt(AcquireDone done, const DetachedLease& detached, AcquireOption
 
 void Calls::extend(RoundDone done, const std::shared_ptr<LeaseCell>& cell,
                    std::chrono::nanoseconds ttl) {
-  if (!cell) return complete<RoundReport>(std::move(done), no_lease_error());
+  if (!cell) return complete<Round>(std::move(done), no_lease_error());
   if (refused(refuse_ttl(state_.configuration.settings, ttl), done)) return;
   core::Extend event;
   event.request = state_.pending.add(cell->name(), std::move(done)).id();
@@ -126,7 +126,7 @@ void Calls::extend(RoundDone done, const std::shared_ptr<LeaseCell>& cell,
 }
 
 void Calls::downgrade(RoundDone done, const std::shared_ptr<LeaseCell>& cell) {
-  if (!cell) return complete<RoundReport>(std::move(done), no_lease_error());
+  if (!cell) return complete<Round>(std::move(done), no_lease_error());
   const core::Claim* const claim =
       state_.driver ? state_.driver->engine().claim(cell->claim()) : nullptr;
   const auto why = claim != nullptr ? refuse_downgrade(claim->terms()) : std::nullopt;
@@ -154,7 +154,7 @@ void Calls::forget(const LeaseCell& cell, HoldObservation::End why) noexcept {
 }
 
 void Calls::release(RoundDone done, const std::shared_ptr<LeaseCell>& cell) {
-  if (!cell) return complete<RoundReport>(std::move(done), no_lease_error());
+  if (!cell) return complete<Round>(std::move(done), no_lease_error());
   if (refused(std::nullopt, done)) return;
   forget(*cell, HoldObservation::End::released);
   core::Release event;

@@ -49,21 +49,20 @@ Result<Lease> Client::adopt(DetachedLease detached, AcquireOptions options) {
   return api::block<&Calls::adopt>(core_, std::move(detached), api::adapted(std::move(options)));
 }
 
-Result<RoundReport> Client::extend(Target target, const Token& token,
-                                   std::chrono::nanoseconds ttl) {
+Result<Round> Client::extend(Target target, const Token& token, std::chrono::nanoseconds ttl) {
   return api::block<&Calls::extend_by_token>(core_, std::move(target), token, ttl);
 }
 
-Result<RoundReport> Client::downgrade(std::string_view resource, const Token& token) {
+Result<Round> Client::downgrade(std::string_view resource, const Token& token) {
   return api::block<&Calls::downgrade_by_token>(core_, resource, token);
 }
 
-Result<RoundReport> Client::release(Target target, const Token& token) {
+Result<Round> Client::release(Target target, const Token& token) {
   return api::block<&Calls::release_by_token>(core_, std::move(target), token, std::nullopt);
 }
 
-Result<RoundReport> Client::break_lock(std::string_view resource, const Token& token,
-                                       BreakOptions options) {
+Result<Round> Client::break_lock(std::string_view resource, const Token& token,
+                                 BreakOptions options) {
   return api::block<&Calls::release_by_token>(core_, Target(resource), token,
                                               api::adapted(options));
 }

@@ -99,7 +99,7 @@ RequestId ClientCore::watch(std::string_view resource, WatchOptions options, Ins
 
 void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   if (is_refused(done)) return;
-  // Nobody reports a loss of the lease after this.
+  // The clock is compared with the deadline here: a loss that the engine reports later is ignored.
   if (cell) static_cast<void>(cell->end());
   on_loop<&Calls::release>(Lane::release, std::move(done), cell);
 }

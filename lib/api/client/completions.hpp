@@ -105,9 +105,9 @@ class Completions {
     void operator()() { callbacks = {}; }
     LeaseCallbacks callbacks;
   };
-  using Completion = std::variant<Answered<Lease>, Answered<RoundReport>, Answered<Inspection>,
-                                  Answered<Ownership>, Posted, Notice, Observed<AcquireObservation>,
-                                  Observed<HoldObservation>, Spent>;
+  using Completion =
+      std::variant<Answered<Lease>, Answered<Round>, Answered<Inspection>, Answered<Ownership>,
+                   Posted, Notice, Observed<AcquireObservation>, Observed<HoldObservation>, Spent>;
 
   static void run(Completion& completion) noexcept {
     std::visit([](auto& what) { what(); }, completion);

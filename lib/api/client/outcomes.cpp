@@ -38,7 +38,7 @@ void Outcomes::on_outcome(core::Instant now, const core::Extended& outcome) noex
 void Outcomes::on_outcome(core::Instant /*now*/, const core::Released& outcome) noexcept {
   auto* const call = state_.pending.find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
-  RoundReport report = runtime::report_round(*outcome.round, state_.urls(), outcome.elapsed, {});
+  Round report = runtime::report_round(*outcome.round, state_.urls(), outcome.elapsed, {});
   report.holds_left = state_.driver->engine().claim(outcome.claim)->work->holds_left;
   state_.completions.answer(std::get<RoundDone>(std::move(call->done)), std::move(report));
   state_.pending.remove(*call, state_.completions);
@@ -69,7 +69,7 @@ void Outcomes::on_outcome(core::Instant /*now*/, const core::Inspected& outcome)
 void Outcomes::on_outcome(core::Instant /*now*/, const core::Failed& outcome) noexcept {
   auto* const call = state_.pending.find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
-  RoundReport report;
+  Round report;
   if (outcome.round != nullptr) {
     report = runtime::report_round(*outcome.round, state_.urls(), outcome.elapsed, {});
   }

@@ -62,7 +62,7 @@ RequestId AsyncElection::campaign_within(std::chrono::nanoseconds wait, Leadersh
   return state_->campaign(wait, std::move(done));
 }
 
-void AsyncElection::resign(Leadership leadership, Callback<void(Result<RoundReport>)> done) {
+void AsyncElection::resign(Leadership leadership, Callback<void(Result<Round>)> done) {
   api::release(state_->core, api::LeaseCell::of(leadership.lease()), std::move(done));
 }
 
@@ -96,10 +96,10 @@ Awaitable<Leadership> AsyncElection::campaign_within(std::function<std::chrono::
       std::move(stop));
 }
 
-Awaitable<RoundReport> AsyncElection::resign(Leadership leadership) {
+Awaitable<Round> AsyncElection::resign(Leadership leadership) {
   // Shared only because std::function wants to be copied.
   const auto held = std::make_shared<Leadership>(std::move(leadership));
-  return api::to_await<RoundReport>([core = state_->core, held](api::RoundDone done) {
+  return api::to_await<Round>([core = state_->core, held](api::RoundDone done) {
     api::release(core, api::LeaseCell::of(held->lease()), std::move(done));
   });
 }

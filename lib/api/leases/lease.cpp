@@ -65,25 +65,25 @@ std::stop_token Lease::lost() const { return cell_ ? cell_->lost() : std::stop_t
 
 std::optional<Error> Lease::loss() const { return cell_ ? cell_->loss() : std::nullopt; }
 
-RoundReport Lease::report() const { return cell_ ? cell_->report() : RoundReport{}; }
+Round Lease::round() const { return cell_ ? cell_->report() : Round{}; }
 
-Result<RoundReport> Lease::extend(std::chrono::nanoseconds ttl) const {
+Result<Round> Lease::extend(std::chrono::nanoseconds ttl) const {
   if (!cell_) return no_lease();
   return api::block<&api::Calls::extend>(cell_->shared_core(), cell_, ttl);
 }
 
-Result<RoundReport> Lease::downgrade() const {
+Result<Round> Lease::downgrade() const {
   if (!cell_) return no_lease();
   return api::block<&api::Calls::downgrade>(cell_->shared_core(), cell_);
 }
 
-Result<RoundReport> Lease::release() {
+Result<Round> Lease::release() {
   if (!cell_) return no_lease();
   const auto core = cell_->shared_core();
   if (auto why = api::refuse(core)) return *std::move(why);
   const auto cell = std::exchange(cell_, nullptr);
-  return api::wait_for<RoundReport>(
-      *core, [&](api::RoundDone done) { core->release(cell, std::move(done)); });
+  return api::wait_for<Round>(*core,
+                              [&](api::RoundDone done) { core->release(cell, std::move(done)); });
 }
 
 void Lease::reset() noexcept { *this = Lease(); }

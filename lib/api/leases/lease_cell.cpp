@@ -6,7 +6,7 @@
 
 #include "api/client/client_core.hpp"
 #include "api/options/groups.hpp"
-#include "core/nodes/node_reports.hpp"
+#include "core/nodes/node_votes.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 
@@ -62,20 +62,20 @@ void LeaseCell::keep_report(const core::Round& round, core::Duration elapsed,
   });
 }
 
-RoundReport LeaseCell::report() const {
+Round LeaseCell::report() const {
   if (urls_ == nullptr) return *extra().granting_round;
-  RoundReport report;
+  Round report;
   report.quorum = quorum_;
   report.ttl = ttl_;
   report.elapsed = elapsed_;
-  report.validity = validity_;
-  NodeReports::Plain plain{*urls_, nodes_, {}};
+  report.remaining = validity_;
+  NodeVotes::Plain plain{*urls_, nodes_, {}};
   for (core::NodeIndex node = 0; node < nodes_; ++node) {
     if (round_trips_[node] < 0) continue;
     plain.granted.add(node);
     plain.round_trips[node] = core::Duration(static_cast<core::Duration::rep>(round_trips_[node]));
   }
-  report.nodes = NodeReports(std::move(plain));
+  report.nodes = NodeVotes(std::move(plain));
   return report;
 }
 

@@ -78,7 +78,7 @@ class LeaseCell {
   [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept {
     return fencing_ != FencingToken() ? std::optional(fencing_) : std::nullopt;
   }
-  [[nodiscard]] RoundReport report() const;
+  [[nodiscard]] Round report() const;
 
   [[nodiscard]] BootClock::time_point valid_until() const noexcept {
     return BootClock::time_point(BootClock::duration(valid_until_.load(std::memory_order_acquire)));
@@ -146,7 +146,7 @@ class LeaseCell {
     std::mutex lost_mutex;
     std::optional<std::stop_source> lost_source;  ///< guarded by lost_mutex
     std::unique_ptr<const Error> loss;            ///< guarded by lost_mutex
-    std::optional<RoundReport> granting_round;    ///< set if the cell has no room for it
+    std::optional<Round> granting_round;          ///< set if the cell has no room for it
   };
   struct OnDemand {
     ~OnDemand();
@@ -176,7 +176,7 @@ class LeaseCell {
   core::Duration ttl_{};
   core::Duration elapsed_{};
   core::Duration validity_{};
-  // In nanoseconds, as NodeReports has them; negative: the node had not answered.
+  // In nanoseconds, as NodeVotes has them; negative: the node had not answered.
   std::array<float, most_nodes> round_trips_{};
   std::uint8_t nodes_ = 0;
   std::uint8_t quorum_ = 0;

@@ -11,7 +11,7 @@ namespace redlock::api {
 api::Cohort::Terms cohort_terms(const Target& target, const AcquireOptions& options) {
   const bool limited =
       !options.renew || options.max_renewals != UINT64_MAX || options.max_hold != forever;
-  const bool interval = target.hold_at_least() > std::chrono::nanoseconds::zero();
+  const bool interval = target.interval() > std::chrono::nanoseconds::zero();
   return {options.ttl, !limited && !interval};
 }
 

@@ -74,9 +74,8 @@ std::optional<std::string> refuse_parts(const Settings& settings, const Target& 
 std::optional<std::string> refuse_target(const Settings& settings, const Target& target) {
   if (auto why = refuse_resource(settings, target.resource())) return why;
   if (auto why = refuse_parts(settings, target)) return why;
-  if (target.hold_at_least() < Duration::zero() ||
-      target.hold_at_least() > limits::longest_max_ttl) {
-    return "hold at least: " + format_duration(target.hold_at_least()) + "; 0 to " +
+  if (target.interval() < Duration::zero() || target.interval() > limits::longest_max_ttl) {
+    return "hold at least: " + format_duration(target.interval()) + "; 0 to " +
            format_duration(limits::longest_max_ttl) + " is allowed";
   }
   return std::nullopt;
@@ -175,7 +174,7 @@ std::optional<std::string> refuse_downgrade(const SpecialTerms& terms) {
     case Kind::shared:
       break;
   }
-  if (terms.hold_at_least == Duration::zero()) return std::nullopt;
+  if (terms.interval == Duration::zero()) return std::nullopt;
   return "downgrade: an interval keeps readers out" + allowed;
 }
 

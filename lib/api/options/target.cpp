@@ -9,7 +9,7 @@ struct Target::More {
   std::vector<std::string> more_resources{};
   std::string owner{};
   std::size_t permits = 0;
-  std::chrono::nanoseconds hold_at_least{};
+  std::chrono::nanoseconds interval{};
 };
 
 Target::Target(Kind kind, std::string resource, More more)
@@ -48,7 +48,7 @@ const std::vector<std::string>& Target::more_resources() const noexcept {
 }
 const std::string& Target::owner() const noexcept { return more().owner; }
 std::size_t Target::permits() const noexcept { return more().permits; }
-std::chrono::nanoseconds Target::hold_at_least() const noexcept { return more().hold_at_least; }
+std::chrono::nanoseconds Target::interval() const noexcept { return more().interval; }
 
 /// Makes targets for the functions of the public header.
 struct TargetMaker {
@@ -66,25 +66,23 @@ Target owned(std::string resource, std::string owner) {
   return TargetMaker::make(Target::Kind::owned, std::move(resource), {.owner = std::move(owner)});
 }
 
-Target permit(std::string resource, std::size_t permits, std::chrono::nanoseconds hold_at_least) {
+Target permit(std::string resource, std::size_t permits, std::chrono::nanoseconds interval) {
   return TargetMaker::make(Target::Kind::permit, std::move(resource),
-                           {.permits = permits, .hold_at_least = hold_at_least});
+                           {.permits = permits, .interval = interval});
 }
 
-Target all_of(std::vector<std::string> resources, std::chrono::nanoseconds hold_at_least) {
+Target all_of(std::vector<std::string> resources, std::chrono::nanoseconds interval) {
   std::string first;
   if (!resources.empty()) {
     first = std::move(resources.front());
     resources.erase(resources.begin());
   }
-  return TargetMaker::make(
-      Target::Kind::all_of, std::move(first),
-      {.more_resources = std::move(resources), .hold_at_least = hold_at_least});
+  return TargetMaker::make(Target::Kind::all_of, std::move(first),
+                           {.more_resources = std::move(resources), .interval = interval});
 }
 
-Target interval(std::string resource, std::chrono::nanoseconds hold_at_least) {
-  return TargetMaker::make(Target::Kind::exclusive, std::move(resource),
-                           {.hold_at_least = hold_at_least});
+Target interval(std::string resource, std::chrono::nanoseconds interval) {
+  return TargetMaker::make(Target::Kind::exclusive, std::move(resource), {.interval = interval});
 }
 
 }  // namespace REDLOCK_ABI

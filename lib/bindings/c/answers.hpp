@@ -59,9 +59,9 @@ template <typename Value, typename Answer, typename Make>
   };
 }
 [[nodiscard]] inline auto answering_round(Dispatcher dispatcher, RoundAnswer answer) {
-  return answering<RoundReport>(
-      std::move(dispatcher), answer,
-      [](RoundReport report) -> redlock_round* { return new_object<Round>(std::move(report)); });
+  return answering<Round>(std::move(dispatcher), answer, [](Round report) -> redlock_round* {
+    return new_object<RoundView>(std::move(report));
+  });
 }
 
 /// Begins a call. A call that fails before it reaches the client is answered here. No function of

@@ -52,15 +52,15 @@ redlock_status internal_failure(const char* what, redlock_error** out) noexcept 
 
 }  // namespace
 
-Round::Round(RoundReport from) : redlock_round(), report(std::move(from)) {
+RoundView::RoundView(Round from) : redlock_round(), report(std::move(from)) {
   quorum = report.quorum;
   ttl_ns = to_ns(report.ttl);
   elapsed_ns = to_ns(report.elapsed);
-  validity_ns = to_ns(report.validity);
+  remaining_ns = to_ns(report.remaining);
   holds_left = report.holds_left ? std::int64_t{*report.holds_left} : -1;
   node_count = report.nodes.size();
   votes.reserve(report.nodes.size());
-  for (const NodeReport& node : report.nodes) {
+  for (const NodeVote& node : report.nodes) {
     redlock_node_vote vote{};
     vote.url = node.url.c_str();
     vote.vote = static_cast<redlock_vote>(node.vote);
@@ -115,8 +115,8 @@ redlock_status status_of_exception(redlock_error** out) noexcept {
   }
 }
 
-void hand_out(RoundReport report, redlock_round** out) {
-  if (out != nullptr) *out = new_object<Round>(std::move(report));
+void hand_out(Round report, redlock_round** out) {
+  if (out != nullptr) *out = new_object<RoundView>(std::move(report));
 }
 
 Token token_from(const char* token) {
@@ -154,11 +154,11 @@ std::stop_token stop_token_from(const redlock_stop* stop) noexcept {
 
 const redlock_node_vote* redlock_round_node(const redlock_round* round, size_t i) {
   if (round == nullptr || i >= round->node_count) return nullptr;
-  return &static_cast<const redlock::bindings::Round*>(round)->votes[i];
+  return &static_cast<const redlock::bindings::RoundView*>(round)->votes[i];
 }
 
 void redlock_round_free(redlock_round* round) {
-  redlock::bindings::dispose<redlock::bindings::Round>(round);
+  redlock::bindings::dispose<redlock::bindings::RoundView>(round);
 }
 
 void redlock_error_free(redlock_error* error) {

@@ -55,12 +55,12 @@ class TokenTexts {
 };
 
 /// A round with the C view of its votes. Not movable: the view points into the report.
-struct Round : redlock_round {
-  explicit Round(RoundReport from);
-  Round(const Round&) = delete;
-  Round& operator=(const Round&) = delete;
+struct RoundView : redlock_round {
+  explicit RoundView(Round from);
+  RoundView(const RoundView&) = delete;
+  RoundView& operator=(const RoundView&) = delete;
 
-  RoundReport report;
+  Round report;
   std::vector<redlock_node_vote> votes{};
   TokenTexts tokens{};
 };
@@ -71,7 +71,7 @@ struct Failure : redlock_error {
   Failure& operator=(const Failure&) = delete;
 
   Error cause;
-  Round last_round;
+  RoundView last_round;
 };
 
 /// Makes an error, which redlock_error_free() deletes; no_memory() if there is no memory for it.
@@ -142,7 +142,7 @@ void dispose(Seen* object) noexcept {
   const std::unique_ptr<Made> owned(static_cast<Made*>(object));
 }
 
-void hand_out(RoundReport report, redlock_round** out);
+void hand_out(Round report, redlock_round** out);
 
 [[nodiscard]] Token token_from(const char* token);
 [[nodiscard]] DetachedLease detached_from(const char* detached);
@@ -244,7 +244,7 @@ using ObservationCallback = void (*)(void* context, const redlock_observation* o
                                                       ObservationCallback call,
                                                       Dispatcher dispatcher);
 
-using CredentialsCallback = void (*)(void* context, redlock_credentials* request);
+using CredentialsCallback = void (*)(void* context, redlock_credentials_request* request);
 [[nodiscard]] CredentialsProvider make_provider(std::shared_ptr<void> context,
                                                 CredentialsCallback call, Dispatcher dispatcher);
 

@@ -15,16 +15,16 @@ using PendingCredentials = support::Handover<Result<Credentials>>;
 
 }  // namespace redlock::bindings
 
-struct redlock_credentials {
-  redlock_credentials(std::string node,
-                      std::shared_ptr<redlock::bindings::PendingCredentials> waiting)
+struct redlock_credentials_request {
+  redlock_credentials_request(std::string node,
+                              std::shared_ptr<redlock::bindings::PendingCredentials> waiting)
       : url(std::move(node)), pending(std::move(waiting)) {}
   /// Answers a request that a dispatcher has dropped because it ended.
-  ~redlock_credentials() {
+  ~redlock_credentials_request() {
     if (pending != nullptr) answer(redlock::bindings::no_credentials("nobody answered"));
   }
-  redlock_credentials(const redlock_credentials&) = delete;
-  redlock_credentials& operator=(const redlock_credentials&) = delete;
+  redlock_credentials_request(const redlock_credentials_request&) = delete;
+  redlock_credentials_request& operator=(const redlock_credentials_request&) = delete;
 
   void answer(redlock::Result<redlock::Credentials> given) noexcept {
     const auto waits = std::exchange(pending, nullptr);
@@ -42,7 +42,7 @@ CredentialsProvider make_provider(std::shared_ptr<void> context, CredentialsCall
   return [context = std::move(context), call,
           dispatcher = std::move(dispatcher)](const std::string& url) {
     const auto pending = std::make_shared<PendingCredentials>();
-    auto request = std::make_unique<redlock_credentials>(url, pending);
+    auto request = std::make_unique<redlock_credentials_request>(url, pending);
     deliver(dispatcher, [context, call, request = std::move(request)]() mutable noexcept {
       call(context.get(), request.release());
     });
@@ -52,13 +52,13 @@ CredentialsProvider make_provider(std::shared_ptr<void> context, CredentialsCall
 
 }  // namespace redlock::bindings
 
-const char* redlock_credentials_url(const redlock_credentials* request) {
+const char* redlock_credentials_url(const redlock_credentials_request* request) {
   return request == nullptr ? nullptr : request->url.c_str();
 }
 
-void redlock_credentials_provide(redlock_credentials* request, const char* user,
+void redlock_credentials_provide(redlock_credentials_request* request, const char* user,
                                  const char* password) {
-  const std::unique_ptr<redlock_credentials> owned(request);
+  const std::unique_ptr<redlock_credentials_request> owned(request);
   if (owned == nullptr) return;
   redlock::bindings::guarded(nullptr, [&] {
     if (password == nullptr) {
@@ -68,8 +68,8 @@ void redlock_credentials_provide(redlock_credentials* request, const char* user,
   });
 }
 
-void redlock_credentials_fail(redlock_credentials* request, const char* message) {
-  const std::unique_ptr<redlock_credentials> owned(request);
+void redlock_credentials_fail(redlock_credentials_request* request, const char* message) {
+  const std::unique_ptr<redlock_credentials_request> owned(request);
   if (owned == nullptr) return;
   redlock::bindings::guarded(nullptr, [&] {
     owned->answer(redlock::bindings::no_credentials(redlock::bindings::text_or_empty(message)));

@@ -33,8 +33,8 @@ struct Inspected : redlock_inspection {
     owner = text_or_null(from.owner);
     holder_name = from.holder_name.c_str();
     waiters = from.waiters;
-    next = from.next.c_str();
-    next_name = from.next_name.c_str();
+    next = from.next ? from.next->id.c_str() : "";
+    next_name = from.next ? from.next->name.c_str() : "";
     quorum = from.quorum;
     broken_count = from.broken.size();
     for (const BrokenLock& lock : from.broken) {
@@ -65,10 +65,10 @@ struct Inspected : redlock_inspection {
     to.token_count = held.size();
     to.names = names.back().data();
     to.name_count = names.back().size();
-    to.next = node.next.c_str();
-    to.next_name = node.next_name.c_str();
+    to.next = node.next ? node.next->id.c_str() : "";
+    to.next_name = node.next ? node.next->name.c_str() : "";
     to.remaining_ns = node.remaining ? to_ns(*node.remaining) : -1;
-    to.fencing = node.fencing.value_or(FencingToken()).value();
+    to.fencing_token = node.fencing_token.value_or(FencingToken()).value();
     to.quarantine_ns = to_ns(node.quarantine);
     to.error = node.error.c_str();
     nodes.push_back(to);

@@ -57,7 +57,7 @@ redlock_status redlock_lease_round(const redlock_lease* lease, redlock_round** r
                                    redlock_error** error) {
   return redlock::bindings::guarded(error, [&] {
     static_cast<void>(redlock::bindings::required_out(round, "round"));
-    redlock::bindings::hand_out(redlock::bindings::required(lease, "lease").lease.report(), round);
+    redlock::bindings::hand_out(redlock::bindings::required(lease, "lease").lease.round(), round);
   });
 }
 

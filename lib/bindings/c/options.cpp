@@ -11,7 +11,7 @@ template <typename Options, typename Last>
 [[nodiscard]] constexpr bool ends_with(std::size_t offset_of_last) {
   return offset_of_last + sizeof(Last) == sizeof(Options);
 }
-static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, hold_at_least_ns)));
+static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, interval_ns)));
 static_assert(ends_with<redlock_client_options, redlock_dispatcher*>(
     offsetof(redlock_client_options, dispatcher)));
 static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
@@ -92,7 +92,7 @@ void check_unused(const redlock_target& target) {
   if (target.more_resource_count != 0 && target.kind != REDLOCK_TARGET_ALL_OF) {
     complain("more_resources");
   }
-  if (target.hold_at_least_ns != 0 && !may_last) complain("hold_at_least_ns");
+  if (target.interval_ns != 0 && !may_last) complain("interval_ns");
 }
 
 /// Wraps `call`; empty if `call` is NULL.
@@ -132,22 +132,22 @@ Target target_from(const redlock_target* target) {
   const redlock_target read = read_sized(required(target, "target"), default_target(), "target");
   std::string resource = required_text(read.resource, "target.resource");
   check_unused(read);
-  const auto hold_at_least = from_ns(read.hold_at_least_ns);
+  const auto duration = from_ns(read.interval_ns);
   switch (read.kind) {
     case REDLOCK_TARGET_EXCLUSIVE:
-      if (read.hold_at_least_ns == 0) return resource;
-      return interval(std::move(resource), hold_at_least);
+      if (read.interval_ns == 0) return resource;
+      return interval(std::move(resource), duration);
     case REDLOCK_TARGET_SHARED:
       return shared(std::move(resource));
     case REDLOCK_TARGET_OWNED:
       return owned(std::move(resource), required_text(read.owner, "target.owner"));
     case REDLOCK_TARGET_PERMIT:
-      return permit(std::move(resource), read.permits, hold_at_least);
+      return permit(std::move(resource), read.permits, duration);
     case REDLOCK_TARGET_ALL_OF: {
       auto resources =
           texts(read.more_resources, read.more_resource_count, "target.more_resources");
       resources.insert(resources.begin(), std::move(resource));
-      return all_of(std::move(resources), hold_at_least);
+      return all_of(std::move(resources), duration);
     }
     default:
       throw refusal("target.kind is " + std::to_string(read.kind) +

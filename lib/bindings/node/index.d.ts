@@ -55,7 +55,7 @@ export interface Round {
   readonly ttl: number;
   readonly elapsed: number;
   /** Left of the lease at the decision. */
-  readonly validity: number;
+  readonly remaining: number;
   /** Release of a shared or owned hold: holds that remain. */
   readonly holdsLeft: number | null;
   /** In the order in which the nodes were configured. */
@@ -75,11 +75,11 @@ export class RedlockError extends Error {
 /** A string is the exclusive lock on the resource of this name. */
 export type Target =
   | string
-  | { kind?: 'exclusive'; resource: string; holdAtLeast?: number }
+  | { kind?: 'exclusive'; resource: string; interval?: number }
   | { kind: 'shared'; resource: string }
   | { kind: 'owned'; resource: string; owner: string }
-  | { kind: 'permit'; resource: string; permits: number; holdAtLeast?: number }
-  | { kind: 'allOf'; resources: readonly string[]; holdAtLeast?: number };
+  | { kind: 'permit'; resource: string; permits: number; interval?: number }
+  | { kind: 'allOf'; resources: readonly string[]; interval?: number };
 
 /** Any number of holders, while nobody has the exclusive lock. */
 export function shared(resource: string): Target;
@@ -87,12 +87,12 @@ export function shared(resource: string): Target;
 export function owned(resource: string, owner: string): Target;
 /** One of so many permits of a semaphore. */
 export function permit(
-  resource: string, permits: number, options?: { holdAtLeast?: number }): Target;
+  resource: string, permits: number, options?: { interval?: number }): Target;
 /** Several resources, all or none. */
-export function allOf(resources: readonly string[], options?: { holdAtLeast?: number }): Target;
-/** Once per interval: nobody acquires the resource again until `holdAtLeast`, a year at most, has
+export function allOf(resources: readonly string[], options?: { interval?: number }): Target;
+/** Once per interval: nobody acquires the resource again until `interval`, a year at most, has
  *  passed since it was acquired, even if it is released at once. */
-export function interval(resource: string, holdAtLeast: number): Target;
+export function interval(resource: string, interval: number): Target;
 
 export type NodeEventKind =
   | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'warning'
@@ -297,6 +297,12 @@ export interface FencedLease extends Lease {
   readonly fencingToken: bigint;
 }
 
+/** The client that a released lock is passed on to. `name` is empty if it is not known. */
+export interface NextClient {
+  readonly id: string;
+  readonly name: string;
+}
+
 export interface NodeInspection {
   readonly url: string;
   readonly kind: LockKind;
@@ -309,8 +315,7 @@ export interface NodeInspection {
   readonly waiters: number;
   readonly tokens: readonly string[];
   readonly names: readonly string[];
-  readonly next: string;
-  readonly nextName: string;
+  readonly next: NextClient | null;
   readonly remaining: number | null;
   /** The last one that the node acknowledged; 0n: none. */
   readonly fencingToken: bigint;
@@ -335,8 +340,7 @@ export interface Inspection {
   readonly owner: string | null;
   readonly holderName: string;
   readonly waiters: number;
-  readonly next: string;
-  readonly nextName: string;
+  readonly next: NextClient | null;
   readonly quorum: number;
   /** Locks that operators broke. `time`: since 1970. */
   readonly broken: readonly { time: number; token: string; by: string }[];

@@ -40,7 +40,7 @@ Acquisition* Attempts::begin(const Acquire& event) {
   }
   Acquisition& acquisition = acquisitions_.make(event.request);
   acquisition.begin(me, event, now_);
-  names_.outlast(std::max(acquisition.terms->ttl, event.hold_at_least));
+  names_.outlast(std::max(acquisition.terms->ttl, event.interval));
   return &acquisition;
 }
 
@@ -71,7 +71,7 @@ void Attempts::try_again(Acquisition& acquisition) {
   wait_queue_.try_again(acquisition);
   const Nodes::Ballot ballot = nodes_.ballot();
   const std::size_t usable =
-      nodes_.remembering(nodes_.voters_of(ballot), acquisition.terms->hold_at_least).size();
+      nodes_.remembering(nodes_.voters_of(ballot), acquisition.terms->interval).size();
   if (usable >= ballot.quorum) {
     const bool waits = acquisition.give_up && !space_queue_.has_space(ballot);
     return waits ? wait_for_space(acquisition) : start(acquisition);

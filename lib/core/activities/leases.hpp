@@ -68,7 +68,7 @@ class Leases {
   /// Begins a round that extends or downgrades.
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge(Claim& claim);
-  /// The claim is a lease from now on.
+  /// The claim has become a lease: notes the nodes that its deadline rests on, and plans renewals.
   void begin(Claim& claim, const ValidityBasis& basis, const std::optional<RenewalLimits>& limits);
   void adopt(Claim& claim);
   void not_adopted(Claim& claim, Errc why);

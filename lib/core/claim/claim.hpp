@@ -59,7 +59,8 @@ class Voters;
 /// same thing in different *phases*. The *purpose* that a claim was made for changes only if a lock
 /// that was extended by its token is adopted.
 ///
-/// Anybody may read a claim. Its type says who may change each field after Claims has made it.
+/// Anybody may read a claim. The type of a field says who may change it after Claims has made it;
+/// index, generation, live and by_token are Pool's and PoolIndex'.
 struct Claim {
  private:
   static constexpr By<Claim> me{};
@@ -130,7 +131,7 @@ struct Claim {
     Of<std::unique_ptr<Round::Votes>, IdleLeases> votes;
 
     /// Makes the memory ready for another claim, and keeps what its members have allocated.
-    void reset(By<IdleLeases> /*me*/) {
+    void reset(By<IdleLeases> /*their*/) {
       in_full.by(me).fill(NodeSet());
       steps.by(me).reset();
       position.by(me) = QueuePosition();
@@ -173,9 +174,10 @@ struct Claim {
   /// The index of the acquisition that made this attempt or lease.
   Of<std::uint32_t, Attempts> acquisition = 0;
   Of<std::uint32_t, Sender, Rounds> unanswered = 0;  ///< requests that wait for their answers
-  /// The keys that the token may have left on the nodes. Sender enters requests; KeyNotes, Rounds
-  /// and OwedReleases enter answers; NewClaims, KeyNotes and Voters count votes; the others enter
-  /// releases that are owed.
+  /// The keys that the token may have left on the nodes. Sender enters SETs and extends,
+  /// OwedReleases enters releases; KeyNotes, Rounds and OwedReleases enter their answers. KeyNotes
+  /// notes which keys are votes, and removes lost ones, as Voters does. Releases, Contacts and
+  /// OwedReleases enter what is owed.
   Of<KeyLedger, Sender, KeyNotes, Rounds, OwedReleases, NewClaims, Voters, Leases, Releases,
      CallsByToken, Contacts>
       keys;
@@ -203,12 +205,12 @@ struct Claim {
     return is_special_ ? special_->terms : plain_terms;
   }
   template <OneOf<Attempts, CallsByToken> Writer>
-  void set_terms(By<Writer> /*me*/, const SpecialTerms& terms) {
+  void set_terms(By<Writer> /*their*/, const SpecialTerms& terms) {
     replace_terms(terms);
   }
   /// The lease counts as a reader's from now on, whatever the nodes will answer.
   template <OneOf<Leases, CallsByToken> Writer>
-  void downgrade(By<Writer> /*me*/) {
+  void downgrade(By<Writer> /*their*/) {
     SpecialTerms readers = terms();
     readers.group = readers_group;
     replace_terms(readers);
@@ -229,7 +231,7 @@ struct Claim {
     return lease_;
   }
   template <OneOf<Attempts, Leases, KeyNotes> Writer>
-  [[nodiscard]] Lease& lease(By<Writer> /*me*/) noexcept {
+  [[nodiscard]] Lease& lease(By<Writer> /*their*/) noexcept {
     REDLOCK_ASSERT(phase == Phase::held);
     return lease_;
   }
@@ -238,7 +240,7 @@ struct Claim {
     return phase == Phase::held || phase == Phase::lost;
   }
   /// Moves the deadline of a lease.
-  void move_deadline(By<Leases> /*me*/, Instant to) noexcept {
+  void move_deadline(By<Leases> /*their*/, Instant to) noexcept {
     valid_until.by(me) = to;
     lease_.renewal.deadline_moved();
   }
@@ -247,17 +249,17 @@ struct Claim {
     return is_fenced_ ? &special_->fencing : nullptr;
   }
   template <OneOf<FencingTokens, KeyNotes> Writer>
-  [[nodiscard]] Fencing* fencing(By<Writer> /*me*/) noexcept {
+  [[nodiscard]] Fencing* fencing(By<Writer> /*their*/) noexcept {
     return is_fenced_ ? &special_->fencing : nullptr;
   }
-  [[nodiscard]] Fencing& begin_fencing(By<FencingTokens> /*me*/) {
+  [[nodiscard]] Fencing& begin_fencing(By<FencingTokens> /*their*/) {
     is_fenced_ = true;
     return special().fencing = Fencing();
   }
   [[nodiscard]] bool was_granted() const noexcept { return *granted_at != never; }
   /// A release that is repeated later does not queue the client again, which may have left by then.
   // NOLINTNEXTLINE(readability-make-member-function-const): the work is a part of the claim
-  void queue_no_more(By<OwedReleases> /*me*/) noexcept {
+  void queue_no_more(By<OwedReleases> /*their*/) noexcept {
     if (work) work->position.by(me).again = false;
   }
   /// Precondition: the claim has its work.
@@ -290,7 +292,7 @@ struct Claim {
   /// nobody held the resource.
   [[nodiscard]] Duration cooldown(Instant now) const {
     if (!was_granted()) return Duration::zero();
-    return std::max(Duration::zero(), later(granted_at, terms().hold_at_least) - now);
+    return std::max(Duration::zero(), later(granted_at, terms().interval) - now);
   }
   /// How long the nodes are to keep the key. An interval counts, too: it keeps everybody out even
   /// if the holder crashes.
@@ -298,8 +300,7 @@ struct Claim {
     if (asked == Verb::expire_orphan) return *terms().orphan_ttl;
     if (asked == Verb::break_lock) return work->delay;
     if (asked == Verb::downgrade) return Duration::zero();
-    const Duration ttl =
-        std::max(round->ttl(), was_granted() ? cooldown(now) : terms().hold_at_least);
+    const Duration ttl = std::max(round->ttl(), was_granted() ? cooldown(now) : terms().interval);
     // A plain command sets the expiry, while a script only raises it.
     const bool plain = asked == Verb::extend_plain || asked == Verb::repair_plain;
     return plain ? std::max(ttl, keys->longest_asked()) : ttl;
@@ -311,7 +312,7 @@ struct Claim {
   }
 
   /// Makes a reused slot new, and keeps what its members have allocated.
-  void reset(By<Claims> /*me*/, Purpose what_for) {
+  void reset(By<Claims> /*their*/, Purpose what_for) {
     purpose.by(me) = what_for;
     phase.by(me) = what_for == Purpose::acquire ? Phase::acquiring : Phase::by_token;
     task.by(me) = Task::none;

@@ -9,8 +9,9 @@ namespace test {
 struct Anybody;
 }
 
-/// Shows who writes: nobody but `Writer` can make one. Each class that writes has one, `me`. Tests
-/// of a part write in the place of anybody.
+/// A key to fields. Only `Writer` can make a `By<Writer>`. It keeps one, `me`, and shows it to
+/// change a field: `field.by(me) = …`. Tests of a part have the key of `test::Anybody`, which fits
+/// all.
 template <typename Writer>
 class By {
  public:
@@ -26,8 +27,9 @@ class By {
 template <typename Writer, typename... Writers>
 concept OneOf = (std::same_as<Writer, Writers> || ... || std::same_as<Writer, test::Anybody>);
 
-/// A value that everybody may read, and that only these classes may change: the compiler refuses
-/// `by(me)` in others. A pointer or an optional is read like one.
+/// A value that everybody may read, and that only these classes may change, or the functions to
+/// which they lend it: the compiler refuses `by(me)` in others. A pointer or an optional is read
+/// like one. What a pointer leads to has writers of its own.
 template <typename Value, typename... Writers>
 class WrittenBy {
   static constexpr bool leads_on = requires(const Value& value) { value.operator->(); };

@@ -19,10 +19,6 @@ namespace redlock::core {
 
 /// Notes what a node's answer says about the claim's key there, whatever becomes of the round:
 /// whether the key is ours, whether it is a vote, and what to ask the node next. Counts no votes.
-///
-/// In a claim, it changes the ledger, `is_hold`, the nodes of the lease's basis, the nodes that are
-/// to raise their fencing numbers, and the nodes in `position.unanswered`. In an acquisition, it
-/// changes what was in the way: `by_script` and `free_permits`.
 class KeyNotes {
  public:
   KeyNotes(const Instant& now, const LostVotes& lost_votes, const Voters& voters,

@@ -74,7 +74,7 @@ void Rounds::take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Durati
     if (counts) {
       claim.round.by(me).record_grant(node, took);
     } else {
-      nodes_.record_absent(claim.round.by(me), node, claim.terms().hold_at_least);
+      nodes_.record_absent(claim.round.by(me), node, claim.terms().interval);
     }
   }
   agenda_.touch_if_decided(claim);
@@ -97,7 +97,7 @@ void Rounds::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::behind:
       // A guard may have taken the node's vote since the request.
       if (!voters_.has_vote(claim, node))
-        return nodes_.record_absent(round, node, claim.terms().hold_at_least);
+        return nodes_.record_absent(round, node, claim.terms().interval);
       if (claim.fencing() && claim.fencing()->left_out.has(node)) {
         return round.record(node, Vote::excluded,
                             {FencingTokens::why_left_out(claim, answer.number), took, {}});
@@ -105,7 +105,7 @@ void Rounds::record(Claim& claim, const Answer& answer, Vote failure,
       return round.record_grant(node, took);
     case Reply::extended:
       if (!voters_.extends(claim, node))
-        return nodes_.record_absent(round, node, claim.terms().hold_at_least);
+        return nodes_.record_absent(round, node, claim.terms().interval);
       return round.record_grant(node, took);
     case Reply::released:
       return round.record_grant(node, took);

@@ -17,12 +17,9 @@
 
 namespace redlock::core {
 
-/// Carries out the round of a claim: asks the nodes, and counts each node's answer. The engine
-/// decides what follows from the verdict.
-///
-/// In a claim, it records the votes, counts `unanswered` down, and adds to `unasked`. The engine
-/// begins rounds (Voters::begin_round), and removes nodes from `unasked` when they come up, go
-/// down, or are no longer needed.
+/// Carries out the round of a claim: asks the nodes, and counts each node's answer. The activities
+/// begin rounds (Voters::begin_round), decide what follows from the verdict, and remove nodes from
+/// `unasked` when they come up, go down, or are no longer needed.
 class Rounds {
  public:
   Rounds(Claims& claims, const Nodes& nodes, Voters& voters, Meter& meter, Agenda& agenda,

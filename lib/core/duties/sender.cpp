@@ -71,7 +71,7 @@ std::optional<Verb> Sender::plain_form(const Claim& claim, Verb verb) const {
     case Verb::extend_or_set:
       // A claim by token may be a hold, or have a TTL that is unknown here. And an interval is
       // longer than the TTL of the request.
-      if (!ours || !has_one_token || terms.hold_at_least > Duration::zero()) {
+      if (!ours || !has_one_token || terms.interval > Duration::zero()) {
         return std::nullopt;
       }
       return verb == Verb::extend ? Verb::extend_plain : Verb::repair_plain;

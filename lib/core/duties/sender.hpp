@@ -27,9 +27,6 @@ namespace redlock::core {
 /// Sends the requests of claims, to each node in the form that it understands, and notes them
 /// wherever an answer is awaited.
 ///
-/// In a claim, it adds what was sent to `unanswered` and to the ledger, and notes which nodes were
-/// asked to queue the client and which were sent a script in full.
-///
 /// Some servers can compare without a script, in a fraction of the time, and some users are not
 /// allowed to run scripts. A plain command is sent if it does the same as the script, or if the
 /// node takes nothing else. An extend stays a script on nodes that run scripts: the script only

@@ -23,14 +23,14 @@ bool Voters::extends(Claim& claim, NodeIndex node) const {
 void Voters::record_absent(Claim& claim, NodeIndex node) {
   const bool votes = is_set(claim.verb) || is_extend(claim.verb);
   const bool first = claim.round->pending().has(node);
-  nodes_.record_absent(claim.round.by(me), node, claim.terms().hold_at_least);
+  nodes_.record_absent(claim.round.by(me), node, claim.terms().interval);
   const Vote vote = claim.round->vote(node).vote;
   if (votes && first && vote != Vote::pending) meter_.did_not_answer(node, vote);
 }
 
 void Voters::record_all_absent(Acquisition& acquisition) const {
   const Nodes::Ballot ballot = nodes_.ballot();
-  const Duration interval = acquisition.terms->hold_at_least;
+  const Duration interval = acquisition.terms->interval;
   const NodeSet remembering = nodes_.remembering(nodes_.all(), interval);
   acquisition.last.by(me).begin(0, nodes_.size(), ballot.quorum, now_, acquisition.terms->ttl);
   nodes_.all().each([&](NodeIndex node) {

@@ -58,7 +58,7 @@ class Voters {
     return nodes_.belongs_to(node, *claim.work->deployment);
   }
   [[nodiscard]] NodeSet remembering(const Claim& claim, NodeSet nodes) const {
-    return claim.is_special() ? nodes_.remembering(nodes, claim.terms().hold_at_least) : nodes;
+    return claim.is_special() ? nodes_.remembering(nodes, claim.terms().interval) : nodes;
   }
 
   const Instant& now_;

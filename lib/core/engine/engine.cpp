@@ -11,8 +11,9 @@
 namespace redlock::core {
 namespace {
 
-/// Events that are handled before overdue work. A lease that its holder gives up is not reported as
-/// lost, even if its deadline has passed. Nothing may be sent to a node that is down.
+/// Events that are handled before overdue work. The engine reports no loss of a lease that its
+/// holder gives up; if that is too late, the client does (LeaseCell::end). Nothing may be sent to a
+/// node that is down.
 bool only_takes_away(const Event& event) {
   return std::holds_alternative<Release>(event) || std::holds_alternative<Detach>(event) ||
          std::holds_alternative<NodeDown>(event);

@@ -5,7 +5,8 @@
 
 namespace redlock::core {
 
-std::optional<std::uint64_t> Link::came_up(By<Contacts> /*me*/, const NodeUp& event, Instant now) {
+std::optional<std::uint64_t> Link::came_up(By<Contacts> /*their*/, const NodeUp& event,
+                                           Instant now) {
   REDLOCK_ASSERT(in_flight->empty());
   const std::uint64_t evicted_before = evicted_;
   const Evictions evictions =
@@ -22,7 +23,7 @@ std::optional<std::uint64_t> Link::came_up(By<Contacts> /*me*/, const NodeUp& ev
   return reset ? std::optional(evicted_before) : std::nullopt;
 }
 
-void Link::went_down(By<Contacts> /*me*/, Instant now, Vote vote, std::string_view why,
+void Link::went_down(By<Contacts> /*their*/, Instant now, Vote vote, std::string_view why,
                      Randomness& random) {
   contact.by(me).went_down(now, vote, why, !in_flight->empty(), random);
   in_flight.by(me).broke(vote == Vote::timeout);

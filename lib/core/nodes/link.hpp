@@ -61,17 +61,17 @@ class Link {
 
   [[nodiscard]] bool up() const noexcept { return contact->up(); }
   /// Returns how many keys the server had evicted, if an operator has reset that number since.
-  std::optional<std::uint64_t> came_up(By<Contacts> /*me*/, const NodeUp& event, Instant now);
-  void went_down(By<Contacts> /*me*/, Instant now, Vote vote, std::string_view why,
+  std::optional<std::uint64_t> came_up(By<Contacts> /*their*/, const NodeUp& event, Instant now);
+  void went_down(By<Contacts> /*their*/, Instant now, Vote vote, std::string_view why,
                  Randomness& random);
   /// Up, and no request but upkeep is unanswered: if the connection ends now, nobody misses it.
   [[nodiscard]] bool idle() const noexcept { return up() && in_flight->is_upkeep_only(); }
-  void sent(By<Outbox> /*me*/, const Stamp& stamp, Instant now) {
+  void sent(By<Outbox> /*their*/, const Stamp& stamp, Instant now) {
     REDLOCK_ASSERT(up());
     in_flight.by(me).sent(stamp, now);
   }
   template <OneOf<Answers, Enroller> Writer>
-  [[nodiscard]] Arrival answered(By<Writer> /*me*/, const Stamp& stamp, Instant now) {
+  [[nodiscard]] Arrival answered(By<Writer> /*their*/, const Stamp& stamp, Instant now) {
     contact.by(me).was_answered();
     return in_flight.by(me).answered(stamp, now);
   }
@@ -84,7 +84,7 @@ class Link {
   /// is not known: the time since this client met it.
   [[nodiscard]] Duration remembers_for(Instant now) const noexcept;
   /// Requests a new connection to a node that is likely to have kept its vote.
-  void return_anew(By<Clocks> /*me*/, Instant now) noexcept {
+  void return_anew(By<Clocks> /*their*/, Instant now) noexcept {
     mandate.by(me).meet_anew(now);
     contact.by(me).return_once_more();
   }
@@ -93,31 +93,31 @@ class Link {
   [[nodiscard]] const NodeClock& clock() const noexcept { return clock_; }
   [[nodiscard]] bool clock_known() const noexcept { return clock_.offset().has_value(); }
   /// See NodeClock::observe.
-  NodeClock::Reading observe_clock(By<Clocks> /*me*/, Instant sent, Instant received,
+  NodeClock::Reading observe_clock(By<Clocks> /*their*/, Instant sent, Instant received,
                                    Duration time) noexcept {
     if (!clock_known()) version_->changed();
     return clock_.observe(sent, received, time);
   }
-  void our_clock_stood_still(By<Clocks> /*me*/, const Gain& ours, bool read_since) noexcept {
+  void our_clock_stood_still(By<Clocks> /*their*/, const Gain& ours, bool read_since) noexcept {
     clock_.ours_stood_still(ours, read_since);
   }
   /// Whether the clock is far from the median of all nodes' clocks.
   [[nodiscard]] bool clock_far() const noexcept { return clock_far_; }
-  void set_clock_far(By<Nodes> /*me*/, bool far) noexcept {
+  void set_clock_far(By<Nodes> /*their*/, bool far) noexcept {
     if (far != clock_far_) version_->changed();
     clock_far_ = far;
   }
   [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
-  void reading_clock(By<Clocks> /*me*/, Instant now) noexcept { clock_read_at_ = now; }
+  void reading_clock(By<Clocks> /*their*/, Instant now) noexcept { clock_read_at_ = now; }
   /// How many keys the server process had evicted when it was last asked.
   [[nodiscard]] std::uint64_t evicted() const noexcept { return evicted_; }
   /// The node may have evicted any lock: keys that were set there until now do not count.
-  void lose_keys(By<Clocks> /*me*/, std::uint64_t evicted) noexcept {
+  void lose_keys(By<Clocks> /*their*/, std::uint64_t evicted) noexcept {
     evicted_ = evicted;
     clock_.lose_keys();
   }
   [[nodiscard]] Instant evictions_read_at() const noexcept { return evictions_read_at_; }
-  void reading_evictions(By<Clocks> /*me*/, Instant now) noexcept { evictions_read_at_ = now; }
+  void reading_evictions(By<Clocks> /*their*/, Instant now) noexcept { evictions_read_at_ = now; }
 
   // --- time -------------------------------------------------------------------------------------
   /// When the link next needs attention: an answer or a connection is overdue, a quarantine ends,

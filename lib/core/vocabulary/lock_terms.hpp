@@ -20,7 +20,7 @@ struct SpecialTerms {
   std::vector<std::string> more_resources;  ///< taken and released together with the first
   std::string group;  ///< the group whose members can hold it together; empty: nobody else can
   std::uint32_t permits = 0;  ///< the permits of the semaphore; 0: not a semaphore
-  Duration hold_at_least{};   ///< how long nobody else can have it, from the grant on
+  Duration interval{};        ///< how long nobody else can have it, from the grant on
   /// The expiry for orphans, keys in the way that have none; none: orphans are left alone.
   std::optional<Duration> orphan_ttl;
 
@@ -35,7 +35,7 @@ struct SpecialTerms {
   /// Whether this is a plain lock, which has no special terms.
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && permits == 0 &&
-           hold_at_least == Duration::zero() && !orphan_ttl;
+           interval == Duration::zero() && !orphan_ttl;
   }
 };
 
@@ -69,7 +69,7 @@ struct LockTerms : SpecialTerms {
     more_resources.assign(event.more_resources.begin(), event.more_resources.end());
     if (group != event.group) group.assign(event.group);
     permits = event.permits;
-    hold_at_least = event.hold_at_least;
+    interval = event.interval;
     ttl = event.ttl;
     if (name != event.name) name.assign(event.name);
     orphan_ttl = event.orphan_ttl;

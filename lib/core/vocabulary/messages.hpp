@@ -91,7 +91,7 @@ struct Acquire {
   std::optional<Duration> orphan_ttl{};
   std::span<const std::string> more_resources{};  ///< more resources: all or none
   std::string_view group{};   ///< the group that may hold it at the same time; empty: nobody else
-  Duration hold_at_least{};   ///< minimum time until another client may hold it, even after a
+  Duration interval{};        ///< minimum time until another client may hold it, even after a
                               ///< release
   std::string_view name{};    ///< stored after the token
   std::uint32_t permits = 0;  ///< size of the semaphore; 0: the lock is no permit

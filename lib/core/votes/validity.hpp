@@ -8,9 +8,10 @@ namespace redlock::core {
 /// How far the nodes' clocks can run apart over a TTL.
 [[nodiscard]] constexpr Duration drift(Duration ttl) noexcept { return limits::clock_drift(ttl); }
 
-/// The deadline of a lease whose granting round began at `start`. It is computed only here, and
-/// handed on as an instant: a remaining duration that is added to a later "now" outlives the keys.
-/// Not after `start` if the TTL is all drift.
+/// The deadline of a lease whose granting round began at `start`. Only
+/// ValidityBasis::deadline lowers it, after clocks have stepped. It is handed on as an instant: a
+/// remaining duration that is added to a later "now" outlives the keys. Not after `start` if the
+/// TTL is all drift.
 [[nodiscard]] constexpr Instant valid_until(Instant start, Duration ttl) noexcept {
   return later(start, ttl - drift(ttl));
 }

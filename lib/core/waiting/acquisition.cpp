@@ -5,7 +5,7 @@
 
 namespace redlock::core {
 
-void Acquisition::begin(By<Attempts> /*me*/, const Acquire& event, Instant now) {
+void Acquisition::begin(By<Attempts> /*their*/, const Acquire& event, Instant now) {
   terms.by(me).assign(event);
   // No TTL above the longest hold is requested.
   if (event.renewal && event.renewal->max_hold < event.ttl) {
@@ -37,14 +37,14 @@ void Acquisition::lose(By<Attempts> their, const Round& round, Errc why) {
   lose(their, why);
 }
 
-void Acquisition::note_free_permits(By<KeyNotes> /*me*/, std::string_view free) {
+void Acquisition::note_free_permits(By<KeyNotes> /*their*/, std::string_view free) {
   const std::size_t known = std::min(free.size(), free_permits->size());
   for (std::size_t each = 0; each < known; ++each) {
     if (free[each] == '1') ++free_permits.by(me)[each];
   }
 }
 
-void Acquisition::choose_permit(By<Attempts> /*me*/, Randomness& random) {
+void Acquisition::choose_permit(By<Attempts> /*their*/, Randomness& random) {
   const std::uint8_t most = *std::max_element(free_permits->begin(), free_permits->end());
   // A random one of the best: contenders that all tried the first one would split its nodes.
   const auto best = std::count(free_permits->begin(), free_permits->end(), most);

@@ -39,9 +39,9 @@ struct Acquisition {
   using Of = WrittenBy<Value, Acquisition, Attempts, Writers...>;
 
   enum class State : std::uint8_t {
-    connecting,   ///< waits for first contact with enough nodes
+    connecting,   ///< waits for enough nodes that are being connected to
     in_round,     ///< an attempt is under way
-    backing_off,  ///< between attempts
+    backing_off,  ///< between attempts, or before the first one
     over,
   };
 
@@ -64,7 +64,7 @@ struct Acquisition {
   Of<std::optional<Instant>> give_up;      ///< when to give up; none: after one attempt
   Of<std::optional<Instant>> first_round;  ///< when the first attempt began; none: none has begun
   Of<unsigned> attempts = 0U;              ///< attempts that have begun
-  /// Attempts lost since the last notification.
+  /// Attempts that have begun since the last notification.
   Of<unsigned, Schedule> failed_attempts = 0U;
   /// Since when too few nodes are left that remember; none: that is not so.
   Of<std::optional<Instant>> hopeless_since;
@@ -96,20 +96,20 @@ struct Acquisition {
   Of<Round, Voters> last;
 
   /// A new call has this place. The memory of the one before is reused.
-  void begin(By<Attempts> /*me*/, const Acquire& event, Instant now);
+  void begin(By<Attempts> /*their*/, const Acquire& event, Instant now);
   /// The attempt with these votes is lost, maybe before all nodes have answered.
   void lose(By<Attempts> their, const Round& round, Errc why);
   /// The attempt with the votes in `last` is lost.
   template <OneOf<Attempts, Voters> Writer>
-  void lose(By<Writer> /*me*/, Errc why) {
+  void lose(By<Writer> /*their*/, Errc why) {
     has_last.by(me) = true;
     refusal.by(me) = refusal_by(last, why, terms, waiting->blocked_by);
   }
   /// A node refused a permit, and said which permits it would give: '1' in `free` at the permit's
   /// index.
-  void note_free_permits(By<KeyNotes> /*me*/, std::string_view free);
+  void note_free_permits(By<KeyNotes> /*their*/, std::string_view free);
   /// Chooses, for the next attempt, a permit that most nodes would give.
-  void choose_permit(By<Attempts> /*me*/, Randomness& random);
+  void choose_permit(By<Attempts> /*their*/, Randomness& random);
   /// Whether another permit is worth an attempt at once.
   [[nodiscard]] bool may_change_permit(Instant now, std::size_t quorum) const;
 };

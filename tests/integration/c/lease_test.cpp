@@ -38,7 +38,7 @@ TEST(CInterface, ALeaseHasAllThatItHasInCpp) {
   EXPECT_EQ(round->quorum, 2U);
   EXPECT_EQ(round->node_count, 3U);
   EXPECT_EQ(round->ttl_ns, 20 * one_second_ns);
-  EXPECT_GT(round->validity_ns, 0);
+  EXPECT_GT(round->remaining_ns, 0);
   EXPECT_EQ(round->holds_left, -1);
   EXPECT_GE(count_votes(round.get(), REDLOCK_VOTE_GRANTED), 2U);
   EXPECT_EQ(redlock_round_node(round.get(), 3), nullptr);

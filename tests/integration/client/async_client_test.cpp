@@ -94,12 +94,12 @@ TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
     EXPECT_TRUE(failed_with(refused, Errc::invalid_argument));
     ++answers;
   });
-  client.extend(lease, seconds(0), [&](Result<RoundReport> refused) {
+  client.extend(lease, seconds(0), [&](Result<Round> refused) {
     EXPECT_FALSE(inside);
     EXPECT_TRUE(failed_with(refused, Errc::invalid_argument));
     ++answers;
   });
-  client.extend(lease, seconds(20), [&](Result<RoundReport> extended) {
+  client.extend(lease, seconds(20), [&](Result<Round> extended) {
     EXPECT_TRUE(succeeded(extended));
     ++answers;
   });
@@ -120,7 +120,7 @@ TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
   });
   inside = false;
   ASSERT_TRUE(loop_.run_until([&] { return answers == 7; }));
-  client.release(std::move(lease), [&](Result<RoundReport> released) {
+  client.release(std::move(lease), [&](Result<Round> released) {
     EXPECT_TRUE(succeeded(released));
     ++answers;
   });
@@ -182,7 +182,7 @@ TEST_F(HandedOnWhileTheLoopIsBusy, ALeaseIsNotReleasedByAClientThatCloses) {
 TEST_F(AsyncOnCallersLoop, AnEmptyFunctionIsNoCallback) {
   AsyncClient client = AsyncOnCallersLoop::client();
   client.try_acquire(resource_, {}, std::function<void(Result<Lease>)>());
-  client.release(Lease(), std::function<void(Result<RoundReport>)>());
+  client.release(Lease(), std::function<void(Result<Round>)>());
   client.inspect("", std::function<void(Result<Inspection>)>());
   client.ownership(resource_, *Token::parse(hex_token()), std::function<void(Result<Ownership>)>());
   bool answered = false;
@@ -205,7 +205,7 @@ TEST_F(AsyncOnCallersLoop, HoldsThousandsOfLocksAtOnce) {
   }
   ASSERT_TRUE(loop_.run_until([&] { return leases.size() == count; }));
   for (Lease& lease : leases) {
-    client.release(std::move(lease), [&](Result<RoundReport> report) {
+    client.release(std::move(lease), [&](Result<Round> report) {
       EXPECT_TRUE(succeeded(report));
       ++released;
     });
@@ -220,7 +220,7 @@ TEST_F(AsyncOnCallersLoop, ACallbackMayStartTheNextCall) {
   std::function<void()> cycle = [&] {
     client.try_acquire_for(resource_, seconds(30), {}, [&](Result<Lease> granted) {
       ASSERT_TRUE(succeeded(granted));
-      client.release(*std::move(granted), [&](Result<RoundReport> released) {
+      client.release(*std::move(granted), [&](Result<Round> released) {
         EXPECT_TRUE(succeeded(released));
         if (++cycles < 50) cycle();
       });
@@ -345,7 +345,7 @@ TEST_F(AsyncOnCallersLoop, ACallbackMayCloseAndReleaseAtOnce) {
   client.try_acquire(resource_, {}, [&](Result<Lease> lease) {
     ASSERT_TRUE(succeeded(lease));
     client.close([&](const CloseReport&) { closed = true; });
-    client.release(*std::move(lease), [&](Result<RoundReport> report) {
+    client.release(*std::move(lease), [&](Result<Round> report) {
       EXPECT_TRUE(failed_with(report, Errc::closed));
       ++answers;
     });
@@ -371,7 +371,7 @@ TEST_F(AsyncOnCallersLoop, TwoClientsShareALoop) {
   ASSERT_TRUE(loop_.run_until([&] { return refused; }));
   // The other client releases it through the lease's own client.
   bool released = false;
-  second.release(std::move(lease), [&](Result<RoundReport> report) {
+  second.release(std::move(lease), [&](Result<Round> report) {
     EXPECT_TRUE(succeeded(report));
     released = true;
   });
@@ -385,12 +385,12 @@ TEST_F(AsyncOnCallersLoop, AnEmptyLeaseIsRefusedLikeAnyMistake) {
   AsyncClient client = AsyncOnCallersLoop::client();
   int answers = 0;
   bool inside = true;
-  client.extend(Lease(), seconds(1), [&](Result<RoundReport> report) {
+  client.extend(Lease(), seconds(1), [&](Result<Round> report) {
     EXPECT_FALSE(inside);
     EXPECT_TRUE(failed_with(report, Errc::not_holder));
     ++answers;
   });
-  client.release(Lease(), [&](Result<RoundReport> report) {
+  client.release(Lease(), [&](Result<Round> report) {
     EXPECT_FALSE(inside);
     EXPECT_TRUE(failed_with(report, Errc::not_holder));
     ++answers;

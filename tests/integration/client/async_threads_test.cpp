@@ -103,7 +103,7 @@ TEST_F(AsyncOnOwnThread, AnExtendByHandWithRenewalKeepsTheLater) {
                       [&](Result<Lease> lease) { promise.set_value(*std::move(lease)); });
   Lease lease = promise.get_future().get();
   std::promise<void> extended;
-  client_.extend(lease, seconds(30), [&](Result<RoundReport> report) {
+  client_.extend(lease, seconds(30), [&](Result<Round> report) {
     EXPECT_TRUE(succeeded(report));
     extended.set_value();
   });

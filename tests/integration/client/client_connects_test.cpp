@@ -23,7 +23,7 @@ using testing::Not;
 }
 
 /// The vote of a client's only node.
-[[nodiscard]] NodeReport only_vote(ClientOptions options) {
+[[nodiscard]] NodeVote only_vote(ClientOptions options) {
   Client client = make_client(std::move(options));
   auto lease = client.try_acquire(fresh_resource());
   EXPECT_TRUE(failed_with(lease, Errc::unavailable));
@@ -100,7 +100,7 @@ TEST_F(ClientPassword, IsNeverShown) {
   Client client = make_client(options);
   auto lease = client.try_acquire(fresh_resource());
   ASSERT_TRUE(succeeded(lease));
-  EXPECT_THAT(lease->report().nodes.at(0).url, Not(HasSubstr("s3cret")));
+  EXPECT_THAT(lease->round().nodes.at(0).url, Not(HasSubstr("s3cret")));
   ASSERT_TRUE(log.wait_for(NodeEvent::Kind::up, 0));
   for (const NodeEvent& event : log.all()) EXPECT_THAT(event.url, Not(HasSubstr("s3cret")));
 }
@@ -320,7 +320,7 @@ TEST(ClientIdentity, TheOtherNodesStillGiveTheLease) {
                                        host_url("redis", "localhost", port), nodes[1].url()}));
   auto lease = acquire_patiently(client, fresh_resource());
   ASSERT_TRUE(succeeded(lease));
-  EXPECT_EQ(votes(lease->report(), Vote::granted), 2U);
+  EXPECT_EQ(votes(lease->round(), Vote::granted), 2U);
 }
 
 /// Nodes with a round trip of 180 ms.

@@ -92,7 +92,7 @@ TEST(ClientEnd, AnswersBlockedCallsAndReleasesWhatIsHeld) {
   // A lease that outlives its client has ended, and is harmless.
   EXPECT_TRUE(failed_with(lease->extend(seconds(1)), Errc::closed));
   EXPECT_EQ(lease->resource(), held);
-  EXPECT_FALSE(lease->report().nodes.empty());
+  EXPECT_FALSE(lease->round().nodes.empty());
   EXPECT_TRUE(failed_with(lease->release(), Errc::closed));
 }
 

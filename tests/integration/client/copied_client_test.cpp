@@ -38,7 +38,7 @@ class CopiedClient : public testing::Test {
         EXPECT_TRUE(succeeded(lease));
         if (!lease) return uv_stop(&loop_);
         lease->token().view().copy(digits.data(), digits.size());
-        client_->release(*std::move(lease), [&](const Result<RoundReport>&) { uv_stop(&loop_); });
+        client_->release(*std::move(lease), [&](const Result<Round>&) { uv_stop(&loop_); });
       });
       uv_run(&loop_, UV_RUN_DEFAULT);
     }

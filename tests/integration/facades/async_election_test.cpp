@@ -57,8 +57,8 @@ TEST_F(AsyncP8, OneLeadsAndATermIsLargerThanTheOneBefore) {
   ASSERT_TRUE(*leader);
   EXPECT_EQ((*leader)->candidate, "a");
   const auto term = first->term();
-  std::promise<Result<RoundReport>> resigned;
-  a.resign(*std::move(first), [&](Result<RoundReport> r) { resigned.set_value(std::move(r)); });
+  std::promise<Result<Round>> resigned;
+  a.resign(*std::move(first), [&](Result<Round> r) { resigned.set_value(std::move(r)); });
   ASSERT_TRUE(succeeded(resigned.get_future().get()));
   auto second = campaign(b);
   ASSERT_TRUE(succeeded(second));

@@ -180,7 +180,7 @@ TEST_F(NodeConnections, SlowRepliesCostAVoteNothing) {
   for (int i = 0; i < 3; ++i) {
     auto lease = client.try_acquire(fresh_resource());
     ASSERT_TRUE(succeeded(lease));
-    EXPECT_GE(lease->report().elapsed, std::chrono::milliseconds(30));
+    EXPECT_GE(lease->round().elapsed, std::chrono::milliseconds(30));
     EXPECT_TRUE(succeeded(lease->release()));
   }
 }

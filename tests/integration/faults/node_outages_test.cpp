@@ -144,8 +144,8 @@ TEST_F(NodeOutages, StoppedNodesAreNotWaitedFor) {
   const auto resource = fresh_resource();
   auto lease = client.try_acquire(resource);
   ASSERT_TRUE(succeeded(lease));
-  EXPECT_EQ(votes(lease->report(), Vote::granted), 3U);
-  EXPECT_EQ(lease->report().nodes[1].vote, Vote::pending);
+  EXPECT_EQ(votes(lease->round(), Vote::granted), 3U);
+  EXPECT_EQ(lease->round().nodes[1].vote, Vote::pending);
   EXPECT_TRUE(succeeded(lease->extend(seconds(20))));
   EXPECT_TRUE(succeeded(lease->release()));
   (*nodes_)[1].resume();

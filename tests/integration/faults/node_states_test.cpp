@@ -15,7 +15,7 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-[[nodiscard]] NodeReport vote_of_only_node(const ClientOptions& options) {
+[[nodiscard]] NodeVote vote_of_only_node(const ClientOptions& options) {
   Client client = make_client(options);
   auto refused = client.try_acquire(fresh_resource());
   EXPECT_TRUE(failed_with(refused, Errc::unavailable));
@@ -43,7 +43,7 @@ class NodeStates : public testing::Test {
     }
   }
   static void expect_error(const std::string& words) {
-    const NodeReport vote = vote_of_only_node(patient(alone_->urls()));
+    const NodeVote vote = vote_of_only_node(patient(alone_->urls()));
     EXPECT_EQ(vote.vote, Vote::error);
     EXPECT_THAT(vote.message, HasSubstr(words));
 
@@ -128,7 +128,7 @@ TEST_F(NodeStates, AServerThatCanNotSaveTakesNoLock) {
   std::filesystem::create_directories(server.data_directory() / "dump.rdb" / "in-the-way");
   ASSERT_FALSE(server.command({"BGSAVE"}).is_error());
   ASSERT_TRUE(eventually([&] { return server.command({"SET", "dirty", "2"}).is_error(); }));
-  const NodeReport vote = vote_of_only_node(patient(nodes.urls()));
+  const NodeVote vote = vote_of_only_node(patient(nodes.urls()));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_THAT(vote.message, HasSubstr("MISCONF"));
 }
@@ -199,7 +199,7 @@ class NodeErrors : public testing::TestWithParam<const char*> {};
 TEST_P(NodeErrors, AreTheVoteInTheServersWords) {
   FakeServer fake;
   fake.on("SET", [](const Command&) { return resp::error(GetParam()); });
-  const NodeReport vote = vote_of_only_node(of_fakes({fake.url()}));
+  const NodeVote vote = vote_of_only_node(of_fakes({fake.url()}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_EQ(vote.message, GetParam());
   // These errors end the connection, so its other requests count as unanswered.
@@ -230,7 +230,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(NodeHandshakes, AServerThatIsStillLoadingRefusesTheHandshake) {
   FakeServer fake;
   fake.on("INFO", [](const Command&) { return resp::error("LOADING Redis is loading"); });
-  const NodeReport vote = vote_of_only_node(of_fakes({fake.url()}));
+  const NodeVote vote = vote_of_only_node(of_fakes({fake.url()}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_THAT(vote.message, HasSubstr("LOADING"));
   EXPECT_EQ(fake.count("SET"), 0U);

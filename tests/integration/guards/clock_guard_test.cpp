@@ -61,7 +61,7 @@ TEST_F(ClockGuard, ANodeThatLeaptForwardDoesNotVoteForAClientThatKnewItBefore) {
   const auto refused = contender.try_acquire("r");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().code, testing::AnyOf(Errc::excluded, Errc::split, Errc::held));
-  const NodeReport& node = refused.error().round.nodes.at(0);
+  const NodeVote& node = refused.error().round.nodes.at(0);
   EXPECT_EQ(node.vote, Vote::excluded);
   EXPECT_THAT(node.message, HasSubstr("clock"));
 }
@@ -76,8 +76,8 @@ TEST_F(ClockGuard, ANodeThatLeaptForwardDoesNotVoteForAClientThatMeetsItLater) {
     const auto refused = contender.try_acquire("r");
     ASSERT_FALSE(refused && lease->valid())
         << "two leases at once" << testing::PrintToString(i) << " "
-        << to_string(refused->report().nodes[0].vote) << to_string(refused->report().nodes[1].vote)
-        << to_string(refused->report().nodes[2].vote);
+        << to_string(refused->round().nodes[0].vote) << to_string(refused->round().nodes[1].vote)
+        << to_string(refused->round().nodes[2].vote);
   }
   const auto refused = contender.try_acquire("r");
   ASSERT_FALSE(refused);

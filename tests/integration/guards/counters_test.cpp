@@ -120,7 +120,7 @@ TEST_F(Counters, OfANodeThatIsMadeToKeepItsKeysAgainLetItVoteAgain) {
   Client late = client();
   EXPECT_TRUE(eventually([&] {
     const auto lease = late.try_acquire(fresh_resource(), for_long());
-    return lease && votes(lease->report(), Vote::excluded) == 1;
+    return lease && votes(lease->round(), Vote::excluded) == 1;
   }));
   nodes_[0].command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
   EXPECT_TRUE(eventually([&] { return is_voted_for_by_all(late, nodes_); }, seconds(30)));

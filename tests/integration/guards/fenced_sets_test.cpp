@@ -192,8 +192,7 @@ class Rivals {
     ASSERT_TRUE(token);
     EXPECT_GT(token->value(), std::max(known, last_[which])) << which;
     last_[which] = token->value();
-    client.release(std::move(lease),
-                   [this, &client](const Result<RoundReport>&) { go_on(client); });
+    client.release(std::move(lease), [this, &client](const Result<Round>&) { go_on(client); });
   }
 
   std::vector<AsyncClient*> clients_;

@@ -149,7 +149,7 @@ TEST(Fencing, InspectionShowsTheLastTokenWhileTheLockIsHeldAndAfterwards) {
     const auto inspection = client.inspect(resource);
     if (!inspection) return std::ptrdiff_t{0};
     return std::count_if(inspection->nodes.begin(), inspection->nodes.end(),
-                         [&](const NodeInspection& node) { return node.fencing == token; });
+                         [&](const NodeInspection& node) { return node.fencing_token == token; });
   };
   EXPECT_GE(nodes_that_show_it(), 2);
   ASSERT_TRUE(succeeded(lease->release()));
@@ -157,7 +157,7 @@ TEST(Fencing, InspectionShowsTheLastTokenWhileTheLockIsHeldAndAfterwards) {
 
   const auto untouched = client.inspect(fresh_resource());
   ASSERT_TRUE(succeeded(untouched));
-  for (const NodeInspection& node : untouched->nodes) EXPECT_EQ(node.fencing, std::nullopt);
+  for (const NodeInspection& node : untouched->nodes) EXPECT_EQ(node.fencing_token, std::nullopt);
 }
 
 TEST(Fencing, LeasesWithoutATokenInBetweenDoNotMatter) {

@@ -18,7 +18,7 @@ void expect_excluded(const std::string& url, const std::string& reason) {
     Client client = make_client(patient({url}));
     auto refused = client.try_acquire(fresh_resource());
     ASSERT_TRUE(failed_with(refused, Errc::excluded));
-    const NodeReport& node = refused.error().round.nodes.at(0);
+    const NodeVote& node = refused.error().round.nodes.at(0);
     EXPECT_EQ(node.vote, Vote::excluded);
     EXPECT_THAT(node.message, HasSubstr(reason));
     EXPECT_THAT(refused.error().message, HasSubstr(node.message));
@@ -33,7 +33,7 @@ void expect_excluded(const std::string& url, const std::string& reason) {
   Client client = make_client(options);
   auto lease = client.try_acquire(fresh_resource());
   ASSERT_TRUE(succeeded(lease));
-  EXPECT_NE(lease->report().nodes.at(0).vote, Vote::granted);
+  EXPECT_NE(lease->round().nodes.at(0).vote, Vote::granted);
   ASSERT_TRUE(log.wait_for(NodeEvent::Kind::excluded, 0));
   EXPECT_THAT(log.last_message(NodeEvent::Kind::excluded, 0), HasSubstr(reason));
   EXPECT_TRUE(succeeded(lease->release()));

@@ -37,7 +37,7 @@ TEST_F(RestartGuard, NodesThatNobodyHasMetHaveNoVoteAndSayHowToOpenThem) {
       return testing::Matches(ContainsRegex("[0-9] m?s"))(
           log.last_message(NodeEvent::Kind::excluded, i));
     }));
-    const NodeReport& node = refused.error().round.nodes.at(i);
+    const NodeVote& node = refused.error().round.nodes.at(i);
     if (node.vote != Vote::excluded) continue;
     EXPECT_THAT(message, HasSubstr(node.url));
     EXPECT_NE(node.message, "");
@@ -164,7 +164,7 @@ TEST_F(RestartGuard, TheOthersDoWithoutANodeThatForgot) {
   nodes_[0].restart(Data::wipe);
   const auto lease = acquire_patiently(client, "r", {.ttl = short_max_ttl});
   ASSERT_TRUE(succeeded(lease));
-  EXPECT_NE(lease->report().nodes.at(0).vote, Vote::granted);
+  EXPECT_NE(lease->round().nodes.at(0).vote, Vote::granted);
 
   ASSERT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
   Client stranger = make_client(options);
@@ -191,7 +191,7 @@ TEST_F(RestartGuard, ANodeThatForgotVotesAgainAfterItsQuarantine) {
   nodes_[1].kill();
   const auto lease = acquire_patiently(client, "r", {.ttl = short_max_ttl});
   ASSERT_TRUE(succeeded(lease));
-  EXPECT_EQ(lease->report().nodes.at(0).vote, Vote::granted);
+  EXPECT_EQ(lease->round().nodes.at(0).vote, Vote::granted);
 }
 
 TEST_F(RestartGuard, AClientWithAnotherMaxTtlLearnsWhatDiffers) {

@@ -163,8 +163,8 @@ TEST_F(Downgrade, OfAnAsynchronousClient) {
                      [&](Result<Lease> lease) { granted.set_value(std::move(lease)); });
   auto lease = granted.get_future().get();
   ASSERT_TRUE(succeeded(lease));
-  std::promise<Result<RoundReport>> done;
-  client.downgrade(*lease, [&](Result<RoundReport> round) { done.set_value(std::move(round)); });
+  std::promise<Result<Round>> done;
+  client.downgrade(*lease, [&](Result<Round> round) { done.set_value(std::move(round)); });
   EXPECT_TRUE(succeeded(done.get_future().get()));
   EXPECT_TRUE(succeeded(other_.try_acquire(shared(resource_))));
 }

@@ -68,7 +68,7 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
       const Target target = GetParam().draw(random);
       const std::string group = group_of(target);
       const auto ttl = GetParam().ttl;
-      const auto at_least = target.hold_at_least();
+      const auto at_least = target.interval();
       auto lease = client.try_acquire_for(target, seconds(5), {.ttl = ttl});
       if (!lease) continue;
       const auto from = BootClock::now();

@@ -158,8 +158,8 @@ class BlockedByOne : public Kinds, public testing::WithParamInterface<std::size_
     ASSERT_TRUE(eventually([&] { return inspected(names_.back()).waiters == 1U; }));
     // As if it were its turn: so it asks as a client that waits, as it does every few seconds.
     const std::uint64_t before = waiter_.metrics().value().attempts;
-    const std::string channel =
-        std::string(redis::keys::wake_channel) + inspected(names_.back()).next;
+    const std::string channel = std::string(redis::keys::wake_channel) +
+                                inspected(names_.back()).next.value_or(NextClient()).id;
     for (RedisServer& node : shared_nodes(5)) {
       node.command({"PUBLISH", channel, "0" + names_.back()});
     }

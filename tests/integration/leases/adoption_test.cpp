@@ -41,7 +41,7 @@ TEST_F(Adoption, MakesALeaseThatIsRenewedAndReleased) {
   EXPECT_EQ(adopted->resource(), resource_);
   EXPECT_EQ(adopted->token(), detached.token);
   EXPECT_EQ(adopted->fencing_token(), detached.fencing_token);
-  EXPECT_EQ(adopted->report().nodes.size(), 3U);
+  EXPECT_EQ(adopted->round().nodes.size(), 3U);
   const auto first = adopted->valid_until();
   EXPECT_TRUE(eventually([&] { return adopted->valid_until() > first + seconds(1); }, seconds(30)))
       << "it is renewed";

@@ -84,14 +84,14 @@ TEST_P(FreshClient, UsesALeaseByItsTokenAsynchronously) {
       ASSERT_TRUE(succeeded(lease));
       token = lease->detach().token;
     }
-    EXPECT_TRUE(succeeded(answer<RoundReport>(options(), [&](AsyncClient& client, auto done) {
+    EXPECT_TRUE(succeeded(answer<Round>(options(), [&](AsyncClient& client, auto done) {
       client.extend(resource_, token, seconds(30), done);
     })));
     const auto seen = answer<Inspection>(
         options(), [&](AsyncClient& client, auto done) { client.inspect(resource_, done); });
     ASSERT_TRUE(succeeded(seen));
     EXPECT_EQ(seen->holder, token);
-    EXPECT_TRUE(succeeded(answer<RoundReport>(options(), [&](AsyncClient& client, auto done) {
+    EXPECT_TRUE(succeeded(answer<Round>(options(), [&](AsyncClient& client, auto done) {
       client.release(resource_, token, done);
     })));
   }

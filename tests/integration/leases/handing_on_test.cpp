@@ -74,7 +74,7 @@ class LateRequests : public testing::Test {
     for (const std::size_t node : held_back) proxies_[node]->set(Direction::requests, Flow::hold);
     std::vector<std::size_t> before;
     for (const auto& proxy : proxies_) before.push_back(proxy->request_bytes_received());
-    giver_->extend(lease, seconds(20), [](const Result<RoundReport>&) {});
+    giver_->extend(lease, seconds(20), [](const Result<Round>&) {});
     for (std::size_t node = 0; node < proxies_.size(); ++node) {
       EXPECT_TRUE(eventually(
           [&] { return proxies_[node]->request_bytes_received() > before[node]; }, seconds(30)));

@@ -334,7 +334,7 @@ TEST(LeaseObject, WithoutALeaseIsHarmless) {
   EXPECT_TRUE(failed_with(none.extend(seconds(1)), Errc::not_holder));
   EXPECT_TRUE(failed_with(none.release(), Errc::not_holder));
   EXPECT_FALSE(none.lost().stop_requested());
-  EXPECT_TRUE(none.report().nodes.empty());
+  EXPECT_TRUE(none.round().nodes.empty());
 }
 
 TEST(LeaseObject, MovesAndReleasesWhatItReplaces) {
@@ -366,7 +366,7 @@ TEST(LeaseObject, IsExtendedFromManyThreadsAtOnce) {
         for (int i = 0; i < 20; ++i) {
           EXPECT_TRUE(succeeded(lease->extend(seconds(20 + i % 10))));
           EXPECT_TRUE(lease->valid());
-          static_cast<void>(lease->report());
+          static_cast<void>(lease->round());
           static_cast<void>(lease->lost());
         }
       });

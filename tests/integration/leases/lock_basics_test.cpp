@@ -43,7 +43,7 @@ TEST_P(LockOverNodes, AGrantedLeaseIsOnAQuorumAtOnceAndSoonOnAll) {
   EXPECT_LE(lease->valid_until(), BootClock::now() + seconds(20) - milliseconds(202));
   EXPECT_LE(lease->remaining(), seconds(20));
 
-  const RoundReport report = lease->report();
+  const Round report = lease->round();
   EXPECT_EQ(report.quorum, quorum());
   EXPECT_EQ(report.ttl, seconds(20));
   EXPECT_EQ(report.nodes.size(), GetParam());
@@ -86,7 +86,7 @@ TEST_P(LockOverNodes, ARefusalTellsWhoHoldsItAndForHowLong) {
   EXPECT_THAT(error.message, HasSubstr(" s left"));
   EXPECT_THAT(error.message, testing::Not(HasSubstr("\n")));
   ASSERT_GE(votes(error.round, Vote::refused), GetParam() - quorum() + 1);
-  for (const NodeReport& node : error.round.nodes) {
+  for (const NodeVote& node : error.round.nodes) {
     if (node.vote != Vote::refused) continue;
     EXPECT_EQ(node.holder.value().token, lease->token());
     ASSERT_TRUE(node.remaining);
@@ -156,7 +156,7 @@ TEST_P(LockOverNodes, ADetachedTokenIsExtendedAndReleasedByAnotherClient) {
   EXPECT_EQ(second.ownership(resource, token), Ownership::held);
   auto extended = second.extend(resource, token, seconds(30));
   ASSERT_TRUE(succeeded(extended));
-  EXPECT_GT(extended->validity, seconds(20));
+  EXPECT_GT(extended->remaining, seconds(20));
   EXPECT_TRUE(failed_with(second.extend(resource, *Token::parse(hex_token()), seconds(30)),
                           Errc::not_holder));
   EXPECT_TRUE(failed_with(second.release(resource, *Token::parse(hex_token())), Errc::not_holder));
@@ -205,7 +205,7 @@ TEST_P(LockOverNodes, WithoutATtlTheDefaultIsAskedFor) {
   auto lease = client.try_acquire(resource);
   ASSERT_TRUE(succeeded(lease));
   ASSERT_TRUE(soon_on_all(resource, lease->token()));
-  EXPECT_EQ(lease->report().ttl, limits::default_ttl);
+  EXPECT_EQ(lease->round().ttl, limits::default_ttl);
   for (std::size_t i = 0; i < GetParam(); ++i) {
     EXPECT_GT(shared_nodes(GetParam())[i].pttl(resource), 0) << "a lock without an expiry";
     EXPECT_LE(shared_nodes(GetParam())[i].pttl(resource), 10'000);

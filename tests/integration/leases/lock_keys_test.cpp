@@ -180,7 +180,7 @@ TEST_F(LockKeys, AForeignTokenMayBeAWordThatARefusalTakesForMore) {
 TEST_F(LockKeys, TheShortestTtlIsGrantedWithinItsValidityOrExpired) {
   const auto lease = client_.try_acquire(resource_, {.ttl = limits::shortest_ttl});
   if (lease) {
-    EXPECT_GT(lease->report().validity, std::chrono::nanoseconds(0));
+    EXPECT_GT(lease->round().remaining, std::chrono::nanoseconds(0));
   } else {
     EXPECT_TRUE(failed_with(lease, Errc::expired));
   }
@@ -190,7 +190,7 @@ TEST_F(LockKeys, TheShortestTtlIsGrantedWithinItsValidityOrExpired) {
 TEST_F(LockKeys, FractionsOfAMillisecondAreNotAskedFor) {
   auto lease = client_.try_acquire(resource_, {.ttl = seconds(20) + std::chrono::nanoseconds(999)});
   ASSERT_TRUE(succeeded(lease));
-  EXPECT_EQ(lease->report().ttl, seconds(20));
+  EXPECT_EQ(lease->round().ttl, seconds(20));
 }
 
 }  // namespace

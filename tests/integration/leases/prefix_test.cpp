@@ -239,7 +239,7 @@ TEST_F(Prefix, OfTheNodesUrlsIsTheSame) {
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(failed_with(billing_.try_acquire("job"), Errc::held));
   EXPECT_TRUE(on_all_nodes("billing:job"));
-  for (const NodeReport& node : lease->report().nodes) EXPECT_THAT(node.url, Not(HasSubstr("?")));
+  for (const NodeVote& node : lease->round().nodes) EXPECT_THAT(node.url, Not(HasSubstr("?")));
   const auto check = admin::check(by_url);
   ASSERT_TRUE(succeeded(check));
   EXPECT_TRUE(check->findings.empty()) << check->findings[0].what;

@@ -162,7 +162,7 @@ TEST_P(NodesUpToTheMost, AreADeployment) {
   Client client = make_client(patient(nodes.urls()));
   auto lease = client.try_acquire("r", {.ttl = seconds(20)});
   ASSERT_TRUE(succeeded(lease));
-  EXPECT_EQ(lease->report().quorum, GetParam() / 2 + 1);
+  EXPECT_EQ(lease->round().quorum, GetParam() / 2 + 1);
   EXPECT_TRUE(eventually([&] { return nodes.count_held("r") == GetParam(); }));
   EXPECT_TRUE(succeeded(lease->extend(seconds(30))));
   EXPECT_TRUE(succeeded(lease->release()));

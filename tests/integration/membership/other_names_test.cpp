@@ -41,7 +41,7 @@ TEST_F(OtherNames, AreNotLearnedWhileNodesAreConnectedTo) {
     Client client = make_client(options);
     const auto lease = acquire(client);
     ASSERT_TRUE(succeeded(lease));
-    EXPECT_EQ(lease->report().nodes.size(), 3U);
+    EXPECT_EQ(lease->round().nodes.size(), 3U);
     static_cast<void>(client.close());
     EXPECT_EQ(learned, 0);
   }
@@ -60,7 +60,7 @@ TEST_F(OtherNames, DoNotKeepANodeThatForgotFromBeingTakenBack) {
   // After a connection, the learned name does not count as a fourth node.
   EXPECT_TRUE(eventually([&] {
     const auto lease = acquire(client);
-    return lease && lease->report().nodes.size() == 3;
+    return lease && lease->round().nodes.size() == 3;
   }));
 }
 

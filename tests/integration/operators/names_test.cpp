@@ -114,15 +114,15 @@ TEST(Names, AnInspectionTellsWhoWaits) {
   auto waiting = std::async(std::launch::async, [&] { return waiter.acquire(resource); });
   EXPECT_TRUE(eventually([&] {
     const Inspection seen = inspected(observer, resource);
-    return seen.waiters == 1 && seen.next_name == "bob" &&
-           seen.next.size() == Token::client_id_digits && seen.holder_name == "alice";
-  })) << inspected(observer, resource).next_name;
+    return seen.waiters == 1 && seen.next && seen.next->name == "bob" &&
+           seen.next->id.size() == Token::client_id_digits && seen.holder_name == "alice";
+  })) << inspected(observer, resource).waiters;
   ASSERT_TRUE(succeeded(lease->release()));
   const auto passed_on = waiting.get();
   ASSERT_TRUE(succeeded(passed_on));
   EXPECT_TRUE(eventually([&] {
     const Inspection seen = inspected(observer, resource);
-    return seen.holder_name == "bob" && seen.waiters == 0 && seen.next.empty();
+    return seen.holder_name == "bob" && seen.waiters == 0 && !seen.next;
   }));
 }
 
@@ -155,8 +155,9 @@ TEST(Names, AReservationIsNoHolder) {
   EXPECT_EQ(seen.state, Inspection::State::free);
   EXPECT_EQ(seen.kind, LockKind::reserved);
   EXPECT_FALSE(seen.holder);
-  EXPECT_EQ(seen.next, "0123456789abcdef");
-  EXPECT_EQ(seen.next_name, "bob");
+  ASSERT_TRUE(seen.next);
+  EXPECT_EQ(seen.next->id, "0123456789abcdef");
+  EXPECT_EQ(seen.next->name, "bob");
   EXPECT_FALSE(seen.nodes[0].holder);
 }
 

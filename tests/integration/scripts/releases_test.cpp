@@ -146,7 +146,7 @@ class ReleasesInTurns : public InTurns {
   /// Begins all releases in one turn.
   void begin_releases(AsyncClient& client, std::vector<Lease> leases) {
     for (Lease& lease : leases) {
-      client.release(std::move(lease), [this](const Result<RoundReport>& round) {
+      client.release(std::move(lease), [this](const Result<Round>& round) {
         EXPECT_TRUE(succeeded(round));
         ++ended_;
       });

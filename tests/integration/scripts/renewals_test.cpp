@@ -117,7 +117,7 @@ class RenewalsOfAClient : public InTurns {
   /// Begins all renewals in one turn; each that succeeds counts in `ended_`.
   void begin_renewals(AsyncClient& client, const std::vector<Lease>& leases) {
     for (const Lease& lease : leases) {
-      client.extend(lease, seconds(30), [this](const Result<RoundReport>& round) {
+      client.extend(lease, seconds(30), [this](const Result<Round>& round) {
         EXPECT_TRUE(succeeded(round));
         ++ended_;
       });

@@ -258,16 +258,16 @@ TEST(PasswordFile, ThatIsAbsentOrEmptyIsNamed) {
 /// The context of the callback for C.
 struct CVault {
   std::atomic<int> freed{0};
-  std::atomic<redlock_credentials*> pending{nullptr};
+  std::atomic<redlock_credentials_request*> pending{nullptr};
 
-  static void provide(void*, redlock_credentials* request) {
+  static void provide(void*, redlock_credentials_request* request) {
     EXPECT_THAT(redlock_credentials_url(request), HasSubstr("redis://127.0.0.1:"));
     redlock_credentials_provide(request, nullptr, "first");
   }
-  static void fail(void*, redlock_credentials* request) {
+  static void fail(void*, redlock_credentials_request* request) {
     redlock_credentials_fail(request, "the vault is sealed");
   }
-  static void keep(void* context, redlock_credentials* request) {
+  static void keep(void* context, redlock_credentials_request* request) {
     static_cast<CVault*>(context)->pending = request;
   }
   static void free(void* context) { ++static_cast<CVault*>(context)->freed; }

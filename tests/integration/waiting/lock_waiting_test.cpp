@@ -78,7 +78,7 @@ TEST_F(LockWaiting, EndsWithoutTheLockNoEarlierThanAsked) {
     ASSERT_TRUE(failed_with(refused, Errc::held));
     if (wait == milliseconds(1)) continue;
     EXPECT_GE(votes(refused.error().round, Vote::refused), 2U);
-    for (const NodeReport& node : refused.error().round.nodes) {
+    for (const NodeVote& node : refused.error().round.nodes) {
       if (node.vote != Vote::refused) continue;
       EXPECT_EQ(node.holder.value().token, lease->token());
     }

@@ -155,7 +155,7 @@ TEST(CInterfaceTarget, TheKindsAreThoseOfCpp) {
   EXPECT_THAT(all.more_resources(), testing::ElementsAre("b", "c"));
   const Target interval = target_from(std::array{redlock_interval("r", 9)}.data());
   EXPECT_EQ(interval.kind(), Target::Kind::exclusive);
-  EXPECT_EQ(interval.hold_at_least().count(), 9);
+  EXPECT_EQ(interval.interval().count(), 9);
 }
 
 TEST(CInterfaceTarget, RefusesWhatItWouldIgnore) {
@@ -169,8 +169,8 @@ TEST(CInterfaceTarget, RefusesWhatItWouldIgnore) {
   target.permits = 2;
   EXPECT_THAT(refused_target(target), HasSubstr("target.permits has no meaning"));
   target = redlock_shared("r");
-  target.hold_at_least_ns = 1;
-  EXPECT_THAT(refused_target(target), HasSubstr("target.hold_at_least_ns has no meaning"));
+  target.interval_ns = 1;
+  EXPECT_THAT(refused_target(target), HasSubstr("target.interval_ns has no meaning"));
   const char* const holes[] = {"a", nullptr};
   EXPECT_EQ(refused_target(redlock_all_of(holes, 2)), "target.more_resources[0] is NULL");
   target = redlock_exclusive("r");

@@ -49,10 +49,10 @@ TEST(CliTarget, IsOfTheKindThatTheOptionsName) {
   EXPECT_EQ(target_of(given_with({"r"}, {{"shared"}})).kind(), Target::Kind::shared);
   EXPECT_EQ(target_of(given_with({"r"}, {{"owner", "me"}})).owner(), "me");
   EXPECT_EQ(target_of(given_with({"r"}, {{"permits", "4"}})).permits(), 4U);
-  EXPECT_EQ(target_of(given_with({"r"}, {{"at-least", "1h"}})).hold_at_least(), 1h);
-  const Target several = target_of(given_with({"r", "s"}, {{"at-least", "1h"}, {"fencing"}}));
+  EXPECT_EQ(target_of(given_with({"r"}, {{"interval", "1h"}})).interval(), 1h);
+  const Target several = target_of(given_with({"r", "s"}, {{"interval", "1h"}, {"fencing"}}));
   EXPECT_EQ(several.more_resources(), std::vector<std::string>{"s"});
-  EXPECT_EQ(several.hold_at_least(), 1h);
+  EXPECT_EQ(several.interval(), 1h);
 }
 
 TEST(CliTarget, IsRefusedWhereTheOptionsDoNotGoTogether) {
@@ -62,8 +62,8 @@ TEST(CliTarget, IsRefusedWhereTheOptionsDoNotGoTogether) {
   EXPECT_EQ(refusal({"r"}, {{"shared"}, {"owner", "me"}}), "--owner: not together with --shared");
   EXPECT_EQ(refusal({"r"}, {{"permits", "4"}, {"fencing"}}),
             "--fencing: not together with --permits");
-  EXPECT_EQ(refusal({"r"}, {{"owner", "me"}, {"at-least", "1s"}}),
-            "--at-least: not together with --owner");
+  EXPECT_EQ(refusal({"r"}, {{"owner", "me"}, {"interval", "1s"}}),
+            "--interval: not together with --owner");
   EXPECT_EQ(refusal({"r", "s"}, {{"permits", "4"}}),
             "--permits: not with several resources ('s' is a second one)");
 }
@@ -102,7 +102,7 @@ TEST(CliSubject, NamesAllResourcesAndThePermit) {
   const Subject one = subject_of({"r"});
   EXPECT_EQ(one.resource, "r");
   EXPECT_TRUE(one.resources.empty());
-  const RoundReport round;
+  const Round round;
   EXPECT_EQ(round_json("released", one, std::nullopt, round, RoundKind::release),
             R"({"outcome":"released","resource":"r","elapsed_us":0,"quorum":0,"nodes":[]})"
             "\n");

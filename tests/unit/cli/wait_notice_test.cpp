@@ -111,7 +111,7 @@ TEST(MissingVotes, AreOfNodesThatRefuse) {
 TEST(Obstacle, IsAReservationForAnotherClient) {
   Inspection inspection = free_on_three_nodes();
   inspection.kind = LockKind::reserved;
-  inspection.next_name = "cron@db1:77 nightly";
+  inspection.next = NextClient{"", "cron@db1:77 nightly"};
   const auto obstacle = find_obstacle(inspection);
   ASSERT_TRUE(obstacle);
   EXPECT_EQ(obstacle->what, "reserved for cron@db1:77 nightly");

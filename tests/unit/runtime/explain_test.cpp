@@ -16,10 +16,10 @@ using std::chrono::seconds;
 using testing::EndsWith;
 
 /// Three nodes, two of which refuse.
-RoundReport refused_by(const std::string& holder) {
-  RoundReport report;
+Round refused_by(const std::string& holder) {
+  Round report;
   report.quorum = 2;
-  std::vector<NodeReport> nodes(3);
+  std::vector<NodeVote> nodes(3);
   for (std::size_t node = 0; node < 2; ++node) {
     nodes[node].vote = Vote::refused;
     nodes[node].holder = holder_from(holder);
@@ -56,10 +56,10 @@ TEST(Explain, SaysWhatIsInTheWayWhereThatIsNoSingleHolder) {
 }
 
 TEST(Explain, TellsWhyALeaseWasLostIfRenewalsFailed) {
-  RoundReport report;
+  Round report;
   report.quorum = 2;
-  std::vector<NodeReport> nodes(3);
-  for (NodeReport& node : nodes) node.vote = Vote::granted;
+  std::vector<NodeVote> nodes(3);
+  for (NodeVote& node : nodes) node.vote = Vote::granted;
   report.nodes = nodes;
   EXPECT_EQ(explain_loss("r", report).message, "lost the lease on 'r': its deadline passed");
   EXPECT_EQ(explain_loss("r", report).code, Errc::not_holder);
@@ -83,42 +83,42 @@ TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   using testing::HasSubstr;
   using testing::Not;
   core::Outlook outlook;
-  const auto excluded = [&outlook](std::vector<NodeReport> nodes) {
-    RoundReport report;
+  const auto excluded = [&outlook](std::vector<NodeVote> nodes) {
+    Round report;
     report.quorum = 2;
     report.nodes = std::move(nodes);
     Error error = explain(Errc::excluded, "r", std::move(report));
     add_outlook(error, outlook);
     return error.message;
   };
-  NodeReport forgot;
+  NodeVote forgot;
   forgot.vote = Vote::excluded;
   forgot.message = "quarantined for 29 s more: " + std::string(core::may_be_new) +
                    std::string(core::may_have_forgotten) + "; " + std::string(core::no_deployment);
   forgot.remaining = seconds(29);
-  NodeReport pending;
+  NodeVote pending;
   EXPECT_THAT(excluded({forgot, forgot, forgot}), HasSubstr("; wait 29 s, or, "));
   // The third node may remember: it is not asked, because its vote could change nothing.
   EXPECT_THAT(
       excluded({forgot, forgot, pending}),
       EndsWith("; `quorum-lock doctor` says whether to wait, or to run `quorum-lock bootstrap`"));
-  NodeReport unmet;
+  NodeVote unmet;
   unmet.vote = Vote::error;
   unmet.message = core::nobody_met_it;
   EXPECT_THAT(excluded({forgot, forgot, unmet}), HasSubstr("`quorum-lock doctor` says whether"));
   // `bootstrap` would also quarantine a node that remembers its deployment.
-  NodeReport granted;
+  NodeVote granted;
   granted.vote = Vote::granted;
   EXPECT_THAT(excluded({forgot, forgot, granted}), EndsWith("; wait 29 s"));
-  NodeReport member;
+  NodeVote member;
   member.vote = Vote::excluded;
   member.message = "it is alone in its deployment";
   EXPECT_THAT(excluded({forgot, forgot, member}), EndsWith("; wait 29 s"));
-  NodeReport came_back = forgot;
+  NodeVote came_back = forgot;
   came_back.message = "quarantined for 29 s more: " + std::string(core::came_without_data);
   EXPECT_THAT(excluded({forgot, forgot, came_back}), EndsWith("; wait 29 s"));
   // `bootstrap` needs every node.
-  NodeReport gone;
+  NodeVote gone;
   gone.vote = Vote::unreachable;
   gone.message = "connection refused";
   EXPECT_THAT(excluded({forgot, forgot, gone}), Not(HasSubstr("bootstrap")));
@@ -149,7 +149,7 @@ TEST(Explain, NamesTheMembersThatAnOldListLacks) {
 
 TEST(Explain, NamesNodesThatFailedForOneReasonTogether) {
   const auto excluded = [](std::string url, std::string message, int left) {
-    NodeReport node;
+    NodeVote node;
     node.url = std::move(url);
     node.vote = Vote::excluded;
     node.message = std::move(message);
@@ -158,9 +158,9 @@ TEST(Explain, NamesNodesThatFailedForOneReasonTogether) {
   };
   const std::string fresh = std::string(core::may_be_new) + std::string(core::may_have_forgotten);
   const std::string closed = "; " + std::string(core::no_deployment);
-  RoundReport report;
+  Round report;
   report.quorum = 2;
-  report.nodes = std::vector<NodeReport>{
+  report.nodes = std::vector<NodeVote>{
       excluded("redis://a", "quarantined for 28 s more: " + fresh + closed, 28),
       excluded("redis://b", "quarantined for 29 s more: " + fresh + closed, 29),
       excluded("redis://c", "quarantined for 3 s more: it restarted", 3)};
@@ -189,14 +189,14 @@ TEST(Explain, MakesOfTheWordsOfNodesWhatTheyMean) {
 }
 
 /// The answer of a node that names the holder.
-NodeReport refusal(std::string_view said) {
+NodeVote refusal(std::string_view said) {
   return report_node({.vote = Vote::refused, .text = said}, "redis://a");
 }
 
 TEST(Explain, TellsOfAHolderOnlyIfTheNodeRefused) {
   EXPECT_EQ(refusal("t0k").holder.value().token, Token::parse("t0k"));
   EXPECT_EQ(refusal("t0k").message, "");
-  const NodeReport error = report_node({.vote = Vote::error, .text = "READONLY"}, "redis://a");
+  const NodeVote error = report_node({.vote = Vote::error, .text = "READONLY"}, "redis://a");
   EXPECT_EQ(error.holder, std::nullopt);
   EXPECT_EQ(error.message, "READONLY");
 }
@@ -266,7 +266,7 @@ TEST(Explain, KeepsWhatTheRefusalSaidWhereNobodyHasItAnyMore) {
   EXPECT_THAT(named_in(Errc::not_holder, likely), EndsWith("; perhaps held by alice, 4 s left"));
   Inspection reserved = inspection_of(LockKind::reserved, "");
   reserved.state = Inspection::State::free;
-  reserved.next_name = "bob";
+  reserved.next = NextClient{"", "bob"};
   EXPECT_THAT(named_in(Errc::held, reserved), EndsWith("; reserved for bob"));
 }
 

@@ -1,4 +1,4 @@
-#include "core/nodes/node_reports.hpp"
+#include "core/nodes/node_votes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,14 +28,14 @@ core::Round begun() {
 
 /// The report of each node says what its vote says, whether it is made at once or on request.
 void expect_told(const core::Round& round, core::Duration validity) {
-  const RoundReport reported = report_round(round, urls, 3ms, validity);
+  const Round reported = report_round(round, urls, 3ms, validity);
   EXPECT_EQ(reported.quorum, 2U);
   EXPECT_EQ(reported.ttl, 10s);
   EXPECT_EQ(reported.elapsed, 3ms);
-  EXPECT_EQ(reported.validity, std::max<core::Duration>(validity, 0s));
+  EXPECT_EQ(reported.remaining, std::max<core::Duration>(validity, 0s));
   ASSERT_EQ(reported.nodes.size(), urls->size());
   for (std::size_t i = 0; i < reported.nodes.size(); ++i) {
-    const NodeReport now = report_node(round.vote(static_cast<core::NodeIndex>(i)), (*urls)[i]);
+    const NodeVote now = report_node(round.vote(static_cast<core::NodeIndex>(i)), (*urls)[i]);
     EXPECT_EQ(reported.nodes[i].url, now.url);
     EXPECT_EQ(reported.nodes[i].vote, now.vote);
     EXPECT_EQ(reported.nodes[i].round_trip, now.round_trip);
@@ -45,7 +45,7 @@ void expect_told(const core::Round& round, core::Duration validity) {
   }
 }
 
-TEST(NodeReports, TellOfGrantsAndOfWhoWasNotWaitedFor) {
+TEST(NodeVotes, TellOfGrantsAndOfWhoWasNotWaitedFor) {
   core::Round round = begun();
   expect_told(round, 9s);
   round.record(2, Vote::granted, {{}, 1ms});
@@ -54,7 +54,7 @@ TEST(NodeReports, TellOfGrantsAndOfWhoWasNotWaitedFor) {
   expect_told(round, -1s);
 }
 
-TEST(NodeReports, TellWhatOtherNodesSaid) {
+TEST(NodeVotes, TellWhatOtherNodesSaid) {
   core::Round refused = begun();
   refused.record(0, Vote::granted, {{}, 1ms});
   refused.record(1, Vote::refused, {"somebody", 2ms, 4s});
@@ -66,45 +66,44 @@ TEST(NodeReports, TellWhatOtherNodesSaid) {
   expect_told(failed, 0s);
 }
 
-TEST(NodeReports, AreReadLikeAVector) {
+TEST(NodeVotes, AreReadLikeAVector) {
   core::Round round = begun();
   round.record(1, Vote::granted, {{}, 1ms});
-  const NodeReports nodes = report_round(round, urls, 3ms, 9s).nodes;
+  const NodeVotes nodes = report_round(round, urls, 3ms, 9s).nodes;
   EXPECT_FALSE(nodes.empty());
   EXPECT_EQ(nodes.end() - nodes.begin(), 3);
   EXPECT_EQ(nodes.begin()[2].url, "redis://c");
-  const auto granted = std::find_if(nodes.begin(), nodes.end(), [](const NodeReport& node) {
-    return node.vote == Vote::granted;
-  });
+  const auto granted = std::find_if(
+      nodes.begin(), nodes.end(), [](const NodeVote& node) { return node.vote == Vote::granted; });
   ASSERT_NE(granted, nodes.end());
   EXPECT_EQ(granted->url, "redis://b");
   std::string all;
-  for (const NodeReport& node : nodes) all += node.url.back();
+  for (const NodeVote& node : nodes) all += node.url.back();
   EXPECT_EQ(all, "abc");
   EXPECT_THROW(static_cast<void>(nodes.at(3)), std::out_of_range);
-  EXPECT_TRUE(NodeReports().empty());
-  EXPECT_EQ(NodeReports().begin(), NodeReports().end());
+  EXPECT_TRUE(NodeVotes().empty());
+  EXPECT_EQ(NodeVotes().begin(), NodeVotes().end());
 }
 
-TEST(NodeReports, AreValues) {
+TEST(NodeVotes, AreValues) {
   core::Round round = begun();
   round.record(1, Vote::granted, {{}, 1ms});
-  NodeReports plain = report_round(round, urls, 3ms, 9s).nodes;
+  NodeVotes plain = report_round(round, urls, 3ms, 9s).nodes;
   round.record(2, Vote::refused, {"somebody", 2ms, 4s});
-  NodeReports reported = report_round(round, urls, 3ms, 9s).nodes;
-  for (NodeReports* const one : {&plain, &reported}) {
+  NodeVotes reported = report_round(round, urls, 3ms, 9s).nodes;
+  for (NodeVotes* const one : {&plain, &reported}) {
     const std::optional<Holder> holder = (*one)[2].holder;
-    NodeReports copy = *one;
+    NodeVotes copy = *one;
     EXPECT_EQ(copy[2].holder, holder);
     EXPECT_NE(&copy[2], &(*one)[2]);
-    const NodeReports moved = std::move(copy);
+    const NodeVotes moved = std::move(copy);
     EXPECT_EQ(moved[2].holder, holder);
     EXPECT_EQ(moved.size(), 3U);
   }
   std::swap(plain, reported);
   EXPECT_EQ(plain[2].holder.value().token, Token::parse("somebody"));
   EXPECT_EQ(reported[2].holder, std::nullopt);
-  plain = NodeReports();
+  plain = NodeVotes();
   EXPECT_TRUE(plain.empty());
 }
 

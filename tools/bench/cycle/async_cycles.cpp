@@ -79,10 +79,10 @@ class AsyncLanes {
     if (counts(lane)) result_.acquire.record(now - lane.start);
     lane.called = now;
     client_.release(std::move(lease).value(),
-                    [this, &lane](const Result<RoundReport>& round) { on_released(lane, round); });
+                    [this, &lane](const Result<Round>& round) { on_released(lane, round); });
   }
 
-  void on_released(Lane& lane, const Result<RoundReport>& round) {
+  void on_released(Lane& lane, const Result<Round>& round) {
     const auto now = Clock::now();
     if (!round) {
       on_failure(lane, now);

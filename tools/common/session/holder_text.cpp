@@ -43,7 +43,7 @@ std::string readers_text(const Inspection& inspection) {
 }
 
 std::string reservation_text(const Inspection& inspection) {
-  const std::string who = who_text(inspection.next_name, inspection.next);
+  const std::string who = who_text(inspection.next);
   if (inspection.waiters == 0) return fmt::format("reserved for {}", who);
   // It is not in the queue any more.
   return fmt::format("reserved for {}, next of {} waiting", who,
@@ -82,6 +82,10 @@ std::string who_text(std::string_view name, std::string_view id) {
   if (!name.empty()) return as_printable(name);
   if (id.empty()) return "an unknown client";
   return as_printable(id.substr(0, shown)) + (id.size() > shown ? "…" : "");
+}
+
+std::string who_text(const std::optional<NextClient>& next) {
+  return next ? who_text(next->name, next->id) : who_text({}, {});
 }
 
 std::string delay_text(const std::optional<Token>& holder) {
@@ -199,7 +203,7 @@ std::string people_text(const Inspection& inspection) {
     text += fmt::format("  {}\n", reservation_text(inspection));
   } else if (inspection.waiters > 0) {
     text += fmt::format("  {}, next is {}\n", waiters_text(inspection.waiters),
-                        who_text(inspection.next_name, inspection.next));
+                        who_text(inspection.next));
   }
   for (const BrokenLock& broken : inspection.broken) {
     text += fmt::format("  broken {}  by {}  token {}\n", time_text(broken.time),

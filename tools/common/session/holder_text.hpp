@@ -21,6 +21,7 @@ namespace redlock::cli {
 
 /// A client's name for people, or the beginning of its token or id.
 [[nodiscard]] std::string who_text(std::string_view name, std::string_view id);
+[[nodiscard]] std::string who_text(const std::optional<NextClient>& next);
 
 /// "broken by on call" if the holder is the token that keeps everybody out after an operator broke
 /// the lock (`break --delay`). Empty: it is another.

@@ -36,7 +36,7 @@ void add_holder(Json& json, const std::optional<Holder>& said) {
   json["owner"] = text_or_null(holder.owner);
 }
 
-Json node_json(const NodeReport& node) {
+Json node_json(const NodeVote& node) {
   Json json{{"url", as_utf8(node.url)}, {"vote", std::string(to_string(node.vote))}};
   if (node.round_trip) json["rtt_us"] = microseconds(*node.round_trip);
   switch (node.vote) {
@@ -65,8 +65,8 @@ template <typename Seen>
 void add_people(Json& json, const Seen& seen) {
   json["holder_name"] = text_or_null(seen.holder_name);
   json["waiters"] = seen.waiters;
-  json["next"] = text_or_null(seen.next);
-  json["next_name"] = text_or_null(seen.next_name);
+  json["next"] = text_or_null(seen.next ? seen.next->id : std::string());
+  json["next_name"] = text_or_null(seen.next ? seen.next->name : std::string());
 }
 
 Json broken_locks(const std::vector<BrokenLock>& broken) {
@@ -98,7 +98,7 @@ Json inspected_nodes(const Inspection& inspection) {
     // A key without expiry: -1, as Redis itself says it.
     const std::int64_t without = node.kind == LockKind::none ? 0 : -1;
     json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;
-    json["fencing_token"] = node.fencing ? Json(node.fencing->value()) : Json(nullptr);
+    json["fencing_token"] = node.fencing_token ? Json(node.fencing_token->value()) : Json(nullptr);
     if (node.quarantine.count() > 0) json["quarantine_ms"] = wait_ms(node.quarantine);
     nodes.push_back(std::move(json));
   }
@@ -125,16 +125,16 @@ Json break_object(const BreakResult& result) {
   return json;
 }
 
-void add_round(Json& json, const RoundReport& round, RoundKind kind) {
+void add_round(Json& json, const Round& round, RoundKind kind) {
   if (kind == RoundKind::lease) {
     json["ttl_ms"] = milliseconds(round.ttl);
-    json["validity_ms"] = milliseconds(round.validity);
+    json["remaining_ms"] = milliseconds(round.remaining);
   }
   if (round.holds_left) json["holds_left"] = *round.holds_left;
   json["elapsed_us"] = microseconds(round.elapsed);
   json["quorum"] = round.quorum;
   json["nodes"] = Json::array();
-  for (const NodeReport& node : round.nodes) json["nodes"].push_back(node_json(node));
+  for (const NodeVote& node : round.nodes) json["nodes"].push_back(node_json(node));
 }
 
 /// As inspections name it.
@@ -156,8 +156,7 @@ std::string_view kind_name(const Target& target) {
 }  // namespace
 
 std::string round_json(std::string_view outcome, const Subject& subject,
-                       const std::optional<Token>& token, const RoundReport& round,
-                       RoundKind kind) {
+                       const std::optional<Token>& token, const Round& round, RoundKind kind) {
   Json json = outcome_of_subject(outcome, subject);
   if (token) json["token"] = as_utf8(token->view());
   add_round(json, round, kind);
@@ -170,10 +169,10 @@ std::string acquired_json(const Subject& subject, const Target& target, const Le
   if (!target.owner().empty()) json["owner"] = as_utf8(target.owner());
   json["token"] = as_utf8(lease.token().view());
   if (lease.fencing_token()) json["fencing_token"] = lease.fencing_token()->value();
-  if (target.hold_at_least().count() > 0) {
-    json["at_least_ms"] = milliseconds(target.hold_at_least());
+  if (target.interval().count() > 0) {
+    json["interval_ms"] = milliseconds(target.interval());
   }
-  add_round(json, lease.report(), RoundKind::lease);
+  add_round(json, lease.round(), RoundKind::lease);
   return json_line(json);
 }
 

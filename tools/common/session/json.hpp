@@ -22,7 +22,7 @@ namespace redlock::cli {
 /// asks for no time and gains none, and neither does a downgrade.
 enum class RoundKind { lease, release };
 [[nodiscard]] std::string round_json(std::string_view outcome, const Subject& subject,
-                                     const std::optional<Token>& token, const RoundReport& round,
+                                     const std::optional<Token>& token, const Round& round,
                                      RoundKind kind);
 /// All that `extend` and `release` need, too.
 [[nodiscard]] std::string acquired_json(const Subject& subject, const Target& target,

@@ -19,10 +19,10 @@ namespace {
 
 using Colour = Style::Colour;
 
-std::size_t count_granted(const RoundReport& round) {
+std::size_t count_granted(const Round& round) {
   return static_cast<std::size_t>(
       std::count_if(round.nodes.begin(), round.nodes.end(),
-                    [](const NodeReport& node) { return node.vote == Vote::granted; }));
+                    [](const NodeVote& node) { return node.vote == Vote::granted; }));
 }
 
 Colour colour_of(Vote vote) {
@@ -75,7 +75,7 @@ std::string holder_text(const Holder& holder) {
   return {};
 }
 
-std::string vote_line(const Style& style, const NodeReport& node) {
+std::string vote_line(const Style& style, const NodeVote& node) {
   std::string line = fmt::format("  {}  {}", as_printable(node.url),
                                  style.paint(colour_of(node.vote), to_string(node.vote)));
   const auto out = std::back_inserter(line);
@@ -136,13 +136,13 @@ std::string node_line(const Style& style, const NodeInspection& node) {
   } else if (node.kind == LockKind::none) {
     line += style.paint(Colour::faint, "free");
   } else if (node.kind == LockKind::reserved) {
-    line += style.paint(Colour::faint, "reserved for " + who_text(node.next_name, node.next));
+    line += style.paint(Colour::faint, "reserved for " + who_text(node.next));
   } else {
     line += fmt::format("{}  {}", who_holds(node, node.holds),
                         node.remaining ? format_duration(*node.remaining) + " left"
                                        : std::string("without expiry"));
   }
-  if (node.fencing) line += fmt::format("  fencing {}", node.fencing->value());
+  if (node.fencing_token) line += fmt::format("  fencing {}", node.fencing_token->value());
   if (node.quarantine.count() > 0) {
     line += fmt::format("  quarantined for {}", format_duration(node.quarantine));
   }
@@ -245,23 +245,23 @@ std::string acquired_text(const Style& style, const Settings& settings, const Su
   if (settings.detail == Settings::Detail::quiet) return lease.token().str() + "\n";
   const std::string number =
       lease.fencing_token() ? to_string(*lease.fencing_token()) : std::string();
-  const RoundReport round = lease.report();
+  const Round round = lease.round();
   std::string text = fmt::format(
       "{} {}  token {}{}{}  valid for {}  ({} of {} granted)\n",
       style.paint(Style::Colour::good, "acquired"), name_text(subject),
       as_printable(lease.token().view()), number.empty() ? "" : "  fencing token ", number,
-      format_duration(round.validity), count_granted(round), round.nodes.size());
+      format_duration(round.remaining), count_granted(round), round.nodes.size());
   if (settings.detail == Settings::Detail::verbose) text += votes_text(style, round);
   return text;
 }
 
 std::string round_text(const Style& style, const Settings& settings, std::string_view outcome,
-                       const Subject& subject, const RoundReport& round) {
+                       const Subject& subject, const Round& round) {
   if (settings.detail == Settings::Detail::quiet) return {};
   std::string text =
       fmt::format("{} {}", style.paint(Style::Colour::good, outcome), name_text(subject));
-  if (round.validity.count() > 0) {
-    fmt::format_to(std::back_inserter(text), "  valid for {}", format_duration(round.validity));
+  if (round.remaining.count() > 0) {
+    fmt::format_to(std::back_inserter(text), "  valid for {}", format_duration(round.remaining));
   }
   fmt::format_to(std::back_inserter(text), "  ({} of {} nodes)", count_granted(round),
                  round.nodes.size());
@@ -321,9 +321,9 @@ std::string semaphore_text(const Style& style, std::string_view resource,
   return text;
 }
 
-std::string votes_text(const Style& style, const RoundReport& round) {
+std::string votes_text(const Style& style, const Round& round) {
   std::string text;
-  for (const NodeReport& node : round.nodes) text += vote_line(style, node);
+  for (const NodeVote& node : round.nodes) text += vote_line(style, node);
   return text;
 }
 

@@ -47,7 +47,7 @@ void print_on_standard_error(std::string_view text);
                                         const Subject& subject, const Lease& lease);
 [[nodiscard]] std::string round_text(const Style& style, const Settings& settings,
                                      std::string_view outcome, const Subject& subject,
-                                     const RoundReport& round);
+                                     const Round& round);
 /// The output of `watch` at each change.
 [[nodiscard]] std::string sighting_text(const Style& style, std::string_view resource,
                                         const Inspection& inspection);
@@ -59,6 +59,6 @@ void print_on_standard_error(std::string_view text);
                                          std::size_t waiters);
 
 /// The votes of a round, a line each.
-[[nodiscard]] std::string votes_text(const Style& style, const RoundReport& round);
+[[nodiscard]] std::string votes_text(const Style& style, const Round& round);
 
 }  // namespace redlock::cli

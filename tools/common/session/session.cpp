@@ -128,7 +128,7 @@ EndWithReader::EndWithReader(Session& session)
 
 namespace {
 
-void log_vote(const NodeReport& node) {
+void log_vote(const NodeVote& node) {
   const std::string_view vote = to_string(node.vote);
   if (log_form() == LogForm::json) {
     return write_log({LogLine::Level::info, node.message, node.url, {}, vote});
@@ -149,7 +149,7 @@ int report_failure(const Settings& settings, const Subject& subject, const Error
   print_error(error.message);
   if (!printed) print_error(fmt::format("standard output: {}", std::strerror(errno)));
   if (settings.detail == Settings::Detail::verbose) {
-    for (const NodeReport& node : error.round.nodes) log_vote(node);
+    for (const NodeVote& node : error.round.nodes) log_vote(node);
   }
   return code(exit_code_of(error.code));
 }

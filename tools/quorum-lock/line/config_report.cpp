@@ -65,7 +65,7 @@ constexpr Preset presets[] = {
 
 constexpr std::string_view positive_durations[] = {"timeout",       "connect-timeout", "max-ttl",
                                                    "restart-guard", "clock-bound",     "max-hold",
-                                                   "at-least",      "duration"};
+                                                   "interval",      "duration"};
 
 /// The duration as a file would spell it: in the largest unit that leaves a whole number.
 std::string spelled(std::chrono::nanoseconds span) {
@@ -240,7 +240,8 @@ ShownSetting::Type type_of(const OptionText& option) {
 }
 
 std::string preset_of(std::string_view verb, const OptionText& option, const Settings& settings) {
-  if (option.name == "max-ttl" || option.name == "restart-guard") return spelled(settings.client.max_ttl);
+  if (option.name == "max-ttl" || option.name == "restart-guard")
+    return spelled(settings.client.max_ttl);
   if (option.name == "ttl" && verb != "extend") return spelled(default_ttl(settings));
   if (option.value.empty()) return "false";
   if (option.name == "quorum") {

@@ -36,7 +36,7 @@ constexpr Alternatives alternatives[] = {
 
 /// Options that are refused together in every layer.
 constexpr std::pair<std::string_view, std::string_view> incompatible[] = {
-    {"shared", "at-least"}, {"owner", "at-least"},  {"shared", "fencing"},
+    {"shared", "interval"}, {"owner", "interval"},  {"shared", "fencing"},
     {"owner", "fencing"},   {"permits", "fencing"},
 };
 

@@ -20,7 +20,7 @@ struct NotForAdopted {
 inline constexpr NotForAdopted not_for_adopted[] = {
     {"wait", "there is nothing to wait for"},
     {"orphan-ttl", "an orphan has no token"},
-    {"at-least", "the lock was acquired without, or keeps its interval until it is released"},
+    {"interval", "the lock was acquired without, or keeps its interval until it is released"},
     {"fencing", "give it the number that acquire printed, by --fencing-token"},
 };
 

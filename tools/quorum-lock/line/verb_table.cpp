@@ -74,7 +74,7 @@ constexpr OptionText run_options[] = {
      "Hold one of K permits; COMMAND finds the permit's name in QUORUM_LOCK_PERMIT"},
     {"owner", "NAME",
      "Hold for this owner: every caller that names the same owner is granted the lock, too"},
-    {"at-least", "DURATION",
+    {"interval", "DURATION",
      "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
      "sooner; at most 8760h"},
     {"adopt", "TOKEN",
@@ -117,7 +117,7 @@ constexpr OptionText acquire_options[] = {
     {"shared", "", "As in run: a reader's hold"},
     {"permits", "K", "Acquire one of K permits, and print its name"},
     {"owner", "NAME", "As in run: a hold of this owner"},
-    {"at-least", "DURATION",
+    {"interval", "DURATION",
      "Nobody else acquires RESOURCE for this time, unless the token is released; at most 8760h"},
     {"orphan-ttl", "DURATION",
      "Give a key that holds the lock and has no expiry this TTL, at most --max-ttl; other keys are "
@@ -283,7 +283,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock run nightly --wait 0s --ttl 30s ./backup.sh --full\n"
      "  quorum-lock run demo --local 3 sh -c 'echo holding $QUORUM_LOCK_RESOURCE'\n"
      "  quorum-lock run nightly --max-hold 1h --kill-after 5s -- ./backup.sh\n"
-     "  quorum-lock run hourly --at-least 55m --wait 0s -- ./report.sh\n"
+     "  quorum-lock run hourly --interval 55m --wait 0s -- ./report.sh\n"
      "  quorum-lock run nightly --wait 5s --conflict-exit-code 0 -- ./backup.sh\n"
      "  quorum-lock run account/1 account/2 -- ./transfer.sh\n"
      "  quorum-lock run index --shared -- ./search.sh\n"
@@ -330,7 +330,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock release index --token \"$token\"",
      token_exits},
     {"release", "RESOURCE... --token T",
-     "Release a lock of any kind by the token that acquire printed. An interval of --at-least ends "
+     "Release a lock of any kind by the token that acquire printed. An interval of --interval ends "
      "too. Not for the lock of a program that runs, because the program relies on the lock until "
      "its deadline. See break.",
      release_options,

@@ -21,8 +21,8 @@ namespace {
 
 /// Adds the remaining times to the votes: nodes do not state them to a call that does not wait.
 void fill_in_remaining(Error& error, const Inspection& inspection) {
-  std::vector<NodeReport> votes(error.round.nodes.begin(), error.round.nodes.end());
-  for (NodeReport& vote : votes) {
+  std::vector<NodeVote> votes(error.round.nodes.begin(), error.round.nodes.end());
+  for (NodeVote& vote : votes) {
     if (vote.vote != Vote::refused || vote.remaining) continue;
     for (const NodeInspection& node : inspection.nodes) {
       if (node.url == vote.url && node.kind != LockKind::none) vote.remaining = node.remaining;
@@ -113,7 +113,7 @@ int code_of_refusal(const Error& error, const Target& target, int failed, int co
   if (!is_one_key) return conflict_code;
   std::map<Token, std::size_t> nodes_of;
   std::size_t most = 0;
-  for (const NodeReport& node : error.round.nodes) {
+  for (const NodeVote& node : error.round.nodes) {
     if (node.vote != Vote::refused || !node.holder || !node.holder->token) continue;
     most = std::max(most, ++nodes_of[*node.holder->token]);
   }

@@ -36,8 +36,8 @@ struct BrokenOn {
   /// The nodes that deleted a token, or whose answers no round has waited for.
   std::set<std::string> nodes;
 
-  void add(const RoundReport& round) {
-    for (const NodeReport& node : round.nodes) {
+  void add(const Round& round) {
+    for (const NodeVote& node : round.nodes) {
       any = any || node.vote == Vote::granted;
       if (node.vote == Vote::granted || node.vote == Vote::pending) nodes.insert(node.url);
     }
@@ -96,7 +96,8 @@ std::vector<Token> tokens_on(const Inspection& inspection) {
       case LockKind::other:
         break;
       case LockKind::reserved:
-        if (const auto token = Token::parse(fmt::format("{}{}", reservation_prefix, node.next))) {
+        if (const auto token = Token::parse(
+                fmt::format("{}{}", reservation_prefix, node.next.value_or(NextClient()).id))) {
           tokens.insert(*token);
         }
         break;
@@ -143,8 +144,7 @@ Result<BreakVerdict> break_tokens(Client& client, const Breaking& what) {
   std::string problem;
   BrokenOn broken_on;
   for (const Token& token : what.tokens) {
-    const Result<RoundReport> released =
-        client.break_lock(what.resource, token, {.delay = what.delay});
+    const Result<Round> released = client.break_lock(what.resource, token, {.delay = what.delay});
     broken_on.add(released ? *released : released.error().round);
     if (!released && released.error().code != Errc::not_holder) problem = released.error().message;
   }

@@ -39,9 +39,9 @@ std::optional<Holder> holder_in(const NodeInspection& node) {
 Error unavailable(const std::string& resource, const Inspection& inspection) {
   Error error{Errc::unavailable, too_few_answered(resource, inspection), {}};
   error.round.quorum = inspection.quorum;
-  std::vector<NodeReport> reports;
+  std::vector<NodeVote> reports;
   for (const NodeInspection& node : inspection.nodes) {
-    NodeReport report;
+    NodeVote report;
     report.url = node.url;
     report.vote = node.error.empty() ? Vote::refused : Vote::unreachable;
     report.holder = holder_in(node);

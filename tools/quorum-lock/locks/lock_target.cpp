@@ -28,10 +28,10 @@ void refuse_together(const Arguments& given, std::initializer_list<const char*> 
   }
 }
 
-std::chrono::nanoseconds hold_at_least(const Arguments& given) {
-  const auto span = given.positive_duration("at-least").value_or(std::chrono::nanoseconds::zero());
+std::chrono::nanoseconds interval_of(const Arguments& given) {
+  const auto span = given.positive_duration("interval").value_or(std::chrono::nanoseconds::zero());
   if (span > limits::longest_max_ttl) {
-    throw UsageError(fmt::format("--at-least: at most {} h is allowed",
+    throw UsageError(fmt::format("--interval: at most {} h is allowed",
                                  std::chrono::hours(limits::longest_max_ttl).count()));
   }
   return span;
@@ -41,7 +41,7 @@ std::chrono::nanoseconds hold_at_least(const Arguments& given) {
 
 Target target_of(const Arguments& given) {
   refuse_together(given, {"shared", "owner", "permits"});
-  for (const char* name : {"shared", "owner"}) refuse_together(given, {name, "at-least"});
+  for (const char* name : {"shared", "owner"}) refuse_together(given, {name, "interval"});
   for (const char* name : {"shared", "owner", "permits"}) refuse_together(given, {name, "fencing"});
   const std::vector<std::string> resources = resources_of(given);
   if (resources.size() > 1) {
@@ -50,15 +50,15 @@ Target target_of(const Arguments& given) {
       throw UsageError(fmt::format("--{}: not with several resources ('{}' is a second one)", name,
                                    as_printable(resources[1])));
     }
-    return all_of(resources, hold_at_least(given));
+    return all_of(resources, interval_of(given));
   }
   const std::string& resource = resources.front();
   if (given.flag("shared")) return shared(resource);
   if (std::string owner = name_of(given, "owner"); !owner.empty()) return owned(resource, owner);
   if (const auto permits = given.number("permits")) {
-    return permit(resource, *permits, hold_at_least(given));
+    return permit(resource, *permits, interval_of(given));
   }
-  return interval(resource, hold_at_least(given));
+  return interval(resource, interval_of(given));
 }
 
 Subject subject_of(const std::vector<std::string>& resources) {

@@ -9,7 +9,7 @@
 
 namespace redlock::cli {
 
-/// The lock that RESOURCE..., --shared, --permits, --owner and --at-least name. Throws UsageError,
+/// The lock that RESOURCE..., --shared, --permits, --owner and --interval name. Throws UsageError,
 /// which names both, for options that cannot be combined.
 [[nodiscard]] Target target_of(const Arguments& given);
 

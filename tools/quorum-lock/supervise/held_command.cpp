@@ -148,7 +148,7 @@ int command_exit_code(int wait_status) {
 /// Releases the lock. As far as this process knows, the command had the lock until its end, but the
 /// nodes decide that.
 int release(const HeldCommand& request, Lease& lease, int exit_code) {
-  const Result<RoundReport> released = lease.release();
+  const Result<Round> released = lease.release();
   if (released) return exit_code;
   if (released.error().code == Errc::not_holder) {
     print_error(fmt::format("lost '{}' while the command ran: {}", request.subject.resource,

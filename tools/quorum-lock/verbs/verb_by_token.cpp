@@ -56,7 +56,7 @@ int call_by_token(const Settings& settings, Claimed& claimed, std::string_view o
     target = *std::move(found);
   }
   const std::string first = target.resource();
-  Result<RoundReport> round = call(*client, std::move(target));
+  Result<Round> round = call(*client, std::move(target));
   if (!round) {
     name_other_holder(*client, first, round.error());
     return report_failure(settings, claimed.subject, round.error(), kind);

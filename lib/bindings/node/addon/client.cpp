@@ -62,7 +62,7 @@ void Client::set_provider(redlock_client_options& options) {
     const std::unique_ptr<ClientContext> owned(static_cast<ClientContext*>(context));
   };
   if (!provides_) return;
-  options.on_credentials = [](void* context, redlock_credentials* request) noexcept {
+  options.on_credentials = [](void* context, redlock_credentials_request* request) noexcept {
     static_cast<ClientContext*>(context)->gate->ask(request);
   };
 }

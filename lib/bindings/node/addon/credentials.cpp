@@ -14,7 +14,7 @@ void CredentialsGate::close() noexcept {
   client_ = nullptr;
 }
 
-void CredentialsGate::ask(redlock_credentials* request) noexcept {
+void CredentialsGate::ask(redlock_credentials_request* request) noexcept {
   auto owned = std::make_unique<CredentialsRequest>(request);
   const std::lock_guard lock(mutex_);
   if (client_ != nullptr) client_->send_request(std::move(owned));

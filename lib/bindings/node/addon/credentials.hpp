@@ -18,7 +18,7 @@ class CredentialsGate {
   void open(Client& client) noexcept;
   void close() noexcept;
   /// The C callback; its context is this object.
-  void ask(redlock_credentials* request) noexcept;
+  void ask(redlock_credentials_request* request) noexcept;
 
  private:
   std::mutex mutex_;
@@ -29,7 +29,7 @@ class CredentialsGate {
 /// request, so that no thread waits for ever.
 class CredentialsRequest {
  public:
-  explicit CredentialsRequest(redlock_credentials* request) noexcept : request_(request) {}
+  explicit CredentialsRequest(redlock_credentials_request* request) noexcept : request_(request) {}
   ~CredentialsRequest() { fail("the client is closed"); }
   CredentialsRequest(const CredentialsRequest&) = delete;
   CredentialsRequest& operator=(const CredentialsRequest&) = delete;
@@ -43,7 +43,7 @@ class CredentialsRequest {
   }
 
  private:
-  redlock_credentials* request_;
+  redlock_credentials_request* request_;
 };
 
 }  // namespace redlock::node

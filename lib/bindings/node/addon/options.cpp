@@ -101,7 +101,7 @@ redlock_target target_from(napi_env env, napi_value given, Texts& texts) {
   read.list("moreResources", target.more_resources, target.more_resource_count);
   read.read("owner", target.owner);
   read.read("permits", target.permits);
-  read.read("holdAtLeast", target.hold_at_least_ns);
+  read.read("interval", target.interval_ns);
   return target;
 }
 

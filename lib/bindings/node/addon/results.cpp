@@ -29,6 +29,11 @@ namespace {
   return js.list(count, [&](std::size_t i) { return js.text(texts[i]); });
 }
 
+[[nodiscard]] napi_value next_value(const Js& js, const char* id, const char* name) {
+  if (*id == '\0') return js.null();
+  return js.object({{"id", js.text(id)}, {"name", js.text(name)}});
+}
+
 [[nodiscard]] napi_value node_value(const Js& js, const redlock_node_inspection& node) {
   return js.object({{"url", js.text(node.url)},
                     {"kind", js.text(redlock_lock_kind_name(node.kind))},
@@ -39,10 +44,9 @@ namespace {
                     {"waiters", js.number(node.waiters)},
                     {"tokens", texts_value(js, node.tokens, node.token_count)},
                     {"names", texts_value(js, node.names, node.name_count)},
-                    {"next", js.text(node.next)},
-                    {"nextName", js.text(node.next_name)},
+                    {"next", next_value(js, node.next, node.next_name)},
                     {"remaining", js.milliseconds(node.remaining_ns)},
-                    {"fencingToken", js.bigint(node.fencing)},
+                    {"fencingToken", js.bigint(node.fencing_token)},
                     {"quarantine", js.milliseconds(node.quarantine_ns)},
                     {"error", js.text(node.error)}});
 }
@@ -75,7 +79,7 @@ napi_value round_value(const Js& js, const redlock_round& round) {
       {{"quorum", count_value(js, round.quorum)},
        {"ttl", js.milliseconds(round.ttl_ns)},
        {"elapsed", js.milliseconds(round.elapsed_ns)},
-       {"validity", js.milliseconds(round.validity_ns)},
+       {"remaining", js.milliseconds(round.remaining_ns)},
        {"holdsLeft",
         round.holds_left < 0 ? js.null() : js.number(static_cast<double>(round.holds_left))},
        {"votes", js.list(round.node_count, [&](std::size_t i) {
@@ -97,8 +101,7 @@ napi_value inspection_value(const Js& js, const redlock_inspection& inspection) 
                     {"owner", js.text(inspection.owner)},
                     {"holderName", js.text(inspection.holder_name)},
                     {"waiters", js.number(inspection.waiters)},
-                    {"next", js.text(inspection.next)},
-                    {"nextName", js.text(inspection.next_name)},
+                    {"next", next_value(js, inspection.next, inspection.next_name)},
                     {"quorum", count_value(js, inspection.quorum)},
                     {"broken", js.list(inspection.broken_count,
                                        [&](std::size_t i) {

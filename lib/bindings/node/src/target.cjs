@@ -8,15 +8,15 @@ const kinds = { exclusive: 0, shared: 1, owned: 2, permit: 3, allOf: 4 };
 
 const table = {
   kind: 'text', resource: 'text', resources: 'texts', owner: 'text', permits: 'count',
-  holdAtLeast: 'duration',
+  interval: 'duration',
 };
 
 const shared = (resource) => ({ kind: 'shared', resource });
 const owned = (resource, owner) => ({ kind: 'owned', resource, owner });
-const permit = (resource, permits, { holdAtLeast } = {}) =>
-  ({ kind: 'permit', resource, permits, holdAtLeast });
-const allOf = (resources, { holdAtLeast } = {}) => ({ kind: 'allOf', resources, holdAtLeast });
-const interval = (resource, holdAtLeast) => ({ kind: 'exclusive', resource, holdAtLeast });
+const permit = (resource, permits, { interval } = {}) =>
+  ({ kind: 'permit', resource, permits, interval });
+const allOf = (resources, { interval } = {}) => ({ kind: 'allOf', resources, interval });
+const interval = (resource, interval) => ({ kind: 'exclusive', resource, interval });
 
 /** The target as the addon reads it. A text is the exclusive lock on the resource of this name. */
 function nativeTarget(given) {

@@ -312,7 +312,7 @@ test('by token: extend, holds, release', async () => {
   assert.equal(lease.valid, false);
   assert.equal(await other.ownership('passed-on', token), true);
   const round = await other.extend('passed-on', token, 20_000);
-  assert.ok(round.validity > 10_000, String(round.validity));
+  assert.ok(round.remaining > 10_000, String(round.remaining));
   await other.release('passed-on', token);
   assert.equal(await other.ownership('passed-on', token), false);
   await assert.rejects(other.release('passed-on', token), refused('not_holder'));
@@ -454,7 +454,7 @@ test('a duration is a number from 0 to Infinity, wherever there is one', async (
     'options.wait': (wait) => client.acquire('x', { wait }),
     'options.orphanTtl': (orphanTtl) => client.acquire('x', { orphanTtl }),
     'options.maxHold': (maxHold) => client.acquire('x', { maxHold }),
-    'target.holdAtLeast': (holdAtLeast) => client.acquire(interval('x', holdAtLeast)),
+    'target.interval': (length) => client.acquire(interval('x', length)),
     'options.node.longestTimeout': (longestTimeout) =>
       Client.create({ ...servers.options, node: { longestTimeout } }),
     'options.guards.clockBound': (clockBound) =>

@@ -22,7 +22,7 @@ from .errors import (CancelledError, ClosedError, ExcludedError, ExpiredError, F
                      LimitReachedError, NoMemoryError, NotGrantedError, NotHolderError,
                      RedlockError, SplitError, UnavailableError, WouldBlockError)
 from .events import NodeEvent, Observation
-from .inspection import BrokenLock, Inspection, NodeInspection
+from .inspection import BrokenLock, Inspection, NextClient, NodeInspection
 from .lease import Lease
 from .lock import Lock
 from .options import AcquireOptions, ClientOptions
@@ -41,7 +41,7 @@ __all__ = [
     "ClosedError", "DetachedLease", "Duration", "Election", "ExcludedError", "ExpiredError",
     "ForkedError", "HeldError", "Holder", "Inspection", "InternalError", "InvalidArgumentError",
     "Leader", "Leadership", "Lease", "LeaseLostError", "LimitReachedError", "Lock",
-    "NoMemoryError", "NodeEvent", "NodeInspection", "NodeVote", "NotGrantedError",
+    "NextClient", "NoMemoryError", "NodeEvent", "NodeInspection", "NodeVote", "NotGrantedError",
     "NotHolderError", "Observation", "RedlockError", "Round", "SplitError", "Stop", "Target",
     "UnavailableError", "Undelivered", "Watch", "WouldBlockError", "__version__", "all_of",
     "deployment", "exclusive", "interval", "library_version", "literals", "now", "owned",

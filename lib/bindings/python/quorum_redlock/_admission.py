@@ -45,8 +45,8 @@ def _check_target(target: s.Target) -> None:
         _check_size("owner", target.owner, _NAME_BYTES)
     if target.kind == s.TARGET_PERMIT and not 1 <= target.permits <= _PERMITS:
         raise InvalidArgumentError(f"permits: {target.permits}; 1 to {_PERMITS} are allowed")
-    if target.hold_at_least_ns > _LONGEST_HOLD_NS:
-        raise InvalidArgumentError(f"hold_at_least: {_seconds(target.hold_at_least_ns)}; up to "
+    if target.interval_ns > _LONGEST_HOLD_NS:
+        raise InvalidArgumentError(f"interval: {_seconds(target.interval_ns)}; up to "
                                    f"{_seconds(_LONGEST_HOLD_NS)} is allowed")
 
 

@@ -54,7 +54,7 @@ class Header:
             self.structs[name]._fields_ = fields
         self.functions = {
             name: (self.type_of(result), self.types_of(arguments)) for result, name, arguments in
-            re.findall(r"REDLOCK_C_EXPORT\s+([\w\s*]+?)\s*(redlock_\w+)"
+            re.findall(r"REDLOCK_C_(?:EXPORT|CHECKED)\s+([\w\s*]+?)\s*(redlock_\w+)"
                        r"\(((?:[^()]|\([^()]*\))*)\);", text, re.S)}
 
     def type_of(self, declaration: str) -> Any:

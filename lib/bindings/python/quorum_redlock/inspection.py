@@ -10,6 +10,14 @@ from .literals import LockKind, State
 
 
 @dataclass(frozen=True)
+class NextClient:
+    """The client that a released lock is passed on to."""
+
+    id: str  #: the beginning of its tokens
+    name: str  #: its name for people; empty: not known
+
+
+@dataclass(frozen=True)
 class NodeInspection:
     """The lock that one node stores for a resource."""
 
@@ -22,10 +30,9 @@ class NodeInspection:
     waiters: int
     tokens: tuple[str, ...]  #: shared, owned: the tokens of the holds that expire first
     names: tuple[str, ...]  #: the holders' names of the first of `tokens`
-    next: str  #: the id of the client that is next
-    next_name: str
+    next: NextClient | None  #: None: the node has nobody in its queue
     remaining: float | None  #: seconds; None: the key has no expiry, or there is none
-    fencing: int  #: the last fencing token that the node acknowledged; 0: none
+    fencing_token: int  #: the last fencing token that the node acknowledged; 0: none
     quarantine: float  #: seconds; how long the node has no vote for new leases
     error: str  #: why nothing is known of this node; empty if it answered
 
@@ -49,8 +56,7 @@ class Inspection:
     owner: str | None  #: owned: the name of the owner on most nodes
     holder_name: str  #: the holder's name for people; empty: not known
     waiters: int
-    next: str  #: the id of the client that is next
-    next_name: str
+    next: NextClient | None  #: on most nodes
     quorum: int
     nodes: tuple[NodeInspection, ...]
     broken: tuple[BrokenLock, ...]  #: the newest first
@@ -60,6 +66,10 @@ def _lock_kind(number: int) -> LockKind:
     return cast(LockKind, text(lib.redlock_lock_kind_name(number)))
 
 
+def _next_from(seen: Any) -> NextClient | None:
+    return NextClient(text(seen.next), text(seen.next_name)) if seen.next else None
+
+
 def _node_from(node: Any) -> NodeInspection:
     return NodeInspection(
         url=text(node.url), kind=_lock_kind(node.kind),
@@ -67,8 +77,9 @@ def _node_from(node: Any) -> NodeInspection:
         holder_name=text(node.holder_name), holds=node.holds, waiters=node.waiters,
         tokens=tuple(text(node.tokens[i]) for i in range(node.token_count)),
         names=tuple(text(node.names[i]) for i in range(node.name_count)),
-        next=text(node.next), next_name=text(node.next_name), remaining=known(node.remaining_ns),
-        fencing=node.fencing, quarantine=from_ns(node.quarantine_ns), error=text(node.error))
+        next=_next_from(node), remaining=known(node.remaining_ns),
+        fencing_token=node.fencing_token, quarantine=from_ns(node.quarantine_ns),
+        error=text(node.error))
 
 
 def inspection_from(pointer: Any) -> Inspection:
@@ -81,7 +92,7 @@ def inspection_from(pointer: Any) -> Inspection:
         state=cast(State, text(lib.redlock_state_name(seen.state))),
         kind=_lock_kind(seen.kind), holder=text_or_none(seen.holder),
         owner=text_or_none(seen.owner), holder_name=text(seen.holder_name), waiters=seen.waiters,
-        next=text(seen.next), next_name=text(seen.next_name), quorum=seen.quorum,
+        next=_next_from(seen), quorum=seen.quorum,
         nodes=tuple(map(_node_from, nodes)),
         broken=tuple(BrokenLock(part.time_ns / 1e9, text(part.token), text(part.by))
                      for part in broken))

@@ -37,7 +37,7 @@ class Round:
     quorum: int
     ttl: float  #: the requested TTL
     elapsed: float  #: from the first byte of the call's first round to the decision
-    validity: float  #: left of the lease at the decision; 0 without a lease
+    remaining: float  #: left of the lease at the decision; 0 without a lease
     holds_left: int | None  #: release of a shared or owned hold: holds that remain, if known
     votes: tuple[NodeVote, ...]  #: in the order of the nodes
 
@@ -80,7 +80,7 @@ def round_from(pointer: Any) -> Round:
     seen = pointer.contents
     votes = (lib.redlock_round_node(pointer, i).contents for i in range(seen.node_count))
     return Round(quorum=seen.quorum, ttl=from_ns(seen.ttl_ns), elapsed=from_ns(seen.elapsed_ns),
-                 validity=from_ns(seen.validity_ns),
+                 remaining=from_ns(seen.remaining_ns),
                  holds_left=None if seen.holds_left < 0 else seen.holds_left,
                  votes=tuple(map(_vote_from, votes)))
 

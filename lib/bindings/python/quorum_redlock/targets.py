@@ -21,7 +21,7 @@ class Target:
     resources: tuple[str, ...]
     owner: str = ""
     permits: int = 0
-    hold_at_least_ns: int = 0
+    interval_ns: int = 0
 
 
 #: A resource, or another kind of lock.
@@ -43,15 +43,15 @@ def owned(resource: str, owner: str) -> Target:
     return Target(s.TARGET_OWNED, (resource,), owner=owner)
 
 
-def permit(resource: str, permits: int, *, hold_at_least: Duration = 0) -> Target:
+def permit(resource: str, permits: int, *, interval: Duration = 0) -> Target:
     """One of the permits of a semaphore. All clients must name the same number."""
     if to_count(permits, "permits") < 1:
         raise InvalidArgumentError("permits is below 1")
     return Target(s.TARGET_PERMIT, (resource,), permits=permits,
-                  hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
+                  interval_ns=to_ns(interval, "interval"))
 
 
-def all_of(*resources: str | Iterable[str], hold_at_least: Duration = 0) -> Target:
+def all_of(*resources: str | Iterable[str], interval: Duration = 0) -> Target:
     """Several resources, all or none: `all_of("account/1", "account/2")`, or of a list."""
     names: list[str] = []
     for part in resources:
@@ -59,14 +59,14 @@ def all_of(*resources: str | Iterable[str], hold_at_least: Duration = 0) -> Targ
     if not names:
         raise InvalidArgumentError("all_of: at least one resource is needed")
     return Target(s.TARGET_ALL_OF, tuple(names),
-                  hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
+                  interval_ns=to_ns(interval, "interval"))
 
 
-def interval(resource: str, hold_at_least: Duration) -> Target:
-    """Once per interval: nobody acquires the resource again until `hold_at_least`, a year at most,
+def interval(resource: str, interval: Duration) -> Target:
+    """Once per interval: nobody acquires the resource again until `interval`, a year at most,
     has passed since it was acquired, even if it is released at once."""
     return Target(s.TARGET_EXCLUSIVE, (resource,),
-                  hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
+                  interval_ns=to_ns(interval, "interval"))
 
 
 def native_target(target: TargetLike) -> s.Target:
@@ -86,5 +86,5 @@ def native_target(target: TargetLike) -> s.Target:
     if target.kind == s.TARGET_OWNED:
         native.owner = encoded(target.owner, "owner")
     native.permits = to_count(target.permits, "permits")
-    native.hold_at_least_ns = target.hold_at_least_ns
+    native.interval_ns = target.interval_ns
     return native

@@ -22,7 +22,7 @@ class Observing(ClientCase):
                              ("held", "exclusive", lease.token, "Zoë", 2))
             self.assertEqual(len(seen.nodes), 3)
             self.assertEqual({node.url for node in seen.nodes}, set(self.nodes.urls))
-            self.assertIn(lease.fencing_token, {node.fencing for node in seen.nodes})
+            self.assertIn(lease.fencing_token, {node.fencing_token for node in seen.nodes})
             listed = self.client.list_locks(self.resource)
             self.assertEqual([(lock.resource, lock.state, lock.kind, lock.holder, lock.owner,
                                lock.permits) for lock in listed.locks],

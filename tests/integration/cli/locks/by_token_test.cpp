@@ -156,8 +156,8 @@ TEST_F(CliByToken, SeveralResources) {
 }
 
 TEST_F(CliByToken, AnIntervalLastsUntilItsTokenIsReleased) {
-  const Json lease = acquired({"r", "--at-least", "1h"});
-  EXPECT_EQ(lease.value("at_least_ms", 0), 3'600'000);
+  const Json lease = acquired({"r", "--interval", "1h"});
+  EXPECT_EQ(lease.value("interval_ms", 0), 3'600'000);
   EXPECT_EQ(lease.value("ttl_ms", 0), 20000);
   EXPECT_GE(count_living("r", 3'000'000), 2U) << "nobody renews it";
   EXPECT_EQ(tool({"release", "r", "--token", token_in(lease)}).exit_code, 0);

@@ -1,4 +1,4 @@
-// run --shared, --permits, --owner, --at-least, on several resources; elect; watch.
+// run --shared, --permits, --owner, --interval, on several resources; elect; watch.
 
 #include <gtest/gtest.h>
 
@@ -219,8 +219,8 @@ TEST_F(CliKinds, InspectWithoutPermitsSaysThatTheyAreHeld) {
 }
 
 TEST_F(CliKinds, AnIntervalOutlivesTheCommand) {
-  EXPECT_EQ(tool({"run", "r", "--at-least", "1h", "--", "true"}).exit_code, 0);
-  const auto again = tool({"run", "r", "--at-least", "1h", "--wait", "0s", "--", "true"});
+  EXPECT_EQ(tool({"run", "r", "--interval", "1h", "--", "true"}).exit_code, 0);
+  const auto again = tool({"run", "r", "--interval", "1h", "--wait", "0s", "--", "true"});
   EXPECT_EQ(again.exit_code, 75) << again.errors;
   const auto seen = tool({"inspect", "r"});
   EXPECT_NE(seen.output.find("nobody, until its interval is over"), std::string::npos)
@@ -242,10 +242,10 @@ TEST_F(CliKinds, SeveralResourcesAreTakenTogether) {
 TEST_F(CliKinds, WhatDoesNotGoTogetherIsOneLine) {
   for (const Words& words : {Words{"run", "r", "--shared", "--owner", "me", "--", "true"},
                              Words{"run", "r", "--shared", "--fencing", "--", "true"},
-                             Words{"run", "r", "--shared", "--at-least", "1s", "--", "true"},
+                             Words{"run", "r", "--shared", "--interval", "1s", "--", "true"},
                              Words{"run", "r", "s", "--permits", "2", "--", "true"},
                              Words{"run", "r", "--permits", "0", "--", "true"},
-                             Words{"run", "r", "--at-least", "0s", "--", "true"},
+                             Words{"run", "r", "--interval", "0s", "--", "true"},
                              Words{"run", "r", "--owner=", "--", "true"},
                              Words{"elect", "r", "--observe", "--", "true"}}) {
     const auto refused = tool(words);

@@ -55,8 +55,8 @@ TEST_F(CliVerbs, TheJsonOfAcquireHasAllThatScriptsRelyOn) {
   EXPECT_TRUE(eventually([&] { return nodes().count_held_by("r", json.value("token", "")) == 3; }));
   EXPECT_FALSE(json.contains("fencing_token"));
   EXPECT_EQ(json.value("ttl_ms", 0), 20000);
-  EXPECT_GT(json.value("validity_ms", 0), 0);
-  EXPECT_LT(json.value("validity_ms", 0), 20000);
+  EXPECT_GT(json.value("remaining_ms", 0), 0);
+  EXPECT_LT(json.value("remaining_ms", 0), 20000);
   EXPECT_TRUE(json.at("elapsed_us").is_number_integer());
   EXPECT_EQ(json.value("quorum", 0), 2);
   ASSERT_EQ(json.at("nodes").size(), 3U);

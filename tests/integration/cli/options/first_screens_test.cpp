@@ -142,7 +142,7 @@ TEST_P(FirstScreens, EveryKindIsExtendedAndReleasedByItsToken) {
       {"rights --owner me", "rights"},
       {"slots --permits 4", "slots --permits 4"},
       {"a b c", "a b c"},
-      {"hourly --at-least 1h", "hourly"}};
+      {"hourly --interval 1h", "hourly"}};
   for (const auto& [kind, what] : kinds) {
     SCOPED_TRACE(kind);
     const std::string acquired = said("quorum-lock acquire " + kind + " --ttl 20s --json");

@@ -193,8 +193,8 @@ INSTANTIATE_TEST_SUITE_P(
                    {"run", "r", "--permits", "257", "--nodes", closed_port, "--", "true"},
                    "--permits"},
         WrongUsage{"run_at_least",
-                   {"run", "r", "--at-least", "9000h", "--nodes", closed_port, "--", "true"},
-                   "--at-least"},
+                   {"run", "r", "--interval", "9000h", "--nodes", closed_port, "--", "true"},
+                   "--interval"},
         WrongUsage{
             "run_owner",
             {"run", "r", "--owner", std::string(81, 'x'), "--nodes", closed_port, "--", "true"},

@@ -173,7 +173,7 @@ TEST_F(CliAdopt, SeveralResources) {
 }
 
 TEST_F(CliAdopt, AnIntervalEndsWithTheCommand) {
-  const Json lease = acquired({"r", "--at-least", "1h"});
+  const Json lease = acquired({"r", "--interval", "1h"});
   EXPECT_EQ(run({"r"}, token_in(lease), {}, "exit 0").exit_code, 0);
   EXPECT_TRUE(is_free({"r"}));
 }
@@ -182,7 +182,7 @@ TEST_F(CliAdopt, DefaultsOfAFileThatMakeNoSenseAreLeftOut) {
   const TempDir directory;
   const std::string file = directory
                                .write("locks.toml",
-                                      "[run]\nwait = \"5m\"\nfencing = true\nat-least = \"1h\"\n"
+                                      "[run]\nwait = \"5m\"\nfencing = true\ninterval = \"1h\"\n"
                                       "orphan-ttl = \"1s\"\nname = \"the nightly report\"\n")
                                .string();
   const Json reader = acquired({"r", "--shared"});
@@ -193,7 +193,7 @@ TEST_F(CliAdopt, WhatMakesNoSenseIsOneLineAnd64) {
   const std::vector<Words> wrong = {{"--wait", "1s"},
                                     {"--name", "me"},
                                     {"--orphan-ttl", "1s"},
-                                    {"--at-least", "1s"},
+                                    {"--interval", "1s"},
                                     {"--fencing"},
                                     {"--adopt", "t"},
                                     {"--fencing-token", "0"},

@@ -65,7 +65,7 @@ TEST_F(CallsTest, ThatAreRefusedAreAnsweredAtTheEndOfTheTurn) {
   open();
   calls.inspect(answer<Inspection>(), "");
   calls.ownership(answer<Ownership>(), "r", Token());
-  calls.extend(answer<RoundReport>(), nullptr, std::chrono::seconds(1));
+  calls.extend(answer<Round>(), nullptr, std::chrono::seconds(1));
   EXPECT_EQ(answered, "");
   run();
   EXPECT_EQ(answered, "invalid_argument;invalid_argument;not_holder;");
@@ -94,7 +94,7 @@ TEST_F(CallsTest, AreCancelledByTheIdOfTheirCaller) {
 
 TEST_F(CallsTest, SayWhatADowngradeThatTooFewConfirmedMeans) {
   open();
-  calls.downgrade_by_token(answer<RoundReport>(), "r", *Token::parse("abcdefghijklmnopqrst"));
+  calls.downgrade_by_token(answer<Round>(), "r", *Token::parse("abcdefghijklmnopqrst"));
   state.pending.each([&](const PendingCalls::Call& call) {
     core::Failed failed;
     failed.request = call.id();
@@ -109,7 +109,7 @@ TEST_F(CallsTest, SayWhatADowngradeThatTooFewConfirmedMeans) {
 TEST_F(CallsTest, ThatHaveNotAnsweredFailWhenTheClientEnds) {
   open();
   state.pending.add("r", answer<Inspection>());
-  state.pending.add("r", answer<RoundReport>());
+  state.pending.add("r", answer<Round>());
   outcomes.fail_all();
   run();
   EXPECT_EQ(answered, "closed;closed;");

@@ -169,7 +169,7 @@ TEST_F(MovedFrom, ALeaseIsNone) {
     EXPECT_EQ(lease->downgrade().error().code, Errc::not_holder);
     EXPECT_EQ(lease->release().error().code, Errc::not_holder);
     EXPECT_TRUE(lease->detach().resources.empty());
-    EXPECT_TRUE(lease->report().nodes.empty());
+    EXPECT_TRUE(lease->round().nodes.empty());
     EXPECT_FALSE(lease->lost().stop_possible());
   }
   Leadership leadership{Lease()};

@@ -48,7 +48,7 @@ struct Members : Harness {
     event.resource = "resource";
     event.ttl = 10s;
     event.wait = wait;
-    event.hold_at_least = interval;
+    event.interval = interval;
     return step(event);
   }
 };

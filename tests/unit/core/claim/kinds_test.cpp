@@ -110,7 +110,7 @@ TEST(SeveralResources, AreAskedForAtOnceAndShareANumber) {
 TEST(Interval, IsAskedForWithTheKeyAndKeptByTheRelease) {
   Connected h(1);
   Acquire event = asking(1);
-  event.hold_at_least = 1h;
+  event.interval = 1h;
   EXPECT_EQ(h.step(event), "set t1 -> 0");
   EXPECT_EQ(claim_of(h).time_to_ask(Verb::set, h.now()), 1h) << "a crashed holder keeps it too";
   h.answer(0, Reply::granted);
@@ -123,7 +123,7 @@ TEST(Interval, IsAskedForWithTheKeyAndKeptByTheRelease) {
 TEST(Interval, OfAnAttemptThatWasNotGrantedKeepsNobodyOut) {
   Connected h(3);
   Acquire event = asking(1);
-  event.hold_at_least = 1h;
+  event.interval = 1h;
   h.step(event);
   h.answer(0, Reply::granted);
   h.answer(1, Reply::taken, "somebody");
@@ -134,9 +134,9 @@ TEST(Interval, OfAnAttemptThatWasNotGrantedKeepsNobodyOut) {
 /// A released interval; on node 2 another attempt's key was in the way.
 class BlockedInterval : public testing::Test {
  protected:
-  explicit BlockedInterval(Duration hold_at_least = 1h) {
+  explicit BlockedInterval(Duration interval = 1h) {
     Acquire event = asking(1);
-    event.hold_at_least = hold_at_least;
+    event.interval = interval;
     h.step(event);
     h.answers({0, 1}, Reply::granted);
     h.answer(2, Reply::taken, "somebody");
@@ -205,7 +205,7 @@ TEST_F(ShortBlockedInterval, IsGivenUpWhenItIsOver) {
 TEST(Interval, ThatIsOverLetsTheReleaseFreeTheResource) {
   Connected h(1);
   Acquire event = asking(1);
-  event.hold_at_least = 2s;
+  event.interval = 2s;
   h.step(event);
   h.answer(0, Reply::granted);
   h.pass(3s);

@@ -33,7 +33,7 @@ struct OwedReleasesDuty : testing::Test, BorrowedForClaims {
   static constexpr KeyLedger::Release not_executed = KeyLedger::Release::refused;
   [[nodiscard]] static SpecialTerms interval() {
     SpecialTerms terms;
-    terms.hold_at_least = 60s;
+    terms.interval = 60s;
     return terms;
   }
   /// When the first claim is due.

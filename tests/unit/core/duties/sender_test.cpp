@@ -86,7 +86,7 @@ TEST_F(SenderDuty, ReleasesWithoutAScriptIfThatDoesTheSame) {
   shared.group = readers_group;
   EXPECT_EQ(asked_by(Verb::release_plain, lease(shared), Verb::release), NodeSet());
   SpecialTerms interval;
-  interval.hold_at_least = 60s;
+  interval.interval = 60s;
   EXPECT_EQ(asked_by(Verb::release_plain, lease(interval), Verb::release), NodeSet());
   Claim& contended = lease();
   contended.contended.by(me) = true;

@@ -53,7 +53,7 @@ TEST_F(VotersDuty, RememberTheWholeIntervalForWhichALeaseIsToKeepOthersOut) {
     borrowed.mark(node, marker);
   }
   SpecialTerms terms;
-  terms.hold_at_least = 60s;
+  terms.interval = 60s;
   Claim& claim = make();
   claim.set_terms(me, terms);
   voters.begin_round(claim, 1, 10s);

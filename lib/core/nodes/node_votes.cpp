@@ -1,4 +1,4 @@
-#include "core/nodes/node_reports.hpp"
+#include "core/nodes/node_votes.hpp"
 
 #include <utility>
 
@@ -6,13 +6,13 @@
 
 namespace redlock {
 
-NodeReports::NodeReports(std::vector<NodeReport> parts)
+NodeVotes::NodeVotes(std::vector<NodeVote> parts)
     : size_(static_cast<std::uint16_t>(parts.size())) {
   REDLOCK_ASSERT(parts.size() <= UINT16_MAX);
   parts_ = std::make_unique<const Parts>(std::move(parts)).release();
 }
 
-NodeReports::NodeReports(Plain&& plain) noexcept
+NodeVotes::NodeVotes(Plain&& plain) noexcept
     : urls_(std::move(plain.urls)),
       granted_(plain.granted.bits()),
       size_(static_cast<std::uint16_t>(plain.size)) {
@@ -22,7 +22,7 @@ NodeReports::NodeReports(Plain&& plain) noexcept
   }
 }
 
-NodeReports::NodeReports(const NodeReports& other)
+NodeVotes::NodeVotes(const NodeVotes& other)
     : urls_(other.urls_),
       round_trips_(other.round_trips_),
       granted_(other.granted_),
@@ -31,7 +31,7 @@ NodeReports::NodeReports(const NodeReports& other)
   if (!urls_ && size_ > 0) parts_ = std::make_unique<const Parts>(other.parts()).release();
 }
 
-NodeReports& NodeReports::operator=(NodeReports other) noexcept {
+NodeVotes& NodeVotes::operator=(NodeVotes other) noexcept {
   other.parts_ = parts_.exchange(other.parts_);
   urls_.swap(other.urls_);
   round_trips_ = other.round_trips_;
@@ -40,15 +40,15 @@ NodeReports& NodeReports::operator=(NodeReports other) noexcept {
   return *this;
 }
 
-const NodeReports::Parts& NodeReports::parts() const {
+const NodeVotes::Parts& NodeVotes::parts() const {
   const Parts* const made = parts_.load(std::memory_order_acquire);
   return made != nullptr ? *made : make_parts();
 }
 
-const NodeReports::Parts& NodeReports::make_parts() const {
+const NodeVotes::Parts& NodeVotes::make_parts() const {
   auto parts = std::make_unique<Parts>(size_);
   for (std::size_t node = 0; node < size_; ++node) {
-    NodeReport& report = (*parts)[node];
+    NodeVote& report = (*parts)[node];
     report.url = (*urls_)[node];
     if (((granted_ >> node) & 1U) == 0) continue;
     report.vote = Vote::granted;
@@ -62,7 +62,7 @@ const NodeReports::Parts& NodeReports::make_parts() const {
   return *parts.release();
 }
 
-void NodeReports::forget_parts() noexcept {
+void NodeVotes::forget_parts() noexcept {
   const std::unique_ptr<const Parts> owned(parts_.load(std::memory_order_relaxed));
 }
 

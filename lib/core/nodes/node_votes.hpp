@@ -13,7 +13,7 @@
 
 namespace redlock {
 
-struct NodeReports::Plain {
+struct NodeVotes::Plain {
   std::shared_ptr<const std::vector<std::string>> urls;
   std::size_t size = 0;
   core::NodeSet granted;
