@@ -22,7 +22,7 @@ struct REDLOCK_EXPORT Credentials {
 /// minutes. `url` is the node's, without user and password.
 ///
 /// It is called on threads of its own, for several nodes at once, and may block. The time that it
-/// takes is part of the time to connect (`ClientOptions::node.connect_timeout`), and delays no other
+/// takes is part of the time to connect (`NodeOptions::connect_timeout`), and delays no other
 /// node. A call that took too long goes on, and its answer serves the next connection. An error or
 /// an exception fails this attempt to connect, with its message, which must not contain the
 /// password. If a node refuses the credentials, the client calls the provider once more
