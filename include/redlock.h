@@ -325,8 +325,8 @@ REDLOCK_C_EXPORT void redlock_credentials_provide(redlock_credentials_request* r
 REDLOCK_C_EXPORT void redlock_credentials_fail(redlock_credentials_request* request,
                                                const char* message);
 
-/// The configuration of a client. Everything but `nodes` has a default. See ClientOptions and
-/// GuardOptions.
+/// The configuration of a client. Everything but `nodes` has a default, which `_init` writes; NULL,
+/// and 0 for an option that has no other default, stand for it, too. See ClientOptions.
 ///
 /// `free_context`, if there is one, is called once for each call that was given the options, after
 /// the library's last use of `context`: for languages whose callbacks must be kept alive. It is
@@ -335,32 +335,60 @@ typedef struct redlock_client_options {
   size_t size;
   const char* const* nodes;  ///< redis://[user[:password]@]host[:port][/db], rediss://, unix://
   size_t node_count;
-  uint64_t quorum;   ///< 0: a majority
-  const char* name;  ///< the name of this client for people; NULL: `user@host:pid program`
-  const char* user;  ///< for URLs without one; NULL: none
+  // face: options of clients
+  /// How many votes make a lock. Default: a majority of the nodes.
+  uint64_t quorum;
+  /// The name of this client for people, in inspections and refusals. Default: user@host:pid
+  /// program.
+  const char* name;
+  /// The ACL user of nodes whose URL names none. Default: none.
+  const char* user;
+  /// The password of nodes whose URL has none. Default: none.
   const char* password;
-  /// A file whose first line is the password for URLs without one, read at each new connection to a
-  /// node. NULL: none. Not together with `password` or `on_credentials`.
+  /// A file whose first line is the password of nodes whose URL has none. It is read again at each
+  /// connection to a node. Not together with `password` or a function that provides credentials.
+  /// Default: none.
   const char* password_file;
-  const char* tls_ca_file;  ///< NULL: the system's certificate store
+  /// CA certificates for rediss:// (PEM). Default: the system's.
+  const char* tls_ca_file;
+  /// The client's own certificate for rediss:// (PEM). Default: none.
   const char* tls_certificate_file;
+  /// The private key of that certificate (PEM). Default: none.
   const char* tls_key_file;
-  /// The name that servers' certificates must have, for rediss:// URLs without ?server_name=. NULL:
-  /// the host of the URL.
+  /// The name that certificates of rediss:// nodes must have, for URLs without ?server_name=NAME.
+  /// Default: the host of the URL.
   const char* tls_server_name;
-  /// For the first attempt to connect to a node; 0: `node_longest_timeout_ns`.
+  /// How long the first attempt to connect to a node may take. After each attempt that took longer,
+  /// the limit doubles, up to eight times. Default: the longest time for an answer.
   int64_t node_connect_timeout_ns;
-  int64_t node_shortest_timeout_ns;  ///< for an answer: the limit follows the round trip
+  /// The least time that a node has for an answer. The limit follows the measured round trip.
+  /// Default: 250 ms.
+  int64_t node_shortest_timeout_ns;
+  /// The most time that a node has for an answer. Default: 1 s.
   int64_t node_longest_timeout_ns;
+  /// Whether nodes that can compare and delete without a script do. Default: true.
   bool node_plain_commands;
-  bool name_holders;            ///< errors name the holder, for one more round trip
-  int64_t max_ttl_ns;           ///< the longest TTL of this deployment
-  int64_t guard_quarantine_ns;  ///< 0: from max_ttl_ns
+  /// The longest TTL that this deployment allows. Default: 30 s.
+  int64_t max_ttl_ns;
+  /// How long a node that restarted without its data has no vote. Default: the max TTL and a
+  /// margin.
+  int64_t guard_quarantine_ns;
+  /// How far a node's clock may be from the median of all clocks before the node loses its vote.
+  /// Default: 1 s.
   int64_t guard_clock_bound_ns;
+  /// Whether nodes that may have forgotten locks have no vote. Default: true.
   bool guard_restart;
+  /// Whether nodes whose clock stepped forward have no vote. Default: true.
   bool guard_clock;
+  /// A node that restarted with its data keeps its vote if it writes every command to disk
+  /// (appendfsync always). Default: false.
   bool guard_trust_durable;
-  const char* prefix;  ///< before each resource's name on the nodes, as "team:"; NULL: none
+  /// Whether errors name the holder, for one more round trip. Default: false.
+  bool name_holders;
+  /// A text before the names of resources on the nodes, so that teams can share nodes. It ends with
+  /// a colon, as team: does. Names in calls and results are without it. Default: none.
+  const char* prefix;
+  // face: end
   /// Called on the client's loop thread. It must not block.
   void (*on_node_event)(void* context, const redlock_node_event* event);
   /// Observes acquire calls and leases, in the order of the events. Called on the client's
@@ -435,15 +463,23 @@ REDLOCK_C_EXPORT void redlock_client_free(redlock_client* client);
 /// `free_context` as in redlock_client_options.
 typedef struct redlock_acquire_options {
   size_t size;
+  // face: options of calls
+  /// How long the nodes keep the lock unless it is extended. Default: 10 s.
   int64_t ttl_ns;
-  uint64_t max_renewals;  ///< after that many renewals the lease expires; UINT64_MAX: no limit
-  int64_t max_hold_ns;    ///< the lease is never valid for longer than this after it was granted
-  /// Gives this expiry to a key that blocks and has none: as a TTL, in whole milliseconds, from 3
-  /// ms to `max_ttl_ns`. 0: no repair.
+  /// Whether the lease is extended in the background until it is released. Default: true.
+  bool renew;
+  /// The lease is never valid for longer than this after it was granted. Default: no limit.
+  int64_t max_hold_ns;
+  /// After that many renewals the lease expires. Default: no limit.
+  uint64_t max_renewals;
+  /// Whether the lease gets a fencing token. Default: false.
+  bool fencing;
+  /// Gives this expiry, from 3 ms to the max TTL, to a key that blocks and has none. Default: such
+  /// a key blocks until somebody deletes it.
   int64_t orphan_ttl_ns;
-  const char* name;  ///< of this lease's holder, for people; NULL: the client's
-  bool renew;        ///< extends the lease in the background until it is released
-  bool fencing;      ///< gives the lease a fencing token
+  /// The name of this lease's holder, for people. Default: the client's.
+  const char* name;
+  // face: end
   /// With `renew`: called on the client's loop thread when only a third of the TTL is left, because
   /// renewals fail or have reached their limit. It must not block.
   void (*on_at_risk)(void* context, int64_t remaining_ns);

@@ -67,7 +67,7 @@ void put(const std::optional<std::chrono::nanoseconds>& /*none*/, std::int64_t& 
   const ClientOptions from;
   redlock_client_options options{};
   options.size = sizeof(options);
-#define CLIENT(member, c_member, ...) put(from.member, options.c_member);
+#define CLIENT(kind, member, c_member, ...) put(from.member, options.c_member);
 #include "redlock/face.def"
   return options;
 }
@@ -76,7 +76,7 @@ void put(const std::optional<std::chrono::nanoseconds>& /*none*/, std::int64_t& 
   const AcquireOptions from;
   redlock_acquire_options options{};
   options.size = sizeof(options);
-#define ACQUIRE(member, c_member, ...) put(from.member, options.c_member);
+#define ACQUIRE(kind, member, c_member, ...) put(from.member, options.c_member);
 #include "redlock/face.def"
   return options;
 }
@@ -164,7 +164,7 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   if (read.password_file != nullptr && read.on_credentials != nullptr) {
     throw refusal("options.password_file: not together with options.on_credentials");
   }
-#define CLIENT(member, c_member, ...) put(read.c_member, to.member);
+#define CLIENT(kind, member, c_member, ...) put(read.c_member, to.member);
 #include "redlock/face.def"
   const Dispatcher dispatcher = dispatcher_of(options);
   if (read.on_credentials != nullptr) {
@@ -198,7 +198,7 @@ AcquireOptions acquire_options_from(const redlock_acquire_options* options,
   if (options == nullptr) return to;
   const redlock_acquire_options read = read_sized(*options, default_acquire_options(), "options");
   const auto context = keep_context(read.context, read.free_context);
-#define ACQUIRE(member, c_member, ...) put(read.c_member, to.member);
+#define ACQUIRE(kind, member, c_member, ...) put(read.c_member, to.member);
 #include "redlock/face.def"
   if (read.on_at_risk != nullptr) {
     to.on_at_risk = at_risk_callback(context, read.on_at_risk, dispatcher);

@@ -191,8 +191,8 @@ export interface ClientOptions {
     restart?: boolean;
     /** Whether nodes whose clock stepped forward have no vote. Default: true. */
     clock?: boolean;
-    /** Whether a node that restarted with its data keeps its vote, if it writes every command to
-     *  disk (appendfsync always). Default: false. */
+    /** A node that restarted with its data keeps its vote if it writes every command to disk
+     *  (appendfsync always). Default: false. */
     trustDurable?: boolean;
   };
   // face: end

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "bindings/c/boundary.hpp"
 #include "redlock.h"
@@ -74,6 +75,39 @@ TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
     EXPECT_FALSE(made.on_at_risk);
     EXPECT_FALSE(made.on_lost);
   }
+}
+
+// The default that a row of face.def names is the one that _init writes.
+void expect_default(const char* name, std::string_view named, bool value) {
+  EXPECT_EQ(named, value ? "true" : "false") << name;
+}
+void expect_default(const char* name, std::string_view named, std::int64_t value) {
+  const std::chrono::nanoseconds time(value);
+  if (named.ends_with(" ms")) {
+    EXPECT_EQ(std::to_string(time / std::chrono::milliseconds(1)) + " ms", named) << name;
+  } else if (named.ends_with(" s")) {
+    EXPECT_EQ(std::to_string(time / std::chrono::seconds(1)) + " s", named) << name;
+  } else {
+    EXPECT_EQ(value, named == "no limit" ? REDLOCK_FOREVER : 0) << name;
+  }
+}
+void expect_default(const char* name, std::string_view named, std::uint64_t value) {
+  EXPECT_EQ(value, named == "no limit" ? UINT64_MAX : 0) << name;
+}
+void expect_default(const char* name, std::string_view /*named*/, const char* value) {
+  EXPECT_EQ(value, nullptr) << name;
+}
+
+TEST(CInterfaceOptions, HaveTheDefaultsThatTheirRowsName) {
+  redlock_client_options client;
+  redlock_client_options_init(&client, sizeof(client));
+  redlock_acquire_options terms;
+  redlock_acquire_options_init(&terms, sizeof(terms));
+#define CLIENT(kind, member, c_member, preset, ...) \
+  expect_default(#c_member, preset, client.c_member);
+#define ACQUIRE(kind, member, c_member, preset, ...) \
+  expect_default(#c_member, preset, terms.c_member);
+#include "redlock/face.def"
 }
 
 TEST(CInterfaceOptions, AllOfThemAreRead) {

@@ -60,7 +60,7 @@ void get(const nlohmann::json& /*json*/, CredentialsProvider& /*none*/) {}
 nlohmann::ordered_json settings_to_pass(const Settings& settings) {
   nlohmann::ordered_json json;
   json["nodes"] = settings.nodes;
-#define CLIENT(member, c_member, ...) put(json[#c_member], settings.client.member);
+#define CLIENT(kind, member, c_member, ...) put(json[#c_member], settings.client.member);
 #include "redlock/face.def"
   return json;
 }
@@ -68,7 +68,7 @@ nlohmann::ordered_json settings_to_pass(const Settings& settings) {
 Settings passed_settings(const nlohmann::json& json) {
   Settings settings;
   settings.nodes = json.at("nodes").get<std::vector<std::string>>();
-#define CLIENT(member, c_member, ...) get(json.at(#c_member), settings.client.member);
+#define CLIENT(kind, member, c_member, ...) get(json.at(#c_member), settings.client.member);
 #include "redlock/face.def"
   return settings;
 }

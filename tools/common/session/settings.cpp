@@ -84,7 +84,7 @@ void read(const Arguments& given, const std::string& flag, std::optional<std::si
 void read(const Arguments& /*given*/, const std::string& /*flag*/, CredentialsProvider& /*to*/) {}
 
 void read_rows(const Arguments& given, ClientOptions& client) {
-#define CLIENT(member, c_member, preset, flag, ...) \
+#define CLIENT(kind, member, c_member, preset, flag, ...) \
   if (*(flag) != '\0') read(given, flag, client.member);
 #include "redlock/face.def"
 }

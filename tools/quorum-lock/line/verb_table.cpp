@@ -44,9 +44,10 @@ constexpr OptionText after_the_librarys[] = {
 
 std::vector<OptionText> make_globals() {
   std::vector<OptionText> all(std::begin(before_the_librarys), std::end(before_the_librarys));
-#define CLIENT(member, c_member, preset, flag, value, sentence)                               \
+#define CLIENT(kind, member, c_member, preset, flag, value, sentence)                         \
   if (*(flag) != '\0') {                                                                      \
-    all.push_back({flag, value, *(value) != '\0' ? sentence " Default: " preset : sentence}); \
+    const std::string_view help = *(value) != '\0' ? sentence " Default: " preset : sentence; \
+    all.push_back({flag, value, help.substr(0, help.find_last_not_of('.') + 1)});             \
   }
 #include "redlock/face.def"
   all.insert(all.end(), std::begin(after_the_librarys), std::end(after_the_librarys));

@@ -76,7 +76,7 @@ redlock_client_options client_options_from(napi_env env, napi_value given, Texts
   redlock_client_options_init(&options, sizeof(options));
   const Reader read(env, given, texts);
   read.list("nodes", options.nodes, options.node_count);
-#define CLIENT(member, c_member, ...) read.read(#c_member, options.c_member);
+#define CLIENT(kind, member, c_member, ...) read.read(#c_member, options.c_member);
 #include "redlock/face.def"
   return options;
 }
@@ -85,7 +85,7 @@ redlock_acquire_options acquire_options_from(napi_env env, napi_value given, Tex
   redlock_acquire_options options{};
   redlock_acquire_options_init(&options, sizeof(options));
   const Reader read(env, given, texts);
-#define ACQUIRE(member, c_member, ...) read.read(#c_member, options.c_member);
+#define ACQUIRE(kind, member, c_member, ...) read.read(#c_member, options.c_member);
 #include "redlock/face.def"
   return options;
 }

@@ -66,8 +66,8 @@ class ClientOptions(TypedDict, total=False):
     guard_clock: bool
     """Whether nodes whose clock stepped forward have no vote. Default: True."""
     guard_trust_durable: bool
-    """Whether a node that restarted with its data keeps its vote, if it writes every command to
-    disk (appendfsync always). Default: False."""
+    """A node that restarted with its data keeps its vote if it writes every command to disk
+    (appendfsync always). Default: False."""
     name_holders: bool
     """Whether errors name the holder, for one more round trip. Default: False."""
     prefix: str
