@@ -53,7 +53,7 @@ void KeyNotes::granted(Claim& claim, NodeIndex node, std::uint16_t round, bool i
   claim.keys.by(me).forget_lost(lost_votes_);
   if (is_voter) claim.keys.by(me).voted(node);
   // The key may have been set only now, and its release may be refused: its TTL counts from now.
-  claim.keys.by(me).written_by(now_);
+  claim.keys.by(me).may_be_written_until(now_);
   owed_releases_.written(claim, node);
   note_in_basis(claim, node, round);
 }
@@ -125,7 +125,7 @@ void KeyNotes::extend_answered(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::extended || answer.reply == Reply::repaired) {
     // The key may have been written only now, and its release may be refused: its TTL counts from
     // now.
-    claim.keys.by(me).written_by(now_);
+    claim.keys.by(me).may_be_written_until(now_);
     owed_releases_.written(claim, answer.node);
   }
   claim.is_hold.by(me) = claim.is_hold || answer.holds.has_value();

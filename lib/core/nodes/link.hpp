@@ -53,6 +53,7 @@ class Link {
         version_(&version),
         clock_(settings.max_ttl) {}
 
+  /// The parts as a whole; Outbox and Enroller also enter requests and answers: sent(), answered().
   template <typename Part, typename... Writers>
   using Of = WrittenBy<Part, Link, Writers...>;
   Of<Contact, Contacts, Closing, Answers> contact;
@@ -133,8 +134,9 @@ class Link {
   [[nodiscard]] bool role_check_due(Instant now) const noexcept {
     return up() && mandate->role_check_due(now);
   }
-  [[nodiscard]] bool marker_look_due(Instant now) noexcept {
-    return up() && mandate.by(me).marker_look_due(now);
+  /// Whether the marker is due to be read again; if so, the next reading is planned.
+  [[nodiscard]] bool take_marker_look(By<Contacts> /*their*/, Instant now) noexcept {
+    return up() && mandate.by(me).take_marker_look(now);
   }
   [[nodiscard]] bool name_look_due(Instant now) const noexcept {
     return up() && mandate->name_look_due(now);

@@ -58,7 +58,7 @@ void Mandate::watch_marker(bool wanted, Instant now) noexcept {
   }
 }
 
-bool Mandate::marker_look_due(Instant now) noexcept {
+bool Mandate::take_marker_look(Instant now) noexcept {
   if (!marker_look_at_ || now < *marker_look_at_) return false;
   marker_look_at_ = later(now, marker_look);
   return true;

@@ -93,7 +93,7 @@ class Mandate {
   }
   /// Has the marker read again at intervals, while `wanted`: nobody announces a change of it.
   void watch_marker(bool wanted, Instant now) noexcept;
-  [[nodiscard]] bool marker_look_due(Instant now) noexcept;
+  [[nodiscard]] bool take_marker_look(Instant now) noexcept;
   /// Has the node connected to again, while `wanted`, to see whether its name leads to another
   /// server.
   void watch_name(bool wanted, Instant now) noexcept;

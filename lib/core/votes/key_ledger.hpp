@@ -46,7 +46,7 @@ class KeyLedger {
   /// The longest TTL of all requests.
   [[nodiscard]] Duration longest_asked() const noexcept { return longest_; }
   /// A node has written the key at some time until now, with any of the requested TTLs.
-  void written_by(Instant now) noexcept { expires_by(gone_by(now, longest_)); }
+  void may_be_written_until(Instant now) noexcept { expires_by(gone_by(now, longest_)); }
   /// By this instant, all nodes but the indeterminate ones have forgotten the key.
   void expires_by(Instant at) noexcept {
     expired_by_ = std::max(expired_by_, at);

@@ -29,7 +29,8 @@ class WaitQueue;
 
 /// One acquire call: as many attempts as it takes, each a claim with a token of its own.
 ///
-/// Anybody may read an acquisition. Attempts changes it, and whoever the type of a field names.
+/// Anybody may read an acquisition. Fields of the type `Of` are changed by Attempts and by those
+/// that the type names; most are set once, by begin().
 struct Acquisition {
  private:
   static constexpr By<Acquisition> me{};
@@ -51,8 +52,8 @@ struct Acquisition {
   bool live = false;
   PoolIndexHook<> by_request;
 
-  Of<State, Acquisitions> state = State::connecting;
-  Of<CallId, Acquisitions> request;
+  WrittenBy<State, Acquisition, Acquisitions> state = State::connecting;
+  WrittenBy<CallId, Acquisitions> request;
   Of<LockTerms> terms;
   /// A refusal is to report the remaining TTL of the holder's key.
   Of<bool> wants_remaining = false;

@@ -288,8 +288,8 @@ TEST_F(EnrollerDuty, HasMarkersReadNowAndThenThatNoVoteWouldShow) {
   begin_with(2);
   enroller.end_step();
   begin_step(10s);
-  EXPECT_FALSE(borrowed.nodes[0].marker_look_due(borrowed.now)) << "its votes show it";
-  EXPECT_TRUE(borrowed.nodes[2].marker_look_due(borrowed.now)) << "it is asked for none";
+  EXPECT_FALSE(borrowed.nodes[0].take_marker_look(me, borrowed.now)) << "its votes show it";
+  EXPECT_TRUE(borrowed.nodes[2].take_marker_look(me, borrowed.now)) << "it is asked for none";
 }
 
 TEST_F(EnrollerDuty, GoesOnForAClientThatClosesIfOneMoreNodeCouldOpenIt) {
