@@ -76,4 +76,13 @@ void begin(Fail&& fail, Call&& call) noexcept {
   return required(client, "client").client;
 }
 
+/// A call whose answer is a round: `ask(client, answer)` makes it.
+template <typename Ask>
+void begin_round(redlock_async* client, redlock_round_done done, void* context,
+                 Ask&& ask) noexcept {
+  const RoundAnswer answer{done, context};
+  begin([&](redlock_error* error) { answer(nullptr, error); },
+        [&] { ask(asked(client), answering_round(client->dispatcher, answer)); });
+}
+
 }  // namespace redlock::bindings

@@ -86,80 +86,57 @@ void redlock_async_cancel(redlock_async* client, redlock_request request) {
 
 void redlock_async_lease_extend(redlock_async* client, const redlock_lease* lease, int64_t ttl_ns,
                                 redlock_round_done done, void* context) {
-  const bound::RoundAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 bound::asked(client).extend(bound::required(lease, "lease").lease,
-                                             bound::from_ns(ttl_ns),
-                                             bound::answering_round(client->dispatcher, answer));
-               });
+  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
+    caller.extend(bound::required(lease, "lease").lease, bound::from_ns(ttl_ns), std::move(answer));
+  });
 }
 
 void redlock_async_lease_downgrade(redlock_async* client, const redlock_lease* lease,
                                    redlock_round_done done, void* context) {
-  const bound::RoundAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 bound::asked(client).downgrade(bound::required(lease, "lease").lease,
-                                                bound::answering_round(client->dispatcher, answer));
-               });
+  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
+    caller.downgrade(bound::required(lease, "lease").lease, std::move(answer));
+  });
 }
 
 void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
                                  redlock_round_done done, void* context) {
   const std::unique_ptr<redlock_lease> owned(lease);
-  const bound::RoundAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 auto& held = bound::required(owned.get(), "lease").lease;
-                 bound::asked(client).release(std::move(held),
-                                              bound::answering_round(client->dispatcher, answer));
-               });
+  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
+    caller.release(std::move(bound::required(owned.get(), "lease").lease), std::move(answer));
+  });
 }
 
 void redlock_async_extend(redlock_async* client, const redlock_target* target, const char* token,
                           int64_t ttl_ns, redlock_round_done done, void* context) {
-  const bound::RoundAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 bound::asked(client).extend(bound::target_from(target), bound::token_from(token),
-                                             bound::from_ns(ttl_ns),
-                                             bound::answering_round(client->dispatcher, answer));
-               });
+  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
+    caller.extend(bound::target_from(target), bound::token_from(token), bound::from_ns(ttl_ns),
+                  std::move(answer));
+  });
 }
 
 void redlock_async_downgrade(redlock_async* client, const char* resource, const char* token,
                              redlock_round_done done, void* context) {
-  const bound::RoundAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 bound::asked(client).downgrade(&bound::required(resource, "resource"),
-                                                bound::token_from(token),
-                                                bound::answering_round(client->dispatcher, answer));
-               });
+  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
+    caller.downgrade(&bound::required(resource, "resource"), bound::token_from(token),
+                     std::move(answer));
+  });
 }
 
 void redlock_async_release(redlock_async* client, const redlock_target* target, const char* token,
                            redlock_round_done done, void* context) {
-  const bound::RoundAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 bound::asked(client).release(bound::target_from(target), bound::token_from(token),
-                                              bound::answering_round(client->dispatcher, answer));
-               });
+  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
+    caller.release(bound::target_from(target), bound::token_from(token), std::move(answer));
+  });
 }
 
 void redlock_async_break(redlock_async* client, const char* resource, const char* token,
                          int64_t delay_ns, redlock_round_done done, void* context) {
-  const bound::RoundAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 redlock::BreakOptions options;
-                 options.delay = bound::from_ns(delay_ns);
-                 bound::asked(client).break_lock(
-                     &bound::required(resource, "resource"), bound::token_from(token), options,
-                     bound::answering_round(client->dispatcher, answer));
-               });
+  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
+    redlock::BreakOptions options;
+    options.delay = bound::from_ns(delay_ns);
+    caller.break_lock(&bound::required(resource, "resource"), bound::token_from(token), options,
+                      std::move(answer));
+  });
 }
 
 void redlock_async_ownership(redlock_async* client, const char* resource, const char* token,

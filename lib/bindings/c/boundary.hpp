@@ -142,7 +142,16 @@ void dispose(Seen* object) noexcept {
   const std::unique_ptr<Made> owned(static_cast<Made*>(object));
 }
 
-void hand_out(Round report, redlock_round** out);
+void hand_out(Round round, redlock_round** out);
+
+/// A function of the interface whose result is a round: `ask(*object)` returns it. `round` may be
+/// NULL.
+template <typename Object, typename Ask>
+redlock_status guarded_round(Object* object, const char* name, redlock_round** round,
+                             redlock_error** error, Ask&& ask) noexcept {
+  clear(round);
+  return guarded(error, [&] { hand_out(unwrapped(ask(required(object, name))), round); });
+}
 
 [[nodiscard]] Token token_from(const char* token);
 [[nodiscard]] DetachedLease detached_from(const char* detached);

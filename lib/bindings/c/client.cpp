@@ -3,9 +3,13 @@
 #include "bindings/c/boundary.hpp"
 #include "bindings/c/close_report.hpp"
 
+using redlock::bindings::from_ns;
 using redlock::bindings::guarded;
+using redlock::bindings::guarded_round;
 using redlock::bindings::required;
 using redlock::bindings::required_out;
+using redlock::bindings::target_from;
+using redlock::bindings::token_from;
 using redlock::bindings::unwrapped;
 
 redlock_status redlock_client_create(const redlock_client_options* options, redlock_client** client,
@@ -81,8 +85,8 @@ redlock_status redlock_try_acquire_for(redlock_client* client, const redlock_tar
                                        int64_t wait_ns, const redlock_acquire_options* options,
                                        const redlock_stop* stop, redlock_lease** lease,
                                        redlock_error** error) {
-  return redlock::bindings::acquire_within(redlock::bindings::from_ns(wait_ns), client, target,
-                                           options, stop, lease, error);
+  return redlock::bindings::acquire_within(from_ns(wait_ns), client, target, options, stop, lease,
+                                           error);
 }
 
 redlock_status redlock_adopt(redlock_client* client, const char* detached,
@@ -102,49 +106,31 @@ redlock_status redlock_adopt(redlock_client* client, const char* detached,
 redlock_status redlock_extend(redlock_client* client, const redlock_target* target,
                               const char* token, int64_t ttl_ns, redlock_round** round,
                               redlock_error** error) {
-  redlock::bindings::clear(round);
-  return guarded(error, [&] {
-    auto& caller = required(client, "client").client;
-    redlock::bindings::hand_out(unwrapped(caller.extend(redlock::bindings::target_from(target),
-                                                        redlock::bindings::token_from(token),
-                                                        redlock::bindings::from_ns(ttl_ns))),
-                                round);
+  return guarded_round(client, "client", round, error, [&](redlock_client& caller) {
+    return caller.client.extend(target_from(target), token_from(token), from_ns(ttl_ns));
   });
 }
 
 redlock_status redlock_downgrade(redlock_client* client, const char* resource, const char* token,
                                  redlock_round** round, redlock_error** error) {
-  redlock::bindings::clear(round);
-  return guarded(error, [&] {
-    auto& caller = required(client, "client").client;
-    redlock::bindings::hand_out(unwrapped(caller.downgrade(&required(resource, "resource"),
-                                                           redlock::bindings::token_from(token))),
-                                round);
+  return guarded_round(client, "client", round, error, [&](redlock_client& caller) {
+    return caller.client.downgrade(&required(resource, "resource"), token_from(token));
   });
 }
 
 redlock_status redlock_release(redlock_client* client, const redlock_target* target,
                                const char* token, redlock_round** round, redlock_error** error) {
-  redlock::bindings::clear(round);
-  return guarded(error, [&] {
-    auto& caller = required(client, "client").client;
-    redlock::bindings::hand_out(unwrapped(caller.release(redlock::bindings::target_from(target),
-                                                         redlock::bindings::token_from(token))),
-                                round);
+  return guarded_round(client, "client", round, error, [&](redlock_client& caller) {
+    return caller.client.release(target_from(target), token_from(token));
   });
 }
 
 redlock_status redlock_break(redlock_client* client, const char* resource, const char* token,
                              int64_t delay_ns, redlock_round** round, redlock_error** error) {
-  redlock::bindings::clear(round);
-  return guarded(error, [&] {
-    auto& caller = required(client, "client").client;
+  return guarded_round(client, "client", round, error, [&](redlock_client& caller) {
     redlock::BreakOptions options;
-    options.delay = redlock::bindings::from_ns(delay_ns);
-    redlock::bindings::hand_out(
-        unwrapped(caller.break_lock(&required(resource, "resource"),
-                                    redlock::bindings::token_from(token), options)),
-        round);
+    options.delay = from_ns(delay_ns);
+    return caller.client.break_lock(&required(resource, "resource"), token_from(token), options);
   });
 }
 
@@ -153,9 +139,9 @@ redlock_status redlock_ownership(redlock_client* client, const char* resource, c
   if (held != nullptr) *held = false;
   return guarded(error, [&] {
     auto& caller = required(client, "client").client;
-    required(held, "held") = unwrapped(caller.ownership(&required(resource, "resource"),
-                                                        redlock::bindings::token_from(token))) ==
-                             redlock::Ownership::held;
+    required(held, "held") =
+        unwrapped(caller.ownership(&required(resource, "resource"), token_from(token))) ==
+        redlock::Ownership::held;
   });
 }
 

@@ -63,30 +63,23 @@ redlock_status redlock_lease_round(const redlock_lease* lease, redlock_round** r
 
 redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
                                     redlock_round** round, redlock_error** error) {
-  redlock::bindings::clear(round);
-  return redlock::bindings::guarded(error, [&] {
-    const auto& held = redlock::bindings::required(lease, "lease").lease;
-    redlock::bindings::hand_out(
-        redlock::bindings::unwrapped(held.extend(redlock::bindings::from_ns(ttl_ns))), round);
-  });
+  return redlock::bindings::guarded_round(
+      lease, "lease", round, error, [&](const redlock_lease& held) {
+        return held.lease.extend(redlock::bindings::from_ns(ttl_ns));
+      });
 }
 
 redlock_status redlock_lease_downgrade(const redlock_lease* lease, redlock_round** round,
                                        redlock_error** error) {
-  redlock::bindings::clear(round);
-  return redlock::bindings::guarded(error, [&] {
-    const auto& held = redlock::bindings::required(lease, "lease").lease;
-    redlock::bindings::hand_out(redlock::bindings::unwrapped(held.downgrade()), round);
-  });
+  return redlock::bindings::guarded_round(
+      lease, "lease", round, error,
+      [](const redlock_lease& held) { return held.lease.downgrade(); });
 }
 
 redlock_status redlock_lease_release(redlock_lease* lease, redlock_round** round,
                                      redlock_error** error) {
-  redlock::bindings::clear(round);
-  return redlock::bindings::guarded(error, [&] {
-    auto& held = redlock::bindings::required(lease, "lease").lease;
-    redlock::bindings::hand_out(redlock::bindings::unwrapped(held.release()), round);
-  });
+  return redlock::bindings::guarded_round(lease, "lease", round, error,
+                                          [](redlock_lease& held) { return held.lease.release(); });
 }
 
 const char* redlock_lease_detach(redlock_lease* lease) {
