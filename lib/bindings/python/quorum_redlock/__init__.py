@@ -17,10 +17,10 @@ from ._waiting import Stop
 from .client import Client
 from .detached import DetachedLease
 from .election import Election, Leadership
-from .errors import (CancelledError, ClosedError, ExcludedError, ExpiredError, ForkedError,
-                     HeldError, InternalError, InvalidArgumentError, LeaseLostError,
-                     LimitReachedError, NoMemoryError, NotGrantedError, NotHolderError,
-                     RedlockError, SplitError, UnavailableError, WouldBlockError)
+from .errors import (ClosedError, ExcludedError, ExpiredError, ForkedError, HeldError,
+                     InternalError, InvalidArgumentError, LeaseLostError, LimitReachedError,
+                     NoMemoryError, NotGrantedError, NotHolderError, RedlockError, SplitError,
+                     StoppedError, UnavailableError, WouldBlockError)
 from .events import NodeEvent, Observation
 from .inspection import BrokenLock, Inspection, NextClient, NodeInspection
 from .lease import Lease
@@ -37,13 +37,13 @@ def now() -> float:
 
 
 __all__ = [
-    "AcquireOptions", "BrokenLock", "CancelledError", "Client", "ClientOptions", "CloseReport",
-    "ClosedError", "DetachedLease", "Duration", "Election", "ExcludedError", "ExpiredError",
-    "ForkedError", "HeldError", "Holder", "Inspection", "InternalError", "InvalidArgumentError",
-    "Leader", "Leadership", "Lease", "LeaseLostError", "LimitReachedError", "Lock",
-    "NextClient", "NoMemoryError", "NodeEvent", "NodeInspection", "NodeVote", "NotGrantedError",
-    "NotHolderError", "Observation", "RedlockError", "Round", "SplitError", "Stop", "Target",
-    "UnavailableError", "Undelivered", "Watch", "WouldBlockError", "__version__", "all_of",
-    "deployment", "exclusive", "interval", "library_version", "literals", "now", "owned",
-    "permit", "shared",
+    "AcquireOptions", "BrokenLock", "Client", "ClientOptions", "CloseReport", "ClosedError",
+    "DetachedLease", "Duration", "Election", "ExcludedError", "ExpiredError", "ForkedError",
+    "HeldError", "Holder", "Inspection", "InternalError", "InvalidArgumentError", "Leader",
+    "Leadership", "Lease", "LeaseLostError", "LimitReachedError", "Lock", "NextClient",
+    "NoMemoryError", "NodeEvent", "NodeInspection", "NodeVote", "NotGrantedError",
+    "NotHolderError", "Observation", "RedlockError", "Round", "SplitError", "Stop",
+    "StoppedError", "Target", "UnavailableError", "Undelivered", "Watch", "WouldBlockError",
+    "__version__", "all_of", "deployment", "exclusive", "interval", "library_version",
+    "literals", "now", "owned", "permit", "shared",
 ]

@@ -25,7 +25,7 @@ from .errors import call
 
 
 class Stop:
-    """Ends calls that wait, from another thread: they raise `CancelledError`. One may serve any
+    """Ends calls that wait, from another thread: they raise `StoppedError`. One may serve any
     number of calls. Any thread may use it, and handlers of signals, too."""
 
     def __init__(self) -> None:

@@ -70,7 +70,7 @@ class Client:
         in the main thread, Ctrl-C does. More options: see AcquireOptions.
 
         Raises HeldError, SplitError, UnavailableError, ExpiredError, ExcludedError, whose base is
-        NotGrantedError, and which are TimeoutErrors, too, if `wait` is given; CancelledError,
+        NotGrantedError, and which are TimeoutErrors, too, if `wait` is given; StoppedError,
         ClosedError, ForkedError, InvalidArgumentError, LimitReachedError."""
         request = self._request(target, ttl, renew, fencing, more)
         return self._acquire(request, stop, wait_to_ns(wait), LeaseHandle())

@@ -151,7 +151,7 @@ def bootstrap(nodes: Iterable[str], *, after_loss: bool = False, patience: Durat
               **options: Unpack[ClientOptions]) -> DeploymentCheck:
     """Opens a deployment: marks every node as a member. `after_loss`: the nodes have lost their
     data. `patience`: how long to wait for a node in the midst of a change. Raises
-    InvalidArgumentError, UnavailableError, HeldError, CancelledError, LimitReachedError."""
+    InvalidArgumentError, UnavailableError, HeldError, StoppedError, LimitReachedError."""
     seen = POINTER(s.DeploymentCheck)()
     _change(lib.redlock_bootstrap, nodes, options, (), seen, after_loss=after_loss,
             patience=patience, stop=stop, on_progress=on_progress)
@@ -170,7 +170,7 @@ def replace_member(nodes: Iterable[str], leaving: str, entering: str, *,
                    on_progress: Callable[[ChangeProgress], Any] | None = None,
                    **options: Unpack[ClientOptions]) -> Membership:
     """Replaces a node while clients run. A call that ended early is resumed by the same call.
-    Raises InvalidArgumentError, UnavailableError, CancelledError, LimitReachedError."""
+    Raises InvalidArgumentError, UnavailableError, StoppedError, LimitReachedError."""
     return _change_members(lib.redlock_replace_member, nodes, options, (leaving, entering),
                            patience=patience, stop=stop, on_progress=on_progress)
 

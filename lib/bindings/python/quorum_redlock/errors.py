@@ -108,8 +108,8 @@ class LeaseLostError(NotHolderError):
     """A lease was lost before its block ended: what the block did was not protected to its end."""
 
 
-class CancelledError(RedlockError):
-    """The caller cancelled."""
+class StoppedError(RedlockError):
+    """A Stop was requested."""
 
     code = "cancelled"
 
@@ -159,7 +159,7 @@ class InternalError(RedlockError):
 
 _BY_STATUS: dict[int, type[RedlockError]] = {
     1: HeldError, 2: SplitError, 3: UnavailableError, 4: ExpiredError, 5: ExcludedError,
-    6: NotHolderError, 7: CancelledError, 8: ClosedError, 9: ForkedError, 10: WouldBlockError,
+    6: NotHolderError, 7: StoppedError, 8: ClosedError, 9: ForkedError, 10: WouldBlockError,
     11: InvalidArgumentError, 12: LimitReachedError, 1000: NoMemoryError, 1001: InternalError,
 }
 _TIMED_OUT: dict[type[RedlockError], type[NotGrantedError]] = {

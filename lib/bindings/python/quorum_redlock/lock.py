@@ -49,7 +49,7 @@ class Lock:
     def acquire(self, blocking: bool = True, timeout: Duration | None = None) -> bool:
         """As that of threading.Lock. False: somebody else has the lock, or contends for it.
         `timeout` None: the lock's `wait`; -1: as long as it takes. Raises UnavailableError,
-        ExpiredError, ExcludedError, WouldBlockError (this thread holds it), CancelledError,
+        ExpiredError, ExcludedError, WouldBlockError (this thread holds it), StoppedError,
         ClosedError, ForkedError, InvalidArgumentError, LimitReachedError."""
         wait_ns = lock_wait_to_ns(blocking, timeout, self._wait_ns)
         if not blocking and self._holds.holds(_this_thread()):

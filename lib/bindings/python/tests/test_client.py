@@ -366,12 +366,13 @@ class Locks(ClientCase):
         with self.client.lock(self.resource):
             stop = quorum_redlock.Stop()
             threading.Timer(0.05, stop.request).start()
-            with self.assertRaises(quorum_redlock.CancelledError):
+            with self.assertRaises(quorum_redlock.StoppedError) as caught:
                 self.client.acquire(self.resource, stop=stop)
-            with self.assertRaises(quorum_redlock.CancelledError):
+            self.assertEqual(caught.exception.code, "cancelled")
+            with self.assertRaises(quorum_redlock.StoppedError):
                 self.make_client().lock(self.resource, stop=stop).acquire()
             self.assertTrue(stop.requested)
-            with self.assertRaises(quorum_redlock.CancelledError):
+            with self.assertRaises(quorum_redlock.StoppedError):
                 self.client.acquire(self.resource, stop=stop)
 
     def test_a_lease_is_handed_on_and_adopted_once(self):

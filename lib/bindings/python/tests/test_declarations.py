@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import builtins
+import concurrent.futures
 import ctypes
+import multiprocessing
 import os
+import queue
 import re
 import shutil
 import subprocess
@@ -74,6 +79,14 @@ class Declarations(unittest.TestCase):
                 with self.subTest(kind=kind):
                     self.assertTrue(kind.__name__.endswith("Error"))
                     self.assertTrue(issubclass(kind, quorum_redlock.RedlockError))
+
+    def test_no_exception_hides_one_of_python(self) -> None:
+        """As `from quorum_redlock import *` would after `from asyncio import *`."""
+        from quorum_redlock import errors
+        ours = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+        for module in (asyncio, builtins, concurrent.futures, multiprocessing, queue):
+            self.assertEqual(ours & {name for name, kind in vars(module).items()
+                                     if isinstance(kind, type)}, set(), module)
 
     def test_the_compiler_lays_the_structs_out_in_the_same_way(self) -> None:
         compiler = shutil.which("cc") or shutil.which("gcc")

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from .. import _callbacks
 from .._handles import AsyncHandle
 from .._library import lib
-from ..errors import CancelledError, ClosedError, RedlockError
+from ..errors import ClosedError, RedlockError, StoppedError
 from ._answers import Answer, deliver_to, on_change
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class _Feed:
 
     async def take(self) -> Any:
         while self._latest is _NOTHING:
-            if isinstance(self._error, CancelledError):
+            if isinstance(self._error, StoppedError):
                 raise StopAsyncIteration
             if self._error is not None:
                 raise self._error
