@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import logging
+import threading
 import unittest
 from datetime import timedelta
+from typing import Callable
 
 import quorum_redlock
 import quorum_redlock.aio
 from case import PATIENT, fresh_resource, shared_nodes
 from nodes import Nodes
-from quorum_redlock import _callbacks
+from quorum_redlock import _callbacks, _structs, deployment
+from quorum_redlock.aio import deployment as aio_deployment
 
 
 async def eventually(condition) -> None:
@@ -21,6 +25,54 @@ async def eventually(condition) -> None:
         while not await condition():
             await asyncio.sleep(0.01)
     await asyncio.wait_for(poll(), 30)
+
+
+def public(owner: object) -> set[str]:
+    return {name for name in dir(owner) if not name.startswith("_")}
+
+
+def parameters(call: Callable[..., object]) -> list[tuple[str, object]]:
+    return [(name, parameter.kind) for name, parameter
+            in inspect.signature(call).parameters.items()]
+
+
+class Likeness(unittest.TestCase):
+    """Both clients have the same calls with the same parameters, but for these."""
+
+    #: In asyncio, a task is cancelled instead.
+    only_blocking = {"stop"}
+
+    def check(self, blocking: object, asynchronous: object, but_for: set[str] = set()) -> None:
+        self.assertEqual(public(blocking) ^ public(asynchronous), but_for)
+        for name in public(blocking) & public(asynchronous):
+            ours, theirs = getattr(blocking, name), getattr(asynchronous, name)
+            if not inspect.isfunction(ours):
+                continue
+            with self.subTest(name=f"{asynchronous.__name__}.{name}"):
+                self.assertEqual([parameter for parameter in parameters(ours)
+                                  if parameter[0] not in self.only_blocking], parameters(theirs))
+
+    def test_of_the_clients(self) -> None:
+        self.check(quorum_redlock.Client, quorum_redlock.aio.Client, {"prometheus"})
+        # The interface for C has no such call. If it has one now, aio.Client needs it.
+        self.assertNotIn("redlock_async_prometheus", _structs.header.functions)
+
+    def test_of_what_clients_make(self) -> None:
+        for name in ("Lock", "Lease", "Leadership", "Election"):
+            self.check(getattr(quorum_redlock, name), getattr(quorum_redlock.aio, name))
+        # They are made by a function for each kind of change.
+        self.check(quorum_redlock.Watch, quorum_redlock.aio.Watch, {"of_resource", "of_election"})
+
+    def test_of_the_calls_for_operators(self) -> None:
+        calls = [name for name, call in vars(deployment).items() if inspect.isfunction(call)
+                 and call.__module__ == deployment.__name__ and not name.startswith("_")]
+        self.assertEqual(len(calls), 7)
+        for name in calls:
+            with self.subTest(name=name):
+                call = getattr(aio_deployment, name)
+                self.assertTrue(inspect.iscoroutinefunction(call))
+                self.assertEqual([parameter for parameter in parameters(getattr(deployment, name))
+                                  if parameter[0] not in self.only_blocking], parameters(call))
 
 
 class Asynchronous(unittest.IsolatedAsyncioTestCase):
@@ -333,7 +385,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
             seen = await asyncio.get_running_loop().run_in_executor(
                 None, client.election(self.resource).leader)
             self.assertEqual(seen, await rival.leader())
-            client.break_lock(self.resource, later.lease.token, delay=5)
+        await self.client.break_lock(self.resource, later.lease.token, delay=5)
         self.assertIsNone(await rival.leader())
 
     async def test_observations_come_in_the_loop(self) -> None:
@@ -371,6 +423,54 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
                 call()
         with self.assertRaises(TypeError):
             await self.client.acquire(self.resource, tll=1)
+
+
+class Deployments(unittest.IsolatedAsyncioTestCase):
+    def setUp(self) -> None:
+        self.nodes = Nodes(4, opened=False)
+        self.addCleanup(self.nodes.close)
+        self.urls, self.fourth = self.nodes.urls[:3], self.nodes.urls[3]
+
+    async def test_one_is_opened_and_changed(self) -> None:
+        progress: list[tuple[str, object]] = []
+
+        def on_progress(step: deployment.ChangeProgress) -> None:
+            progress.append((step.kind, threading.current_thread()))
+
+        options = {"max_ttl": 1, "guard_quarantine": 1}
+        self.assertEqual((await aio_deployment.members(self.urls, **options)).deployment, "")
+        found = await aio_deployment.check(self.urls, **options)
+        self.assertIn("not-bootstrapped", {finding.kind for finding in found.findings})
+        opened = await aio_deployment.bootstrap(self.urls, on_progress=on_progress, **options)
+        self.assertEqual(opened.granted_in, 0)
+        self.assertIn(("writing", threading.current_thread()), progress)
+        self.assertEqual((await aio_deployment.list_locks(self.urls, **options)).answered, 3)
+        for change, arguments, members in (
+                (aio_deployment.replace_member, (self.urls[2], self.fourth),
+                 {*self.urls[:2], self.fourth}),
+                (aio_deployment.remove_member, (self.fourth,), {*self.urls[:2]})):
+            now = await change(self.urls, *arguments, patience=20, **options)
+            self.assertEqual(set(now.members), members)
+        with self.assertRaises(quorum_redlock.InvalidArgumentError):
+            await aio_deployment.add_member(self.urls[:2], "ftp://x")
+
+    async def test_cancelling_stops_a_change(self) -> None:
+        patient = {"max_ttl": 1, "guard_quarantine": 3600}
+        opened = await aio_deployment.bootstrap(self.urls, **patient)
+        self.assertEqual(opened.granted_in, 0)
+        waits = asyncio.Event()
+
+        def on_progress(step: deployment.ChangeProgress) -> None:
+            if step.kind == "waiting":
+                waits.set()
+
+        change = asyncio.create_task(aio_deployment.replace_member(
+            self.urls, self.urls[2], self.fourth, on_progress=on_progress, **patient))
+        await asyncio.wait_for(waits.wait(), 30)  # it waits for an hour, and the loop goes on
+        change.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await asyncio.wait_for(change, 30)
+        self.assertEqual(set((await aio_deployment.members(self.urls)).members), set(self.urls))
 
 
 class Outages(unittest.IsolatedAsyncioTestCase):

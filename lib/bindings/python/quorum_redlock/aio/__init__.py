@@ -9,10 +9,12 @@ ends its call; a lease that was granted at that moment is released."""
 
 from __future__ import annotations
 
+from . import deployment
 from .client import Client
 from .election import Election, Leadership, LeadershipRequest
 from .lease import Lease
 from .lock import Lock
 from .watching import Watch
 
-__all__ = ["Client", "Election", "Leadership", "LeadershipRequest", "Lease", "Lock", "Watch"]
+__all__ = ["Client", "Election", "Leadership", "LeadershipRequest", "Lease", "Lock", "Watch",
+           "deployment"]

@@ -7,19 +7,21 @@ from ctypes import byref
 from functools import partial
 from typing import Any, Iterable, TYPE_CHECKING
 
-from .. import _callbacks, deployment
+from .. import _callbacks
 from .._arguments import Duration, encoded, to_ns, wait_to_ns
 from .._handles import AsyncHandle
 from .._library import lib
 from .._owned import LeaseHandle
 from .._request import Request
 from .._structs import FOREVER
+from ..deployment import LockList
 from ..detached import DetachedLease
 from ..errors import HeldError, NotGrantedError, SplitError, timed_out
 from ..inspection import Inspection
 from ..options import AcquireOptions, ClientOptions, client_signals, native_client_options
 from ..reports import CloseReport, Round
 from ..targets import TargetLike, native_target
+from . import deployment
 from ._answers import ask, deliver_to, on_close, on_ownership, on_inspection, on_lease, on_round
 from .lease import Lease
 from .lock import Lock
@@ -129,6 +131,13 @@ class Client:
                                  on_round)
         return round
 
+    async def break_lock(self, resource: str, token: str, *, delay: Duration = 0) -> Round:
+        """See quorum_redlock.Client.break_lock."""
+        name, text = encoded(resource, "resource"), encoded(token, "token")
+        round: Round = await ask(self._handle, lib.redlock_async_break, name, text,
+                                 to_ns(delay, "delay"), on_round)
+        return round
+
     async def ownership(self, resource: str, token: str) -> bool:
         """Whether the token holds the resource now. See quorum_redlock.Client.ownership."""
         name, text = encoded(resource, "resource"), encoded(token, "token")
@@ -153,11 +162,10 @@ class Client:
         return Election(self, name, candidate=candidate, ttl=ttl, poll_interval=poll_interval)
 
     async def list_locks(self, pattern: str | None = None, *,
-                         keys_per_node: int = 0) -> deployment.LockList:
-        """Lists the locks that the nodes store, in a thread: see deployment.list_locks."""
-        return await asyncio.get_running_loop().run_in_executor(
-            None, lambda: deployment.list_locks(self._nodes, pattern, keys_per_node=keys_per_node,
-                                                **self._options))
+                         keys_per_node: int = 0) -> LockList:
+        """Lists the locks that the nodes store, in a thread: see aio.deployment.list_locks."""
+        return await deployment.list_locks(self._nodes, pattern, keys_per_node=keys_per_node,
+                                           **self._options)
 
     async def close(self) -> CloseReport:
         """Ends every call with ClosedError, releases every lease, waits for the answers, at most
