@@ -19,14 +19,17 @@ import weakref
 from functools import partial
 from typing import Any, Callable
 
+from ._copies import NotCopied
 from ._owned import NativeStop
 from ._threads import RealThread, green, make_waker, real
 from .errors import call
 
 
-class Stop:
+class Stop(NotCopied):
     """Ends calls that wait, from another thread: they raise `StoppedError`. One may serve any
     number of calls. Any thread may use it, and handlers of signals, too."""
+
+    _instead = "it ends the calls of one process"
 
     def __init__(self) -> None:
         self._requested = False

@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterable, Mapping, TYPE_CHECKING
 from . import _callbacks, deployment
 from . import _structs as s
 from ._arguments import Duration, encoded, to_ns, wait_to_ns
+from ._base import BaseClient
 from ._handles import ClientHandle
 from ._library import lib, text
 from ._owned import LeaseHandle
@@ -20,7 +21,7 @@ from .errors import HeldError, NotGrantedError, SplitError, timed_out
 from .inspection import Inspection, taken_inspection
 from .lease import Lease
 from .lock import Lock
-from .options import AcquireOptions, ClientOptions, client_signals, native_client_options
+from .options import AcquireOptions, ClientOptions
 from .reports import CloseReport, Round, taken_round
 from .targets import TargetLike, native_target
 from .watching import Watch
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from .election import Election
 
 
-class Client:
+class Client(BaseClient[ClientHandle]):
     """Locks over independent Redis masters, for any number of threads at once.
 
     `nodes` are URLs: redis://[user[:password]@]host[:port][/db], rediss:// for TLS,
@@ -40,11 +41,7 @@ class Client:
     Options: see ClientOptions. Raises InvalidArgumentError, LimitReachedError."""
 
     def __init__(self, nodes: Iterable[str], **options: Unpack[ClientOptions]) -> None:
-        self._nodes = list(nodes) if not isinstance(nodes, str) else nodes
-        self._options = options
-        native = native_client_options(self._nodes, options)
-        self._request = partial(Request, native.max_ttl_ns)
-        self._handle = ClientHandle(native, client_signals(options, _callbacks.dispatcher.deliver))
+        super().__init__(ClientHandle, _callbacks.dispatcher.deliver, nodes, options)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         blocking(function, self._handle.pointer(), *arguments)

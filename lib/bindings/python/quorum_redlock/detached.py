@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
+from ._copies import name_of
 from .errors import InvalidArgumentError
 
 
@@ -20,6 +21,9 @@ class DetachedLease(str):
         number = int(fields[2])
         self.fencing_token = number or None  #: None: the lease had none
         self.resources = tuple(fields[5:])  #: for a permit, its name: "jobs#3"
+
+    def __repr__(self) -> str:
+        return f"<{name_of(type(self))} of {self.resource!r}>"
 
     @property
     def resource(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Callable
 from . import _structs as s
 from ._arguments import Duration, encoded, to_ns
 from ._blocks import exit_method
+from ._copies import NotCopied
 from ._library import lib
 from ._owned import LeaseHandle, Owned
 from ._waiting import Stop, blocking
@@ -22,9 +23,11 @@ class _OwnedElection(Owned, free=lib.redlock_election_free):
     """A redlock_election."""
 
 
-class Election:
+class Election(NotCopied):
     """A leader among many candidates: an exclusive lock on the election's name, with a fencing
     token as the term. Made by Client.election. Any thread may use it."""
+
+    _instead = "make it with Client.election in the process that uses it"
 
     def __init__(self, client: Client, name: str, *, candidate: str, ttl: Duration | None,
                  poll_interval: Duration | None) -> None:
@@ -85,9 +88,11 @@ class Election:
         return Watch.of_election(self._pointer)
 
 
-class Leadership:
+class Leadership(NotCopied):
     """Being the leader: a lease that is renewed in the background, and a context manager that
     resigns. Any thread may use it."""
+
+    _instead = "pass it on as it is; another process campaigns for itself"
 
     def __init__(self, lease: Lease) -> None:
         self.lease = lease

@@ -13,6 +13,7 @@ from . import _callbacks
 from . import _structs as s
 from ._arguments import Duration, to_ns
 from ._blocks import exit_method
+from ._copies import NotCopied, name_of
 from ._library import from_ns, lib, text
 from ._owned import CALL, LeaseHandle
 from ._threads import real
@@ -48,9 +49,11 @@ def _new_turn() -> Any:
     return real("_thread", "allocate_lock")()
 
 
-class LeaseState:
+class LeaseState(NotCopied):
     """The state of a lease, which the leases of both clients share. It makes no call to the nodes.
     Any thread may read it."""
+
+    _instead = "pass it on as it is, or hand it on to another process with detach()"
 
     def __init__(self, handle: LeaseHandle, raise_on_release_error: bool) -> None:
         self._handle = handle
@@ -153,7 +156,7 @@ class LeaseState:
         return DetachedLease(detached)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__module__}.{type(self).__qualname__} {self.resource!r} " \
+        return f"<{name_of(type(self))} {self.resource!r} " \
                f"{'valid' if self.valid else 'not valid'}>"
 
 

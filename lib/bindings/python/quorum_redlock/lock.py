@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 from ._arguments import Duration
 from ._blocks import entered_handle, exit_method
+from ._copies import NotCopied, name_of
 from ._holds import Holds
 from ._owned import LeaseHandle
 from ._request import Request, lock_wait_to_ns
@@ -29,7 +30,7 @@ def _this_thread() -> object:
         return _here.thread
 
 
-class Lock:
+class Lock(NotCopied):
     """A lock that may be acquired again and again, made by Client.lock, which asks no node. A
     context manager: `with lock as lease:` waits as long as the lock's `wait` allows.
 
@@ -38,6 +39,8 @@ class Lock:
     thread left which has ended. A thread that holds an exclusive lock, a permit or a hold by
     this object cannot acquire it again before it has released. Keep the object: dropped, it is
     released in the background, and a ResourceWarning says so."""
+
+    _instead = "make it with Client.lock in the process that uses it"
 
     def __init__(self, acquire: Callable[[int, LeaseHandle], Lease], request: Request,
                  wait_ns: int) -> None:
@@ -111,5 +114,5 @@ class Lock:
             self.release()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__module__}.{type(self).__qualname__} {self._request.resource!r} " \
+        return f"<{name_of(type(self))} {self._request.resource!r} " \
                f"{'locked' if self.locked() else 'unlocked'}>"

@@ -9,6 +9,7 @@ from typing import Any, Callable, Generic, TypeVar
 
 from . import _structs as s
 from ._callbacks import contexts, native
+from ._copies import NotCopied
 from ._library import lib, text
 from ._owned import NativeStop, Owned, StopAtEnd
 from ._threads import RealThread, Waker, make_waker
@@ -109,9 +110,11 @@ class Leader:
         return f"Leader(candidate={self.candidate!r}, token={self.token!r})"
 
 
-class Watch(Generic[T]):
+class Watch(NotCopied, Generic[T]):
     """An iterator that waits for changes, and ends when it is closed, by any thread. A context
     manager that closes it; dropped, it is closed. Ctrl-C ends a wait of the main thread."""
+
+    _instead = "make it with Client.watch or Election.observe in the process that uses it"
 
     def __init__(self, run: Callable[[int, NativeStop], None]) -> None:
         self._stop = stop = NativeStop()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import gc
 import logging
 import pickle
@@ -18,6 +20,7 @@ from unittest import mock
 import quorum_redlock
 from case import ClientCase, PATIENT, fresh_resource
 from nodes import Nodes, eventually
+from quorum_redlock import aio
 
 
 class Locks(ClientCase):
@@ -57,8 +60,8 @@ class Locks(ClientCase):
         self.assertEqual(len(error.votes), 3)
         self.assertIn(quorum_redlock.Holder("exclusive", lease.token, None),
                       {vote.holder for vote in error.votes})
-        copy = pickle.loads(pickle.dumps(error))
-        self.assertEqual((type(copy), str(copy), copy.round),
+        copied = pickle.loads(pickle.dumps(error))
+        self.assertEqual((type(copied), str(copied), copied.round),
                          (type(error), str(error), error.round))
 
     def test_a_prefix_is_on_the_nodes_and_nowhere_else(self) -> None:
@@ -454,6 +457,77 @@ class Locks(ClientCase):
         self.assertIn("was not closed", str(caught[0].message))
         self.assertFalse(lease.valid)
         self.client.release(self.resource, token)
+
+
+class Copies(ClientCase):
+    def check(self, *things: object) -> None:
+        for thing in things:
+            for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+                with self.subTest(thing=thing, copied=copied):
+                    with self.assertRaisesRegex(
+                            TypeError, rf"^a {type(thing).__module__}\.{type(thing).__name__} "
+                            r"cannot be copied or pickled: \w+"):
+                        copied(thing)
+
+    def test_of_what_exists_once_are_refused(self) -> None:
+        election = self.client.election(fresh_resource())
+        with self.client.watch(self.resource) as watch, election.campaign() as leadership, \
+                self.client.acquire(self.resource) as lease:
+            self.check(self.client, self.client.lock(self.resource), lease, watch, election,
+                       leadership, quorum_redlock.Stop())
+
+    def test_of_it_for_asyncio_are_refused(self) -> None:
+        async def work() -> None:
+            async with aio.Client(self.nodes.urls, **PATIENT) as client:
+                election = client.election(fresh_resource())
+                async with client.watch(self.resource) as watch, \
+                        election.campaign() as leadership, \
+                        await client.acquire(self.resource) as lease:
+                    self.check(client, client.lock(self.resource), lease, watch, election,
+                               leadership, election.campaign())
+
+        asyncio.run(work())
+
+    def test_a_text_for_another_process_is_copied_and_shows_no_token(self) -> None:
+        detached = self.client.acquire(self.resource, fencing=True).detach()
+        for one in (pickle.loads(pickle.dumps(detached)), copy.copy(detached),
+                    copy.deepcopy(detached)):
+            self.assertEqual((one, one.token, one.fencing_token),
+                             (detached, detached.token, detached.fencing_token))
+        self.assertNotIn(detached.token, repr(detached))
+        self.assertIn(self.resource, repr(detached))
+        with self.client.adopt(detached) as lease:
+            self.assertNotIn(lease.token, repr(lease))
+
+
+class Representations(unittest.TestCase):
+    nodes = ("10.0.0.1", "redis://10.0.0.2:7000/3", "rediss://user:s3cret%40@h:1?server_name=x",
+             "Redis://:s3cret@[::1]", "unix:///run/a@b?db=2")
+    shown = ["10.0.0.1", "redis://10.0.0.2:7000/3", "rediss://h:1?server_name=x", "Redis://[::1]",
+             "unix:///run/a@b?db=2"]
+
+    def test_of_a_client(self) -> None:
+        with quorum_redlock.Client(iter(self.nodes), password="s3cret") as client:
+            self.assertEqual(repr(client), f"<quorum_redlock.client.Client {self.shown} open>")
+        self.assertEqual(repr(client), f"<quorum_redlock.client.Client {self.shown} closed>")
+        with quorum_redlock.Client(["h"], name="teller-7") as client:
+            self.assertEqual(repr(client),
+                             "<quorum_redlock.client.Client ['h'] name='teller-7' open>")
+
+    def test_of_a_client_for_asyncio(self) -> None:
+        async def work() -> str:
+            async with aio.Client(self.nodes, password="s3cret") as client:
+                self.assertEqual(repr(client),
+                                 f"<quorum_redlock.aio.client.Client {self.shown} open>")
+            return repr(client)
+
+        self.assertRegex(asyncio.run(work()), " closed>$")
+
+    def test_of_a_client_that_was_refused(self) -> None:
+        client = quorum_redlock.Client.__new__(quorum_redlock.Client)
+        with self.assertRaises(quorum_redlock.InvalidArgumentError):
+            client.__init__(["redis:/user:s3cret@h"])
+        self.assertNotIn("s3cret", repr(client))
 
 
 class LockObjects(ClientCase):

@@ -9,6 +9,7 @@ from typing import Any, Iterable, TYPE_CHECKING
 
 from .. import _callbacks
 from .._arguments import Duration, encoded, to_ns, wait_to_ns
+from .._base import BaseClient
 from .._handles import AsyncHandle
 from .._library import lib
 from .._owned import LeaseHandle
@@ -18,7 +19,7 @@ from ..deployment import LockList
 from ..detached import DetachedLease
 from ..errors import HeldError, NotGrantedError, SplitError, timed_out
 from ..inspection import Inspection
-from ..options import AcquireOptions, ClientOptions, client_signals, native_client_options
+from ..options import AcquireOptions, ClientOptions
 from ..reports import CloseReport, Round
 from ..targets import TargetLike, native_target
 from . import deployment
@@ -33,17 +34,12 @@ if TYPE_CHECKING:
     from .election import Election
 
 
-class Client:
+class Client(BaseClient[AsyncHandle]):
     """Locks over independent Redis masters, for the tasks of the running event loop. Callbacks of
     the options are called in the loop. See quorum_redlock.Client."""
 
     def __init__(self, nodes: Iterable[str], **options: Unpack[ClientOptions]) -> None:
-        deliver = deliver_to(asyncio.get_running_loop())
-        self._nodes = list(nodes) if not isinstance(nodes, str) else nodes
-        self._options = options
-        native = native_client_options(self._nodes, options)
-        self._request = partial(Request, native.max_ttl_ns)
-        self._handle = AsyncHandle(native, client_signals(options, deliver))
+        super().__init__(AsyncHandle, deliver_to(asyncio.get_running_loop()), nodes, options)
         self._report: CloseReport | None = None
 
     def lock(self, target: TargetLike, *, ttl: Duration | None = None,

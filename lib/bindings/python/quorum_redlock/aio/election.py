@@ -6,6 +6,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Coroutine, Generator
 
 from .._arguments import Duration
 from .._blocks import aexit_method, entered_handle
+from .._copies import NotCopied
 from .._owned import LeaseHandle
 from ..errors import HeldError, RedlockError, SplitError, UnavailableError
 from ..inspection import Inspection
@@ -15,9 +16,11 @@ from .client import Client
 from .lease import Lease
 
 
-class Election:
+class Election(NotCopied):
     """A leader among many candidates: an exclusive lock on the election's name, with a fencing
     token as the term. Made by Client.election."""
+
+    _instead = "make it with Client.election in the process that uses it"
 
     def __init__(self, client: Client, name: str, *, candidate: str, ttl: Duration | None,
                  poll_interval: Duration) -> None:
@@ -79,9 +82,11 @@ def _leader_in(seen: Inspection) -> Leader | None:
     return Leader(name, seen.holder)
 
 
-class Leadership:
+class Leadership(NotCopied):
     """Being the leader: a lease that is renewed in the background, and an asynchronous context
     manager that resigns."""
+
+    _instead = "pass it on as it is; another process campaigns for itself"
 
     def __init__(self, lease: Lease) -> None:
         self.lease = lease
@@ -113,9 +118,11 @@ class Leadership:
         return self.lease._handle
 
 
-class LeadershipRequest:
+class LeadershipRequest(NotCopied):
     """A candidacy: `await` it for the leadership, or use it as an asynchronous context manager that
     resigns."""
+
+    _instead = Leadership._instead
 
     def __init__(self, acquire: Callable[[LeaseHandle], Awaitable[Lease]]) -> None:
         self._acquire = acquire

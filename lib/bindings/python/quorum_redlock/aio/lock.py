@@ -7,6 +7,7 @@ from typing import Any, Awaitable, Callable, Coroutine
 
 from .._arguments import Duration
 from .._blocks import aexit_method, entered_handle
+from .._copies import NotCopied, name_of
 from .._holds import Holds
 from .._owned import LeaseHandle
 from .._request import Request, lock_wait_to_ns
@@ -27,11 +28,13 @@ def _has_ended(task: object) -> bool:
     return isinstance(task, asyncio.Future) and task.done()
 
 
-class Lock:
+class Lock(NotCopied):
     """A lock that may be acquired again and again, made by Client.lock, which asks no node. An
     asynchronous context manager: `async with lock as lease:` waits as long as the lock's `wait`
     allows. Any number of tasks may share it, and each holds for itself: see quorum_redlock.Lock.
     The task that calls `acquire` holds, even through `asyncio.wait_for(lock.acquire(), 5)`."""
+
+    _instead = "make it with Client.lock in the process that uses it"
 
     def __init__(self, acquire: Callable[[int, LeaseHandle], Awaitable[Lease]], request: Request,
                  wait_ns: int) -> None:
@@ -111,5 +114,5 @@ class Lock:
             await self.release()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__module__}.{type(self).__qualname__} {self._request.resource!r} " \
+        return f"<{name_of(type(self))} {self._request.resource!r} " \
                f"{'locked' if self.locked() else 'unlocked'}>"

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any, Generic, TypeVar
 
 from .. import _callbacks
+from .._copies import NotCopied
 from .._handles import AsyncHandle
 from .._library import lib
 from ..errors import ClosedError, RedlockError, StoppedError
@@ -42,9 +43,11 @@ class _Feed:
         return value
 
 
-class Watch(Generic[T]):
+class Watch(NotCopied, Generic[T]):
     """An asynchronous iterator that waits for changes, and ends when it is closed. An asynchronous
     context manager that closes it; dropped, it is closed."""
+
+    _instead = "make it with Client.watch or Election.observe in the process that uses it"
 
     def __init__(self, client: AsyncHandle, resource: bytes, interval_ns: int) -> None:
         self._client = client

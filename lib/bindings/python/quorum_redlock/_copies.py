@@ -1,0 +1,18 @@
+"""What exists once."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+def name_of(kind: type[Any]) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+class NotCopied:
+    """Cannot be pickled or copied: a copy would be another owner of what only one can end."""
+
+    _instead = ""
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(f"a {name_of(type(self))} cannot be copied or pickled: {self._instead}")
