@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import inspect
 import logging
 import threading
 import unittest
 from datetime import timedelta
-from typing import Callable
+from typing import AsyncIterator, Callable
 
 import quorum_redlock
 import quorum_redlock.aio
@@ -303,6 +304,75 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         self.assertTrue(jobs.locked())
         await jobs.release()
         self.assertFalse(jobs.locked())
+
+    async def test_each_call_of_a_decorated_function_holds_the_lock(self) -> None:
+        lock = self.client.lock(self.resource, fencing=True)
+        inside, seen = 0, []
+
+        @lock
+        async def work(one: int, *, two: int) -> tuple[int, int]:
+            """Works."""
+            nonlocal inside
+            inside += 1
+            seen.append((inside, lock.lease.fencing_token))
+            await asyncio.sleep(0)
+            inside -= 1
+            return one, two
+
+        self.assertEqual((work.__name__, work.__doc__), ("work", "Works."))
+        self.assertTrue(inspect.iscoroutinefunction(work))
+        self.assertEqual(await work(1, two=2), (1, 2))
+        self.assertTrue(await self.is_free())
+        await asyncio.gather(*(work(i, two=2) for i in range(5)))
+        self.assertEqual({most for most, _ in seen}, {1})
+        self.assertEqual(len({term for _, term in seen}), 6)
+
+        @lock
+        async def fail() -> None:
+            raise KeyError
+
+        @lock
+        async def recursive() -> None:
+            await recursive()
+
+        with self.assertRaises(KeyError):
+            await fail()
+        with self.assertRaisesRegex(quorum_redlock.WouldBlockError, "this task holds"):
+            await recursive()
+        self.assertFalse(lock.locked())
+
+    async def test_cancelling_a_call_of_a_decorated_function_releases(self) -> None:
+        entered = asyncio.Event()
+
+        @self.client.lock(self.resource)
+        async def work() -> None:
+            entered.set()
+            await asyncio.sleep(3600)
+
+        task = asyncio.create_task(work())
+        await entered.wait()
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+        self.assertTrue(await self.is_free())
+
+    async def test_only_coroutine_functions_are_decorated(self) -> None:
+        lock = self.client.lock(self.resource)
+
+        def plain() -> None:
+            pass
+
+        async def generator() -> AsyncIterator[None]:
+            yield
+
+        for function in (plain, functools.partial(plain)):
+            with self.assertRaisesRegex(TypeError, "is not a coroutine function; "
+                                                   r".*quorum_redlock\.Client"):
+                lock(function)
+        with self.assertRaisesRegex(TypeError, "is a generator function; .* in its body"):
+            lock(generator)
+        with self.assertRaisesRegex(TypeError, "is 3; a function is needed"):
+            lock(3)
 
     async def test_any_task_releases_what_a_task_that_has_ended_left(self) -> None:
         lock = self.client.lock(self.resource)

@@ -14,7 +14,8 @@ import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Callable
+from functools import partial
+from typing import AsyncIterator, Callable, Iterator
 from unittest import mock
 
 import quorum_redlock
@@ -498,6 +499,103 @@ class Copies(ClientCase):
         self.assertIn(self.resource, repr(detached))
         with self.client.adopt(detached) as lease:
             self.assertNotIn(lease.token, repr(lease))
+
+
+class Decorators(ClientCase):
+    def test_each_call_holds_the_lock(self) -> None:
+        lock = self.client.lock(self.resource, fencing=True)
+
+        @lock
+        def work(one: int, *, two: int) -> tuple[int, int]:
+            """Works."""
+            self.assertTrue(lock.lease.valid)
+            terms.append(lock.lease.fencing_token)
+            return one, two
+
+        terms: list[int] = []
+        self.assertEqual((work.__name__, work.__doc__), ("work", "Works."))
+        self.assertTrue(self.free(self.resource))
+        for _ in range(2):
+            self.assertEqual(work(1, two=2), (1, 2))
+            self.assertFalse(lock.locked())
+        self.assertEqual(terms, sorted(set(terms)))
+        self.assertTrue(self.free(self.resource))
+
+    def test_a_call_that_raises_releases(self) -> None:
+        @self.client.lock(self.resource)
+        def fail() -> None:
+            raise KeyError
+
+        with self.assertRaises(KeyError):
+            fail()
+        self.assertTrue(self.free(self.resource))
+
+    def test_a_call_without_the_lock_does_not_run(self) -> None:
+        @self.client.lock(self.resource, wait=0.02)
+        def work() -> None:
+            self.fail("it runs")
+
+        with self.make_client().lock(self.resource), self.assertRaises(TimeoutError):
+            work()
+
+    def test_calls_of_several_threads_take_turns(self) -> None:
+        inside, seen = [], []
+
+        @self.client.lock(self.resource)
+        def work(number: int) -> None:
+            inside.append(number)
+            seen.append(len(inside))
+            inside.remove(number)
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(8)))
+        self.assertEqual(seen, 8 * [1])
+
+    def test_a_call_does_not_wait_for_the_call_that_it_is_in(self) -> None:
+        @self.client.lock(self.resource)
+        def work(depth: int) -> None:
+            if depth:
+                work(depth - 1)
+
+        with self.assertRaisesRegex(quorum_redlock.WouldBlockError, "this thread holds"):
+            work(1)
+        work(0)
+
+    def test_of_a_method(self) -> None:
+        lock = self.client.lock(self.resource)
+
+        class Account:
+            @lock
+            def locked(self) -> tuple[Account, bool]:
+                return self, lock.locked()
+
+        account = Account()
+        self.assertEqual(account.locked(), (account, True))
+
+    def test_what_ends_before_it_has_run_is_refused(self) -> None:
+        lock = self.client.lock(self.resource)
+
+        async def coroutine() -> None:
+            pass
+
+        def generator() -> Iterator[None]:
+            yield
+
+        async def asynchronous_generator() -> AsyncIterator[None]:
+            yield
+
+        class Called:
+            async def __call__(self) -> None:
+                pass
+
+        for function in (coroutine, partial(coroutine), Called()):
+            with self.assertRaisesRegex(TypeError, r"is a coroutine function; .*aio\.Client"):
+                lock(function)
+        for function in (generator, asynchronous_generator):
+            with self.assertRaisesRegex(TypeError, "is a generator function; .* in its body"):
+                lock(function)
+        with self.assertRaisesRegex(TypeError, "is 'x'; a function is needed"):
+            lock("x")
 
 
 class Representations(unittest.TestCase):
