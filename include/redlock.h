@@ -406,11 +406,11 @@ typedef struct redlock_client_options {
   /// the dispatcher's thread, which it should not block. A call may come, or last, after the client
   /// was freed: `free_context` is called after the last one.
   void (*on_credentials)(void* context, redlock_credentials_request* request);
-  void* context;
-  void (*free_context)(void* context);
   /// The dispatcher that runs the callbacks of the client, of its calls and of its leases. NULL:
   /// they run on the client's loop thread.
   redlock_dispatcher* dispatcher;
+  void* context;
+  void (*free_context)(void* context);
 } redlock_client_options;
 
 /// Writes the defaults. `size` is sizeof(redlock_client_options).
@@ -1091,6 +1091,15 @@ REDLOCK_C_EXPORT redlock_status redlock_client_prometheus(redlock_client* client
                                                           const char* const* label_values,
                                                           size_t label_count, char** text,
                                                           redlock_error** error);
+
+/// The answer has a text, to be freed with redlock_text_free, or an error.
+typedef void (*redlock_text_done)(void* context, char* text, redlock_error* error);
+
+/// As redlock_client_prometheus, for an asynchronous client.
+REDLOCK_C_EXPORT void redlock_async_prometheus(redlock_async* client,
+                                               const char* const* label_names,
+                                               const char* const* label_values, size_t label_count,
+                                               redlock_text_done done, void* context);
 REDLOCK_C_EXPORT void redlock_text_free(char* text);
 
 // --- The deployment as a whole ---

@@ -98,8 +98,8 @@ struct REDLOCK_EXPORT LockList {
 /// Goes through the keys of each node with SCAN, in pages of 250, at most
 /// `ListOptions::keys_per_node`; changes nothing. Blocks for one round trip per page, to all nodes
 /// at once. Gives a node up if it cannot connect within the connect timeout, or if the node leaves
-/// one page unanswered for the longest node timeout. A node that does not answer causes no error: see
-/// `LockList::nodes`. Errors: invalid_argument; limit_reached without a file descriptor. Any
+/// one page unanswered for the longest node timeout. A node that does not answer causes no error:
+/// see `LockList::nodes`. Errors: invalid_argument; limit_reached without a file descriptor. Any
 /// thread.
 [[nodiscard]] REDLOCK_EXPORT Result<LockList> list_locks(const ClientOptions& options,
                                                          const ListOptions& list = {});

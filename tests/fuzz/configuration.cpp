@@ -85,7 +85,8 @@ void check_settings(const cli::Settings& settings) {
   REDLOCK_ASSERT(settings.client.max_ttl <= limits::longest_max_ttl);
   REDLOCK_ASSERT(settings.client.node.longest_timeout.count() > 0);
   const std::size_t nodes = settings.local.value_or(settings.nodes.size());
-  REDLOCK_ASSERT(!settings.client.quorum || *settings.client.quorum <= std::max<std::size_t>(nodes, 1));
+  REDLOCK_ASSERT(!settings.client.quorum ||
+                 *settings.client.quorum <= std::max<std::size_t>(nodes, 1));
   if (!settings.nodes.empty()) check_configuration(client_options(settings, settings.nodes));
 }
 

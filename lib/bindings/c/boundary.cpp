@@ -115,8 +115,8 @@ redlock_status status_of_exception(redlock_error** out) noexcept {
   }
 }
 
-void hand_out(Round report, redlock_round** out) {
-  if (out != nullptr) *out = new_object<RoundView>(std::move(report));
+void hand_out(Round round, redlock_round** out) {
+  if (out != nullptr) *out = new_object<RoundView>(std::move(round));
 }
 
 Token token_from(const char* token) {

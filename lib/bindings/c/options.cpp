@@ -12,8 +12,8 @@ template <typename Options, typename Last>
   return offset_of_last + sizeof(Last) == sizeof(Options);
 }
 static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, interval_ns)));
-static_assert(ends_with<redlock_client_options, redlock_dispatcher*>(
-    offsetof(redlock_client_options, dispatcher)));
+static_assert(ends_with<redlock_client_options, void (*)(void*)>(offsetof(redlock_client_options,
+                                                                          free_context)));
 static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
                                                                            free_context)));
 

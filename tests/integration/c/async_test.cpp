@@ -34,6 +34,7 @@ struct CAnswer {
   std::atomic<bool> holds{false};
   std::atomic<redlock_state> state{-1};
   std::atomic<std::uint64_t> granted{0};
+  std::string text{};
 
   void set(redlock_error* error) {
     const CError owned(error);
@@ -56,6 +57,13 @@ struct CAnswer {
     EXPECT_NE(round == nullptr, error == nullptr);
     answer.granted = count_votes(round, REDLOCK_VOTE_GRANTED);
     redlock_round_free(round);
+    answer.set(error);
+  }
+  static void on_text(void* context, char* text, redlock_error* error) {
+    auto& answer = *static_cast<CAnswer*>(context);
+    EXPECT_NE(text == nullptr, error == nullptr);
+    if (text != nullptr) answer.text = text;
+    redlock_text_free(text);
     answer.set(error);
   }
   static void on_inspection(void* context, redlock_inspection* inspection, redlock_error* error) {
@@ -98,6 +106,15 @@ TEST(CAsyncClient, EachCallAnswersOnce) {
   redlock_async_inspect(client.get(), resource.c_str(), CAnswer::on_inspection, &inspected);
   EXPECT_TRUE(inspected.soon(REDLOCK_OK));
   EXPECT_EQ(inspected.state, REDLOCK_STATE_HELD);
+  CAnswer metrics;
+  const char* const names[] = {"job"};
+  const char* const values[] = {"c"};
+  redlock_async_prometheus(client.get(), names, values, 1, CAnswer::on_text, &metrics);
+  ASSERT_TRUE(metrics.soon(REDLOCK_OK));
+  EXPECT_THAT(metrics.text, testing::HasSubstr("redlock_leases_held{job=\"c\"} 1"));
+  CAnswer unlabelled;
+  redlock_async_prometheus(client.get(), names, nullptr, 1, CAnswer::on_text, &unlabelled);
+  EXPECT_TRUE(unlabelled.soon(REDLOCK_INVALID_ARGUMENT));
   const std::string token = redlock_lease_token(acquired.lease.get());
   CAnswer holds;
   redlock_async_ownership(client.get(), resource.c_str(), token.c_str(), CAnswer::on_ownership,

@@ -44,12 +44,14 @@ constexpr OptionText after_the_librarys[] = {
 
 std::vector<OptionText> make_globals() {
   std::vector<OptionText> all(std::begin(before_the_librarys), std::end(before_the_librarys));
+  // NOLINTBEGIN(bugprone-macro-parentheses): texts are joined
 #define CLIENT(kind, member, c_member, preset, flag, value, sentence)                         \
   if (*(flag) != '\0') {                                                                      \
     const std::string_view help = *(value) != '\0' ? sentence " Default: " preset : sentence; \
     all.push_back({flag, value, help.substr(0, help.find_last_not_of('.') + 1)});             \
   }
 #include "redlock/face.def"
+  // NOLINTEND(bugprone-macro-parentheses)
   all.insert(all.end(), std::begin(after_the_librarys), std::end(after_the_librarys));
   return all;
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from ctypes import c_char_p
 from functools import partial
-from typing import Callable, Generic, Iterable, TypeVar
+from typing import Any, Callable, Generic, Iterable, Mapping, TypeVar
 
 from . import _callbacks
 from . import _structs as s
@@ -14,6 +15,14 @@ from ._handles import NativeClient
 from ._library import text
 from ._request import Request
 from .options import ClientOptions, client_signals, native_client_options
+
+
+def native_labels(labels: Mapping[str, str] | None) -> tuple[Any, Any, int]:
+    names = [encoded(name, "label") for name in labels or {}]
+    values = [encoded(value, "label value") for value in (labels or {}).values()]
+    array = c_char_p * len(names)
+    return array(*names), array(*values), len(names)
+
 
 _Handle = TypeVar("_Handle", bound=NativeClient)
 

@@ -7,12 +7,10 @@ import math
 import os
 from ctypes import c_char_p
 from types import SimpleNamespace
+from typing import Any
 
 from . import _structs as s
 from ._version import __version__
-
-# Texts that the caller frees are addresses: a c_char_p would lose them.
-_FREED = {"redlock_client_prometheus": 4, "redlock_text_free": 0}
 
 # These only read a few words, or pass on a request. They keep the interpreter's lock: giving it up
 # would cost more, and so no two of them overlap.
@@ -56,9 +54,6 @@ def _load() -> SimpleNamespace:
         except AttributeError:
             raise ImportError(f"quorum_redlock: {path}, version {version}, has no {name}: it is "
                               "older than this package") from None
-        if name in _FREED:
-            arguments[_FREED[name]] = ctypes.c_void_p if name == "redlock_text_free" \
-                else ctypes.POINTER(ctypes.c_void_p)
         function.restype, function.argtypes = result, arguments
         setattr(loaded, name, function)
     return loaded
@@ -75,6 +70,14 @@ def library_version() -> str:
 def text(value: bytes | None) -> str:
     """Tokens of other clients may be no UTF-8: `encoded` gives the same bytes back."""
     return (value or b"").decode("utf-8", "surrogateescape")
+
+
+def taken_text(address: Any) -> str:
+    """A text that is ours, which is freed."""
+    try:
+        return text(ctypes.string_at(address))
+    finally:
+        lib.redlock_text_free(address)
 
 
 def text_or_none(value: bytes | None) -> str | None:

@@ -65,8 +65,12 @@ class Header:
         words = re.sub(r"\b(const|struct)\b", " ", declaration).strip()
         name, stars = re.match(r"(\w+)\s*((?:\*\s*)*)", words).groups()  # type: ignore[union-attr]
         depth = stars.count("*")
-        if depth and name == "char":
-            kind: Any = ctypes.c_char_p
+        if depth and name == "char" and "const" not in declaration:
+            # A text that the caller frees: a c_char_p would lose its address.
+            kind: Any = ctypes.c_void_p
+            depth -= 1
+        elif depth and name == "char":
+            kind = ctypes.c_char_p
             depth -= 1
         elif depth and self._types.get(name) is None:  # void, or a handle
             kind = ctypes.c_void_p

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_bool, c_char_p, c_void_p, string_at
+from ctypes import POINTER, byref, c_bool, c_void_p
 from functools import partial
 from typing import Any, Callable, Iterable, Mapping, TYPE_CHECKING
 
 from . import _callbacks, deployment
 from . import _structs as s
 from ._arguments import Duration, encoded, to_ns, wait_to_ns
-from ._base import BaseClient
+from ._base import BaseClient, native_labels
 from ._handles import ClientHandle
-from ._library import lib, text
+from ._library import lib, taken_text
 from ._owned import LeaseHandle
 from ._request import Request
 from ._threads import make_event
@@ -197,16 +197,9 @@ class Client(BaseClient[ClientHandle]):
     def prometheus(self, labels: Mapping[str, str] | None = None) -> str:
         """What the client has counted, as text of Prometheus (version 0.0.4), with these further
         labels on every sample. Raises ClosedError, ForkedError, InvalidArgumentError."""
-        names = [encoded(name, "label") for name in labels or {}]
-        values = [encoded(value, "label value") for value in (labels or {}).values()]
-        array = c_char_p * len(names)
         answer = c_void_p()
-        self._call(lib.redlock_client_prometheus, array(*names), array(*values),
-                   len(names), byref(answer))
-        try:
-            return text(string_at(answer))
-        finally:
-            lib.redlock_text_free(answer)
+        self._call(lib.redlock_client_prometheus, *native_labels(labels), byref(answer))
+        return taken_text(answer)
 
     def close(self) -> CloseReport:
         """Ends every blocked call with ClosedError, releases every lease, waits for the answers, at

@@ -9,7 +9,7 @@ from typing import Any, Callable
 from .. import _callbacks
 from .. import _structs as s
 from .._handles import AsyncHandle
-from .._library import lib
+from .._library import lib, taken_text
 from .._owned import LeaseHandle
 from ..errors import RedlockError, taken_error
 from ..inspection import taken_inspection
@@ -112,6 +112,11 @@ def on_inspection(context: int, inspection: Any, error: Any) -> None:
 @_callbacks.native(s.OwnershipDone)
 def on_ownership(context: int, held: bool, error: Any) -> None:
     _answer(context, lambda: held, error)
+
+
+@_callbacks.native(s.TextDone)
+def on_text(context: int, metrics: Any, error: Any) -> None:
+    _answer(context, lambda: taken_text(metrics), error)
 
 
 @_callbacks.native(s.CloseDone)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from ctypes import byref
 from functools import partial
-from typing import Any, Iterable, TYPE_CHECKING
+from typing import Any, Iterable, Mapping, TYPE_CHECKING
 
 from .. import _callbacks
 from .._arguments import Duration, encoded, to_ns, wait_to_ns
-from .._base import BaseClient
+from .._base import BaseClient, native_labels
 from .._handles import AsyncHandle
 from .._library import lib
 from .._owned import LeaseHandle
@@ -23,7 +23,8 @@ from ..options import AcquireOptions, ClientOptions
 from ..reports import CloseReport, Round
 from ..targets import TargetLike, native_target
 from . import deployment
-from ._answers import ask, deliver_to, on_close, on_ownership, on_inspection, on_lease, on_round
+from ._answers import (ask, deliver_to, on_close, on_inspection, on_lease, on_ownership, on_round,
+                       on_text)
 from .lease import Lease
 from .lock import Lock
 from .watching import Watch
@@ -162,6 +163,12 @@ class Client(BaseClient[AsyncHandle]):
         """Lists the locks that the nodes store, in a thread: see aio.deployment.list_locks."""
         return await deployment.list_locks(self._nodes, pattern, keys_per_node=keys_per_node,
                                            **self._options)
+
+    async def prometheus(self, labels: Mapping[str, str] | None = None) -> str:
+        """See quorum_redlock.Client.prometheus."""
+        metrics: str = await ask(self._handle, lib.redlock_async_prometheus,
+                                 *native_labels(labels), on_text)
+        return metrics
 
     async def close(self) -> CloseReport:
         """Ends every call with ClosedError, releases every lease, waits for the answers, at most
