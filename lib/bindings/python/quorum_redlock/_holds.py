@@ -8,7 +8,7 @@ from typing import Any, Callable, Generic, TypeVar
 
 from .lease import LeaseState
 
-_Lease = TypeVar("_Lease", bound=LeaseState)
+_Lease = TypeVar("_Lease", bound=LeaseState[Any])
 
 
 class Holds(Generic[_Lease]):

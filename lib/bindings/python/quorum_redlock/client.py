@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_bool, c_void_p
+import re
+from ctypes import POINTER, byref, c_bool, c_char_p, c_void_p
 from functools import partial
-from typing import Any, Callable, Iterable, Mapping, TYPE_CHECKING
+from typing import Any, Callable, Generic, Iterable, Mapping, TYPE_CHECKING, TypeVar
 
 from . import _callbacks, deployment
 from . import _structs as s
 from ._arguments import Duration, encoded, to_ns, wait_to_ns
-from ._base import BaseClient, native_labels
-from ._handles import ClientHandle
-from ._library import lib, taken_text
+from ._copies import NotCopied, name_of
+from ._handles import ClientHandle, NativeClient
+from ._library import lib, taken_text, text
 from ._owned import LeaseHandle
 from ._request import Request
 from ._threads import make_event
@@ -21,15 +22,49 @@ from .errors import HeldError, NotGrantedError, SplitError, timed_out
 from .inspection import Inspection, taken_inspection
 from .lease import Lease
 from .lock import Lock
-from .options import AcquireOptions, ClientOptions
+from .options import AcquireOptions, ClientOptions, client_signals, native_client_options
 from .reports import CloseReport, Round, taken_round
-from .targets import TargetLike, native_target
+from .targets import TargetLike, by_token, of_resource
 from .watching import Watch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .election import Election
+
+_Handle = TypeVar("_Handle", bound=NativeClient)
+
+
+def native_labels(labels: Mapping[str, str] | None) -> tuple[Any, Any, int]:
+    names = [encoded(name, "label") for name in labels or {}]
+    values = [encoded(value, "label value") for value in (labels or {}).values()]
+    array = c_char_p * len(names)
+    return array(*names), array(*values), len(names)
+
+
+class BaseClient(NotCopied, Generic[_Handle]):
+    """The part that both clients share."""
+
+    _instead = "make a client in the process that uses it"
+
+    def __init__(self, make: Callable[[s.ClientOptions, _callbacks.ClientSignals], _Handle],
+                 deliver: _callbacks.Deliver, nodes: Iterable[str],
+                 options: ClientOptions) -> None:
+        self._nodes = list(nodes) if not isinstance(nodes, str) else nodes
+        self._options = options
+        native = native_client_options(self._nodes, options)
+        self._request = partial(Request, native.max_ttl_ns)
+        self._handle = make(native, client_signals(options, deliver))
+
+    def __repr__(self) -> str:
+        """Without user and password."""
+        if not hasattr(self, "_handle"):  # refused: the URLs may be malformed
+            return super().__repr__()
+        nodes = [re.sub(r"^((?!unix:)\w+://).*@", r"\1", text(encoded(node, "node")), flags=re.I)
+                 for node in self._nodes]
+        name = self._options.get("name")
+        return f"<{name_of(type(self))} {nodes}{f' name={name!r}' if name else ''} " \
+               f"{'closed' if self._handle.closed else 'open'}>"
 
 
 class Client(BaseClient[ClientHandle]):
@@ -45,6 +80,11 @@ class Client(BaseClient[ClientHandle]):
 
     def _call(self, function: Any, *arguments: Any) -> None:
         blocking(function, self._handle.pointer(), *arguments)
+
+    def _ask_round(self, function: Any, *arguments: Any) -> Round:
+        round = POINTER(s.Round)()
+        self._call(function, *arguments, byref(round))
+        return taken_round(round)
 
     def lock(self, target: TargetLike, *, ttl: Duration | None = None,
              wait: Duration | None = None, renew: bool = True, fencing: bool = False,
@@ -130,40 +170,28 @@ class Client(BaseClient[ClientHandle]):
     def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
         """Extends the lock of a token that was detached or came from another process. A permit is
         named by its resource, "jobs#3". Raises as Lease.extend, and ExpiredError."""
-        round = POINTER(s.Round)()
-        self._call(lib.redlock_extend, byref(native_target(target)),
-                   encoded(token, "token"), to_ns(ttl, "ttl"), byref(round))
-        return taken_round(round)
+        return self._ask_round(lib.redlock_extend, *by_token(target, token), to_ns(ttl, "ttl"))
 
     def downgrade(self, resource: str, token: str) -> Round:
         """Makes a writer's lock a reader's, by its token. Raises as Lease.downgrade."""
-        round = POINTER(s.Round)()
-        self._call(lib.redlock_downgrade, encoded(resource, "resource"),
-                   encoded(token, "token"), byref(round))
-        return taken_round(round)
+        return self._ask_round(lib.redlock_downgrade, *of_resource(resource, token))
 
     def release(self, target: TargetLike, token: str) -> Round:
         """Releases the lock of a token. Raises as Lease.release, and InvalidArgumentError."""
-        round = POINTER(s.Round)()
-        self._call(lib.redlock_release, byref(native_target(target)),
-                   encoded(token, "token"), byref(round))
-        return taken_round(round)
+        return self._ask_round(lib.redlock_release, *by_token(target, token))
 
     def break_lock(self, resource: str, token: str, *, delay: Duration = 0) -> Round:
         """Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay` then
         nobody can acquire the resource; others who share the lock keep their holds. Raises as
         `release`."""
-        round = POINTER(s.Round)()
-        self._call(lib.redlock_break, encoded(resource, "resource"),
-                   encoded(token, "token"), to_ns(delay, "delay"), byref(round))
-        return taken_round(round)
+        return self._ask_round(lib.redlock_break, *of_resource(resource, token),
+                               to_ns(delay, "delay"))
 
     def ownership(self, resource: str, token: str) -> bool:
         """Whether the token holds the resource now. Raises UnavailableError, ClosedError,
         ForkedError, InvalidArgumentError."""
         answer = c_bool()
-        self._call(lib.redlock_ownership, encoded(resource, "resource"),
-                   encoded(token, "token"), byref(answer))
+        self._call(lib.redlock_ownership, *of_resource(resource, token), byref(answer))
         return answer.value
 
     def inspect(self, resource: str) -> Inspection:

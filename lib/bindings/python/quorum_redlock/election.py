@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from ctypes import POINTER, byref, sizeof
-from typing import Any, Callable
+from typing import Any, Callable, Generic, Mapping, TypeVar
 
 from . import _structs as s
 from ._arguments import Duration, encoded, to_ns
@@ -12,31 +13,70 @@ from ._copies import NotCopied
 from ._library import lib
 from ._owned import LeaseHandle, Owned
 from ._waiting import Stop, blocking
-from .client import Client
+from .client import BaseClient, Client
 from .errors import HeldError, SplitError, RedlockError, call
-from .lease import Lease
+from .lease import Lease, LeaseState
 from .options import AcquireOptions
 from .watching import Leader, Watch, leader_from
+
+_Client = TypeVar("_Client", bound=BaseClient[Any])
+_Lease = TypeVar("_Lease", bound=LeaseState[Any])
+_Event = TypeVar("_Event")
+
+
+class BaseElection(NotCopied, Generic[_Client]):
+    """The part that the elections of both clients share."""
+
+    _instead = "make it with Client.election in the process that uses it"
+
+    def __init__(self, client: _Client, name: str, candidate: str, ttl: Duration | None) -> None:
+        self._client = client
+        self._name = name
+        more: AcquireOptions = {"name": candidate} if candidate else {}
+        client._request(name, ttl, True, True, more)  # what is wrong is said here
+        self._terms: dict[str, Any] = {"name": candidate or None, "ttl": ttl, "fencing": True}
+
+
+class BaseLeadership(NotCopied, Generic[_Lease, _Event]):
+    """The part that the leaderships of both clients share."""
+
+    _instead = "pass it on as it is; another process campaigns for itself"
+
+    def __init__(self, lease: _Lease) -> None:
+        self.lease = lease
+        self.lost: _Event = lease.lost  #: see Lease.lost
+
+    @property
+    def term(self) -> int:
+        """To send along with every write: larger than that of every leader elected before."""
+        return self.lease.fencing_token or 0
+
+    @property
+    def valid(self) -> bool:
+        """Compares the clock with the deadline at every call. False after it was lost or
+        resigned."""
+        return self.lease.valid
+
+    def _handle_of_block(self) -> LeaseHandle:
+        return self.lease._handle
+
+
+def refuse_wait(options: Mapping[str, Any]) -> None:
+    if "wait" in options:
+        raise TypeError("there is no option wait of try_campaign: it asks once; campaign waits")
 
 
 class _OwnedElection(Owned, free=lib.redlock_election_free):
     """A redlock_election."""
 
 
-class Election(NotCopied):
+class Election(BaseElection[Client]):
     """A leader among many candidates: an exclusive lock on the election's name, with a fencing
     token as the term. Made by Client.election. Any thread may use it."""
 
-    _instead = "make it with Client.election in the process that uses it"
-
     def __init__(self, client: Client, name: str, *, candidate: str, ttl: Duration | None,
                  poll_interval: Duration | None) -> None:
-        self._client = client
-        self._name = name
-        more: AcquireOptions = {"name": candidate} if candidate else {}
-        client._request(name, ttl, True, True, more)  # what is wrong is said here
-        self._terms: dict[str, Any] = {"name": candidate or None, "ttl": ttl, "renew": True,
-                                       "fencing": True}
+        super().__init__(client, name, candidate, ttl)
         options = s.ElectionOptions()
         lib.redlock_election_options_init(byref(options), sizeof(options))
         options.candidate = encoded(candidate, "candidate")
@@ -66,8 +106,7 @@ class Election(NotCopied):
     def try_campaign(self, **more: Any) -> Leadership | None:
         """Asks once. None: there is another leader, or candidates contend. Takes `on_lost`,
         `on_at_risk` and `raise_on_release_error`, and raises for everything else, as `campaign`."""
-        if "wait" in more:
-            raise TypeError("there is no option wait of try_campaign: it asks once; campaign waits")
+        refuse_wait(more)
         try:
             return self.campaign(wait=0, **more)
         except (HeldError, SplitError):
@@ -88,26 +127,9 @@ class Election(NotCopied):
         return Watch.of_election(self._pointer)
 
 
-class Leadership(NotCopied):
+class Leadership(BaseLeadership[Lease, threading.Event]):
     """Being the leader: a lease that is renewed in the background, and a context manager that
     resigns. Any thread may use it."""
-
-    _instead = "pass it on as it is; another process campaigns for itself"
-
-    def __init__(self, lease: Lease) -> None:
-        self.lease = lease
-        self.lost = lease.lost  #: see Lease.lost
-
-    @property
-    def term(self) -> int:
-        """To send along with every write: larger than that of every leader elected before."""
-        return self.lease.fencing_token or 0
-
-    @property
-    def valid(self) -> bool:
-        """Compares the clock with the deadline at every call. False after it was lost or
-        resigned."""
-        return self.lease.valid
 
     def resign(self) -> None:
         """Waits until another candidate can be elected. Raises as Lease.release."""
@@ -119,6 +141,3 @@ class Leadership(NotCopied):
     @exit_method
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         self.lease._end_block(kind, error, traceback)
-
-    def _handle_of_block(self) -> LeaseHandle:
-        return self.lease._handle

@@ -7,7 +7,7 @@ import threading
 import warnings
 from ctypes import POINTER, byref
 from functools import partial
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, Generic, TypeVar
 
 from . import _callbacks
 from . import _structs as s
@@ -24,6 +24,7 @@ from .reports import Round, taken_round
 
 
 _T = TypeVar("_T")
+_Event = TypeVar("_Event")
 
 
 class _Released:
@@ -49,14 +50,17 @@ def _new_turn() -> Any:
     return real("_thread", "allocate_lock")()
 
 
-class LeaseState(NotCopied):
+class LeaseState(NotCopied, Generic[_Event]):
     """The state of a lease, which the leases of both clients share. It makes no call to the nodes.
     Any thread may read it."""
 
     _instead = "pass it on as it is, or hand it on to another process with detach()"
 
-    def __init__(self, handle: LeaseHandle, raise_on_release_error: bool) -> None:
+    def __init__(self, handle: LeaseHandle, lost: _Event, raise_on_release_error: bool) -> None:
         self._handle = handle
+        #: An event: set when the deadline passes without a renewal, and when the client is closed;
+        #: not by a release. `lost.wait(seconds)`, or `await lost.wait()`, waits for it.
+        self.lost = lost
         self._raise_on_release_error = raise_on_release_error
         # Held during calls that need the handle for themselves, or use it for long.
         self._turn = _new_turn()
@@ -160,19 +164,12 @@ class LeaseState(NotCopied):
                f"{'valid' if self.valid else 'not valid'}>"
 
 
-class Lease(LeaseState):
+class Lease(LeaseState[threading.Event]):
     """A granted lock, and a context manager that releases it. Dropped without that, it is released
     in the background, and a ResourceWarning says so.
 
     Until its deadline no other client holds a lease on the resource. Ask `valid` before each step
     that cannot be undone. Any thread may use it."""
-
-    def __init__(self, handle: LeaseHandle, lost: threading.Event,
-                 raise_on_release_error: bool) -> None:
-        super().__init__(handle, raise_on_release_error)
-        #: Set when the deadline passes without a renewal, and when the client is closed; not by a
-        #: release. `lost.wait(seconds)` waits for it.
-        self.lost = lost
 
     def _call(self, function: Any, *arguments: Any) -> None:
         error = POINTER(s.Error)()
@@ -229,7 +226,7 @@ class Lease(LeaseState):
     __exit__ = exit_method(_end_block)
 
 
-def end_of_block(lease: LeaseState, valid: bool, failure: RedlockError | None,
+def end_of_block(lease: LeaseState[Any], valid: bool, failure: RedlockError | None,
                  error: BaseException | None) -> None:
     """The end of a with block that raised `error`: whether the lease was valid until then, and why
     its release failed."""

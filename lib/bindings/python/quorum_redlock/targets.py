@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctypes import byref, c_char_p, sizeof
 from dataclasses import dataclass
-from typing import Iterable, Union
+from typing import Any, Iterable, Union
 
 from . import _structs as s
 from ._arguments import Duration, encoded, to_count, to_ns
@@ -88,3 +88,13 @@ def native_target(target: TargetLike) -> s.Target:
     native.permits = to_count(target.permits, "permits")
     native.interval_ns = target.interval_ns
     return native
+
+
+def by_token(target: TargetLike, token: str) -> tuple[Any, bytes]:
+    """The arguments of calls of C that take a target and a token."""
+    return byref(native_target(target)), encoded(token, "token")
+
+
+def of_resource(resource: str, token: str) -> tuple[bytes, bytes]:
+    """The arguments of calls of C that take a resource and a token."""
+    return encoded(resource, "resource"), encoded(token, "token")

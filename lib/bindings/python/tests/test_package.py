@@ -142,7 +142,7 @@ class Installation(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             # A copy: setuptools builds among the sources.
             source, target = os.path.join(folder, "source"), os.path.join(folder, "target")
-            subprocess.run(["cp", "-r", PACKAGE, source], check=True)
+            subprocess.run(["cp", "-rL", PACKAGE, source], check=True)
             subprocess.run([sys.executable, "-m", "pip", "install", "--no-build-isolation",
                             "--no-deps", "--no-index", "--disable-pip-version-check", "--quiet",
                             "--root-user-action=ignore", "--target", target, source], check=True)
@@ -166,7 +166,7 @@ class Installation(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             copy = os.path.join(folder, "lib", "bindings", "python")
             os.makedirs(os.path.dirname(copy))
-            subprocess.run(["cp", "-r", PACKAGE, copy], check=True)
+            subprocess.run(["cp", "-rL", PACKAGE, copy], check=True)
             environment = dict(os.environ, PIP_NO_INDEX="1", PATH=os.pathsep.join(
                 [os.path.dirname(sys.executable), os.environ["PATH"]]))
             del environment["PYTHONPATH"]

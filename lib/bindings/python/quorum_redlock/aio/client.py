@@ -9,19 +9,19 @@ from typing import Any, Iterable, Mapping, TYPE_CHECKING
 
 from .. import _callbacks
 from .._arguments import Duration, encoded, to_ns, wait_to_ns
-from .._base import BaseClient, native_labels
 from .._handles import AsyncHandle
 from .._library import lib
 from .._owned import LeaseHandle
 from .._request import Request
 from .._structs import FOREVER
+from ..client import BaseClient, native_labels
 from ..deployment import LockList
 from ..detached import DetachedLease
 from ..errors import HeldError, NotGrantedError, SplitError, timed_out
 from ..inspection import Inspection
 from ..options import AcquireOptions, ClientOptions
 from ..reports import CloseReport, Round
-from ..targets import TargetLike, native_target
+from ..targets import TargetLike, by_token, of_resource
 from . import deployment
 from ._answers import (ask, deliver_to, on_close, on_inspection, on_lease, on_ownership, on_round,
                        on_text)
@@ -42,6 +42,10 @@ class Client(BaseClient[AsyncHandle]):
     def __init__(self, nodes: Iterable[str], **options: Unpack[ClientOptions]) -> None:
         super().__init__(AsyncHandle, deliver_to(asyncio.get_running_loop()), nodes, options)
         self._report: CloseReport | None = None
+
+    async def _ask_round(self, function: Any, *arguments: Any) -> Round:
+        round: Round = await ask(self._handle, function, *arguments, on_round)
+        return round
 
     def lock(self, target: TargetLike, *, ttl: Duration | None = None,
              wait: Duration | None = None, renew: bool = True, fencing: bool = False,
@@ -110,41 +114,32 @@ class Client(BaseClient[AsyncHandle]):
 
     async def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
         """See quorum_redlock.Client.extend."""
-        wanted, text, ns = native_target(target), encoded(token, "token"), to_ns(ttl, "ttl")
-        round: Round = await ask(self._handle, lib.redlock_async_extend, byref(wanted), text, ns,
-                                 on_round)
-        return round
+        return await self._ask_round(lib.redlock_async_extend, *by_token(target, token),
+                                     to_ns(ttl, "ttl"))
 
     async def downgrade(self, resource: str, token: str) -> Round:
         """See quorum_redlock.Client.downgrade."""
-        name, text = encoded(resource, "resource"), encoded(token, "token")
-        round: Round = await ask(self._handle, lib.redlock_async_downgrade, name, text, on_round)
-        return round
+        return await self._ask_round(lib.redlock_async_downgrade, *of_resource(resource, token))
 
     async def release(self, target: TargetLike, token: str) -> Round:
         """See quorum_redlock.Client.release."""
-        wanted, text = native_target(target), encoded(token, "token")
-        round: Round = await ask(self._handle, lib.redlock_async_release, byref(wanted), text,
-                                 on_round)
-        return round
+        return await self._ask_round(lib.redlock_async_release, *by_token(target, token))
 
     async def break_lock(self, resource: str, token: str, *, delay: Duration = 0) -> Round:
         """See quorum_redlock.Client.break_lock."""
-        name, text = encoded(resource, "resource"), encoded(token, "token")
-        round: Round = await ask(self._handle, lib.redlock_async_break, name, text,
-                                 to_ns(delay, "delay"), on_round)
-        return round
+        return await self._ask_round(lib.redlock_async_break, *of_resource(resource, token),
+                                     to_ns(delay, "delay"))
 
     async def ownership(self, resource: str, token: str) -> bool:
         """Whether the token holds the resource now. See quorum_redlock.Client.ownership."""
-        name, text = encoded(resource, "resource"), encoded(token, "token")
-        held: bool = await ask(self._handle, lib.redlock_async_ownership, name, text, on_ownership)
+        held: bool = await ask(self._handle, lib.redlock_async_ownership,
+                               *of_resource(resource, token), on_ownership)
         return held
 
     async def inspect(self, resource: str) -> Inspection:
         """Asks every node what it stores for the resource. See quorum_redlock.Client.inspect."""
-        name = encoded(resource, "resource")
-        seen: Inspection = await ask(self._handle, lib.redlock_async_inspect, name, on_inspection)
+        seen: Inspection = await ask(self._handle, lib.redlock_async_inspect,
+                                     encoded(resource, "resource"), on_inspection)
         return seen
 
     def watch(self, resource: str, *, poll_interval: Duration = 0) -> Watch[Inspection]:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, AsyncIterator, Awaitable, Callable, Coroutine, Generator
 
 from .._arguments import Duration
 from .._blocks import aexit_method, entered_handle
 from .._copies import NotCopied
 from .._owned import LeaseHandle
+from ..election import BaseElection, BaseLeadership, refuse_wait
 from ..errors import HeldError, RedlockError, SplitError, UnavailableError
 from ..inspection import Inspection
-from ..options import AcquireOptions
 from ..watching import Leader
 from .client import Client
 from .lease import Lease
 
 
-class Election(NotCopied):
+class Election(BaseElection[Client]):
     """A leader among many candidates: an exclusive lock on the election's name, with a fencing
     token as the term. Made by Client.election."""
 
-    _instead = "make it with Client.election in the process that uses it"
-
     def __init__(self, client: Client, name: str, *, candidate: str, ttl: Duration | None,
                  poll_interval: Duration) -> None:
-        self._client = client
-        self._name = name
+        super().__init__(client, name, candidate, ttl)
         self._poll_interval = poll_interval
-        more: AcquireOptions = {"name": candidate} if candidate else {}
-        client._request(name, ttl, True, True, more)  # what is wrong is said here
-        self._terms: dict[str, Any] = {"name": candidate or None, "ttl": ttl, "fencing": True}
 
     def campaign(self, *, wait: Duration | None = None,
                  on_lost: Callable[[RedlockError], Any] | None = None,
@@ -44,8 +39,7 @@ class Election(NotCopied):
     async def try_campaign(self, **more: Any) -> Leadership | None:
         """Asks once. None: there is another leader, or candidates contend. See
         quorum_redlock.Election.try_campaign."""
-        if "wait" in more:
-            raise TypeError("there is no option wait of try_campaign: it asks once; campaign waits")
+        refuse_wait(more)
         try:
             return await self.campaign(wait=0, **more)
         except (HeldError, SplitError):
@@ -82,26 +76,9 @@ def _leader_in(seen: Inspection) -> Leader | None:
     return Leader(name, seen.holder)
 
 
-class Leadership(NotCopied):
+class Leadership(BaseLeadership[Lease, asyncio.Event]):
     """Being the leader: a lease that is renewed in the background, and an asynchronous context
     manager that resigns."""
-
-    _instead = "pass it on as it is; another process campaigns for itself"
-
-    def __init__(self, lease: Lease) -> None:
-        self.lease = lease
-        self.lost = lease.lost  #: see aio.Lease.lost
-
-    @property
-    def term(self) -> int:
-        """To send along with every write: larger than that of every leader elected before."""
-        return self.lease.fencing_token or 0
-
-    @property
-    def valid(self) -> bool:
-        """Compares the clock with the deadline at every call. False after it was lost or
-        resigned."""
-        return self.lease.valid
 
     async def resign(self) -> None:
         """Waits until another candidate can be elected. Raises as quorum_redlock.Lease.release."""
@@ -113,9 +90,6 @@ class Leadership(NotCopied):
     @aexit_method
     async def __aexit__(self, kind: Any, error: Any, traceback: Any, guard: Any = None) -> None:
         await self.lease._end_block(kind, error, traceback)
-
-    def _handle_of_block(self) -> LeaseHandle:
-        return self.lease._handle
 
 
 class LeadershipRequest(NotCopied):

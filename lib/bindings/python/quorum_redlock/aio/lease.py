@@ -17,29 +17,25 @@ from ..reports import Round
 from ._answers import Asked, ask, on_round
 
 
-class Lease(LeaseState):
+class Lease(LeaseState[asyncio.Event]):
     """A granted lock, and an asynchronous context manager that releases it. Dropped without that,
     it is released in the background. See quorum_redlock.Lease."""
 
     def __init__(self, client: AsyncHandle, handle: LeaseHandle, lost: asyncio.Event,
                  raise_on_release_error: bool) -> None:
-        super().__init__(handle, raise_on_release_error)
+        super().__init__(handle, lost, raise_on_release_error)
         self._client = client
-        #: Set when the deadline passes without a renewal, and when the client is closed; not by a
-        #: release. `await lost.wait()` waits for it.
-        self.lost = lost
 
     async def extend(self, ttl: Duration) -> Round:
         """See quorum_redlock.Lease.extend."""
-        ns = to_ns(ttl, "ttl")
-        round: Round = await ask(self._client, partial(self._call, lib.redlock_async_lease_extend),
-                                 ns, on_round)
-        return round
+        return await self._ask(lib.redlock_async_lease_extend, to_ns(ttl, "ttl"))
 
     async def downgrade(self) -> Round:
         """See quorum_redlock.Lease.downgrade."""
-        round: Round = await ask(self._client,
-                                 partial(self._call, lib.redlock_async_lease_downgrade), on_round)
+        return await self._ask(lib.redlock_async_lease_downgrade)
+
+    async def _ask(self, function: Any, *arguments: Any) -> Round:
+        round: Round = await ask(self._client, partial(self._call, function), *arguments, on_round)
         return round
 
     def _call(self, function: Any, client: Owned, *arguments: Any) -> None:

@@ -8,10 +8,10 @@ from typing import Any, Callable, Coroutine, TypeVar
 
 from .._arguments import Duration
 from .._blocks import aexit_method, entered_handle
-from .._locks import BaseLock, check_decorated
 from .._owned import LeaseHandle
 from .._request import lock_wait_to_ns
 from ..errors import HeldError, SplitError
+from ..lock import BaseLock, check_decorated
 from .lease import Lease
 
 
