@@ -14,5 +14,5 @@ class NotCopied:
 
     _instead = ""
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    def __reduce__(self) -> NoReturn:
         raise TypeError(f"a {name_of(type(self))} cannot be copied or pickled: {self._instead}")

@@ -527,6 +527,8 @@ class Deployments(unittest.IsolatedAsyncioTestCase):
         opened = await aio_deployment.bootstrap(self.urls, **patient)
         self.assertEqual(opened.granted_in, 0)
         waits = asyncio.Event()
+        unseen: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: unseen.append(what))
 
         def on_progress(step: deployment.ChangeProgress) -> None:
             if step.kind == "waiting":
@@ -538,6 +540,9 @@ class Deployments(unittest.IsolatedAsyncioTestCase):
         change.cancel()
         with self.assertRaises(asyncio.CancelledError):
             await asyncio.wait_for(change, 30)
+        del change
+        gc.collect()
+        self.assertEqual(unseen, [])
         self.assertEqual(set((await aio_deployment.members(self.urls)).members), set(self.urls))
 
 

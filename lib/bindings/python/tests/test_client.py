@@ -460,6 +460,11 @@ class Locks(ClientCase):
         self.client.release(self.resource, token)
 
 
+class RemadeStop(quorum_redlock.Stop):
+    def __reduce__(self) -> tuple:
+        return RemadeStop, ()
+
+
 class Copies(ClientCase):
     def check(self, *things: object) -> None:
         for thing in things:
@@ -476,6 +481,11 @@ class Copies(ClientCase):
                 self.client.acquire(self.resource) as lease:
             self.check(self.client, self.client.lock(self.resource), lease, watch, election,
                        leadership, quorum_redlock.Stop())
+
+    def test_of_a_subclass_that_says_how_it_is_made_are_made(self) -> None:
+        stop = RemadeStop()
+        self.assertIsNot(copy.copy(stop), stop)
+        self.assertIs(type(pickle.loads(pickle.dumps(stop))), RemadeStop)
 
     def test_of_it_for_asyncio_are_refused(self) -> None:
         async def work() -> None:

@@ -27,19 +27,19 @@ async def _in_thread(call: Callable[[], _T]) -> _T:
     return await asyncio.get_running_loop().run_in_executor(None, call)
 
 
-async def _change(call: Callable[..., _T], on_progress: Callable[[ChangeProgress], Any] | None,
-                  ) -> _T:
-    stop = Stop()
+async def _change(call: Callable[..., _T],
+                  on_progress: Callable[[ChangeProgress], Any] | None) -> _T:
+    loop, stop = asyncio.get_running_loop(), Stop()
     if on_progress is not None:
-        call = partial(call, on_progress=partial(deliver_to(asyncio.get_running_loop()),
-                                                 on_progress))
-    change = asyncio.ensure_future(_in_thread(partial(call, stop=stop)))
+        call = partial(call, on_progress=partial(deliver_to(loop), on_progress))
+    change = loop.run_in_executor(None, partial(call, stop=stop))
+    # A cancelled task does not look at the error, which asyncio would log then.
+    change.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         return await asyncio.shield(change)
     except BaseException:  # cancelled, or a handler of a signal has raised
         stop.request()
         await asyncio.wait([change])
-        change.exception()  # otherwise asyncio logs that nobody has seen it
         raise
 
 
