@@ -128,7 +128,7 @@ export interface Observation {
   readonly at: number;
   readonly resource: string;
   readonly token: string;
-  readonly fencingToken: bigint | null;
+  readonly fencingToken: number | null;
   readonly end: HoldEnd;
 }
 
@@ -258,7 +258,7 @@ export class Lease {
   readonly resources: readonly string[];
   readonly token: string;
   /** To send along with every write that the lock protects. null without `fencing`. */
-  readonly fencingToken: bigint | null;
+  readonly fencingToken: number | null;
   /** Compares the clock with the deadline at every call. */
   readonly valid: boolean;
   /** The time until the deadline; 0 if it has passed or the lease has ended. */
@@ -292,9 +292,9 @@ export class Lease {
 
 /** The lease of a call with `fencing: true`. */
 export interface FencedLease extends Lease {
-  /** To send along with every write that the lock protects. It grows with every lease. A bigint:
-   *  JSON.stringify needs its text, `String(lease.fencingToken)`. */
-  readonly fencingToken: bigint;
+  /** To send along with every write that the lock protects. It grows with every lease, and stays
+   *  below 2^53: a safe integer. */
+  readonly fencingToken: number;
 }
 
 /** The client that a released lock is passed on to. `name` is empty if it is not known. */
@@ -317,8 +317,8 @@ export interface NodeInspection {
   readonly names: readonly string[];
   readonly next: NextClient | null;
   readonly remaining: number | null;
-  /** The last one that the node acknowledged; 0n: none. */
-  readonly fencingToken: bigint;
+  /** The last one that the node acknowledged; null: none. */
+  readonly fencingToken: number | null;
   /** How long the node has no vote for new leases. */
   readonly quarantine: number;
   /** Why nothing is known of this node; empty if it answered. */
@@ -426,7 +426,7 @@ export class Leadership {
   private constructor();
   readonly lease: FencedLease;
   /** Larger than that of every leader elected before: send it along with every write. */
-  readonly term: bigint;
+  readonly term: number;
   readonly valid: boolean;
   readonly lost: AbortSignal;
   resign(): Promise<Round>;
@@ -457,7 +457,7 @@ export class DetachedLease {
   readonly token: string;
   readonly resources: readonly string[];
   readonly resource: string;
-  readonly fencingToken: bigint | null;
+  readonly fencingToken: number | null;
   toString(): string;
   toJSON(): string;
 }

@@ -109,7 +109,7 @@ ErrorPtr Client::open(redlock_client_options options, napi_value handler, double
                            {"at", js.milliseconds(at)},
                            {"resource", js.text(resource.c_str())},
                            {"token", js.text(token.c_str())},
-                           {"fencingToken", fencing == 0 ? js.null() : js.bigint(fencing)},
+                           {"fencingToken", js.fencing_token(fencing)},
                            {"end", js.text(end.c_str())}})};
           });
     };

@@ -50,6 +50,11 @@ napi_value Js::bigint(std::uint64_t value) const {
   return made;
 }
 
+napi_value Js::fencing_token(std::uint64_t value) const {
+  if (value == 0) return null();
+  return value < (std::uint64_t{1} << 53U) ? number(static_cast<double>(value)) : bigint(value);
+}
+
 napi_value Js::text(const char* value) const {
   if (value == nullptr) return null();
   napi_value made = nullptr;

@@ -34,6 +34,9 @@ class Js {
   [[nodiscard]] napi_value number(double value) const;
   /// A BigInt, for numbers that need all of their 64 bits.
   [[nodiscard]] napi_value bigint(std::uint64_t value) const;
+  /// A number; null for 0, which means "none". From 2^53 on, where numbers are not exact, a BigInt,
+  /// which ../src/fencing.cjs refuses.
+  [[nodiscard]] napi_value fencing_token(std::uint64_t value) const;
   /// A string; null for NULL.
   [[nodiscard]] napi_value text(const char* value) const;
   /// null for a negative duration, which means "not known"; Infinity for REDLOCK_FOREVER.

@@ -46,7 +46,7 @@ namespace {
                     {"names", texts_value(js, node.names, node.name_count)},
                     {"next", next_value(js, node.next, node.next_name)},
                     {"remaining", js.milliseconds(node.remaining_ns)},
-                    {"fencingToken", js.bigint(node.fencing_token)},
+                    {"fencingToken", js.fencing_token(node.fencing_token)},
                     {"quarantine", js.milliseconds(node.quarantine_ns)},
                     {"error", js.text(node.error)}});
 }
@@ -143,12 +143,11 @@ napi_value list_value(const Js& js, const redlock_lock_list& list) {
 
 napi_value lease_value(const Js& js, LeasePtr lease) {
   const redlock_lease* granted = lease.get();
-  const std::uint64_t fencing = redlock_lease_fencing_token(granted);
   napi_value resources = js.list(redlock_lease_resource_count(granted), [&](std::size_t i) {
     return js.text(redlock_lease_resource_at(granted, i));
   });
   napi_value token = js.text(redlock_lease_token(granted));
-  napi_value fencing_token = fencing == 0 ? js.null() : js.bigint(fencing);
+  napi_value fencing_token = js.fencing_token(redlock_lease_fencing_token(granted));
   return js.object(
       {{"resources", resources},
        {"token", token},

@@ -5,6 +5,7 @@ const { Connection } = require('./connection.cjs');
 const { Election } = require('./election.cjs');
 const { RedlockError } = require('./error.cjs');
 const { DetachedLease } = require('./detached.cjs');
+const { checkedInspection } = require('./fencing.cjs');
 const { Lease } = require('./lease.cjs');
 const { acquireOptions, check, clientOptions, pick } = require('./options.cjs');
 const { nativeTarget, resourceName, tokenText } = require('./target.cjs');
@@ -98,7 +99,8 @@ class Client {
   }
 
   async inspect(resource) {
-    return await this.#connection.ask('inspect', [resourceName(resource)]).answer;
+    return await this.#connection
+      .ask('inspect', [resourceName(resource)], checkedInspection).answer;
   }
 
   watch(resource, options) {

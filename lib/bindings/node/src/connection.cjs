@@ -4,6 +4,7 @@
 
 const native = require('./native.cjs');
 const { RedlockError, closed } = require('./error.cjs');
+const { fencingToken } = require('./fencing.cjs');
 const { check } = require('./options.cjs');
 
 // The receiver of each event, by the id of a call, lease or client. It stays alive in here: a call
@@ -102,6 +103,7 @@ class Connection {
     const weak = new WeakRef(this.callbacks);
     listeners.set(events, (event, _, what) => {
       const callback = weak.deref()?.[event];
+      if (event === 'observation') fencingToken(what.fencingToken);
       if (event === 'credentials') provide(callback, what);
       else if (callback !== undefined) notify(callback, what);
     });
@@ -130,8 +132,12 @@ class Connection {
       listeners.set(id, (_, error, result) => {
         listeners.delete(id);
         this.letGo();
-        if (error === null) resolve(convert(result, id));
-        else reject(error);
+        if (error !== null) return reject(error);
+        try {
+          resolve(convert(result, id));
+        } catch (mistake) {
+          reject(mistake);
+        }
       });
       this.hold();
       try {

@@ -7,12 +7,14 @@ const { invalid } = require('./error.cjs');
 class DetachedLease {
   constructor(text) {
     const fields = String(text).trim().split(',').map(unescaped);
-    if (fields.length < 6 || fields[0] !== '1' || !/^[0-9]+$/.test(fields[2])) {
+    const fencingToken = Number(fields[2]);
+    if (fields.length < 6 || fields[0] !== '1' || !/^[0-9]+$/.test(fields[2])
+      || !Number.isSafeInteger(fencingToken)) {
       throw invalid('detached: it is nothing that lease.detach() returned');
     }
     this.text = String(text);
     this.token = fields[1];
-    this.fencingToken = fields[2] === '0' ? null : BigInt(fields[2]);
+    this.fencingToken = fencingToken === 0 ? null : fencingToken;
     this.resources = Object.freeze(fields.slice(5));
     Object.freeze(this);
   }

@@ -5,6 +5,7 @@ const { RedlockError } = require('./error.cjs');
 const { check } = require('./options.cjs');
 const { notify } = require('./connection.cjs');
 const { DetachedLease } = require('./detached.cjs');
+const { fencingToken } = require('./fencing.cjs');
 
 /** A granted lock. */
 class Lease {
@@ -26,7 +27,7 @@ class Lease {
     this.#onAtRisk = onAtRisk;
     this.resources = Object.freeze(granted.resources);
     this.token = granted.token;
-    this.fencingToken = granted.fencingToken;
+    this.fencingToken = fencingToken(granted.fencingToken);
     connection.remember(id, this, (event, _, what) => {
       if (event === 'lost') this.end(new RedlockError({ code: 'lost', message: what }));
       else if (this.#onAtRisk !== undefined) notify(this.#onAtRisk, what);

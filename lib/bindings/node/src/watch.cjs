@@ -1,5 +1,7 @@
 'use strict';
 
+const { checkedInspection } = require('./fencing.cjs');
+
 /**
  * An asynchronous iterator over the states of a resource. A slow reader gets the newest and misses
  * those between. `convert(inspection)` makes the value that is read; undefined: there is none.
@@ -60,7 +62,12 @@ class Watch {
   #changed(error, inspection) {
     if (this.#over) return;
     if (error !== null) return this.#end(error);
-    const value = this.#convert(inspection);
+    let value;
+    try {
+      value = this.#convert(checkedInspection(inspection));
+    } catch (mistake) {
+      return this.#end(mistake);
+    }
     if (value === undefined) return;
     this.#newest = { value, done: false };
     this.#serve();

@@ -18,7 +18,7 @@ async function takeALock(nodes) {
   // A machine that has nothing else has no quorum-lock to open the nodes with.
   const client = await Client.create({ nodes, guards: { restart: false } });
   const lease = await client.acquire('carried', { fencing: true });
-  assert.equal(typeof lease.fencingToken, 'bigint');
+  assert.equal(typeof lease.fencingToken, 'number');
   await lease.release();
   await client.close();
 

@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 
 import {
-  Client, Lease, RedlockError, allOf, interval, now, owned, permit, shared, version,
+  Client, DetachedLease, Lease, RedlockError, allOf, interval, now, owned, permit, shared, version,
 } from 'quorum-redlock';
 
+import fencing from '../src/fencing.cjs';
 import { eventually, patient, startNodes } from './nodes.mjs';
 
 let servers;
@@ -50,8 +51,7 @@ test('a lease has what its holder needs', async () => {
   assert.equal(lease.resource, 'invoice/42');
   assert.deepEqual(lease.resources, ['invoice/42']);
   assert.match(lease.token, /^[0-9a-f]{40}$/);
-  assert.equal(typeof lease.fencingToken, 'bigint');
-  assert.ok(lease.fencingToken > 0n);
+  assert.ok(Number.isSafeInteger(lease.fencingToken) && lease.fencingToken > 0);
   assert.equal(lease.valid, true);
   assert.ok(lease.remaining > 0 && lease.remaining <= 5_000, String(lease.remaining));
   assert.equal(lease.lost.aborted, false);
@@ -104,6 +104,22 @@ test('without fencing there is no fencing token, and later ones are larger', asy
   const second = await other.acquire('numbers', { fencing: true });
   await second.release();
   assert.ok(second.fencingToken > first.fencingToken);
+  const { nodes } = await client.inspect('numbers');
+  assert.equal(Math.max(...nodes.map((node) => node.fencingToken)), second.fencingToken);
+  const unfenced = await client.inspect('numbers/of nobody');
+  assert.deepEqual(unfenced.nodes.map((node) => node.fencingToken), [null, null, null]);
+});
+
+test('a fencing token that is not below 2^53 is an error, and is not rounded', () => {
+  const largest = Number.MAX_SAFE_INTEGER;
+  for (const token of [null, 1, largest]) assert.equal(fencing.fencingToken(token), token);
+  for (const token of [2n ** 53n, 2n ** 64n - 1n]) {
+    assert.throws(() => fencing.fencingToken(token), refused('internal'));
+    assert.throws(() => fencing.checkedInspection({ nodes: [{ fencingToken: token }] }),
+      refused('internal'));
+  }
+  assert.equal(new DetachedLease(`1,t,${largest},a,b,r`).fencingToken, largest);
+  assert.throws(() => new DetachedLease(`1,t,${2n ** 53n},a,b,r`), { code: 'invalid_argument' });
 });
 
 test('tryAcquire is null while somebody else holds the lock', async () => {
@@ -322,6 +338,7 @@ test('a lease is handed on, and adopted once', async () => {
   const lease = await client.acquire('handed-on', { ttl: 10_000, fencing: true });
   const detached = lease.detach();
   assert.equal(detached.resource, 'handed-on');
+  assert.equal(detached.fencingToken, lease.fencingToken);
   const adopted = await other.adopt(`${JSON.parse(JSON.stringify(detached))}\n`, { ttl: 20_000 });
   assert.ok(adopted.valid);
   assert.equal(adopted.token, lease.token);
@@ -408,7 +425,7 @@ test('node events and observations', async () => {
     onLog: (event) => lines.push(event),
     onObservation: (observation) => observations.push(observation),
   });
-  const lease = await observed.acquire('observed');
+  const lease = await observed.acquire('observed', { fencing: true });
   await lease.release();
   await eventually('all nodes are up', () => events.filter((e) => e.kind === 'up').length === 3);
   await observed.close();
@@ -417,6 +434,8 @@ test('node events and observations', async () => {
   assert.deepEqual(observations.map((one) => one.kind),
     ['acquire-began', 'acquire-ended', 'hold-began', 'hold-ended']);
   assert.equal(observations[2].token, lease.token);
+  assert.deepEqual(observations.map((one) => one.fencingToken),
+    [null, null, lease.fencingToken, lease.fencingToken]);
   assert.equal(observations[3].end, 'released');
 });
 

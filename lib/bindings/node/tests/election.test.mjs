@@ -27,7 +27,7 @@ test('one candidate leads, the next one has a larger term', async () => {
   const leadership = await first.campaign();
   assert.ok(leadership instanceof Leadership);
   assert.ok(leadership.valid);
-  assert.equal(typeof leadership.term, 'bigint');
+  assert.ok(Number.isSafeInteger(leadership.term));
   assert.equal((await second.leader()).candidate, 'one');
   assert.equal((await second.leader()).token, leadership.lease.token);
   await assert.rejects(second.campaign({ wait: 0 }), (error) => {
@@ -62,7 +62,7 @@ test('lead resigns when the work is done', async () => {
     assert.equal((await election.leader()).candidate, 'one');
     return leadership.term;
   });
-  assert.ok(term > 0n);
+  assert.ok(term > 0);
   assert.equal(await election.leader(), null);
 });
 

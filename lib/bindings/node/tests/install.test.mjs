@@ -146,7 +146,7 @@ async function uses(folder, environment = {}) {
   child.stdout.on('data', (data) => { output += data; });
   const [code] = await once(child, 'close');
   assert.equal(code, 0);
-  assert.equal(output, `bigint ${version}\n`);
+  assert.equal(output, `number ${version}\n`);
 }
 
 test('with the library it is compiled, and takes locks', async () => {

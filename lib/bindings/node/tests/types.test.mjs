@@ -64,7 +64,7 @@ function samplesOf(page, language) {
     const file = path.join(folder, `${path.basename(page, '.md')}_${language}_${i}.mts`);
     const known = `
       declare const process: { argv: string[]; once(name: string, done: () => void): void };
-      declare const storage: { write(what: string, token: bigint | null): Promise<void> };
+      declare const storage: { write(what: string, token: number | null): Promise<void> };
       declare const invoice: string;
       declare function work(signal: AbortSignal): Promise<void>;`;
     fs.writeFileSync(file, code.startsWith('import ') ? `${code}${known}` : `

@@ -1,7 +1,7 @@
 // `await using`, with the lib "esnext.disposable".
 import type { Client, Election } from 'quorum-redlock';
 
-export async function use(client: Client, election: Election): Promise<bigint> {
+export async function use(client: Client, election: Election): Promise<number> {
   await using closing = client;
   await using lease = await closing.acquire('x');
   await using leadership = await election.campaign();

@@ -22,7 +22,8 @@ const options: ClientOptions = {
     is<Same<typeof level, EventLevel>>();
     is<Same<typeof times, number>>();
   },
-  onObservation: ({ kind, at, end, failure }) => {
+  onObservation: ({ kind, at, end, failure, fencingToken }) => {
+    is<Same<typeof fencingToken, number | null>>();
     is<Same<typeof kind, ObservationKind>>();
     is<Same<typeof at, number>>();
     is<Same<typeof end, HoldEnd>>();
@@ -45,7 +46,7 @@ export async function use(signal: AbortSignal): Promise<void> {
   is<Same<typeof lease.validUntil, number>>();
   is<Same<typeof lease.remaining, number>>();
   const left: number = lease.validUntil - now();
-  const number: bigint | null = lease.fencingToken;
+  const number: number | null = lease.fencingToken;
   lease.lost.addEventListener('abort', () => {});
   const round: Round = await lease.extend(left);
   is<Same<Awaited<ReturnType<Lease['downgrade']>>, Round>>();
@@ -60,22 +61,23 @@ export async function use(signal: AbortSignal): Promise<void> {
   });
   // With `fencing: true` there is a number; otherwise the compiler asks what to do without one.
   const fenced: FencedLease = await client.acquire('x', { fencing: true, wait: 1_000 });
-  is<Same<typeof fenced.fencingToken, bigint>>();
+  is<Same<typeof fenced.fencingToken, number>>();
   const tried = await client.tryAcquire('x', { fencing: true });
   is<Same<typeof tried, FencedLease | null>>();
-  const won: bigint = await client.using('x', { fencing: true, signal }, (held) => {
-    is<Same<typeof held.fencingToken, bigint>>();
+  const won: number = await client.using('x', { fencing: true, signal }, (held) => {
+    is<Same<typeof held.fencingToken, number>>();
     return held.fencingToken;
   });
   const plain: Lease[] = [
     fenced, await client.acquire('x'), await client.acquire('x', { fencing: false }),
-    await client.acquire('x', { fencing: won > 0n }),
+    await client.acquire('x', { fencing: won > 0 }),
   ];
-  is<Same<(typeof plain)[0]['fencingToken'], bigint | null>>();
-  await client.using('x', (held) => is<Same<typeof held.fencingToken, bigint | null>>());
+  is<Same<(typeof plain)[0]['fencingToken'], number | null>>();
+  await client.using('x', (held) => is<Same<typeof held.fencingToken, number | null>>());
   const inspection: Inspection = await client.inspect('x');
   is<Same<typeof inspection.state, LockState>>();
   is<Same<typeof inspection.kind, LockKind>>();
+  is<Same<(typeof inspection.nodes)[0]['fencingToken'], number | null>>();
   is<Same<typeof inspection.holder, string | null>>();
   const list: LockList = await client.list({ pattern: 'x/*' });
   is<Same<(typeof list.locks)[0]['state'], ListedLockState>>();
@@ -83,9 +85,9 @@ export async function use(signal: AbortSignal): Promise<void> {
 
   const election: Election = client.election('x', { candidate: version });
   const leadership: Leadership = await election.campaign({ wait: result });
-  is<Same<typeof leadership.lease.fencingToken, bigint>>();
+  is<Same<typeof leadership.lease.fencingToken, number>>();
   await leadership[Symbol.asyncDispose]();
-  const term: bigint = await election.lead(({ term: won }) => won);
+  const term: number = await election.lead(({ term: won }) => won);
   for await (const leader of election.observe()) if (leader?.candidate === String(term)) break;
   const report: CloseReport = await client.close();
   is<Same<typeof report.undelivered[0]['left'], number>>();
@@ -111,7 +113,7 @@ export function refused(client: Client, lease: Lease, inspection: Inspection): v
   // @ts-expect-error: a state that does not exist
   void (inspection.state === 'hold');
   // @ts-expect-error: without fencing there may be no number
-  void client.using('x', { ttl: 1_000 }, ({ fencingToken }): bigint => fencingToken);
+  void client.using('x', { ttl: 1_000 }, ({ fencingToken }): number => fencingToken);
   // @ts-expect-error: leases come from clients
   void new Lease();
   // @ts-expect-error: of the lease, and not to be set
