@@ -286,8 +286,20 @@ export class Lease {
    *  another owner, of any process, who calls `adopt` with what is returned. Fails with `lost` if
    *  the lease is already lost, and with `not_holder` after a release. */
   detach(): DetachedLease;
+  /** For JSON.stringify, and what console.log shows: everything but the token. */
+  toJSON(): LeaseJSON;
   /** For `await using`: releases, and fails if the lease was lost before. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A lease in a log. */
+export interface LeaseJSON {
+  readonly resource: string;
+  readonly resources: readonly string[];
+  readonly fencingToken: number | null;
+  readonly valid: boolean;
+  readonly remaining: number;
+  readonly validUntil: number;
 }
 
 /** The lease of a call with `fencing: true`. */
@@ -430,6 +442,8 @@ export class Leadership {
   readonly valid: boolean;
   readonly lost: AbortSignal;
   resign(): Promise<Round>;
+  /** For JSON.stringify, and what console.log shows: without the token. */
+  toJSON(): { term: number; valid: boolean; lease: LeaseJSON };
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -448,8 +462,9 @@ export class Election {
   observe(options?: WatchOptions): AsyncIterableIterator<Leader | null>;
 }
 
-/** A lock on its way to another owner. Its text, also as JSON, is one word of printable ASCII
- *  characters: a secret as the token is, and for one owner only. */
+/** A lock on its way to another owner. Its text is one word of printable ASCII characters: a secret
+ *  as the token is, and for one owner only. Neither JSON nor console.log shows it: pass on
+ *  `String(detached)`. */
 export class DetachedLease {
   /** Of a text that `detach` made, by any of the libraries. */
   constructor(text: string);
@@ -458,8 +473,10 @@ export class DetachedLease {
   readonly resources: readonly string[];
   readonly resource: string;
   readonly fencingToken: number | null;
+  /** The text. */
   toString(): string;
-  toJSON(): string;
+  /** Without the text and the token. */
+  toJSON(): { resource: string; resources: readonly string[]; fencingToken: number | null };
 }
 
 export type Work<T, L extends Lease = Lease> = (lease: L, signal: AbortSignal) => T | Promise<T>;
@@ -499,6 +516,8 @@ export class Client {
   election(name: string, options?: ElectionOptions): Election;
   /** The locks that the nodes store. `pattern`: a glob as Redis has it. */
   list(options?: { pattern?: string; keysPerNode?: number }): Promise<LockList>;
+  /** For JSON.stringify, and what console.log shows: no password, and URLs without the user. */
+  toJSON(): { nodes: readonly string[]; name?: string; prefix?: string; closed: boolean };
   /** Ends every call with `closed`, releases every lease, and waits for the answers, at most one
    *  node time limit. */
   close(): Promise<CloseReport>;

@@ -8,6 +8,7 @@ const { DetachedLease } = require('./detached.cjs');
 const { checkedInspection } = require('./fencing.cjs');
 const { Lease } = require('./lease.cjs');
 const { acquireOptions, check, clientOptions, pick } = require('./options.cjs');
+const { showWithoutSecrets, shownUrl } = require('./shown.cjs');
 const { nativeTarget, resourceName, tokenText } = require('./target.cjs');
 const { Watch } = require('./watch.cjs');
 
@@ -119,6 +120,16 @@ class Client {
     return list;
   }
 
+  toJSON() {
+    const { nodes, name, prefix } = this.#options;
+    return {
+      nodes: nodes.map(shownUrl),
+      ...(name !== undefined && { name }),
+      ...(prefix !== undefined && { prefix }),
+      closed: this.#connection.closed,
+    };
+  }
+
   async close() {
     return await this.#connection.close();
   }
@@ -154,6 +165,7 @@ class Client {
     return lease;
   }
 }
+showWithoutSecrets(Client);
 if (Symbol.asyncDispose) {
   Client.prototype[Symbol.asyncDispose] = async function dispose() {
     await this.close();

@@ -118,8 +118,12 @@ class Connection {
     if (--this.#inFlight === 0) native.reference(this.#handle, false);
   }
 
+  get closed() {
+    return this.#closing !== null;
+  }
+
   throwIfClosed() {
-    if (this.#closing !== null) throw closed();
+    if (this.closed) throw closed();
   }
 
   /** Begins a call of the addon that answers once. `convert(result, id)` runs before later events

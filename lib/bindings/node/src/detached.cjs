@@ -1,10 +1,14 @@
 'use strict';
 
 const { invalid } = require('./error.cjs');
+const { showWithoutSecrets } = require('./shown.cjs');
 
 /** A lock on its way to another owner: what `lease.detach()` returns. Its text is what
  *  `client.adopt` takes, in any process and by any of the libraries. */
 class DetachedLease {
+  #text;
+  #token;
+
   constructor(text) {
     const fields = String(text).trim().split(',').map(unescaped);
     const fencingToken = Number(fields[2]);
@@ -12,11 +16,20 @@ class DetachedLease {
       || !Number.isSafeInteger(fencingToken)) {
       throw invalid('detached: it is nothing that lease.detach() returned');
     }
-    this.text = String(text);
-    this.token = fields[1];
+    this.#text = String(text);
+    this.#token = fields[1];
     this.fencingToken = fencingToken === 0 ? null : fencingToken;
     this.resources = Object.freeze(fields.slice(5));
     Object.freeze(this);
+  }
+
+  // Not properties of the object itself, which dumps and copies of objects contain.
+  get text() {
+    return this.#text;
+  }
+
+  get token() {
+    return this.#token;
   }
 
   get resource() {
@@ -24,13 +37,15 @@ class DetachedLease {
   }
 
   toString() {
-    return this.text;
+    return this.#text;
   }
 
   toJSON() {
-    return this.text;
+    const { resource, resources, fencingToken } = this;
+    return { resource, resources, fencingToken };
   }
 }
+showWithoutSecrets(DetachedLease);
 
 function unescaped(field) {
   try {

@@ -5,6 +5,7 @@
 
 const { RedlockError } = require('./error.cjs');
 const { check, pick } = require('./options.cjs');
+const { showWithoutSecrets } = require('./shown.cjs');
 const { Watch } = require('./watch.cjs');
 
 const tokenDigits = 40;
@@ -40,7 +41,13 @@ class Leadership {
   resign() {
     return this.lease.release();
   }
+
+  toJSON() {
+    const { term, valid, lease } = this;
+    return { term, valid, lease: lease.toJSON() };
+  }
 }
+showWithoutSecrets(Leadership);
 if (Symbol.asyncDispose) {
   Leadership.prototype[Symbol.asyncDispose] = function finish() {
     return this.lease.finish();

@@ -6,12 +6,14 @@ const { check } = require('./options.cjs');
 const { notify } = require('./connection.cjs');
 const { DetachedLease } = require('./detached.cjs');
 const { fencingToken } = require('./fencing.cjs');
+const { showWithoutSecrets } = require('./shown.cjs');
 
 /** A granted lock. */
 class Lease {
   #connection;
   #id;
   #handle;
+  #token;
   #ttl;
   #onAtRisk;
   #releasing = null;
@@ -26,7 +28,7 @@ class Lease {
     this.#ttl = ttl;
     this.#onAtRisk = onAtRisk;
     this.resources = Object.freeze(granted.resources);
-    this.token = granted.token;
+    this.#token = granted.token;
     this.fencingToken = fencingToken(granted.fencingToken);
     connection.remember(id, this, (event, _, what) => {
       if (event === 'lost') this.end(new RedlockError({ code: 'lost', message: what }));
@@ -36,6 +38,11 @@ class Lease {
 
   get resource() {
     return this.resources[0];
+  }
+
+  // Not a property of the object itself, which dumps and copies of objects contain.
+  get token() {
+    return this.#token;
   }
 
   get valid() {
@@ -107,6 +114,11 @@ class Lease {
     return new DetachedLease(text);
   }
 
+  toJSON() {
+    const { resource, resources, fencingToken: number, valid, remaining, validUntil } = this;
+    return { resource, resources, fencingToken: number, valid, remaining, validUntil };
+  }
+
   /** The end of the work that it protects: fails if the lock was lost before, because another
    *  holder may have worked at the same time. Nodes that cannot be reached do no harm then. */
   async finish() {
@@ -141,6 +153,7 @@ class Lease {
     });
   }
 }
+showWithoutSecrets(Lease);
 if (Symbol.asyncDispose) {
   Lease.prototype[Symbol.asyncDispose] = Lease.prototype.finish;
 }

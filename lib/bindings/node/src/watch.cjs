@@ -1,6 +1,7 @@
 'use strict';
 
 const { checkedInspection } = require('./fencing.cjs');
+const { showWithoutSecrets } = require('./shown.cjs');
 
 /**
  * An asynchronous iterator over the states of a resource. A slow reader gets the newest and misses
@@ -11,6 +12,7 @@ const { checkedInspection } = require('./fencing.cjs');
 class Watch {
   #begin;
   #connection;
+  #resource;
   #convert;
   #signal;
   #request;
@@ -23,6 +25,7 @@ class Watch {
 
   constructor(connection, resource, { pollInterval, signal }, convert) {
     this.#connection = connection;
+    this.#resource = resource;
     this.#convert = convert;
     this.#signal = signal;
     this.#begin = () => connection.watch(resource, pollInterval,
@@ -45,6 +48,10 @@ class Watch {
   async return(value) {
     this.#end(undefined);
     return { value, done: true };
+  }
+
+  toJSON() {
+    return { resource: this.#resource, ended: this.#over };
   }
 
   #start() {
@@ -99,5 +106,6 @@ class Watch {
     }
   }
 }
+showWithoutSecrets(Watch);
 
 module.exports = { Watch };

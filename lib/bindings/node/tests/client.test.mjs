@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
+import { format, inspect } from 'node:util';
 
 import {
   Client, DetachedLease, Lease, RedlockError, allOf, interval, now, owned, permit, shared, version,
@@ -66,6 +67,62 @@ test('a lease has what its holder needs', async () => {
   assert.equal(await lease.release(), round, 'a second release is the first one');
   assert.ok(await free('invoice/42'));
   assert.match(version, /^\d+\.\d+\.\d+$/);
+});
+
+test('JSON and console.log show what a log needs, and no secret', async () => {
+  const shows = (object, name, expected, ...secrets) => {
+    const json = JSON.stringify(object);
+    assert.deepEqual(JSON.parse(json), JSON.parse(JSON.stringify(expected)));
+    assert.match(inspect(object), new RegExp(`^${name} \\{`));
+    assert.match(inspect({ in: { an: { object } } }), new RegExp(`\\[${name}\\]`));
+    // Also those that leave out what an object says of itself, and copies.
+    const dumps = [json, inspect(object), inspect([object]), inspect({ ...object }),
+      format('%s %o %O %j', {}, object, object, object),
+      inspect(object, { customInspect: false, showHidden: true, depth: 9 })];
+    for (const secret of secrets) {
+      for (const dump of dumps) assert.ok(!dump.includes(secret), `${name}: ${dump}`);
+    }
+  };
+  const lease = await client.acquire('logged', { ttl: 20_000, renew: false, fencing: true });
+  const { token, fencingToken, validUntil } = lease;
+  const { remaining, ...rest } = JSON.parse(JSON.stringify(lease));
+  assert.deepEqual(rest,
+    { resource: 'logged', resources: ['logged'], fencingToken, valid: true, validUntil });
+  assert.ok(remaining > 0 && remaining <= 20_000);
+  assert.match(inspect(lease), new RegExp(`^Lease \\{[^]*fencingToken: ${fencingToken}`));
+  assert.ok(!inspect(lease).includes(token));
+  assert.throws(() => { lease.token = ''; }, TypeError);
+
+  const detached = lease.detach();
+  const { resource, resources } = detached;
+  shows(lease, 'Lease', {
+    resource, resources, fencingToken, valid: false, remaining: 0, validUntil: 0,
+  }, token);
+  shows(detached, 'DetachedLease', { resource, resources, fencingToken }, token, detached.text);
+  await other.release('logged', token);
+
+  const leadership = await client.election('logged', { candidate: 'one' }).campaign();
+  assert.ok(!JSON.stringify(leadership).includes(leadership.lease.token));
+  await leadership.resign();
+  shows(leadership, 'Leadership',
+    { term: leadership.term, valid: false, lease: leadership.lease }, leadership.lease.token);
+
+  const watch = client.watch('logged');
+  shows(watch, 'Watch', { resource: 'logged', ended: false });
+  await watch.return();
+  shows(watch, 'Watch', { resource: 'logged', ended: true });
+
+  const secretive = await Client.create({
+    nodes: ['redis://some1:s3cret@127.0.0.1:1/2', 'rediss://:s3cret@[::1]:1?server_name=x',
+      '127.0.0.1:2', 'unix:///nowhere/a@b', ...servers.urls],
+    password: 's3cret', name: 'logger', prefix: 'team:',
+  });
+  await secretive.close();
+  shows(secretive, 'Client', {
+    nodes: ['redis://127.0.0.1:1/2', 'rediss://[::1]:1', '127.0.0.1:2', 'unix:///nowhere/a@b',
+      ...servers.urls],
+    name: 'logger', prefix: 'team:', closed: true,
+  }, 's3cret', 'some1');
 });
 
 test('new Client() says which call makes one', () => {
@@ -339,7 +396,7 @@ test('a lease is handed on, and adopted once', async () => {
   const detached = lease.detach();
   assert.equal(detached.resource, 'handed-on');
   assert.equal(detached.fencingToken, lease.fencingToken);
-  const adopted = await other.adopt(`${JSON.parse(JSON.stringify(detached))}\n`, { ttl: 20_000 });
+  const adopted = await other.adopt(`${detached}\n`, { ttl: 20_000 });
   assert.ok(adopted.valid);
   assert.equal(adopted.token, lease.token);
   assert.equal(adopted.fencingToken, lease.fencingToken);

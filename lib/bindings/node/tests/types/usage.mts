@@ -6,7 +6,7 @@ import {
 } from 'quorum-redlock';
 import type {
   AcquireOptions, ClientOptions, CloseReport, ErrorCode, EventLevel, FencedLease, HoldEnd, Holder, HolderKind,
-  Inspection, ListedLockState, LockKind, LockList, LockState, NodeEventKind, ObservationKind, Round, Target,
+  Inspection, LeaseJSON, ListedLockState, LockKind, LockList, LockState, NodeEventKind, ObservationKind, Round, Target,
   TryOptions, Vote,
 } from 'quorum-redlock';
 
@@ -48,6 +48,8 @@ export async function use(signal: AbortSignal): Promise<void> {
   const left: number = lease.validUntil - now();
   const number: number | null = lease.fencingToken;
   lease.lost.addEventListener('abort', () => {});
+  const shown: LeaseJSON = lease.toJSON();
+  is<Same<typeof shown.fencingToken, number | null>>();
   const round: Round = await lease.extend(left);
   is<Same<Awaited<ReturnType<Lease['downgrade']>>, Round>>();
   is<Same<(typeof round.votes)[0]['vote'], Vote>>();
