@@ -1,6 +1,10 @@
 // All times are milliseconds, and may be fractions of them: durations (Infinity: for ever), and
-// instants by the clock of `now`. A negative time or NaN is a RangeError, a value that is not a
-// number is a TypeError; the `code` of both is 'invalid_argument'.
+// instants by the clock of `now`.
+//
+// The `code` of every refused argument is 'invalid_argument'. The error is a TypeError if this file
+// refuses the argument, too: a value of a wrong type, or an option that does not exist. It is a
+// RedlockError for any other value that is not allowed, such as a negative time, NaN, or a TTL above
+// the longest one.
 
 // `await using` needs TypeScript 5.2 or later and "esnext.disposable" in the compiler's option
 // `lib`. Everything else needs neither: these declarations repeat that lib's and @types/node's.
@@ -62,6 +66,8 @@ export interface Round {
   readonly votes: readonly NodeVote[];
 }
 
+/** The error of every call that fails, except an argument of a wrong type, which is a TypeError with
+ *  the code 'invalid_argument', and an aborted signal, whose reason it is. */
 export class RedlockError extends Error {
   readonly code: ErrorCode;
   /** What people call the holder; only with `nameHolders`. */

@@ -96,36 +96,11 @@ std::uint64_t bigint_from(napi_env env, napi_value value) {
   return read;
 }
 
-namespace {
-
-/// JavaScript allows half of a surrogate pair, which UTF-8 cannot express: different texts would
-/// become the same.
-[[nodiscard]] bool is_well_formed(const std::u16string& text) noexcept {
-  const auto is_low = [](char16_t unit) { return unit >= 0xDC00 && unit <= 0xDFFF; };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] < 0xD800 || text[i] > 0xDFFF) continue;
-    if (is_low(text[i]) || i + 1 == text.size() || !is_low(text[i + 1])) return false;
-    ++i;
-  }
-  return true;
-}
-
-}  // namespace
-
 std::string text_from(napi_env env, napi_value value) {
   std::size_t size = 0;
-  check(env, napi_get_value_string_utf16(env, value, nullptr, 0, &size));
-  std::u16string units(size, u'\0');
-  check(env, napi_get_value_string_utf16(env, value, units.data(), size + 1, &size));
-  if (!is_well_formed(units)) {
-    throw_type_error(env, "a text contains half of a surrogate pair, which is not allowed");
-  }
   check(env, napi_get_value_string_utf8(env, value, nullptr, 0, &size));
   std::string read(size, '\0');
   check(env, napi_get_value_string_utf8(env, value, read.data(), size + 1, &size));
-  if (read.find('\0') != std::string::npos) {
-    throw_type_error(env, "a text contains the character U+0000, which is not allowed");
-  }
   return read;
 }
 

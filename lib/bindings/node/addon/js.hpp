@@ -76,7 +76,7 @@ class Js {
 [[nodiscard]] bool boolean_from(napi_env env, napi_value value);
 [[nodiscard]] double number_from(napi_env env, napi_value value);
 [[nodiscard]] std::uint64_t bigint_from(napi_env env, napi_value value);
-/// Refuses a text with a NUL, which would end it in C.
+/// ../src/options.cjs has refused texts with a NUL, and those that are not UTF-8.
 [[nodiscard]] std::string text_from(napi_env env, napi_value value);
 /// Milliseconds, rounded to nanoseconds. A duration that is too long for nanoseconds lasts forever.
 [[nodiscard]] std::int64_t nanoseconds_from(napi_env env, napi_value value);

@@ -3,7 +3,7 @@
 const native = require('./native.cjs');
 const { Connection } = require('./connection.cjs');
 const { Election } = require('./election.cjs');
-const { RedlockError } = require('./error.cjs');
+const { RedlockError, wrongType } = require('./error.cjs');
 const { DetachedLease } = require('./detached.cjs');
 const { checkedInspection } = require('./fencing.cjs');
 const { Lease } = require('./lease.cjs');
@@ -22,7 +22,7 @@ class Client {
 
   constructor(caller, options) {
     if (caller !== creating) {
-      throw new TypeError('new Client() is not possible: use await Client.create(options)');
+      throw wrongType('new Client() is not possible: use await Client.create(options)');
     }
     this.#connection = new Connection(options);
     this.#options = options.native;

@@ -1,6 +1,7 @@
 'use strict';
 
 const { invalid } = require('./error.cjs');
+const { check } = require('./options.cjs');
 const { showWithoutSecrets } = require('./shown.cjs');
 
 /** A lock on its way to another owner: what `lease.detach()` returns. Its text is what
@@ -10,13 +11,13 @@ class DetachedLease {
   #token;
 
   constructor(text) {
-    const fields = String(text).trim().split(',').map(unescaped);
+    const fields = check('text', text, 'detached').trim().split(',').map(unescaped);
     const fencingToken = Number(fields[2]);
     if (fields.length < 6 || fields[0] !== '1' || !/^[0-9]+$/.test(fields[2])
       || !Number.isSafeInteger(fencingToken)) {
       throw invalid('detached: it is nothing that lease.detach() returned');
     }
-    this.#text = String(text);
+    this.#text = text;
     this.#token = fields[1];
     this.fencingToken = fencingToken === 0 ? null : fencingToken;
     this.resources = Object.freeze(fields.slice(5));

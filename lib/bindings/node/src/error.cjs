@@ -15,11 +15,12 @@ class RedlockError extends Error {
 }
 Object.defineProperty(RedlockError.prototype, 'name', { value: 'RedlockError' });
 
-/** A mistake in the arguments of a call: a TypeError or a RangeError, with the code that the
- *  library uses for mistakes. */
-const invalid = (message, Kind = TypeError) =>
-  Object.assign(new Kind(message), { code: 'invalid_argument' });
+/** A refused argument, as the library refuses it. */
+const invalid = (message) => new RedlockError({ code: 'invalid_argument', message });
+/** An argument of a wrong type: a TypeError, which has the same code. */
+const wrongType = (message) =>
+  Object.assign(new TypeError(message), { code: 'invalid_argument' });
 
 const closed = () => new RedlockError({ code: 'closed', message: 'the client is closed' });
 
-module.exports = { RedlockError, closed, invalid };
+module.exports = { RedlockError, closed, invalid, wrongType };

@@ -1,10 +1,21 @@
 'use strict';
 
-// Checks the options of callers: a mistake in a name or a type is a TypeError that names it, NaN or
-// a negative number a RangeError. All other values are the library's to judge.
+// Checks the arguments of callers. What TypeScript refuses, too, is a TypeError: a wrong type, and a
+// name that is not known. Any other value that is not allowed is a RedlockError, here as in the
+// library, which judges what is not checked here.
 
-const { invalid } = require('./error.cjs');
+const { invalid, wrongType } = require('./error.cjs');
 
+/** What is wrong with a text that no text in UTF-8 can have, or that would end it in C. */
+const flawOf = (text) =>
+  text.includes('\0') ? 'contains the character U+0000, which is not allowed'
+    // With the flag u, these are halves without the other half: different texts would become the
+    // same in UTF-8.
+    : /[\ud800-\udfff]/u.test(text) ? 'contains half of a surrogate pair, which is not allowed'
+    : undefined;
+
+// What is expected, and whether a value has its type. Of numbers also whether they are allowed; of
+// texts, flawOf says that.
 const checks = {
   text: ['a string', (value) => typeof value === 'string'],
   secret: ['a string', (value) => typeof value === 'string'],
@@ -12,23 +23,24 @@ const checks = {
     (value) => Array.isArray(value) && value.every((one) => typeof one === 'string')],
   flag: ['true or false', (value) => typeof value === 'boolean'],
   duration: ['a number of milliseconds, from 0 to Infinity,',
-    (value) => typeof value === 'number' && value >= 0],
-  count: ['a whole number from 0 on',
+    (value) => typeof value === 'number', (value) => value >= 0],
+  count: ['a whole number from 0 on', (value) => typeof value === 'number',
     (value) => value === Infinity || (Number.isSafeInteger(value) && value >= 0)],
   callback: ['a function', (value) => typeof value === 'function'],
   signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
   object: ['an object', (value) => typeof value === 'object'],
-  switch: ['true, false or an object',
-    (value) => typeof value === 'boolean' || typeof value === 'object'],
 };
+const texts = new Set(['text', 'secret', 'texts']);
 
 function check(kind, value, where) {
-  const [expected, accepts] = checks[kind];
-  if (!accepts(value)) {
-    const what = kind === 'secret' ? `a value of type ${typeof value}` : describe(value);
-    throw invalid(`${where}: ${expected} is needed, not ${what}`,
-      typeof value === 'number' && (kind === 'duration' || kind === 'count')
-        ? RangeError : TypeError);
+  const [expected, hasType, isAllowed = () => true] = checks[kind];
+  const mistake = () => `${where}: ${expected} is needed, not `
+    + (kind === 'secret' ? `a value of type ${typeof value}` : describe(value));
+  if (!hasType(value)) throw wrongType(mistake());
+  if (!isAllowed(value)) throw invalid(mistake());
+  if (texts.has(kind)) {
+    const flaw = [value].flat().map(flawOf).find((found) => found !== undefined);
+    if (flaw !== undefined) throw invalid(`${where}: it ${flaw}`);
   }
   return value;
 }
@@ -47,7 +59,7 @@ function pick(given, table, where) {
   check('object', given, where);
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(table, name)) {
-      throw invalid(
+      throw wrongType(
         `${where}.${name} is not known; known are ${Object.keys(table).join(', ')}`);
     }
     if (value === undefined || value === null) continue;

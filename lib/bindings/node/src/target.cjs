@@ -1,6 +1,6 @@
 'use strict';
 
-const { invalid } = require('./error.cjs');
+const { invalid, wrongType } = require('./error.cjs');
 const { check, pick } = require('./options.cjs');
 
 // The targets of redlock.h, by the numbers that it gives them.
@@ -20,21 +20,24 @@ const interval = (resource, interval) => ({ kind: 'exclusive', resource, interva
 
 /** The target as the addon reads it. A text is the exclusive lock on the resource of this name. */
 function nativeTarget(given) {
-  if (typeof given === 'string') return { kind: kinds.exclusive, resource: given };
+  if (typeof given === 'string') {
+    return { kind: kinds.exclusive, resource: check('text', given, 'resource') };
+  }
   if (given === null || typeof given !== 'object') {
-    throw invalid('the resource is neither a string nor a target such as shared(…) makes');
+    throw wrongType('the resource is neither a string nor a target such as shared(…) makes');
   }
   const { kind = 'exclusive', resources, ...rest } = pick(given, table, 'target');
   if (!Object.hasOwn(kinds, kind)) {
-    throw invalid(
+    throw wrongType(
       `target.kind '${kind}': one of ${Object.keys(kinds).join(', ')} is allowed`);
   }
   if ((kind === 'allOf') !== (resources !== undefined)) {
-    throw invalid(`a target of the kind ${kind} needs `
+    throw wrongType(`a target of the kind ${kind} needs `
       + (kind === 'allOf' ? 'an array of resources' : 'one resource'));
   }
+  if (resources?.length === 0) throw invalid('target.resources: at least one is needed');
   const [resource, ...moreResources] = resources ?? [rest.resource];
-  if (resource === undefined) throw invalid('the target has no resource');
+  if (resource === undefined) throw wrongType('the target has no resource');
   return { ...rest, kind: kinds[kind], resource, moreResources };
 }
 

@@ -127,7 +127,7 @@ test('JSON and console.log show what a log needs, and no secret', async () => {
 
 test('new Client() says which call makes one', () => {
   assert.throws(() => new Client({ nodes: ['127.0.0.1:1'] }),
-    { name: 'TypeError', message: /Client\.create/ });
+    { name: 'TypeError', code: 'invalid_argument', message: /Client\.create/ });
 });
 
 test('instants and durations are in milliseconds, by one clock', async () => {
@@ -497,24 +497,50 @@ test('node events and observations', async () => {
 });
 
 test('mistakes are named', async () => {
-  const wrong = (call, text, Kind = TypeError) => assert.rejects(call, (error) => {
+  const wrong = (call, text, Kind) => assert.rejects(call, (error) => {
     assert.equal(error.constructor, Kind, error);
     assert.equal(error.code, 'invalid_argument');
     assert.match(error.message, text);
     return true;
   });
-  await wrong(client.acquire('x', { tll: 5 }), /options\.tll is not known; known are ttl/);
-  await wrong(client.acquire('x', { ttl: '10s' }), /options\.ttl: a number of .*, not '10s'/);
-  await wrong(client.acquire(7), /resource/);
-  await wrong(client.acquire('a\0b'), /U\+0000/);
-  for (const half of ['a\ud800b', '\udfff\ud800', 'a\udbff']) {
-    await wrong(client.acquire(half), /half of a surrogate pair/);
-    await wrong(client.acquire('x', { name: half }), /half of a surrogate pair/);
+  const wrongType = (call, text) => wrong(call, text, TypeError);
+  const notAllowed = (call, text) => wrong(call, text, RedlockError);
+  await wrongType(client.acquire('x', { tll: 5 }), /options\.tll is not known; known are ttl/);
+  await wrongType(client.acquire('x', { ttl: '10s' }), /options\.ttl: a number of .*, not '10s'/);
+  await wrongType(client.acquire(7), /resource/);
+  await wrongType(client.release('x', undefined), /token: a string/);
+  await wrongType(client.adopt(7), /detached: a string/);
+  await wrongType(Client.create({ nodes: [7] }), /options\.nodes: an array of strings/);
+  for (const call of [
+    (text) => client.acquire(text),
+    (text) => client.acquire(shared(text)),
+    (text) => client.acquire(allOf(['x', text])),
+    (text) => client.acquire('x', { name: text }),
+    (text) => client.acquire(owned('x', text)),
+    (text) => client.release('x', text),
+    (text) => client.inspect(text),
+    (text) => client.list({ pattern: text }),
+    (text) => client.adopt(text),
+    async (text) => client.watch(text),
+    async (text) => client.election(text),
+    (text) => Client.create({ nodes: [text] }),
+    (text) => Client.create({ ...servers.options, password: text }),
+  ]) {
+    await notAllowed(call('a\0b'), /U\+0000/);
+    for (const half of ['a\ud800b', '\udfff\ud800', 'a\udbff']) {
+      await notAllowed(call(half), /half of a surrogate pair/);
+    }
   }
   await client.using('whole \u{1f512}', () => {});
-  await wrong(client.acquire({ kind: 'all', resource: 'x' }), /target\.kind 'all'/);
-  await wrong(client.using('x', {}), /work: a function/);
-  await wrong(Client.create({ nodes: 'redis://localhost' }), /options\.nodes: an array/);
+  await wrongType(client.acquire({ kind: 'all', resource: 'x' }), /target\.kind 'all'/);
+  await wrongType(client.acquire({ kind: 'shared' }), /the target has no resource/);
+  await wrongType(client.acquire({ kind: 'allOf', resource: 'x' }), /an array of resources/);
+  await notAllowed(client.acquire(allOf([])), /target\.resources: at least one/);
+  await notAllowed(client.acquire(permit('x', 1.5)), /target\.permits: a whole number/);
+  await notAllowed(client.adopt('something'), /detached/);
+  await notAllowed(client.acquire('x', { ttl: 1e9 }), /ttl/i);
+  await wrongType(client.using('x', {}), /work: a function/);
+  await wrongType(Client.create({ nodes: 'redis://localhost' }), /options\.nodes: an array/);
   await assert.rejects(Client.create({ nodes: [] }), refused('invalid_argument'));
   await assert.rejects(Client.create({ nodes: ['http://x'] }), refused('invalid_argument'));
   await assert.rejects(client.acquire('x', { ttl: 0 }), refused('invalid_argument'));
@@ -539,7 +565,7 @@ test('a duration is a number from 0 to Infinity, wherever there is one', async (
     ttl: (ttl) => lease.extend(ttl),
   };
   const mistakes = [
-    [NaN, RangeError], [-1, RangeError], [-Infinity, RangeError],
+    [NaN, RedlockError], [-1, RedlockError], [-Infinity, RedlockError],
     ['10', TypeError], [5n, TypeError], [true, TypeError], [{}, TypeError],
   ];
   for (const [where, call] of Object.entries(calls)) {
