@@ -1,6 +1,7 @@
 'use strict';
 
 const { Client } = require('./src/client.cjs');
+const { deployment } = require('./src/deployment.cjs');
 const { Lease } = require('./src/lease.cjs');
 const { DetachedLease } = require('./src/detached.cjs');
 const { Election, Leadership } = require('./src/election.cjs');
@@ -10,6 +11,6 @@ const { now, version } = require('./src/native.cjs');
 
 module.exports = {
   Client, Lease, DetachedLease, Election, Leadership, RedlockError,
-  shared, owned, permit, allOf, interval,
+  deployment, shared, owned, permit, allOf, interval,
   now, version,
 };

@@ -386,13 +386,33 @@ export interface ListedLock {
   readonly holderName: string | null;
 }
 
+/** The part of one node in the list. */
+export interface ListedNode {
+  /** Without the password. */
+  readonly url: string;
+  /** Why it did not answer; empty if it did. */
+  readonly error: string;
+  /** Keys that it did not show. */
+  readonly unread: number;
+  /** It has more keys than `keysPerNode`. */
+  readonly stoppedEarly: boolean;
+}
+
 export interface LockList {
+  /** Sorted by resource. */
   readonly locks: readonly ListedLock[];
-  readonly nodes: readonly { url: string; error: string; unread: number; stoppedEarly: boolean }[];
+  readonly nodes: readonly ListedNode[];
   readonly quorum: number;
   readonly answered: number;
   /** A quorum of nodes answered, and these showed all of their keys. */
   readonly complete: boolean;
+}
+
+export interface ListOptions {
+  /** A glob as Redis has it. Default: all resources. */
+  pattern?: string;
+  /** How many keys of each node are read. */
+  keysPerNode?: number;
 }
 
 /** The releases that could not be delivered, by node. */
@@ -514,14 +534,18 @@ export class Client {
   extend(resource: Target, token: string, ttl?: number): Promise<Round>;
   downgrade(resource: string, token: string): Promise<Round>;
   release(resource: Target, token: string): Promise<Round>;
+  /** Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay`
+   *  milliseconds after that, nobody can acquire the resource. Default: 0. Others who share the lock
+   *  keep their holds. Fails as `release`. */
+  breakLock(resource: string, token: string, options?: { delay?: number }): Promise<Round>;
   /** Whether the token holds the resource now. */
   ownership(resource: string, token: string): Promise<boolean>;
   inspect(resource: string): Promise<Inspection>;
   /** First at once and then after every change. A slow reader gets the newest. */
   watch(resource: string, options?: WatchOptions): AsyncIterableIterator<Inspection>;
   election(name: string, options?: ElectionOptions): Election;
-  /** The locks that the nodes store. `pattern`: a glob as Redis has it. */
-  list(options?: { pattern?: string; keysPerNode?: number }): Promise<LockList>;
+  /** The locks that the nodes store. */
+  list(options?: ListOptions): Promise<LockList>;
   /** For JSON.stringify, and what console.log shows: no password, and URLs without the user. */
   toJSON(): { nodes: readonly string[]; name?: string; prefix?: string; closed: boolean };
   /** Ends every call with `closed`, releases every lease, and waits for the answers, at most one
@@ -529,6 +553,153 @@ export class Client {
   close(): Promise<CloseReport>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/** What INFO of a server says that it is. */
+export type Role = 'master' | 'replica' | 'sentinel' | 'unknown';
+
+/** One node's facts about itself. */
+export interface NodeCheck {
+  /** Without the password. */
+  readonly url: string;
+  /** Why it is not reachable, or reports nothing. */
+  readonly problem: string;
+  readonly roundTrip: number;
+  /** Of Redis; for a fork, the version that it is compatible with. */
+  readonly version: string;
+  /** 'Redis', 'Valkey'; empty: it did not say. */
+  readonly server: string;
+  /** Its own version. */
+  readonly serverVersion: string;
+  readonly role: Role;
+  readonly runId: string;
+  readonly uptime: number | null;
+  /** 'none', 'rdb', 'aof everysec', … */
+  readonly persistence: string;
+  readonly maxmemoryPolicy: string;
+  /** Bytes. */
+  readonly usedMemory: number | null;
+  /** Bytes; 0: no limit. */
+  readonly maxMemory: number | null;
+  /** From the median of all nodes: negative, if its clock is behind. */
+  readonly clockOffset: number | null;
+  /** By its own marker alone. */
+  readonly membership: MemberState;
+  /** Its URL by its own marker; clients can use another one. */
+  readonly member: string;
+  /** How many are attached to it. */
+  readonly replicas: number;
+  /** How long it has no vote for new leases; Infinity: the quarantine has no expiry. */
+  readonly quarantine: number;
+  readonly reachable: boolean;
+  /** It writes every command to disk before it answers. */
+  readonly durable: boolean;
+  readonly cluster: boolean;
+  readonly loading: boolean;
+  /** It belongs to a deployment. */
+  readonly marked: boolean;
+  /** It was restarted since its marker was written. */
+  readonly restarted: boolean;
+}
+
+/** Something that is wrong. */
+export interface Finding {
+  /** The node's URL; several are separated by ', '. */
+  readonly node: string;
+  /** 'not-durable', as `quorum-lock doctor` shows it. */
+  readonly kind: string;
+  readonly what: string;
+  readonly why: string;
+  readonly remedy: string;
+}
+
+export interface DeploymentCheck {
+  /** In the order of the options; members that the options do not name follow. */
+  readonly nodes: readonly NodeCheck[];
+  /** Empty: nothing is wrong. */
+  readonly findings: readonly Finding[];
+  /** How long until locks are granted; 0: now; Infinity: not before a quarantine without end is
+   *  deleted; null: too few members were found. */
+  readonly grantedIn: number | null;
+}
+
+/** Later versions of the library can have further ones. */
+export type MemberState =
+  'member' | 'joining' | 'opening' | 'blank' | 'unmarked' | 'removed' | 'unreachable';
+
+/** The membership of a node, by its own marker and those of the others. */
+export interface Member {
+  /** At which it was asked, without user and password. */
+  readonly url: string;
+  readonly state: MemberState;
+  /** Unreachable: why. */
+  readonly problem: string;
+  /** The id in its marker. */
+  readonly deployment: string;
+  /** How long it has no vote for new leases; Infinity: the quarantine has no expiry. */
+  readonly quarantine: number;
+  /** Its URL by its own marker; clients can use another one. */
+  readonly member: string;
+}
+
+export interface Membership {
+  /** The id; empty: no node belongs to a deployment. */
+  readonly deployment: string;
+  /** URLs, sorted. */
+  readonly members: readonly string[];
+  /** The members, and the other nodes that were asked. */
+  readonly nodes: readonly Member[];
+  /** The longest lease. */
+  readonly maxTtl: number;
+  /** Arguments of `quorum-lock` that resume an unfinished change; empty: there is none. */
+  readonly resume: string;
+}
+
+/** The next step of a change. */
+export interface ChangeProgress {
+  /** 'waiting': for `left`, or for the node; 'writing': the node's marker is written next. */
+  readonly kind: 'waiting' | 'writing';
+  readonly node: string;
+  /** For people. */
+  readonly what: string;
+  readonly left: number | null;
+}
+
+export interface ChangeOptions {
+  /** How long to wait for a node in the midst of a change. Default: 10000. */
+  patience?: number;
+  /** Ends the call, which rejects with the signal's reason. The same call resumes the change. */
+  signal?: AbortSignal;
+  onProgress?: (progress: ChangeProgress) => void;
+}
+
+export interface BootstrapOptions extends ChangeOptions {
+  /** The nodes have lost their data. Default: false. */
+  afterLoss?: boolean;
+}
+
+/** The deployment as a whole, for operators. Each call makes connections of its own by the options
+ *  of a client, of whose callbacks it uses `credentials` only, and runs on a thread of Node's pool.
+ *  A problem of a node is a finding, not an error. */
+export interface Deployment {
+  /** Asks every node for its facts, and changes nothing. */
+  check(options: ClientOptions): Promise<DeploymentCheck>;
+  /** Opens a deployment: marks every node as a member. Fails with `unavailable`, `held`. */
+  bootstrap(options: ClientOptions, change?: BootstrapOptions): Promise<DeploymentCheck>;
+  /** Changes nothing. */
+  members(options: ClientOptions): Promise<Membership>;
+  /** Replaces a node while clients run. The same call resumes a change that ended early. Fails with
+   *  `unavailable`. */
+  replaceMember(options: ClientOptions, leaving: string, entering: string,
+    change?: ChangeOptions): Promise<Membership>;
+  /** As `replaceMember`. */
+  addMember(options: ClientOptions, entering: string, change?: ChangeOptions): Promise<Membership>;
+  /** As `replaceMember`. */
+  removeMember(
+    options: ClientOptions, leaving: string, change?: ChangeOptions): Promise<Membership>;
+  /** The locks that the nodes store. Changes nothing. */
+  listLocks(options: ClientOptions, which?: ListOptions): Promise<LockList>;
+}
+export const deployment: Deployment;
 
 /** The clock of deadlines: milliseconds since the machine was started, those while it was suspended
  *  included. Neither Date.now() nor performance.now(). */

@@ -3,7 +3,7 @@ import quorumRedlock from './index.cjs';
 
 export const {
   Client, Lease, DetachedLease, Election, Leadership, RedlockError,
-  shared, owned, permit, allOf, interval,
+  deployment, shared, owned, permit, allOf, interval,
   now, version,
 } = quorumRedlock;
 export default quorumRedlock;

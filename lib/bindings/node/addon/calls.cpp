@@ -214,6 +214,16 @@ napi_value release(const Arguments& call) {
   return nullptr;
 }
 
+napi_value break_lock(const Arguments& call) {
+  Client& client = client_in(call);
+  const std::string resource = call.text(2);
+  const std::string token = call.text(3);
+  const std::int64_t delay = nanoseconds_from(call.env(), call.at(4));
+  redlock_async_break(client.get(), resource.c_str(), token.c_str(), delay, answer_round,
+                      pledge(client, call));
+  return nullptr;
+}
+
 napi_value ownership(const Arguments& call) {
   Client& client = client_in(call);
   const std::string resource = call.text(2);

@@ -34,6 +34,8 @@ namespace redlock::node {
 [[nodiscard]] napi_value downgrade(const Arguments& call);
 /// (client, id, target, token)
 [[nodiscard]] napi_value release(const Arguments& call);
+/// (client, id, resource, token, delay)
+[[nodiscard]] napi_value break_lock(const Arguments& call);
 /// (client, id, resource, token)
 [[nodiscard]] napi_value ownership(const Arguments& call);
 /// (client, id, resource)
@@ -52,8 +54,13 @@ namespace redlock::node {
 /// (lease) → the text of the detached lease, whose key stays on the nodes
 [[nodiscard]] napi_value detach(const Arguments& call);
 
-/// (options, pattern, keysPerNode, client) → promise of {error, list}
-[[nodiscard]] napi_value list(const Arguments& call);
+/// (call, options, terms, handler, id, stop): a call about the deployment, by the name of
+/// ./deployment.cpp. The handler learns the answer, the progress, and requests for credentials.
+[[nodiscard]] napi_value deployment(const Arguments& call);
+/// () → a stop for calls about the deployment
+[[nodiscard]] napi_value make_stop(const Arguments& call);
+/// (stop): ends the call that was given the stop
+[[nodiscard]] napi_value request_stop(const Arguments& call);
 
 /// (request, user, password)
 [[nodiscard]] napi_value provide_credentials(const Arguments& call);

@@ -6,24 +6,6 @@
 namespace redlock::node {
 namespace {
 
-using Kept = std::shared_ptr<Client>;
-
-/// Delivers a message on JavaScript's thread. A null `env` means that the environment is being
-/// taken down.
-void deliver(napi_env env, napi_value handler, void*, void* data) noexcept {
-  const std::unique_ptr<Message> message(static_cast<Message*>(data));
-  if (env == nullptr) return;
-  try {
-    message->deliver(Js(env), handler);
-  } catch (const Pending&) {
-    // Node.js reports the pending exception. The handler itself catches all its exceptions.
-  }
-}
-
-void free_kept(napi_env, void* kept, void*) noexcept {
-  const std::unique_ptr<Kept> owned(static_cast<Kept*>(kept));
-}
-
 void end_client(void* client) noexcept { static_cast<Client*>(client)->end(); }
 
 [[nodiscard]] const char* name_of(redlock_node_event_kind kind) noexcept {
@@ -48,40 +30,23 @@ void end_client(void* client) noexcept { static_cast<Client*>(client)->end(); }
 
 }  // namespace
 
-void Client::send_request(std::unique_ptr<CredentialsRequest> request) noexcept {
-  send(events_, "credentials", [request = std::move(request)](const Js& js) mutable {
-    napi_value url = js.text(request->url());
-    return Outcome{js.null(),
-                   js.object({{"url", url}, {"request", js.external(std::move(request))}})};
-  });
-}
-
-void Client::set_provider(redlock_client_options& options) {
-  options.context = std::make_unique<ClientContext>(ClientContext{this, gate_}).release();
-  options.free_context = [](void* context) noexcept {
-    const std::unique_ptr<ClientContext> owned(static_cast<ClientContext*>(context));
-  };
-  if (!provides_) return;
-  options.on_credentials = [](void* context, redlock_credentials_request* request) noexcept {
-    static_cast<ClientContext*>(context)->gate->ask(request);
-  };
-}
-
 ErrorPtr Client::open(redlock_client_options options, napi_value handler, double events,
                       bool observe, bool provide, bool log) {
-  napi_value name = nullptr;
-  check(env_, napi_create_string_utf8(env_, "quorum-redlock", NAPI_AUTO_LENGTH, &name));
-  auto kept = std::make_unique<Kept>(shared_from_this());
-  check(env_, napi_create_threadsafe_function(env_, handler, nullptr, name, 0, 1, kept.get(),
-                                              free_kept, nullptr, deliver, &queue_));
-  static_cast<void>(kept.release());
+  queue_.open(handler, shared_from_this());
   // An idle client does not keep the process alive.
   set_referenced(false);
 
   events_ = events;
-  provides_ = provide;
-  gate_->open(*this);
-  set_provider(options);
+  gate_->open(queue_, events);
+  options.context = std::make_unique<ClientContext>(ClientContext{this, gate_}).release();
+  options.free_context = [](void* context) noexcept {
+    const std::unique_ptr<ClientContext> owned(static_cast<ClientContext*>(context));
+  };
+  if (provide) {
+    options.on_credentials = [](void* context, redlock_credentials_request* request) noexcept {
+      static_cast<ClientContext*>(context)->gate->ask(request);
+    };
+  }
   if (events != 0) {
     options.on_node_event = [](void* context, const redlock_node_event* event) noexcept {
       static_cast<ClientContext*>(context)->client->send_event("node", *event);
@@ -139,12 +104,6 @@ void Client::send_event(const char* what, const redlock_node_event& event) noexc
        });
 }
 
-void Client::set_referenced(bool referenced) const {
-  if (queue_ == nullptr) return;
-  check(env_, referenced ? napi_ref_threadsafe_function(env_, queue_)
-                         : napi_unref_threadsafe_function(env_, queue_));
-}
-
 void Client::close(double id) {
   const auto done = [](void* context, redlock_close_report* report, redlock_error* error) noexcept {
     const std::unique_ptr<Pledge> pledge(static_cast<Pledge*>(context));
@@ -165,22 +124,12 @@ void Client::finish() noexcept {
     static_cast<void>(napi_remove_env_cleanup_hook(env_, end_client, this));
     redlock_async_free(std::exchange(client_, nullptr));
   }
-  // Messages that are still in the queue are delivered before the queue ends.
-  if (queue_ != nullptr) {
-    static_cast<void>(
-        napi_release_threadsafe_function(std::exchange(queue_, nullptr), napi_tsfn_release));
-  }
+  queue_.close();
 }
 
 void Client::end() noexcept {
   gate_->close();
   redlock_async_free(std::exchange(client_, nullptr));
-}
-
-void Client::enqueue(std::unique_ptr<Message> message) noexcept {
-  // Unbounded, so it is refused only when the queue has ended.
-  const auto status = napi_call_threadsafe_function(queue_, message.get(), napi_tsfn_nonblocking);
-  if (status == napi_ok) static_cast<void>(message.release());
 }
 
 }  // namespace redlock::node

@@ -8,49 +8,11 @@
 
 #include "credentials.hpp"
 #include "js.hpp"
+#include "queue.hpp"
 #include "redlock.h"
 #include "results.hpp"
 
 namespace redlock::node {
-
-/// An event for JavaScript, which is reported by `handler(id, event, error, result)`.
-struct Outcome {
-  napi_value error;
-  napi_value result;
-};
-
-/// An event on its way from the client's loop thread to JavaScript's thread.
-class Message {
- public:
-  Message() = default;
-  virtual ~Message() = default;
-  Message(const Message&) = delete;
-  Message& operator=(const Message&) = delete;
-  /// Calls the handler, on JavaScript's thread. Throws Pending.
-  virtual void deliver(const Js& js, napi_value handler) = 0;
-};
-
-/// `make(js)` makes the Outcome, on JavaScript's thread. `make` owns the data for the Outcome, so a
-/// message that is never delivered frees them.
-template <typename Make>
-class MessageOf final : public Message {
- public:
-  MessageOf(double id, const char* event, Make make)
-      : id_(id), event_(event), make_(std::move(make)) {}
-
-  void deliver(const Js& js, napi_value handler) override {
-    const Outcome outcome = make_(js);
-    const std::array<napi_value, 4> arguments{js.number(id_), js.text(event_), outcome.error,
-                                              outcome.result};
-    check(js.env(), napi_call_function(js.env(), js.null(), handler, arguments.size(),
-                                       arguments.data(), nullptr));
-  }
-
- private:
-  double id_;
-  const char* event_;
-  Make make_;
-};
 
 /// A client of the library, with a loop thread of its own, and the queue that brings its answers to
 /// JavaScript's thread.
@@ -64,7 +26,7 @@ class MessageOf final : public Message {
 /// freed.
 class Client : public std::enable_shared_from_this<Client> {
  public:
-  explicit Client(napi_env env) noexcept : env_(env) {}
+  explicit Client(napi_env env) noexcept : env_(env), queue_(env) {}
   ~Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -74,16 +36,11 @@ class Client : public std::enable_shared_from_this<Client> {
   [[nodiscard]] ErrorPtr open(redlock_client_options options, napi_value handler, double events,
                               bool observe, bool provide, bool log);
 
-  /// Makes the options ask JavaScript for credentials, for a call that has options of its own.
-  void set_provider(redlock_client_options& options);
-  /// Sends JavaScript a request for credentials. Any thread can call this.
-  void send_request(std::unique_ptr<CredentialsRequest> request) noexcept;
-
   /// NULL after `finish` and `end`.
   [[nodiscard]] redlock_async* get() const noexcept { return client_; }
 
   /// Whether the queue keeps the process alive.
-  void set_referenced(bool referenced) const;
+  void set_referenced(bool referenced) const { queue_.set_referenced(referenced); }
 
   /// Closes; the answer comes like any other.
   void close(double id);
@@ -95,23 +52,20 @@ class Client : public std::enable_shared_from_this<Client> {
   /// lives.
   template <typename Make>
   void send(double id, const char* event, Make make) noexcept {
-    // If memory is exhausted, this ends the process, as Node.js itself does.
-    enqueue(std::make_unique<MessageOf<Make>>(id, event, std::move(make)));
+    queue_.send(id, event, std::move(make));
   }
 
  private:
   /// `what`: "node" or "log".
   void send_event(const char* what, const redlock_node_event& event) noexcept;
-  void enqueue(std::unique_ptr<Message> message) noexcept;
   /// Frees the client. Does not block after the answer to `close`.
   void finish() noexcept;
 
   napi_env env_;
   redlock_async* client_ = nullptr;
-  napi_threadsafe_function queue_ = nullptr;
+  Queue queue_;
   double events_ = 0;
   std::shared_ptr<CredentialsGate> gate_ = std::make_shared<CredentialsGate>();
-  bool provides_ = false;
 };
 
 /// The context of the callbacks of a client's options.

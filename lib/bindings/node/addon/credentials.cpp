@@ -1,23 +1,29 @@
 #include "credentials.hpp"
 
-#include "client.hpp"
+#include "queue.hpp"
 
 namespace redlock::node {
 
-void CredentialsGate::open(Client& client) noexcept {
+void CredentialsGate::open(Queue& queue, double id) noexcept {
   const std::lock_guard lock(mutex_);
-  client_ = &client;
+  queue_ = &queue;
+  id_ = id;
 }
 
 void CredentialsGate::close() noexcept {
   const std::lock_guard lock(mutex_);
-  client_ = nullptr;
+  queue_ = nullptr;
 }
 
 void CredentialsGate::ask(redlock_credentials_request* request) noexcept {
   auto owned = std::make_unique<CredentialsRequest>(request);
   const std::lock_guard lock(mutex_);
-  if (client_ != nullptr) client_->send_request(std::move(owned));
+  if (queue_ == nullptr) return;
+  queue_->send(id_, "credentials", [request = std::move(owned)](const Js& js) mutable {
+    napi_value url = js.text(request->url());
+    return Outcome{js.null(),
+                   js.object({{"url", url}, {"request", js.external(std::move(request))}})};
+  });
 }
 
 }  // namespace redlock::node

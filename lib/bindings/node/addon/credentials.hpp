@@ -9,20 +9,22 @@
 
 namespace redlock::node {
 
-class Client;
+class Queue;
 
 /// Passes requests for credentials from the library's threads to JavaScript. A thread may still ask
-/// after the client has ended.
+/// after the queue has ended.
 class CredentialsGate {
  public:
-  void open(Client& client) noexcept;
+  /// `id`: under which the handler of the queue gets the requests.
+  void open(Queue& queue, double id) noexcept;
   void close() noexcept;
   /// The C callback; its context is this object.
   void ask(redlock_credentials_request* request) noexcept;
 
  private:
   std::mutex mutex_;
-  Client* client_ = nullptr;
+  Queue* queue_ = nullptr;
+  double id_ = 0;
 };
 
 /// JavaScript's handle of a request for credentials. A handle that JavaScript drops fails the

@@ -113,6 +113,15 @@ std::int64_t nanoseconds_from(napi_env env, napi_value value) {
   return static_cast<std::int64_t>(nanoseconds);
 }
 
+std::uint64_t count_from(napi_env env, napi_value value) {
+  const double number = number_from(env, value);
+  if (number == std::numeric_limits<double>::infinity()) return UINT64_MAX;
+  if (!(number >= 0 && number <= 0x1p53) || std::floor(number) != number) {
+    throw_type_error(env, "a number is no whole number from 0 on");
+  }
+  return static_cast<std::uint64_t>(number);
+}
+
 bool is_given(napi_env env, napi_value value) {
   napi_valuetype type = napi_undefined;
   check(env, napi_typeof(env, value, &type));

@@ -80,6 +80,8 @@ class Js {
 [[nodiscard]] std::string text_from(napi_env env, napi_value value);
 /// Milliseconds, rounded to nanoseconds. A duration that is too long for nanoseconds lasts forever.
 [[nodiscard]] std::int64_t nanoseconds_from(napi_env env, napi_value value);
+/// A whole number from 0 on; Infinity: the largest one.
+[[nodiscard]] std::uint64_t count_from(napi_env env, napi_value value);
 /// Whether the value is neither undefined nor null.
 [[nodiscard]] bool is_given(napi_env env, napi_value value);
 [[nodiscard]] napi_value member_of(napi_env env, napi_value object, const char* name);

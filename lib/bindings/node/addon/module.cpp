@@ -34,6 +34,7 @@ template <napi_value (*body)(const Arguments&)>
        {"extend", function<extend>(env, "extend")},
        {"downgrade", function<downgrade>(env, "downgrade")},
        {"release", function<release>(env, "release")},
+       {"breakLock", function<break_lock>(env, "breakLock")},
        {"ownership", function<ownership>(env, "ownership")},
        {"inspect", function<inspect>(env, "inspect")},
        {"remaining", function<remaining>(env, "remaining")},
@@ -42,7 +43,9 @@ template <napi_value (*body)(const Arguments&)>
        {"now", function<now>(env, "now")},
        {"adopt", function<adopt>(env, "adopt")},
        {"detach", function<detach>(env, "detach")},
-       {"list", function<list>(env, "list")},
+       {"deployment", function<deployment>(env, "deployment")},
+       {"makeStop", function<make_stop>(env, "makeStop")},
+       {"requestStop", function<request_stop>(env, "requestStop")},
        {"provideCredentials", function<provide_credentials>(env, "provideCredentials")},
        {"failCredentials", function<fail_credentials>(env, "failCredentials")}});
 }

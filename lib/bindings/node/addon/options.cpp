@@ -1,8 +1,6 @@
 #include "options.hpp"
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 #include "js.hpp"
@@ -26,16 +24,7 @@ class Reader {
     if_given(name, [&](napi_value value) { nanoseconds = nanoseconds_from(env_, value); });
   }
   void read(const char* name, std::uint64_t& to) const {
-    if_given(name, [&](napi_value value) {
-      const double number = number_from(env_, value);
-      if (number == std::numeric_limits<double>::infinity()) {
-        to = UINT64_MAX;
-      } else if (number < 0 || number > 0x1p53 || std::floor(number) != number) {
-        throw_type_error(env_, std::string(name) + " is no whole number from 0 on");
-      } else {
-        to = static_cast<std::uint64_t>(number);
-      }
-    });
+    if_given(name, [&](napi_value value) { to = count_from(env_, value); });
   }
   void list(const char* name, const char* const*& to, std::size_t& size) const {
     if_given(name, [&](napi_value value) {
@@ -87,6 +76,15 @@ redlock_acquire_options acquire_options_from(napi_env env, napi_value given, Tex
   const Reader read(env, given, texts);
 #define ACQUIRE(kind, member, c_member, ...) read.read(#c_member, options.c_member);
 #include "redlock/face.def"
+  return options;
+}
+
+redlock_change_options change_options_from(napi_env env, napi_value given, Texts& texts) {
+  redlock_change_options options{};
+  redlock_change_options_init(&options, sizeof(options));
+  const Reader read(env, given, texts);
+  read.read("patience_ns", options.patience_ns);
+  read.read("after_loss", options.after_loss);
   return options;
 }
 

@@ -31,6 +31,8 @@ class Texts {
                                                          Texts& texts);
 [[nodiscard]] redlock_acquire_options acquire_options_from(napi_env env, napi_value given,
                                                            Texts& texts);
+[[nodiscard]] redlock_change_options change_options_from(napi_env env, napi_value given,
+                                                         Texts& texts);
 [[nodiscard]] redlock_target target_from(napi_env env, napi_value given, Texts& texts);
 
 }  // namespace redlock::node

@@ -57,21 +57,6 @@ namespace {
                     {"by", js.text(broken.by)}});
 }
 
-[[nodiscard]] napi_value lock_value(const Js& js, const redlock_listed_lock& lock) {
-  return js.object(
-      {{"resource", js.text(lock.resource)},
-       {"kind", js.text(redlock_lock_kind_name(lock.kind))},
-       {"state", js.text(lock.state)},
-       {"holder", js.text(lock.holder)},
-       {"owner", js.text(lock.owner)},
-       {"holds", count_value(js, lock.holds)},
-       {"permits", lock.permits < 0 ? js.null() : js.number(static_cast<double>(lock.permits))},
-       {"remaining", js.milliseconds(lock.remaining_ns)},
-       {"waiters", count_value(js, lock.waiters)},
-       {"nodes", count_value(js, lock.nodes)},
-       {"holderName", js.text(lock.holder_name)}});
-}
-
 }  // namespace
 
 napi_value round_value(const Js& js, const redlock_round& round) {
@@ -121,24 +106,6 @@ napi_value report_value(const Js& js, const redlock_close_report& report) {
                                          {"left", js.milliseconds(node.left_ns)},
                                          {"mayWriteLate", js.boolean(node.may_write_late)}});
                      })}});
-}
-
-napi_value list_value(const Js& js, const redlock_lock_list& list) {
-  return js.object(
-      {{"locks",
-        js.list(list.lock_count,
-                [&](std::size_t i) { return lock_value(js, *redlock_lock_list_lock(&list, i)); })},
-       {"nodes", js.list(list.node_count,
-                         [&](std::size_t i) {
-                           const auto& node = *redlock_lock_list_node(&list, i);
-                           return js.object({{"url", js.text(node.url)},
-                                             {"error", js.text(node.error)},
-                                             {"unread", count_value(js, node.unread)},
-                                             {"stoppedEarly", js.boolean(node.stopped_early)}});
-                         })},
-       {"quorum", count_value(js, list.quorum)},
-       {"answered", count_value(js, list.answered)},
-       {"complete", js.boolean(list.complete)}});
 }
 
 napi_value lease_value(const Js& js, LeasePtr lease) {

@@ -21,7 +21,6 @@ using LeasePtr = std::unique_ptr<redlock_lease, Free<redlock_lease_free>>;
 using RoundPtr = std::unique_ptr<redlock_round, Free<redlock_round_free>>;
 using InspectionPtr = std::unique_ptr<redlock_inspection, Free<redlock_inspection_free>>;
 using ReportPtr = std::unique_ptr<redlock_close_report, Free<redlock_close_report_free>>;
-using ListPtr = std::unique_ptr<redlock_lock_list, Free<redlock_lock_list_free>>;
 
 /// A lease that the garbage collector frees.
 struct HeldLease {
@@ -33,7 +32,6 @@ struct HeldLease {
 [[nodiscard]] napi_value round_value(const Js& js, const redlock_round& round);
 [[nodiscard]] napi_value inspection_value(const Js& js, const redlock_inspection& inspection);
 [[nodiscard]] napi_value report_value(const Js& js, const redlock_close_report& report);
-[[nodiscard]] napi_value list_value(const Js& js, const redlock_lock_list& list);
 [[nodiscard]] napi_value lease_value(const Js& js, LeasePtr lease);
 
 }  // namespace redlock::node

@@ -2,6 +2,7 @@
 
 const native = require('./native.cjs');
 const { Connection } = require('./connection.cjs');
+const { listLocks } = require('./deployment.cjs');
 const { Election } = require('./election.cjs');
 const { RedlockError, wrongType } = require('./error.cjs');
 const { DetachedLease } = require('./detached.cjs');
@@ -94,6 +95,12 @@ class Client {
     return await answer;
   }
 
+  async breakLock(resource, token, options) {
+    const { delay = 0 } = pick(options, { delay: 'duration' }, 'options');
+    const asked = [resourceName(resource), tokenText(token), delay];
+    return await this.#connection.ask('breakLock', asked).answer;
+  }
+
   async ownership(resource, token) {
     const asked = [resourceName(resource), tokenText(token)];
     return await this.#connection.ask('ownership', asked).answer;
@@ -113,11 +120,8 @@ class Client {
   }
 
   async list(options) {
-    const { pattern, keysPerNode } =
-      pick(options, { pattern: 'text', keysPerNode: 'count' }, 'options');
-    const { error, list } = await this.#connection.list(this.#options, pattern, keysPerNode);
-    if (error !== null) throw new RedlockError(error);
-    return list;
+    this.#connection.throwIfClosed();
+    return await listLocks(this.#options, this.#connection.callbacks?.credentials, options);
   }
 
   toJSON() {

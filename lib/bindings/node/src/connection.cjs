@@ -36,6 +36,9 @@ function closeHandle(handle) {
   });
 }
 
+// The stops of the calls about a deployment that have not ended.
+const stops = new Set();
+
 // process.exit() does not run the hooks of addons. The end of a worker does: the addon has one.
 let watchesExit = false;
 function closeAllAtExit() {
@@ -44,6 +47,8 @@ function closeAllAtExit() {
   process.once('exit', () => {
     for (const handle of open) native.end(handle);
     open.clear();
+    // The process waits for the threads of the pool.
+    for (const stop of stops) native.requestStop(stop);
   });
 }
 
@@ -76,6 +81,43 @@ async function provide(provider, { url, request }) {
     native.provideCredentials(request, check('secret', user ?? '', 'credentials: user'), password);
   } catch (error) {
     native.failCredentials(request, String(error?.message ?? error).replaceAll('\0', ' '));
+  }
+}
+
+/** Makes a call about the deployment: on connections of its own, without a client, on a thread of
+ *  Node's pool. */
+async function askDeployment(call, options, { credentials, onProgress, signal, ...terms } = {}) {
+  signal?.throwIfAborted();
+  const id = ++lastId;
+  const stop = native.makeStop();
+  const abort = () => native.requestStop(stop);
+  const answer = new Promise((resolve, reject) => {
+    listeners.set(id, (event, error, result) => {
+      if (event === 'credentials') {
+        provide(credentials, result);
+      } else if (event === 'progress') {
+        if (onProgress !== undefined) notify(onProgress, result);
+      } else if (error === null) {
+        resolve(result);
+      } else {
+        reject(error);
+      }
+    });
+    native.deployment(
+      call, options, { ...terms, provides: credentials !== undefined }, receive, id, stop);
+  });
+  signal?.addEventListener('abort', abort, { once: true });
+  stops.add(stop);
+  closeAllAtExit();
+  try {
+    return await traced(answer);
+  } catch (error) {
+    if (signal?.aborted && error.code === 'cancelled') throw signal.reason;
+    throw error;
+  } finally {
+    listeners.delete(id);
+    signal?.removeEventListener('abort', abort);
+    stops.delete(stop);
   }
 }
 
@@ -166,12 +208,6 @@ class Connection {
     return native.watch(this.#handle, id, resource, pollInterval);
   }
 
-  /** The list has connections of its own, whose credentials come from this client's provider. */
-  async list(options, pattern, keysPerNode) {
-    this.throwIfClosed();
-    return await native.list(options, pattern, keysPerNode, this.#handle);
-  }
-
   cancel(request) {
     if (request !== undefined && open.has(this.#handle)) native.cancel(this.#handle, request);
   }
@@ -207,4 +243,4 @@ class Connection {
 /** For tests: the entries must not be more than those in use. */
 const counts = () => ({ listeners: listeners.size, open: open.size });
 
-module.exports = { Connection, notify, counts };
+module.exports = { Connection, askDeployment, notify, counts };

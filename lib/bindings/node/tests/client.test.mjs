@@ -8,6 +8,7 @@ import {
 } from 'quorum-redlock';
 
 import fencing from '../src/fencing.cjs';
+import './deployment.test.mjs'; // no suite of its own: tests/CMakeLists.txt does not name it
 import { eventually, patient, startNodes } from './nodes.mjs';
 
 let servers;

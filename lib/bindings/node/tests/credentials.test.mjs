@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import { Client, RedlockError } from 'quorum-redlock';
+import { Client, RedlockError, deployment } from 'quorum-redlock';
 
 import { eventually, startNodes } from './nodes.mjs';
 
@@ -69,6 +69,16 @@ test('an asynchronous function, over a rotation and the death of a minority', as
   await holds(lease);
   assert.deepEqual([...urls].sort(), [...servers.urls].sort());
   assert.equal((await client.list()).locks.length, 1);
+  let asked = 0;
+  const credentials = async () => {
+    ++asked;
+    return { user: 'default', password };
+  };
+  const { findings } = await deployment.check({ nodes: servers.urls, credentials });
+  assert.deepEqual(findings.map(({ kind }) => kind), ['unreachable', 'unreachable']);
+  assert.ok(asked >= 3);
+  const wrong = await deployment.check({ nodes: servers.urls, credentials: () => 'wr0ng' });
+  assert.equal(wrong.findings.filter(({ kind }) => kind === 'auth').length, 3);
   await lease.release();
   await client.close();
   servers.nodes = alive;
@@ -93,6 +103,7 @@ test('a function that returns the password alone, and one that fails', async () 
   for (const [credentials, message] of [
     [() => { throw new Error('the vault is sealed'); }, /no credentials: the vault is sealed/],
     [async () => { throw 'no token'; }, /no credentials: no token/],
+    [() => { throw new Error('half \ud800'); }, /no credentials: half/],
     [() => undefined, /no credentials: credentials: password: a string is needed/],
     [() => ({ user: 'x', password: 'a\0b' }), /no credentials: .*U\+0000/],
     [() => 'wr0ng', /WRONGPASS/],

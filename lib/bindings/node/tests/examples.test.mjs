@@ -43,6 +43,15 @@ test('the first program of the documentation', async () => {
   assert.match(child.output, /^write with the number \d+\n$/);
 });
 
+test('the program for operators of the documentation', async () => {
+  const page = fs.readFileSync(`${packageFolder}/README.md`, 'utf8');
+  const [, program] = page.match(/```js\n(import [^;]* deployment [^]*?)```/);
+  const child = run('--input-type=module', '--eval', program, '--', 'operate.mjs');
+  assert.equal(await child.ended, 0, child.errors);
+  assert.equal(child.output, '3 nodes, locks are granted in 0 ms\n3 members\n'
+    + 'invoice/42 of operator is broken\n');
+});
+
 const projectPage = process.env.REDLOCK_PAGES ?? '';
 test('the program of the project\'s README', { skip: projectPage === '' }, async () => {
   const page = fs.readFileSync(projectPage, 'utf8');

@@ -87,8 +87,9 @@ function open(urls) {
   if (status !== 0) throw error ?? new Error(`bootstrap: ${stderr}`);
 }
 
-/** A deployment; `nodes.options` are those of a client of it. */
-export async function startNodes(count = 3) {
+/** A deployment, or, if they are not to be opened, new servers; `nodes.options` are those of a client
+ *  of it. */
+export async function startNodes(count = 3, { opened = true } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'quorum-redlock-'));
   const nodes = [];
   for (let i = 0; i < count; ++i) {
@@ -97,7 +98,7 @@ export async function startNodes(count = 3) {
   }
   await Promise.all(nodes.map((node) => node.start()));
   const urls = nodes.map((node) => node.url);
-  open(urls);
+  if (opened) open(urls);
   return {
     urls,
     nodes,

@@ -69,7 +69,7 @@ function samplesOf(page, language) {
       declare function work(signal: AbortSignal): Promise<void>;`;
     fs.writeFileSync(file, code.startsWith('import ') ? `${code}${known}` : `
       import {
-        Client, RedlockError, allOf, interval, now, owned, permit, shared,
+        Client, RedlockError, allOf, deployment, interval, now, owned, permit, shared,
       } from 'quorum-redlock';
       import type { Lease } from 'quorum-redlock';
       declare const client: Client;

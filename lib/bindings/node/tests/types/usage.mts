@@ -1,11 +1,11 @@
 // What users of the declarations write, and what the compiler has to refuse: with and without the
 // lib of disposables.
 import {
-  Client, Election, Lease, Leadership, RedlockError, allOf, interval, now, owned, permit, shared,
+  Client, Election, Lease, Leadership, RedlockError, allOf, deployment, interval, now, owned, permit, shared,
   version,
 } from 'quorum-redlock';
 import type {
-  AcquireOptions, ClientOptions, CloseReport, ErrorCode, EventLevel, FencedLease, HoldEnd, Holder, HolderKind,
+  AcquireOptions, ClientOptions, CloseReport, DeploymentCheck, ErrorCode, EventLevel, FencedLease, HoldEnd, Holder, HolderKind,
   Inspection, LeaseJSON, ListedLockState, LockKind, LockList, LockState, NodeEventKind, ObservationKind, Round, Target,
   TryOptions, Vote,
 } from 'quorum-redlock';
@@ -81,6 +81,8 @@ export async function use(signal: AbortSignal): Promise<void> {
   is<Same<typeof inspection.kind, LockKind>>();
   is<Same<(typeof inspection.nodes)[0]['fencingToken'], number | null>>();
   is<Same<typeof inspection.holder, string | null>>();
+  is<Same<Awaited<ReturnType<Client['breakLock']>>, Round>>();
+  await client.breakLock('x', 'token', { delay: 1_000 });
   const list: LockList = await client.list({ pattern: 'x/*' });
   is<Same<(typeof list.locks)[0]['state'], ListedLockState>>();
   for await (const { state } of client.watch('x', { signal })) if (state === 'held') break;
@@ -94,6 +96,25 @@ export async function use(signal: AbortSignal): Promise<void> {
   const report: CloseReport = await client.close();
   is<Same<typeof report.undelivered[0]['left'], number>>();
   await client[Symbol.asyncDispose]();
+}
+
+export async function operate(signal: AbortSignal): Promise<number> {
+  const check: DeploymentCheck = await deployment.check(options);
+  is<Same<typeof check.grantedIn, number | null>>();
+  is<Same<(typeof check.nodes)[0]['clockOffset'], number | null>>();
+  await deployment.bootstrap(options, { afterLoss: true, patience: 1_000, signal });
+  const { members, nodes } = await deployment.replaceMember(options, 'a', 'b', {
+    signal, onProgress: ({ kind, left }) => {
+      is<Same<typeof kind, 'waiting' | 'writing'>>();
+      is<Same<typeof left, number | null>>();
+    },
+  });
+  await deployment.addMember(options, members[0]);
+  await deployment.removeMember(options, nodes[0].url);
+  // @ts-expect-error: of bootstrap alone
+  await deployment.removeMember(options, 'a', { afterLoss: true });
+  const list: LockList = await deployment.listLocks(options, { keysPerNode: 1_000 });
+  return list.nodes[0].unread;
 }
 
 export function why(error: unknown): string {
