@@ -73,6 +73,7 @@ class Node {
   }
 
   async stop() {
+    if (this.shell.exitCode !== null) return;
     const gone = once(this.shell, 'exit');
     this.shell.ref();
     this.shell.stdin.end();
