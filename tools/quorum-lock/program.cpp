@@ -26,6 +26,7 @@
 #include "quorum-lock/line/command_line.hpp"
 #include "quorum-lock/line/completion.hpp"
 #include "quorum-lock/line/layers.hpp"
+#include "quorum-lock/line/man_page.hpp"
 #include "quorum-lock/verbs/plugin_output.hpp"
 #include "quorum-lock/verbs/verb.hpp"
 
@@ -118,6 +119,7 @@ int run_checked(const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == completion_verb) {
     return print_result(as_lines(complete({words.begin() + 1, words.end()})));
   }
+  if (words.size() == 1 && words.front() == man_page_verb) return print_result(man_page());
   if (words.size() == 1 && words.front() == contenders_verb) return run_contenders();
   const auto parsed = parse_command_line(words);
   if (const auto* request = std::get_if<TextRequest>(&parsed)) return print_result(request->text);

@@ -25,9 +25,6 @@ constexpr std::pair<std::string_view, std::string_view> examples[] = {
 };
 constexpr std::string_view durations = "250ms 1s 10s 30s 2m";
 
-constexpr OptionText of_the_program[] = {{"help", "", "Show the help"},
-                                         {"version", "", "Show the version"}};
-
 /// What the verb is about, as far as it is one of a few words.
 constexpr std::pair<std::string_view, std::string_view> first_operands[] = {
     {"members", "show replace add remove"},
@@ -166,7 +163,7 @@ Completion complete(const std::vector<std::string>& words) {
   Offers offers(written);
   if (written.starts_with('-')) {
     offers.add_all(global_options());
-    offers.add_all(of_the_program);
+    offers.add_all(program_options());
     if (before.verb != nullptr) {
       offers.add_all(before.verb->options);
       if (runs_command(before.verb->name)) offers.add("--", "What follows is the command");

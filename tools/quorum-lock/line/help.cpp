@@ -17,37 +17,64 @@ namespace {
 
 constexpr std::size_t option_column = 26;
 
+/// A row of a table: two columns, the right one wrapped.
+std::string row(std::string left, std::string_view right) {
+  if (left.size() + 2 > option_column) {
+    left += '\n' + std::string(option_column, ' ');
+  } else {
+    left.append(option_column - left.size(), ' ');
+  }
+  return left + wrapped(right, option_column);
+}
+
 std::string table(std::string_view title, std::span<const OptionText> options) {
   std::string out = fmt::format("\n{}:\n", title);
   for (const OptionText& option : options) {
-    std::string left =
-        fmt::format("  --{}{}{}", option.name, option.value.empty() ? "" : " ", option.value);
-    if (left.size() + 2 > option_column) {
-      left += '\n' + std::string(option_column, ' ');
-    } else {
-      left.append(option_column - left.size(), ' ');
-    }
-    out += left + wrapped(option.help, option_column);
+    out +=
+        row(fmt::format("  --{}{}{}", option.name, option.value.empty() ? "" : " ", option.value),
+            option.help);
   }
   return out;
 }
 
-constexpr OptionText common_options[] = {
-    {"help", "", "Show this help (-h)"},
-    {"version", "", "Show the version"},
-};
+std::string variable_table() {
+  std::string out = "\nEnvironment:\n";
+  for (const VariableText& variable : variables()) {
+    out += row(fmt::format("  {}", variable.names), variable.help);
+  }
+  return out;
+}
 
-constexpr ExitText common_exits[] = {
-    {"0", "done"},
-    {"64", "wrong usage: nothing was sent"},
-    {"128+n", "ended by signal n"},
-};
+std::string exit_table(std::span<const ExitText> own) {
+  std::string out = "\nExit codes:\n";
+  for (const ExitText& each : with_common_exits(own)) {
+    out += fmt::format("  {:<10}", each.code) + wrapped(each.meaning, 12);
+  }
+  return out;
+}
 
-/// The exit codes, in the order of their numbers. A verb's own meaning of a code replaces the
-/// common one.
-std::string exit_table(const VerbText& verb) {
-  std::vector<ExitText> exits(verb.exits.begin(), verb.exits.end());
-  for (const ExitText& common : common_exits) {
+/// A line for each form.
+std::string usage_lines(const VerbText& verb) {
+  std::string out;
+  for (std::string_view rest = verb.usage;;) {
+    const std::size_t end = rest.find('\n');
+    out += fmt::format("{:<6} quorum-lock {} {}\n", out.empty() ? "Usage:" : "", verb.name,
+                       rest.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+std::string first_sentence(std::string_view text) {
+  const std::string_view sentence = text.substr(0, text.find(". "));
+  return std::string(sentence.substr(0, sentence.find_last_not_of('.') + 1));
+}
+
+}  // namespace
+
+std::vector<ExitText> with_common_exits(std::span<const ExitText> own) {
+  std::vector<ExitText> exits(own.begin(), own.end());
+  for (const ExitText& common : common_exits()) {
     const bool replaced = std::any_of(exits.begin(), exits.end(), [&common](const ExitText& each) {
       return each.code == common.code;
     });
@@ -64,14 +91,9 @@ std::string exit_table(const VerbText& verb) {
   std::stable_sort(exits.begin(), exits.end(), [&number](const ExitText& a, const ExitText& b) {
     return number(a) < number(b);
   });
-  std::string out = "\nExit codes:\n";
-  for (const ExitText& each : exits) {
-    out += fmt::format("  {:<10}", each.code) + wrapped(each.meaning, 12);
-  }
-  return out;
+  return exits;
 }
 
-/// Lines that are indented, and empty ones, stay; the others are joined and wrapped again.
 std::string reflowed(std::string_view text) {
   std::string out;
   std::string paragraph;
@@ -95,47 +117,30 @@ std::string reflowed(std::string_view text) {
   return out;
 }
 
-/// A line for each form.
-std::string usage_lines(const VerbText& verb) {
-  std::string out;
-  for (std::string_view rest = verb.usage;;) {
-    const std::size_t end = rest.find('\n');
-    out += fmt::format("{:<6} quorum-lock {} {}\n", out.empty() ? "Usage:" : "", verb.name,
-                       rest.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    rest.remove_prefix(end + 1);
-  }
-}
-
-std::string first_sentence(std::string_view text) {
-  const std::string_view sentence = text.substr(0, text.find(". "));
-  return std::string(sentence.substr(0, sentence.find_last_not_of('.') + 1));
-}
-
-}  // namespace
-
 std::string program_help() {
   std::string out =
-      "Distributed locks over independent Redis masters.\n\n"
-      "Usage: quorum-lock [OPTIONS] VERB ...\n\nVerbs:\n";
+      fmt::format("{}.\n\nUsage: quorum-lock [OPTIONS] VERB ...\n\nVerbs:\n", program_summary());
   for (const VerbText& verb : verbs()) {
     out += fmt::format("  {:<10}", verb.name) + wrapped(first_sentence(verb.summary), 12);
   }
   return out + table("Options, before or after the verb", global_options()) +
-         table("Other", common_options) + "\n" + reflowed(program_footer());
+         table("Other", program_options()) + "\n" + reflowed(rules_of_values()) +
+         exit_table(program_exits()) + fmt::format("\nExamples:\n{}\n", program_examples()) +
+         "\nquorum-lock help VERB and quorum-lock help options say more.\n";
 }
 
 std::string verb_help(const VerbText& verb) {
   std::string out = usage_lines(verb) + "\n" + wrapped(verb.summary, 0);
   if (!verb.options.empty()) out += table("Options", verb.options);
-  return out + "\n" + reflowed(verb.examples) + exit_table(verb) +
+  return out + "\n" + reflowed(verb.examples) + exit_table(verb.exits) +
          "\nThe options that every verb takes (--nodes, --json, ...): quorum-lock help options\n";
 }
 
 std::string options_help() {
   return "Options that every verb takes, before or after the verb.\n" +
-         table("Options", global_options()) + table("Other", common_options) + "\n" +
-         reflowed(options_footer());
+         table("Options", global_options()) + table("Other", program_options()) + "\n" +
+         reflowed(rules_of_values()) + "\n" + reflowed(rules_of_sources()) + "\n" +
+         reflowed(rules_of_variables()) + variable_table();
 }
 
 std::string help_about(const std::vector<std::string>& topics) {

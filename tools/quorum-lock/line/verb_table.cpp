@@ -42,6 +42,24 @@ constexpr OptionText after_the_librarys[] = {
      "only warnings that are not part of a result"},
 };
 
+constexpr OptionText program_option_texts[] = {
+    {"help", "", "Show this help (-h)"},
+    {"version", "", "Show the version"},
+};
+
+constexpr VariableText variable_texts[] = {
+    {"QUORUM_LOCK_PASSWORD",
+     "The password for nodes whose URL has none; a file is better, because /proc shows a process's "
+     "environment. run and elect remove it from COMMAND's environment"},
+    {"QUORUM_LOCK_RESOURCE, QUORUM_LOCK_TOKEN",
+     "run and elect set them for COMMAND, and QUORUM_LOCK_FENCING_TOKEN and QUORUM_LOCK_PERMIT if "
+     "the lock has them"},
+    {"NO_COLOR", "No colours on a terminal"},
+    {"TMPDIR",
+     "Where --local and chaos make a directory that only this user can enter; default: /tmp"},
+    {"XDG_CACHE_HOME", "Where bench --peers installs other clients; default: ~/.cache"},
+};
+
 std::vector<OptionText> make_globals() {
   std::vector<OptionText> all(std::begin(before_the_librarys), std::end(before_the_librarys));
   // NOLINTBEGIN(bugprone-macro-parentheses): texts are joined
@@ -219,29 +237,52 @@ constexpr OptionText chaos_options[] = {
 
 constexpr ExitText no_quorum = {
     "69", "unavailable: too few nodes answer or may vote, or a limit of this machine"};
+constexpr ExitText lost = {"74", "the lock was lost while COMMAND ran"};
 constexpr ExitText held_by_another = {
     "75", "another client had the lock until the wait was over; see --conflict-exit-code"};
+constexpr ExitText not_the_holder = {"76", "the token does not hold the lock"};
+constexpr ExitText not_executed = {"126", "COMMAND cannot be executed"};
+constexpr ExitText not_found = {"127", "COMMAND is not found"};
+constexpr ExitText of_a_command = {"128+n", "ended by signal n, or COMMAND was"};
+constexpr ExitText common_exit_texts[] = {
+    {"0", "done"},
+    {"64", "wrong usage: nothing was sent"},
+    {"128+n", "ended by signal n"},
+};
+constexpr ExitText program_exit_texts[] = {
+    {"0", "done; run and elect: COMMAND's exit code, whatever it is"},
+    {"1",
+     "doctor, chaos or bench found something wrong; or something else failed, for example standard "
+     "output could not be written"},
+    no_quorum,
+    lost,
+    held_by_another,
+    not_the_holder,
+    not_executed,
+    not_found,
+    of_a_command,
+};
 constexpr ExitText run_exits[] = {
     {"0", "COMMAND's exit code, whatever it is"},
     no_quorum,
-    {"74", "the lock was lost while COMMAND ran"},
+    lost,
     held_by_another,
     {"76", "with --adopt: the token does not hold the lock"},
-    {"126", "COMMAND cannot be executed"},
-    {"127", "COMMAND is not found"},
-    {"128+n", "ended by signal n, or COMMAND was"},
+    not_executed,
+    not_found,
+    of_a_command,
 };
 constexpr ExitText elect_exits[] = {
     {"0", "COMMAND's exit code, whatever it is"},
     no_quorum,
     {"74", "the leadership was lost, and COMMAND was ended"},
     {"75", "not elected within --wait"},
-    {"126", "COMMAND cannot be executed"},
-    {"127", "COMMAND is not found"},
-    {"128+n", "ended by signal n, or COMMAND was"},
+    not_executed,
+    not_found,
+    of_a_command,
 };
 constexpr ExitText acquire_exits[] = {no_quorum, held_by_another};
-constexpr ExitText token_exits[] = {no_quorum, {"76", "the token does not hold the lock"}};
+constexpr ExitText token_exits[] = {no_quorum, not_the_holder};
 constexpr ExitText node_exits[] = {no_quorum};
 constexpr ExitText list_exits[] = {{"69", "fewer than a quorum of the nodes answer"}};
 constexpr ExitText break_exits[] = {
@@ -581,36 +622,39 @@ const VerbText* find_verb_text(std::string_view name) noexcept {
   return nullptr;
 }
 
-std::string_view options_footer() noexcept {
-  return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h. Commas in a URL\n"
-         "are written %2C. --FLAG=false switches a flag off.\n"
-         "\n"
-         "The command line overrides the environment, the environment overrides the verb's table\n"
-         "in the file of --config, and that table overrides the top level of the file: see\n"
-         "quorum-lock help config. Each of these options has a variable: QUORUM_LOCK_ and its\n"
-         "name in capitals, as in QUORUM_LOCK_NODES and QUORUM_LOCK_MAX_TTL. The variable of a\n"
-         "flag is true or false. Empty variables count as absent. QUORUM_LOCK_PASSWORD is the\n"
-         "password for nodes whose URL has none; a file is better, because /proc shows a\n"
-         "process's environment.";
+std::span<const OptionText> program_options() noexcept { return program_option_texts; }
+std::span<const ExitText> common_exits() noexcept { return common_exit_texts; }
+std::span<const ExitText> program_exits() noexcept { return program_exit_texts; }
+std::span<const VariableText> variables() noexcept { return variable_texts; }
+
+std::string_view program_summary() noexcept {
+  return "Distributed locks over independent Redis masters";
 }
 
-std::string_view program_footer() noexcept {
-  return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h.\n"
-         "Commas in a URL are written %2C.\n"
-         "\n"
-         "Exit codes: 0 done (run: COMMAND's exit code), 64 wrong usage, 69 unavailable, 74 the\n"
-         "lock was lost, 75 held by another, 76 not the holder, 1 doctor or chaos found\n"
-         "something wrong, 126 or 127 COMMAND cannot be executed, 128+n ended by signal n.\n"
-         "\n"
-         "Examples:\n"
-         "  export QUORUM_LOCK_NODES=redis://r1,redis://r2,redis://r3\n"
+std::string_view rules_of_values() noexcept {
+  return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h. Commas in a URL\n"
+         "are written %2C. --FLAG=false switches a flag off.";
+}
+
+std::string_view rules_of_sources() noexcept {
+  return "The command line overrides the environment, the environment overrides the verb's table\n"
+         "in the file of --config, and that table overrides the top level of the file: see\n"
+         "quorum-lock help config.";
+}
+
+std::string_view rules_of_variables() noexcept {
+  return "Each option that every verb takes has a variable: QUORUM_LOCK_ and its name in\n"
+         "capitals, as in QUORUM_LOCK_NODES and QUORUM_LOCK_MAX_TTL. The variable of a flag is\n"
+         "true or false. Empty variables count as absent.";
+}
+
+std::string_view program_examples() noexcept {
+  return "  export QUORUM_LOCK_NODES=redis://r1,redis://r2,redis://r3\n"
          "  quorum-lock run nightly ./backup.sh\n"
          "  token=$(quorum-lock acquire invoice/42 --quiet --ttl 30s)\n"
          "  quorum-lock release invoice/42 --token \"$token\"\n"
          "  quorum-lock doctor\n"
-         "  quorum-lock run demo --local 3 quorum-lock inspect demo\n"
-         "\n"
-         "quorum-lock help VERB and quorum-lock help options say more.";
+         "  quorum-lock run demo --local 3 quorum-lock inspect demo";
 }
 
 }  // namespace redlock::cli

@@ -16,6 +16,11 @@ struct ExitText {
   std::string_view meaning;
 };
 
+struct VariableText {
+  std::string_view names;  ///< with commas between them
+  std::string_view help;
+};
+
 struct VerbText {
   std::string_view name;
   std::string_view usage;  ///< the words after the verb; a line for each form
@@ -32,10 +37,23 @@ struct VerbText {
 /// Null: there is no such verb.
 [[nodiscard]] const VerbText* find_verb_text(std::string_view name) noexcept;
 
-/// The end of `help options`, about the options that every verb takes.
-[[nodiscard]] std::string_view options_footer() noexcept;
+/// --help and --version.
+[[nodiscard]] std::span<const OptionText> program_options() noexcept;
+/// Exit codes of every verb, unless the verb's own table has the code.
+[[nodiscard]] std::span<const ExitText> common_exits() noexcept;
+/// The exit codes of all verbs, in short, in addition to the common ones.
+[[nodiscard]] std::span<const ExitText> program_exits() noexcept;
+/// Variables of the environment that are not options.
+[[nodiscard]] std::span<const VariableText> variables() noexcept;
 
-/// Ends the help of the program itself.
-[[nodiscard]] std::string_view program_footer() noexcept;
+/// In a few words, without a full stop.
+[[nodiscard]] std::string_view program_summary() noexcept;
+/// How values are written.
+[[nodiscard]] std::string_view rules_of_values() noexcept;
+/// Which of the command line, the environment and the file overrides which.
+[[nodiscard]] std::string_view rules_of_sources() noexcept;
+/// The names of the variables of options.
+[[nodiscard]] std::string_view rules_of_variables() noexcept;
+[[nodiscard]] std::string_view program_examples() noexcept;
 
 }  // namespace redlock::cli
