@@ -1,6 +1,6 @@
 // node-redlock as a contender of `quorum-lock chaos --contender-command 'node contender.mjs 4'`:
 // the same locks, by the algorithm's reference implementation, in the same history. The contract is
-// in quorum-lock(1). The argument says which version of node-redlock: 4 or 5.
+// in tools/docs/CLI.md. The argument says which version of node-redlock: 4 or 5.
 //
 // node-redlock has no fencing token. Its lock lasts until its `expiration`, which the history
 // records. Each attempt is a separate call, and so has a new value, because a release that arrives

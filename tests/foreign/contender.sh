@@ -1,7 +1,7 @@
 #!/bin/sh
 # The smallest contender for `quorum-lock chaos --contender-command tests/foreign/contender.sh`: takes one
 # lease after the other with the tool itself, and leaves the counters alone. An example of the contract
-# in quorum-lock(1), and the replacement of one in its test. quorum-lock must be in PATH.
+# in tools/docs/CLI.md, and the replacement of one in its test. quorum-lock must be in PATH.
 set -eu
 
 # /proc/uptime has the clock of the histories, rounded down to 10 ms.

@@ -73,6 +73,11 @@ TEST(CliSchemas, ListEveryFaultAndEveryModeOfBench) {
   Names kinds;
   for (const chaos::FaultKind kind : chaos::all_fault_kinds) kinds.emplace(to_string(kind));
   EXPECT_EQ(faults.get<Names>(), kinds);
+  const std::string page = test::read_file(test::pages_folder() + "/CLI.md");
+  kinds.merge(listed("chaos", "/properties/violations/items/properties/kind/enum"));
+  for (const std::string& kind : kinds) {
+    EXPECT_NE(page.find("\n| `" + kind + "` | "), std::string::npos) << "CLI.md lacks " << kind;
+  }
   const Json bench = schema("bench");
   Names described;
   for (const Json& form : bench.at("oneOf")) {

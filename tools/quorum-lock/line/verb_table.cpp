@@ -10,7 +10,11 @@ namespace {
 constexpr OptionText before_the_librarys[] = {
     {"nodes", "URL[,URL...]",
      "The nodes: redis://[user[:password]@]host[:port][/db], rediss://...[?server_name=NAME] "
-     "(TLS), unix:///path[?db=n] or host[:port][/db]; may be repeated"},
+     "(TLS), unix:///path[?db=n] or host[:port][/db]; may be repeated. valkey:// and valkeys:// "
+     "are "
+     "redis:// and rediss://; an IPv6 address is in brackets. All clients that share locks name "
+     "the "
+     "same nodes"},
     {"config", "FILE",
      "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
      "each verb with its own options: see config. The command line overrides the environment, the "
@@ -19,8 +23,8 @@ constexpr OptionText before_the_librarys[] = {
      "Start 1 to 15 private redis-server processes for the length of this command and use them; no "
      "other user of this machine can reach them"},
     {"name", "TEXT",
-     "The name of this process for people, in inspections and refusals; default: user@host:pid "
-     "program. In elect, the name of the candidate; default: host and process"},
+     "The name of this process for people, 1 to 80 bytes, in inspections and refusals; default: "
+     "user@host:pid program. In elect, the name of the candidate; default: host and process"},
     {"password-file", "FILE",
      "File whose first line is the password for nodes whose URL has none; it is read again at each "
      "connection to a node, so that the password can be changed without a restart"},
@@ -75,29 +79,39 @@ std::vector<OptionText> make_globals() {
 }
 
 constexpr OptionText run_options[] = {
-    {"ttl", "DURATION", "How long a crash blocks others; renewed while COMMAND runs; default 10s"},
+    {"ttl", "DURATION",
+     "How long a crash blocks others; renewed while COMMAND runs; default 10s, or --max-ttl if "
+     "that "
+     "is shorter"},
     {"wait", "DURATION|forever", "How long to wait for the lock; default 30s, 0s: one attempt"},
     {"conflict-exit-code", "N",
      "Exit code if another client has the lock until the wait is over; 0 to 255, default 75"},
     {"max-hold", "DURATION",
      "Never hold the lock longer than this; COMMAND gets SIGTERM a fifth of the TTL before that, "
      "at most 2s before, or earlier if --kill-after needs it"},
-    {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
+    {"max-renewals", "K",
+     "Renew at most K times; COMMAND is ended before the last renewal runs out"},
     {"kill-after", "DURATION",
-     "Longest time between SIGTERM and SIGKILL when the lock is lost; default: short enough that "
-     "COMMAND is gone before the lock ends"},
-    {"fencing", "", "Give COMMAND a number that grows with every lease: QUORUM_LOCK_FENCING_TOKEN"},
+     "Longest time between SIGTERM and SIGKILL when the lock is lost. SIGTERM comes earlier by as "
+     "much, but not before half of the TTL has run out; SIGKILL always comes before the lock ends. "
+     "Default: short enough that COMMAND is gone before the lock ends"},
+    {"fencing", "",
+     "Give COMMAND a number that grows with every lease, QUORUM_LOCK_FENCING_TOKEN, so that a "
+     "storage can refuse a holder that writes too late; not with --shared, --owner or --permits"},
     {"orphan-ttl", "DURATION",
-     "Give a key that holds the lock and has no expiry this TTL, at most --max-ttl; other keys are "
-     "not touched"},
-    {"shared", "", "Hold as a reader: many readers or one writer"},
+     "Give a key that holds the lock and has no expiry this TTL, from 3ms to --max-ttl, if it is a "
+     "string short enough to be a token; other keys are not touched"},
+    {"shared", "",
+     "Hold as a reader: many readers or one writer. While a writer waits, nodes refuse new "
+     "readers"},
     {"permits", "K",
      "Hold one of K permits; COMMAND finds the permit's name in QUORUM_LOCK_PERMIT"},
     {"owner", "NAME",
      "Hold for this owner: every caller that names the same owner is granted the lock, too"},
     {"interval", "DURATION",
      "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
-     "sooner; at most 8760h"},
+     "sooner or quorum-lock dies; at most 8760h, also above --max-ttl. Not with --shared or "
+     "--owner"},
     {"adopt", "TOKEN",
      "Acquire nothing: take over the lock whose token acquire printed. TOKEN may also be the whole "
      "text of a lease that a program has detached. The lock is extended first, and COMMAND runs "
@@ -105,7 +119,8 @@ constexpr OptionText run_options[] = {
      "acquire; with a token, repeat --shared, --owner or --permits"},
     {"fencing-token", "N", "With --adopt: the fencing token that acquire printed, for COMMAND"},
     {"metrics-file", "FILE",
-     "Write metrics to FILE every 5 s and at the end, for the textfile collector of node_exporter"},
+     "Write metrics to FILE every 5 s and at the end, for the textfile collector of node_exporter, "
+     "which reads names that end with .prom"},
     {"metrics-listen", "HOST:PORT",
      "Answer GET /metrics on this address, for Prometheus; PORT 0: any free port, printed on "
      "standard error"},
@@ -140,9 +155,7 @@ constexpr OptionText acquire_options[] = {
     {"owner", "NAME", "As in run: a hold of this owner"},
     {"interval", "DURATION",
      "Nobody else acquires RESOURCE for this time, unless the token is released; at most 8760h"},
-    {"orphan-ttl", "DURATION",
-     "Give a key that holds the lock and has no expiry this TTL, at most --max-ttl; other keys are "
-     "not touched"},
+    {"orphan-ttl", "DURATION", "As in run"},
 };
 
 constexpr OptionText extend_options[] = {
@@ -166,7 +179,8 @@ constexpr OptionText doctor_options[] = {
     {"watch", "",
      "Check again and again, until a signal, and report what has changed. The exit code is that of "
      "the last check"},
-    {"interval", "DURATION", "With --watch: how long to wait between two checks; default 5s"},
+    {"interval", "DURATION",
+     "With --watch: how long to wait between two checks, 100ms to 24h; default 5s"},
     {"nagios", "",
      "One line and the exit code of a monitoring plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN"},
 };
@@ -198,13 +212,13 @@ constexpr OptionText bench_options[] = {
     {"async", "", "cycle: drive the asynchronous interface on its loop (default)"},
     {"blocking", "", "cycle: drive the blocking interface from as many threads as locks in flight"},
     {"peers", "",
-     "cycle: also measure other Redlock clients in turn: node-redlock and redlock-universal, which "
-     "npm installs into the user's cache"},
+     "cycle: also measure other Redlock clients in turn, with at most 512 locks in flight: "
+     "node-redlock and redlock-universal, which npm installs into the user's cache"},
     {"contenders", "LIST",
-     "handoff: processes that want the lock; default 2,8,32. crowd: clients; default "
-     "8,16,32,64,125,250,500,1000"},
+     "handoff: processes that want the lock, 2 to 64; default 2,8,32. crowd: clients, 1 to 2000; "
+     "default 8,16,32,64,125,250,500,1000"},
     {"hold", "DURATION",
-     "handoff and crowd: how long each holds the lock; default 1ms, crowd: 2ms"},
+     "handoff and crowd: how long each holds the lock, at most 1s; default 1ms, crowd: 2ms"},
     {"hand-overs", "K", "handoff: how many hand-overs in one repetition; default 2000"},
     {"reentry", "",
      "handoff: measure only contenders that ask again at once; default: these, and those of "
@@ -223,16 +237,20 @@ constexpr OptionText chaos_options[] = {
     {"faults", "LIST",
      "What to break: kill, pause, partition, clock, restart, slow, role, pieces, evict, name, "
      "load; default: all"},
-    {"seed", "S", "Repeats the schedule of the faults; default: any"},
+    {"seed", "S", "Repeats the schedule of the faults, which --verbose prints; default: any"},
     {"ports", "FIRST-LAST",
-     "Ports of 127.0.0.1 for the servers and the links to them; default: any free ports"},
+     "Ports of 127.0.0.1: one for each node, one for each pair of contender and node, and one "
+     "more; "
+     "default: any free ports"},
     {"html", "FILE", "Write a page that draws the leases over the faults"},
-    {"keep", "FOLDER", "Keep the histories in FOLDER; after a violation they are always kept"},
+    {"keep", "FOLDER",
+     "Keep the histories in FOLDER, which is new or empty; after a violation they are always kept"},
     {"check", "FOLDER", "Run nothing; judge the histories that a run has kept"},
     {"contender-command", "COMMAND",
-     "One more contender, which is another Redlock client: a program that takes the same locks, "
-     "and records them as quorum-lock(1) says. Nodes keep their data then: --faults is without "
-     "clock, role, evict and name"},
+     "One more contender, which is another Redlock client: a program that takes exclusive locks, "
+     "and "
+     "records them as CLI.md says. COMMAND is split at blanks, and no shell reads it. Nodes keep "
+     "their data then: --faults is without clock, role, evict and name"},
 };
 
 constexpr ExitText no_quorum = {
@@ -338,7 +356,8 @@ constexpr VerbText verb_texts[] = {
      "on belongs to it: put the options of quorum-lock before it. Several resources need --,\n"
      "and so does a COMMAND that has a -- of its own.\n"
      "\n"
-     "COMMAND gets QUORUM_LOCK_NODES only if it contains no password. With --json an object is\n"
+     "COMMAND gets QUORUM_LOCK_NODES only if it contains no password; with --local it gets the\n"
+     "private nodes. CLI.md says how COMMAND is signalled and ended. With --json an object is\n"
      "printed only if COMMAND was not run: standard output belongs to COMMAND.",
      run_exits},
     {"acquire", "RESOURCE... [OPTIONS]",
@@ -374,8 +393,9 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock release index --token \"$token\"",
      token_exits},
     {"release", "RESOURCE... --token T",
-     "Release a lock of any kind by the token that acquire printed. An interval of --interval ends "
-     "too. Not for the lock of a program that runs, because the program relies on the lock until "
+     "Release a lock of any kind by the token that acquire printed; of several resources, those "
+     "that the token still holds. An interval of --interval ends too. Not for the lock of a "
+     "program that runs, because the program relies on the lock until "
      "its deadline. See break.",
      release_options,
      "Examples:\n"
@@ -389,7 +409,11 @@ constexpr VerbText verb_texts[] = {
      inspect_options,
      "Examples:\n"
      "  quorum-lock inspect invoice/42 --nodes r1,r2,r3\n"
-     "  quorum-lock inspect invoice/42 --json | jq -r .state",
+     "  quorum-lock inspect invoice/42 --json | jq -r .state\n"
+     "\n"
+     "It names the holder, how many clients wait, which of them is next, and for a day which\n"
+     "locks on RESOURCE were broken, when and by whom. Of readers, and of an owner's holds, it\n"
+     "shows up to 256 tokens from each node. With --permits it shows all this for each permit.",
      node_exits},
     {"list", "[PATTERN] [--watch]",
      "List all locks: resource, kind, state, holder, time left, how many clients wait, and on how "
@@ -495,7 +519,10 @@ constexpr VerbText verb_texts[] = {
      "\n"
      "New nodes vote at once. If all nodes lost their data, they seem new: with --after-loss\n"
      "none has a vote for max TTL, because leases that they forgot may still be valid.\n"
-     "Any string that expires within --max-ttl can be a lock, and so can the holds of readers.\n"
+     "Any string that expires within --max-ttl can be a lock, and so can a token of this\n"
+     "library that expires later, and the holds of readers and owners. It is also refused while\n"
+     "a change of the members is under way, and if --nodes leaves out a quorum of the members\n"
+     "of a deployment that a node belongs to.\n"
      "bootstrap also changes the --max-ttl of a deployment: stop all its clients first, and\n"
      "wait until no lock is left; its nodes then have no vote for max TTL. To change the\n"
      "nodes, see members. It can be killed and run again.",
@@ -560,10 +587,8 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock chaos --faults kill,partition --seed 7 --json\n"
      "  quorum-lock chaos --contender-command 'node contender.mjs'\n"
      "\n"
-     "Violations: two leases on a resource at once that exclude each other, a later lease\n"
-     "without a larger fencing token, a lease called valid after its end, a lost update in a\n"
-     "file that the locks guard, a contender that gets no lock after everything was healed.\n"
-     "The judge shares no code with the library. The same seed breaks the same things at the\n"
+     "CLI.md says what each fault does, and what counts as a violation. The judge shares no code "
+     "with the library. The same seed breaks the same things at the\n"
      "same times; the effect on the processes differs.",
      chaos_exits},
     {"config",
@@ -575,7 +600,8 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock config check --config locks.toml\n"
      "  quorum-lock config check --config locks.toml --json | jq .verbs.run\n"
      "\n"
-     "The file is TOML. Its top level has the options of every verb (help options) without\n"
+     "The file is TOML: durations are strings, and lists can be arrays. Its top level has the "
+     "options of every verb (help options) without\n"
      "their dashes. A table for each verb has that verb's own options, and options of every\n"
      "verb that differ for this one:\n"
      "\n"

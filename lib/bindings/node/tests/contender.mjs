@@ -1,5 +1,5 @@
 // This package as a contender of `quorum-lock chaos --contender-command 'node contender.mjs'`,
-// which judges its leases together with those of the C++ library. quorum-lock(1) has the contract.
+// which judges its leases together with those of the C++ library. tools/docs/CLI.md has the contract.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';

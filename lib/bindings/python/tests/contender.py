@@ -1,5 +1,5 @@
 """The package as a contender of `quorum-lock chaos --contender-command 'python3 contender.py'`: the
-contract is in quorum-lock(1). Half of the starts use threads, half of them asyncio."""
+contract is in tools/docs/CLI.md. Half of the starts use threads, half of them asyncio."""
 
 from __future__ import annotations
 
