@@ -1,6 +1,6 @@
 # install(): headers, libraries and their man page, CMake package, pkg-config file, quorum-lock with
-# its man page, its completions, and examples of how to run it. RedlockPackages.cmake makes a
-# package of each of the three components: redlock_library, redlock_development, redlock_tool.
+# its man page, its pages, its completions, and examples of how to run it. RedlockPackages.cmake makes
+# a package of each of the three components: redlock_library, redlock_development, redlock_tool.
 
 set(REDLOCK_ZSH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING
   "Where zsh looks for completions, below the prefix; Debian's own packages have another place")
@@ -82,9 +82,15 @@ install(FILES "${PROJECT_BINARY_DIR}/redlock.pc" DESTINATION "${CMAKE_INSTALL_LI
 
 if(TARGET quorum-lock)
   install(TARGETS quorum-lock COMPONENT redlock_tool)
-  file(GLOB redlock_manuals CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/man/*.1")
-  install(FILES ${redlock_manuals} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
-    COMPONENT redlock_tool)
+  if(redlock_tool_manual)
+    install(FILES "${redlock_tool_manual}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+      COMPONENT redlock_tool)
+  endif()
+  # The pages that the man page and the help name.
+  foreach(page IN ITEMS CLI METRICS OPERATING)
+    install(FILES "${PROJECT_SOURCE_DIR}/tools/docs/${page}.md"
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/quorum-lock" COMPONENT redlock_tool)
+  endforeach()
   # Each shell looks in a place of its own, for a name that its own rules give.
   set(redlock_completion "${PROJECT_SOURCE_DIR}/tools/completion")
   if(EXISTS "${redlock_completion}/quorum-lock.bash")

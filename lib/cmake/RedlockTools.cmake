@@ -82,4 +82,12 @@ if(EXISTS "${redlock_tool_main}" AND TARGET quorum_lock_parts)
   redlock_configure_target(quorum-lock)
   redlock_optimise_across_files(quorum-lock)
   target_link_libraries(quorum-lock PRIVATE quorum_lock_parts)
+  # The program writes its own man page. When it is built for another system, that needs an emulator.
+  if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+    set(redlock_tool_manual "${PROJECT_BINARY_DIR}/quorum-lock.1")
+    add_custom_command(TARGET quorum-lock POST_BUILD
+      COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:quorum-lock> __man
+        > "${redlock_tool_manual}"
+      BYPRODUCTS "${redlock_tool_manual}" VERBATIM)
+  endif()
 endif()

@@ -21,12 +21,10 @@ TEST(Version, IsTheSameForThePreprocessorTheProgramAndTheLibrary) {
   EXPECT_EQ(REDLOCK_VERSION % 100, REDLOCK_VERSION_PATCH);
 }
 
-// Files that cannot read the header repeat the version.
-TEST(Version, IsTheSameInTheManPageAndThePort) {
+// A file that cannot read the header repeats the version.
+TEST(Version, IsTheSameInThePort) {
   const std::string tools = test::pages_folder() + "/../";
   const std::string quoted = std::string(version) + "\"";
-  EXPECT_NE(test::read_file(tools + "man/quorum-lock.1").find("\"redlock " + quoted),
-            std::string::npos);
   EXPECT_NE(test::read_file(tools + "packaging/vcpkg/redlock/vcpkg.json")
                 .find("\"version-semver\": \"" + quoted),
             std::string::npos);
