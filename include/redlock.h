@@ -336,7 +336,7 @@ typedef struct redlock_client_options {
   const char* const* nodes;  ///< redis://[user[:password]@]host[:port][/db], rediss://, unix://
   size_t node_count;
   // face: options of clients
-  /// How many votes make a lock. Default: a majority of the nodes.
+  /// How many votes make a lock: at least a majority of the nodes. Default: a majority.
   uint64_t quorum;
   /// The name of this client for people, in inspections and refusals. Default: user@host:pid
   /// program.

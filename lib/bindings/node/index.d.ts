@@ -143,7 +143,7 @@ export interface ClientOptions {
   /** redis://[user[:password]@]host[:port][/db], rediss://, unix:// */
   nodes: readonly string[];
   // face: options of clients
-  /** How many votes make a lock. Default: a majority of the nodes. */
+  /** How many votes make a lock: at least a majority of the nodes. Default: a majority. */
   quorum?: number;
   /** The name of this client for people, in inspections and refusals. Default: user@host:pid
    *  program. */

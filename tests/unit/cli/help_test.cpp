@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
 #include <sstream>
 #include <string>
+
+#include "quorum-lock/line/option_kind.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -58,6 +62,21 @@ TEST(CliHelpText, OfRunHasALineForEachForm) {
                     "Usage: quorum-lock run RESOURCE [OPTIONS] COMMAND [ARGUMENT...]\n"
                     "       quorum-lock run RESOURCE... [OPTIONS] -- COMMAND [ARGUMENT...]\n"));
   EXPECT_TRUE(shows(text, "Several resources need --"));
+}
+
+TEST(CliHelpText, OfConfigNamesTheOptionsThatAFileCannotHave) {
+  std::string listed = help_about({"config"});
+  std::replace(listed.begin(), listed.end(), '\n', ' ');
+  listed.erase(0, listed.find(" These cannot be in a file: "));
+  listed.erase(listed.find('.'));
+  const auto expect_listed = [&listed](std::span<const OptionText> options) {
+    for (const OptionText& option : options) {
+      const std::string name = " " + std::string(option.name);
+      EXPECT_EQ(shows(listed + ",", name + ","), !may_have_default(option)) << option.name;
+    }
+  };
+  expect_listed(global_options());
+  for (const VerbText& verb : verbs()) expect_listed(verb.options);
 }
 
 TEST(CliHelpText, OfTheOptionsHasAllThatEveryVerbTakes) {

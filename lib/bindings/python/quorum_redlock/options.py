@@ -22,7 +22,7 @@ class ClientOptions(TypedDict, total=False):
 
     # face: options of clients
     quorum: int
-    """How many votes make a lock. Default: a majority of the nodes."""
+    """How many votes make a lock: at least a majority of the nodes. Default: a majority."""
     name: str
     """The name of this client for people, in inspections and refusals. Default: user@host:pid
     program."""
