@@ -546,6 +546,8 @@ export class Client {
   election(name: string, options?: ElectionOptions): Election;
   /** The locks that the nodes store. */
   list(options?: ListOptions): Promise<LockList>;
+  /** The metrics of this client, in the text format of Prometheus. Each sample also has `labels`. */
+  prometheus(labels?: Readonly<Record<string, string>>): Promise<string>;
   /** For JSON.stringify, and what console.log shows: no password, and URLs without the user. */
   toJSON(): { nodes: readonly string[]; name?: string; prefix?: string; closed: boolean };
   /** Ends every call with `closed`, releases every lease, and waits for the answers, at most one

@@ -39,6 +39,10 @@ using Kept = std::shared_ptr<Client>;
   return inspection_value(js, *inspection);
 }
 
+[[nodiscard]] napi_value text_from_library(const Js& js, const TextPtr& text) {
+  return js.text(text.get());
+}
+
 /// Sends JavaScript a result of the library, or the error if there is one.
 template <typename Ptr, auto value>
 void send_answer(const Pledge& pledge, typename Ptr::pointer result,
@@ -58,6 +62,7 @@ void answer(void* context, typename Ptr::pointer result, redlock_error* error) n
 }
 constexpr auto answer_lease = answer<LeasePtr, lease_from>;
 constexpr auto answer_round = answer<RoundPtr, round_from>;
+constexpr auto answer_text = answer<TextPtr, text_from_library>;
 constexpr auto answer_inspection = answer<InspectionPtr, inspection_from>;
 
 /// A watch answers until there is an error.
@@ -221,6 +226,16 @@ napi_value break_lock(const Arguments& call) {
   const std::int64_t delay = nanoseconds_from(call.env(), call.at(4));
   redlock_async_break(client.get(), resource.c_str(), token.c_str(), delay, answer_round,
                       pledge(client, call));
+  return nullptr;
+}
+
+napi_value prometheus(const Arguments& call) {
+  Client& client = client_in(call);
+  Texts texts;
+  const auto& names = texts.keep_all(call.env(), call.at(2));
+  const auto& values = texts.keep_all(call.env(), call.at(3));
+  redlock_async_prometheus(client.get(), names.data(), values.data(), names.size(), answer_text,
+                           pledge(client, call));
   return nullptr;
 }
 

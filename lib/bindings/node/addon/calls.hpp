@@ -36,6 +36,7 @@ namespace redlock::node {
 [[nodiscard]] napi_value release(const Arguments& call);
 /// (client, id, resource, token, delay)
 [[nodiscard]] napi_value break_lock(const Arguments& call);
+[[nodiscard]] napi_value prometheus(const Arguments& call);
 /// (client, id, resource, token)
 [[nodiscard]] napi_value ownership(const Arguments& call);
 /// (client, id, resource)

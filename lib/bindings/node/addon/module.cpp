@@ -35,6 +35,7 @@ template <napi_value (*body)(const Arguments&)>
        {"downgrade", function<downgrade>(env, "downgrade")},
        {"release", function<release>(env, "release")},
        {"breakLock", function<break_lock>(env, "breakLock")},
+       {"prometheus", function<prometheus>(env, "prometheus")},
        {"ownership", function<ownership>(env, "ownership")},
        {"inspect", function<inspect>(env, "inspect")},
        {"remaining", function<remaining>(env, "remaining")},

@@ -19,6 +19,7 @@ struct Free {
 using ErrorPtr = std::unique_ptr<redlock_error, Free<redlock_error_free>>;
 using LeasePtr = std::unique_ptr<redlock_lease, Free<redlock_lease_free>>;
 using RoundPtr = std::unique_ptr<redlock_round, Free<redlock_round_free>>;
+using TextPtr = std::unique_ptr<char, Free<redlock_text_free>>;
 using InspectionPtr = std::unique_ptr<redlock_inspection, Free<redlock_inspection_free>>;
 using ReportPtr = std::unique_ptr<redlock_close_report, Free<redlock_close_report_free>>;
 

@@ -124,6 +124,13 @@ class Client {
     return await listLocks(this.#options, this.#connection.callbacks?.credentials, options);
   }
 
+  async prometheus(labels) {
+    const pairs = Object.entries(check('object', labels ?? {}, 'labels'));
+    const asked = [pairs.map(([name]) => check('text', name, 'label')),
+      pairs.map(([, value]) => check('text', value, 'label value'))];
+    return await this.#connection.ask('prometheus', asked).answer;
+  }
+
   toJSON() {
     const { nodes, name, prefix } = this.#options;
     return {

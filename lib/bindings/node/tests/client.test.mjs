@@ -8,7 +8,6 @@ import {
 } from 'quorum-redlock';
 
 import fencing from '../src/fencing.cjs';
-import './deployment.test.mjs'; // no suite of its own: tests/CMakeLists.txt does not name it
 import { eventually, patient, startNodes } from './nodes.mjs';
 
 let servers;
@@ -676,4 +675,12 @@ test('await using', { skip: !Symbol.asyncDispose && 'no Symbol.asyncDispose' }, 
   await assert.rejects(lost[Symbol.asyncDispose](), refused('lost'));
   await disposed[Symbol.asyncDispose]();
   await assert.rejects(disposed.acquire('disposed'), refused('closed'));
+});
+
+test('prometheus gives the metrics with further labels, and refuses what is no text', async () => {
+  const text = await client.prometheus({ service: 'billing' });
+  assert.match(text, /^redlock_\w+\{.*service="billing".*\} \d/m);
+  assert.match(await client.prometheus(), /^# TYPE redlock_\w+ counter$/m);
+  await assert.rejects(client.prometheus({ service: 1 }), TypeError);
+  await assert.rejects(client.prometheus({ service: 'a\0b' }), { code: 'invalid_argument' });
 });
