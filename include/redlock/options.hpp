@@ -51,7 +51,7 @@ struct REDLOCK_EXPORT NodeOptions {
   /// How long the first attempt to connect to a node may take. Connecting takes four round trips,
   /// two more with TLS, and the time that the server needs to load the scripts. After each attempt
   /// that took too long, the limit doubles, up to eight times the first one. It includes the lookup
-  /// of the host name, and all of its addresses: the client tries the next address when the last
+  /// of the host name, and all of its addresses. The client tries the next address when the last
   /// one has failed, or after 250 ms at most, and uses the first one that accepts. None:
   /// `longest_timeout`.
   std::optional<std::chrono::nanoseconds> connect_timeout{};

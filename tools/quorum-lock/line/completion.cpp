@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, std::string_view> examples[] = {
 };
 constexpr std::string_view durations = "250ms 1s 10s 30s 2m";
 
-/// What the verb is about, as far as it is one of a few words.
+/// The first operand of a verb that takes only these.
 constexpr std::pair<std::string_view, std::string_view> first_operands[] = {
     {"members", "show replace add remove"},
     {"config", "check"},
@@ -54,7 +54,7 @@ const OptionText* option_in(std::string_view word, const VerbText* verb) {
   return find(global_options());
 }
 
-/// What stands before the word that is being written.
+/// The words before the one that is being written.
 struct Before {
   const VerbText* verb = nullptr;
   std::vector<std::string_view> operands{};

@@ -1,8 +1,8 @@
 'use strict';
 
-// Checks the arguments of callers. What TypeScript refuses, too, is a TypeError: a wrong type, and a
-// name that is not known. Any other value that is not allowed is a RedlockError, here as in the
-// library, which judges what is not checked here.
+// Checks the arguments of callers. A mistake that TypeScript finds, too, is a TypeError: a wrong
+// type, or an unknown name. Any other value that is not allowed is a RedlockError, here and in the
+// library, which checks the rest.
 
 const { invalid, wrongType } = require('./error.cjs');
 
@@ -14,8 +14,8 @@ const flawOf = (text) =>
     : /[\ud800-\udfff]/u.test(text) ? 'contains half of a surrogate pair, which is not allowed'
     : undefined;
 
-// What is expected, and whether a value has its type. Of numbers also whether they are allowed; of
-// texts, flawOf says that.
+// For each kind: the words for it, whether a value has its type, and whether a value of that type is
+// allowed. flawOf says that of texts.
 const checks = {
   text: ['a string', (value) => typeof value === 'string'],
   secret: ['a string', (value) => typeof value === 'string'],

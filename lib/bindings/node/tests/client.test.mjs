@@ -75,7 +75,7 @@ test('JSON and console.log show what a log needs, and no secret', async () => {
     assert.deepEqual(JSON.parse(json), JSON.parse(JSON.stringify(expected)));
     assert.match(inspect(object), new RegExp(`^${name} \\{`));
     assert.match(inspect({ in: { an: { object } } }), new RegExp(`\\[${name}\\]`));
-    // Also those that leave out what an object says of itself, and copies.
+    // Some of these ignore toJSON and util.inspect.custom, or copy the members.
     const dumps = [json, inspect(object), inspect([object]), inspect({ ...object }),
       format('%s %o %O %j', {}, object, object, object),
       inspect(object, { customInspect: false, showHidden: true, depth: 9 })];

@@ -10,7 +10,7 @@ def name_of(kind: type[Any]) -> str:
 
 
 class NotCopied:
-    """Cannot be pickled or copied: a copy would be another owner of what only one can end."""
+    """Cannot be pickled or copied: a copy would be a second owner."""
 
     _instead = ""
 

@@ -10,7 +10,7 @@ import logging
 import threading
 import unittest
 from datetime import timedelta
-from typing import AsyncIterator, Callable
+from typing import Any, AsyncIterator, Callable, Coroutine
 
 import quorum_redlock
 import quorum_redlock.aio
@@ -87,6 +87,13 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 
     async def is_free(self) -> bool:
         return (await self.client.inspect(self.resource)).state == "free"
+
+    async def cancel_when(self, ready: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        await ready.wait()
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
 
     async def is_waited_for(self) -> bool:
         return (await self.client.inspect(self.resource)).waiters > 0
@@ -190,11 +197,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
                 entered.set()
                 await asyncio.sleep(3600)
 
-        task = asyncio.create_task(work())
-        await entered.wait()
-        task.cancel()
-        with self.assertRaises(asyncio.CancelledError):
-            await task
+        await self.cancel_when(entered, work())
         self.assertTrue(await self.is_free())
 
     async def test_a_dropped_lease_is_released_with_a_warning(self) -> None:
@@ -347,11 +350,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
             entered.set()
             await asyncio.sleep(3600)
 
-        task = asyncio.create_task(work())
-        await entered.wait()
-        task.cancel()
-        with self.assertRaises(asyncio.CancelledError):
-            await task
+        await self.cancel_when(entered, work())
         self.assertTrue(await self.is_free())
 
     async def test_only_coroutine_functions_are_decorated(self) -> None:

@@ -1,4 +1,4 @@
-// Who may change what of a claim, an acquisition and a node is in the types of the fields: the
+// The types of the fields of a claim, an acquisition and a node say who may change them: the
 // compiler refuses all others.
 
 #include "core/containers/written_by.hpp"

@@ -65,7 +65,7 @@ TEST_F(KeyNotesDuty, NoteWhereTheKeyIsAndWhetherItIsAVote) {
   Claim& fourth = extended();
   begin_extend(fourth);
   extend(fourth, 0, Reply::taken);
-  EXPECT_TRUE(fourth.keys->present().has(0)) << "and so may the one after this";
+  EXPECT_TRUE(fourth.keys->present().has(0)) << "the extend that is under way may set it there";
 }
 
 TEST_F(KeyNotesDuty, AddToTheBasisOfALeaseTheNodesThatGrantedLate) {
