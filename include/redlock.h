@@ -338,8 +338,8 @@ typedef struct redlock_client_options {
   // face: options of clients
   /// How many votes make a lock: at least a majority of the nodes. Default: a majority.
   uint64_t quorum;
-  /// The name of this client for people, in inspections and refusals. Default: user@host:pid
-  /// program.
+  /// The name of this client for people, in inspections and refusals. Default: `user@host:pid
+  /// program`.
   const char* name;
   /// The ACL user of nodes whose URL names none. Default: none.
   const char* user;

@@ -145,8 +145,8 @@ export interface ClientOptions {
   // face: options of clients
   /** How many votes make a lock: at least a majority of the nodes. Default: a majority. */
   quorum?: number;
-  /** The name of this client for people, in inspections and refusals. Default: user@host:pid
-   *  program. */
+  /** The name of this client for people, in inspections and refusals. Default: `user@host:pid
+   *  program`. */
   name?: string;
   /** The ACL user of nodes whose URL names none. Default: none. */
   user?: string;

@@ -112,6 +112,7 @@ void Clocks::exclude(NodeSet nodes) {
 // --- whose clock stepped ------------------------------------------------------------------------
 
 void Clocks::ask_witnesses() {
+  witnesses_asked_at_ = now_;
   if (nodes_.size() >= witnesses_needed()) read(witnesses());
 }
 
@@ -136,12 +137,15 @@ std::optional<Clocks::Verdict> Clocks::judge() {
   if (!standstill_.open()) return std::nullopt;
   const Standstill::Verdict found =
       standstill_.judge(witnesses(), witnesses_needed(), nodes_.size());
+  if (found.stale && witnesses_asked_at_ < standstill_.last_step()) ask_witnesses();
   if (found.cause == Standstill::Cause::unknown) return std::nullopt;
   Verdict verdict{found.cause == Standstill::Cause::ours};
   if (verdict.ours) {
     outbox_.emit(StoodStill{found.alike, found.ours.most});
-    (nodes_.all() - standstill_.steps()).each([&](NodeIndex node) {
-      nodes_[node].our_clock_stood_still(me, found.ours, standstill_.asked_since().has(node));
+    nodes_.all().each([&](NodeIndex node) {
+      const std::optional<Gain> rest = standstill_.not_shown(node, found.ours);
+      const bool read_since = (standstill_.asked_since() - standstill_.steps()).has(node);
+      if (rest) nodes_[node].our_clock_stood_still(me, *rest, read_since);
     });
   }
   standstill_.steps().each([&](NodeIndex node) {

@@ -61,7 +61,8 @@ class Clocks {
     bool ours = false;   ///< our clock stood still: the deadlines of leases are earlier
     NodeSet excluded{};  ///< nodes whose own clocks stepped
   };
-  /// None if no clock stepped, or if it is unknown whose. A verdict is followed by end_doubt().
+  /// None if no clock stepped, or if it is unknown whose: the witnesses may have been asked again.
+  /// A verdict is followed by end_doubt().
   [[nodiscard]] std::optional<Verdict> judge();
   /// Whether the doubt has lasted for a quarantine without a verdict.
   [[nodiscard]] bool doubt_has_lapsed() const;
@@ -88,6 +89,7 @@ class Clocks {
   Nodes& nodes_;
   Outbox& outbox_;
   Standstill standstill_;
+  Instant witnesses_asked_at_ = Instant::min();
   Instant doubt_ended_at_ = Instant::min();  ///< when the last doubt about a clock ended
 };
 

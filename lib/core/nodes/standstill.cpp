@@ -8,11 +8,13 @@ namespace redlock::core {
 
 void Standstill::close() noexcept {
   opened_at_.reset();
-  stepped_ = asked_since_ = NodeSet();
+  stepped_ = asked_since_ = fresh_ = NodeSet();
 }
 
 void Standstill::stepped(NodeIndex node, const NodeClock::Reading& reading, Instant now) noexcept {
   if (!opened_at_) opened_at_ = now;
+  if (now > last_step_) fresh_ = NodeSet();
+  last_step_ = now;
   // The answer to a request that was under way when the machine stopped may show only a part of the
   // step.
   const bool again = stepped_.has(node);
@@ -24,8 +26,18 @@ void Standstill::stepped(NodeIndex node, const NodeClock::Reading& reading, Inst
 void Standstill::read(NodeIndex node, const NodeClock::Reading& reading, Instant sent) noexcept {
   // A node that was asked before may have answered before our clock stood still.
   if (sent < *opened_at_) return;
-  if (!stepped_.has(node) && !asked_since_.has(node)) gains_[node] = reading.gain;
+  const bool is_fresh = sent >= last_step_;
+  const bool is_news = !asked_since_.has(node) || (is_fresh && !fresh_.has(node));
+  if (!stepped_.has(node) && is_news) gains_[node] = reading.gain;
   asked_since_.add(node);
+  if (is_fresh) fresh_.add(node);
+}
+
+std::optional<Gain> Standstill::not_shown(NodeIndex node, const Gain& ours) const noexcept {
+  if (!stepped_.has(node)) return ours;
+  const Gain shown = gain_of(node);
+  if (fresh_.has(node) || shown.most >= ours.least) return std::nullopt;
+  return Gain{ours.least - shown.most, ours.most - shown.least};
 }
 
 Gain Standstill::gain_of(NodeIndex node) const noexcept {
@@ -57,19 +69,25 @@ Standstill::Verdict Standstill::judge(NodeSet up, std::size_t needed,
     verdict.ours.least = std::max(verdict.ours.least, gain_of(node).least);
     verdict.ours.most = std::min(verdict.ours.most, gain_of(node).most);
   });
-  // A node whose first reading came after the steps contradicts, too: it may have been right all
-  // along.
-  bool contradicted = false;
-  ((asked_since_ & up) - stepped).each([&](NodeIndex node) {
-    contradicted = contradicted || gains_[node].most < verdict.ours.least;
-  });
-  if (nodes < needed || contradicted) {
+  if (nodes < needed) {
     verdict.cause = Cause::theirs;
     return verdict;
   }
-  const bool all_told = (up - verdict.alike - asked_since_).empty();
-  if (!all_told || up.size() < needed) return verdict;
-  verdict.cause = verdict.alike.size() >= needed ? Cause::ours : Cause::theirs;
+  // A node whose first reading came after the steps contradicts, too: it may have been right all
+  // along.
+  NodeSet contradict;
+  ((asked_since_ & up) - stepped).each([&](NodeIndex node) {
+    if (gains_[node].most < verdict.ours.least) contradict.add(node);
+  });
+  const bool all_told = (up - verdict.alike - asked_since_).empty() && up.size() >= needed;
+  if (contradict.empty() && !all_told) return verdict;
+  const bool agreed = contradict.empty() && verdict.alike.size() >= needed;
+  bool blames = !agreed;
+  stepped_.each([&](NodeIndex node) { blames = blames || leapt_too(node, verdict.ours); });
+  const NodeSet fresh = fresh_ & up;
+  const bool may_blame = contradict.empty() ? (up - fresh).empty() : !(contradict & fresh).empty();
+  verdict.stale = blames && !may_blame;
+  if (!verdict.stale) verdict.cause = agreed ? Cause::ours : Cause::theirs;
   return verdict;
 }
 

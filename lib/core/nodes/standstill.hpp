@@ -15,6 +15,10 @@ namespace redlock::core {
 /// Decides, when a node's clock stepped forward, whether that clock leapt or ours stood still with
 /// the whole machine. Only the clocks of the other nodes decide that: only a minority leaps, but
 /// all clocks step together when ours stands still.
+///
+/// A machine can stand still again before it is known whose clock it was. A node that was read in
+/// between has then shown less than one that is read afterwards. So a clock is blamed only beside
+/// readings of the others that were asked for after the last step.
 class Standstill {
  public:
   /// `bound`: steps that differ by at most this much count as equal, as clocks do in first contact:
@@ -32,8 +36,9 @@ class Standstill {
   enum class Cause : std::uint8_t { unknown, ours, theirs };
   struct Verdict {
     Cause cause = Cause::unknown;
-    NodeSet alike{};  ///< nodes whose steps may have the same cause
-    Gain ours{};      ///< the gain that these steps have in common
+    NodeSet alike{};     ///< nodes whose steps may have the same cause
+    Gain ours{};         ///< the gain that these steps have in common
+    bool stale = false;  ///< unknown, because the nodes must be asked again after the last step
   };
   /// `ours` if `needed` of the members that are `up` agree and none contradicts. Unknown while
   /// fewer than `needed` are up, unless there are fewer `nodes` than that.
@@ -43,12 +48,16 @@ class Standstill {
   [[nodiscard]] NodeSet steps() const noexcept { return stepped_; }
   /// The largest possible step of the node's clock.
   [[nodiscard]] Duration step_of(NodeIndex node) const noexcept { return steps_[node]; }
-  /// Nodes that were asked after the first step was noticed, and have answered.
+  /// When the last step was noticed.
+  [[nodiscard]] Instant last_step() const noexcept { return last_step_; }
+  /// Nodes that were asked after the first step, and have answered.
   [[nodiscard]] NodeSet asked_since() const noexcept { return asked_since_; }
   /// The node's clock stepped by more than ours stood still: the rest is its own leap.
   [[nodiscard]] bool leapt_too(NodeIndex node, const Gain& ours) const noexcept {
     return stepped_.has(node) && gain_of(node).least > ours.most;
   }
+  /// What of the time that ours stood still this clock has yet to show. None if it has shown it.
+  [[nodiscard]] std::optional<Gain> not_shown(NodeIndex node, const Gain& ours) const noexcept;
 
  private:
   /// The gain of the node's clock; that of a clock that stepped includes its drift while ours stood
@@ -57,9 +66,11 @@ class Standstill {
   [[nodiscard]] NodeSet with(Duration gain, NodeSet nodes) const noexcept;
 
   Duration bound_;
-  std::optional<Instant> opened_at_;
+  std::optional<Instant> opened_at_;  ///< when the first step was noticed
+  Instant last_step_ = Instant::min();
   NodeSet stepped_;
   NodeSet asked_since_;
+  NodeSet fresh_;  ///< nodes that were asked after the last step, and have answered
   std::array<Gain, limits::nodes> gains_{};  ///< by node, since the reading before the first step
   std::array<Duration, limits::nodes> steps_{};
 };

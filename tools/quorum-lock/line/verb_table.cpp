@@ -588,7 +588,8 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock chaos --contender-command 'node contender.mjs'\n"
      "\n"
      "CLI.md says what each fault does, and what counts as a violation. The judge shares no code "
-     "with the library. Two runs with the same seed have the same faults at the same times; what the "
+     "with the library. Two runs with the same seed have the same faults at the same times; what "
+     "the "
      "processes do meanwhile differs.",
      chaos_exits},
     {"config",

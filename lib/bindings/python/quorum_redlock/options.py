@@ -24,8 +24,8 @@ class ClientOptions(TypedDict, total=False):
     quorum: int
     """How many votes make a lock: at least a majority of the nodes. Default: a majority."""
     name: str
-    """The name of this client for people, in inspections and refusals. Default: user@host:pid
-    program."""
+    """The name of this client for people, in inspections and refusals. Default: `user@host:pid
+    program`."""
     user: str
     """The ACL user of nodes whose URL names none. Default: none."""
     password: str

@@ -154,7 +154,8 @@ TEST_F(OwedReleasesDuty, WaitsForTheExpiryWhereAReplicaCannotWriteAnyMore) {
   sender.send(other, Verb::set, NodeSet::of(0));
   make_replica(0);
   owed_releases.acknowledged(0);
-  EXPECT_TRUE(claim.keys->indeterminate().has(0)) << "the node may still execute what was sent before";
+  EXPECT_TRUE(claim.keys->indeterminate().has(0))
+      << "the node may still execute what was sent before";
   nodes[0].contact.by(me).killed();
   owed_releases.acknowledged(0);
   EXPECT_TRUE(other.keys->clean()) << "it is not over";

@@ -111,7 +111,8 @@ TEST_F(VotersDuty, SayWhyACallThatAskedNobodyCouldNotAskThem) {
   EXPECT_TRUE(acquisition.has_last);
   EXPECT_EQ(acquisition.last->vote(0).vote, Vote::unreachable);
   EXPECT_EQ(acquisition.last->vote(1).vote, Vote::excluded);
-  EXPECT_EQ(acquisition.last->vote(2).vote, Vote::pending) << "only its clock has not been compared yet";
+  EXPECT_EQ(acquisition.last->vote(2).vote, Vote::pending)
+      << "only its clock has not been compared yet";
   mark(1, "first");
   mark(2, "second");
   voters.record_all_absent(acquisition);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "unit/core/watched_clocks.hpp"
@@ -18,8 +19,8 @@ Standstill::Verdict judge(const Standstill& standstill, std::size_t up, std::siz
 }
 
 /// One clock stepped by `by`, give or take a few milliseconds.
-void step(Standstill& standstill, NodeIndex node, Duration by) {
-  standstill.stepped(node, {by + 1ms, {by - 5ms, by + 5ms}}, noticed);
+void step(Standstill& standstill, NodeIndex node, Duration by, Instant at = noticed) {
+  standstill.stepped(node, {by + 1ms, {by - 5ms, by + 5ms}}, at);
 }
 void stay(Standstill& standstill, NodeIndex node, Instant asked = noticed) {
   standstill.read(node, {0ms, {-5ms, 5ms}}, asked);
@@ -96,7 +97,7 @@ TEST(Standstill, LeavesAMinorityWhatItLeaptBesideIt) {
   stay(standstill, 4);
   const Standstill::Verdict then = judge(standstill, 5, 5);
   EXPECT_EQ(then.cause, Cause::unknown) << "and so may that of node 0";
-  stay(standstill, 0);
+  for (NodeIndex node = 0; node < 4; ++node) stay(standstill, node);
   const Standstill::Verdict last = judge(standstill, 5, 5);
   EXPECT_EQ(last.cause, Cause::ours);
   EXPECT_TRUE(standstill.leapt_too(0, last.ours));
@@ -114,10 +115,60 @@ TEST(Standstill, AddsUpWhatARequestUnderWayHasShownAPartOf) {
   EXPECT_EQ(standstill.step_of(0), 10s + 2ms);
 }
 
+// Our machine stood still for 10 s; nodes 0 and 1 were read; it stood still for 2 s more.
+TEST(Standstill, BlamesNobodyBesideReadingsThatAreOlderThanTheStep) {
+  Standstill standstill(1s);
+  for (NodeIndex node = 0; node < 2; ++node) {
+    step(standstill, node, 10s);
+    stay(standstill, node);
+  }
+  const Instant again = noticed + 2s;
+  for (NodeIndex node = 2; node < 4; ++node) {
+    step(standstill, node, 12s, again);
+    stay(standstill, node);
+  }
+  const Standstill::Verdict then = judge(standstill, 4, 5);
+  EXPECT_EQ(then.cause, Cause::unknown);
+  EXPECT_TRUE(then.stale);
+  step(standstill, 0, 2s, again);
+  const Standstill::Verdict last = judge(standstill, 4, 5);
+  EXPECT_EQ(last.cause, Cause::ours) << "three agree, and node 1 has answered, if before";
+  EXPECT_FALSE(standstill.leapt_too(2, last.ours));
+  const std::optional<Gain> rest = standstill.not_shown(1, last.ours);
+  ASSERT_TRUE(rest) << "of the second time";
+  EXPECT_TRUE(rest->has(2s));
+  EXPECT_FALSE(standstill.not_shown(0, last.ours));
+  EXPECT_TRUE(standstill.not_shown(4, last.ours)) << "it was never read";
+}
+
+TEST(Standstill, BlamesANodeThatLeaptAfterTheOthersWereReadWhenTheyAreReadAgain) {
+  Standstill standstill(1s);
+  for (NodeIndex node = 0; node < 2; ++node) step(standstill, node, 10s);
+  const Instant later = noticed + 1ms;
+  step(standstill, 2, 15s, later);
+  stay(standstill, 2, later);
+  EXPECT_TRUE(judge(standstill, 3, 3).stale);
+  for (NodeIndex node = 0; node < 2; ++node) stay(standstill, node, later);
+  const Standstill::Verdict verdict = judge(standstill, 3, 3);
+  EXPECT_EQ(verdict.cause, Cause::ours);
+  EXPECT_TRUE(standstill.leapt_too(2, verdict.ours));
+}
+
+TEST(Standstill, IsContradictedOnlyByWhoWasAskedAfterTheLastStep) {
+  Standstill standstill(1s);
+  step(standstill, 0, 10s);
+  stay(standstill, 2);
+  step(standstill, 1, 10s, noticed + 1ms);
+  EXPECT_TRUE(judge(standstill, 3, 3).stale) << "ours may have stood still after node 2 was read";
+  stay(standstill, 2, noticed + 1ms);
+  EXPECT_EQ(judge(standstill, 3, 3).cause, Cause::theirs);
+}
+
 TEST(Standstill, IsNobodysWordThatOfAClockTooUncertainToTell) {
   Standstill standstill(1s);
   step(standstill, 0, 10s);
   step(standstill, 1, 10s);
+  for (NodeIndex node = 0; node < 2; ++node) stay(standstill, node);
   standstill.read(2, {0ms, {-20s, 20s}}, noticed);
   EXPECT_EQ(judge(standstill, 3, 3).cause, Cause::ours) << "two of three are a quorum";
   EXPECT_EQ(standstill.judge(NodeSet::first(3), 3, 3).cause, Cause::theirs);
@@ -200,6 +251,23 @@ TEST(StandingStill, WaitsForNodesWhoseConnectionsDidNotOutliveIt) {
   h.up(2);
   const std::string late = h.read(2, h.after(9s));
   EXPECT_EQ(late.find("excluded"), std::string::npos) << late;
+}
+
+TEST(StandingStill, TwiceWithinOneDoubtIsNoLeapOfWhoWasReadInBetween) {
+  Paused h(5);
+  h.hold(30s);
+  h.pass(1s);
+  h.down(4);
+  EXPECT_EQ(h.read(0, h.after(3s)), "read-clock -> 0 1 2 3");
+  h.read(1, h.after(3s));
+  h.pass(20ms);
+  std::string out = h.clock(2, h.after(4s));
+  EXPECT_EQ(h.clock(3, h.after(4s)), "read-clock -> 0 1 2 3");
+  for (NodeIndex node = 0; node < 4; ++node) Paused::append(out, h.read(node, h.after(4s)));
+  EXPECT_NE(out.find("stood-still"), std::string::npos) << out;
+  h.up(4);
+  Paused::append(out, h.read(4, h.after(4s)));
+  EXPECT_EQ(out.find("excluded"), std::string::npos) << out;
 }
 
 TEST(StandingStill, OfANodeThatWasAwayIsNotItsLeap) {
