@@ -93,6 +93,8 @@ void describe(const Content& content, const std::vector<const StoredLock*>& stor
   lock.kind = content.kind;
   if (content.kind == LockKind::exclusive) lock.holder = Token::parse(content.text);
   if (content.kind == LockKind::owned) lock.owner = content.text;
+  // The lease's own name says more than that of its client, as in an inspection.
+  if (lock.holder) lock.holder_name = lock.holder->name();
   lock.nodes = stored.size();
   std::vector<milliseconds> left;
   std::vector<std::uint32_t> holds;

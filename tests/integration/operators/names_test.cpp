@@ -207,6 +207,13 @@ TEST(Names, ListsHaveThem) {
     const auto list = admin::list_locks(patient(shared_urls(3)), {.pattern = resource});
     return list && list->locks.size() == 1 && list->locks[0].holder_name == "alice, nightly";
   }));
+  ASSERT_TRUE(succeeded(lease->release()));
+  const auto named = holder.acquire(resource, {.name = "backup"});
+  ASSERT_TRUE(succeeded(named));
+  EXPECT_TRUE(eventually([&] {
+    const auto list = admin::list_locks(patient(shared_urls(3)), {.pattern = resource});
+    return list && list->locks.size() == 1 && list->locks[0].holder_name == "backup";
+  })) << "as inspections do";
 }
 
 /// A client whose errors name the holder.

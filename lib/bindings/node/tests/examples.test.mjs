@@ -38,7 +38,7 @@ function run(...words) {
 test('the first program of the documentation', async () => {
   const page = fs.readFileSync(`${packageFolder}/README.md`, 'utf8');
   const [, program] = page.match(/```js\n(import [^]*?)```/);
-  const child = run('--input-type=module', '--eval', program, '--');
+  const child = run('--input-type=module', '--eval', program, '--', 'first.mjs');
   assert.equal(await child.ended, 0, child.errors);
   assert.match(child.output, /^write with the number \d+\n$/);
 });
