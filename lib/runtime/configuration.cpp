@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/membership/reign.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "core/votes/quorum.hpp"
 #include "core/votes/validity.hpp"
@@ -44,7 +45,8 @@ std::optional<std::string> refuse_limits(const ClientOptions& options) {
   return std::nullopt;
 }
 
-Result<std::vector<redis::NodeUrl>> parse_nodes(const std::vector<std::string>& texts) {
+Result<std::vector<redis::NodeUrl>> parse_nodes(const std::vector<std::string>& texts,
+                                                bool restart_guard) {
   if (texts.empty() || texts.size() > limits::nodes) {
     return refuse("nodes: " + std::to_string(texts.size()) + " given; 1 to " +
                   std::to_string(limits::nodes) + " are allowed");
@@ -60,6 +62,11 @@ Result<std::vector<redis::NodeUrl>> parse_nodes(const std::vector<std::string>& 
       }
     }
     urls.push_back(*std::move(url));
+  }
+  for (const redis::NodeUrl& url : urls) {
+    if (url.servers == 1 || restart_guard) continue;
+    return refuse("nodes: " + url.display() +
+                  " has replicas, and without the restart guard a failover makes two holders");
   }
   return urls;
 }
@@ -150,7 +157,7 @@ Result<core::Duration> quarantine_of(const ClientOptions& options) {
 }  // namespace
 
 Result<Configuration> configure(ClientOptions options) {
-  auto urls = parse_nodes(options.nodes);
+  auto urls = parse_nodes(options.nodes, options.guards.restart);
   if (!urls) return std::move(urls).error();
   if (auto why = refuse_limits(options)) return refuse(*std::move(why));
 
@@ -182,6 +189,7 @@ Result<Configuration> configure(ClientOptions options) {
     if (options.guards.restart) {
       guard =
           redis::RestartGuard{options.max_ttl, quarantine, options.guards.trust_durable, name, {}};
+      guard->replicated = core::servers_of(name) > 1;
     }
     return guard;
   };
@@ -245,7 +253,7 @@ redis::ConnectionTarget configure_learned(const std::string& name, const ClientO
   };
   const auto url = redis::parse_node_url(name);
   if (!url) return refused(url.error().message);
-  const auto configured = parse_nodes(options.nodes);
+  const auto configured = parse_nodes(options.nodes, options.guards.restart);
   if (!configured) return refused(configured.error().message);
   if (const auto why = refuse_learned(name, *url, *configured)) return refused(*why);
   if (tls != nullptr) return make_target(*url, options, tls);

@@ -191,6 +191,7 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.ineligible = identity.ineligible;
   event.replica = identity.replica;
   event.marker = identity.marker;
+  event.reign = identity.reign;
   event.unmarked = identity.unmarked;
   event.outdated = identity.outdated;
   event.quarantine = identity.quarantine;

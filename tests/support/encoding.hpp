@@ -22,7 +22,9 @@ inline std::string_view encode(redis::Encoder& encoder, core::Verb verb, core::S
   terms.connection = terms.queue_mode = number;
   terms.tracked = static_cast<core::Tracked>(number == 1 ? 1 : 0);
   static const core::MarkerWrite some_marker{};
+  static const core::ReignWrite some_reign{};
   if (terms.marker == nullptr) terms.marker = &some_marker;
+  if (terms.reign == nullptr) terms.reign = &some_reign;
   if (core::is_about_queue(verb) || verb == core::Verb::write_name) terms.client = token;
   return encoder.encode(verb, form, dialect, terms);
 }

@@ -107,7 +107,24 @@ void Answers::take_marker_reading(const Answer& answer) {
         answer.node, Vote::error,
         "its membership record could not be read: " + std::string(answer.text));
   }
+  if (answer.stamp.verb == Verb::read_reign) return take_reign(answer);
   take_marker(answer.node, answer.stamp, answer.text, answer.number);
+}
+
+void Answers::take_reign(const Answer& answer) {
+  Link& link = nodes_[answer.node];
+  const bool stood = link.reign->stands();
+  const auto& marker = link.mandate->marker();
+  if (marker && answer.text == link.mandate->marker_text() &&
+      !link.reign.by(me).take(answer.reign, *marker)) {
+    contacts_.end_connection(answer.node, Vote::error,
+                             "its primary has begun to count as new, with a quarantine");
+    return link.contact.by(me).expect_return();
+  }
+  take_marker(answer.node, answer.stamp, answer.text, answer.number);
+  if (!link.up()) return;
+  reigns_.read(answer.node, answer.reign);
+  if (stood != link.reign->stands()) contacts_.take_reign(answer.node);
 }
 
 void Answers::take_marker(NodeIndex node, const Stamp& stamp, std::string_view text,

@@ -8,6 +8,7 @@
 #include "core/claim/claims.hpp"
 #include "core/duties/enroller.hpp"
 #include "core/duties/marker_proof.hpp"
+#include "core/duties/reigns.hpp"
 #include "core/duties/rounds.hpp"
 #include "core/nodes/nodes.hpp"
 #include "core/vocabulary/messages.hpp"
@@ -21,12 +22,13 @@ namespace redlock::core {
 class Answers {
  public:
   Answers(const Instant& now, Nodes& nodes, Claims& claims, Enroller& enroller, MarkerProof& proof,
-          Rounds& rounds, Attempts& attempts, Contacts& contacts)
+          Reigns& reigns, Rounds& rounds, Attempts& attempts, Contacts& contacts)
       : now_(now),
         nodes_(nodes),
         claims_(claims),
         enroller_(enroller),
         proof_(proof),
+        reigns_(reigns),
         rounds_(rounds),
         attempts_(attempts),
         contacts_(contacts) {}
@@ -46,6 +48,8 @@ class Answers {
   void take_counted_plain_yes(NodeIndex node, const PlainYes& plain_yes, std::uint64_t floor,
                               const Arrival& arrival);
   void take_marker_reading(const Answer& answer);
+  /// As take_marker_reading(), of a replicated node: votes also need the primary's reign.
+  void take_reign(const Answer& answer);
   /// `floor`: the fencing floor that was read with the marker; 0: none was read.
   void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
   void count_held_back(NodeIndex node, std::uint64_t floor);
@@ -56,6 +60,7 @@ class Answers {
   Claims& claims_;
   Enroller& enroller_;
   MarkerProof& proof_;
+  Reigns& reigns_;
   Rounds& rounds_;
   Attempts& attempts_;
   Contacts& contacts_;

@@ -62,7 +62,7 @@ void Contacts::came_up(const NodeUp& event) {
   nodes_.judge_marker(node);
   const Link& link = nodes_[node];
   const bool no_vote = !link.mandate->ineligible().empty() ||
-                       !link.mandate->vote_denied().empty() ||
+                       !link.mandate->vote_denied().empty() || !link.reign->stands() ||
                        (link.mandate->quarantined_until() && !link.mandate->only_in_doubt()) ||
                        !nodes_.why_not_counted(node).empty();
   if (!link.mandate->vote_denied().empty()) {
@@ -115,6 +115,7 @@ void Contacts::drop(NodeIndex node, Vote vote, std::string_view why) {
   link.went_down(me, now_, vote, why, random_);
   closing_.dropped(node);
   proof_.dropped(node);
+  reigns_.dropped(node);
   enroller_.dropped(node);
   // The node's server may be reached by another address of the list, which has the vote from now
   // on. Of several addresses of that server only the first gets the vote; the others become its
@@ -197,6 +198,12 @@ void Contacts::take_upkeep(const Answer& answer, const std::optional<Arrival>& a
       return;
     case Verb::write_name:
       return names_.answered(answer);
+    case Verb::write_reign:
+      if (answered && reigns_.written(answer.node, answer.reply)) {
+        nodes_[answer.node].contact.by(me).return_once_more();
+        end_connection(answer.node, Vote::error, "its primary was new");
+      }
+      return;
     case Verb::join_queue:
     case Verb::leave_queue:
     case Verb::check_queue:
@@ -218,6 +225,13 @@ void Contacts::take_tracked(const Answer& answer) {
   if (entry == nullptr) return;
   wait_queue_.tracked(entry->first, answer.node, answer.reply == Reply::gone);
   if (is_news) inspections_.observe(observers_.changed(*entry, answer.node));
+}
+
+void Contacts::take_reign(NodeIndex node) {
+  if (!nodes_[node].reign->stands()) return outbox_.emit(NodeExcluded{node});
+  serve_claims_of(node);
+  attempts_.retry_connecting();
+  attempts_.wake_after_outage();
 }
 
 // --- clocks --------------------------------------------------------------------------------------

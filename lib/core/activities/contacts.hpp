@@ -19,6 +19,7 @@
 #include "core/duties/observers.hpp"
 #include "core/duties/owed_releases.hpp"
 #include "core/duties/queue_watch.hpp"
+#include "core/duties/reigns.hpp"
 #include "core/duties/rounds.hpp"
 #include "core/duties/sender.hpp"
 #include "core/duties/tracking.hpp"
@@ -41,10 +42,10 @@ class Contacts {
   Contacts(const Instant& now, Randomness& random, Nodes& nodes, Claims& claims,
            const Acquisitions& acquisitions, LostVotes& lost_votes, Outbox& outbox, Agenda& agenda,
            Tracking& tracking, WaitQueue& wait_queue, Clocks& clocks, Closing& closing,
-           Enroller& enroller, MarkerProof& proof, Meter& meter, FencingTokens& fencing,
-           Names& names, Observers& observers, QueueWatch& queue_watch, Voters& voters,
-           Sender& sender, OwedReleases& owed_releases, Rounds& rounds, Inspections& inspections,
-           Leases& leases, Attempts& attempts, CallsByToken& by_token)
+           Enroller& enroller, MarkerProof& proof, Reigns& reigns, Meter& meter,
+           FencingTokens& fencing, Names& names, Observers& observers, QueueWatch& queue_watch,
+           Voters& voters, Sender& sender, OwedReleases& owed_releases, Rounds& rounds,
+           Inspections& inspections, Leases& leases, Attempts& attempts, CallsByToken& by_token)
       : now_(now),
         random_(random),
         nodes_(nodes),
@@ -59,6 +60,7 @@ class Contacts {
         closing_(closing),
         enroller_(enroller),
         proof_(proof),
+        reigns_(reigns),
         meter_(meter),
         fencing_(fencing),
         names_(names),
@@ -90,6 +92,8 @@ class Contacts {
   /// Takes an answer that counts, or the lack of one, which counts as `failure`.
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   void take_time(NodeIndex node, Duration time, const Arrival& arrival);
+  /// The reign of the node's primary stands from now on, or no longer.
+  void take_reign(NodeIndex node);
 
  private:
   static constexpr By<Contacts> me{};
@@ -117,6 +121,7 @@ class Contacts {
   Closing& closing_;
   Enroller& enroller_;
   MarkerProof& proof_;
+  Reigns& reigns_;
   Meter& meter_;
   FencingTokens& fencing_;
   Names& names_;

@@ -122,7 +122,7 @@ void Enroller::ask_to_confirm(const Enrolment::Confirm& confirm) {
   const NodeSet unread = confirm.nodes - confirming_;
   if (unread.empty()) return;
   confirming_ = confirming_ | unread;
-  outbox_.send(unread, Stamp::of_pass(confirm.pass));
+  outbox_.read_markers(unread, Stamp::of_pass(confirm.pass));
 }
 
 void Enroller::begin_wait(const Enrolment::Wait& wait) {

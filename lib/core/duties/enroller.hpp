@@ -38,6 +38,8 @@ class Enroller {
   /// A lock is requested: from now on, nodes can be marked and taken back. Returns true the first
   /// time.
   [[nodiscard]] bool want_votes() noexcept;
+  /// Whether a lock was requested at some time.
+  [[nodiscard]] bool wants_votes() const noexcept { return wants_votes_; }
   /// Whether the handshake marks a node that nobody has met. A client that only inspects locks
   /// leaves nodes as they are: a marker and a quarantine would come from its own options, which
   /// need not be those of the other clients.

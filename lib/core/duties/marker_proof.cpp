@@ -8,16 +8,16 @@ void MarkerProof::end_turn() {
   // Congested nodes are asked, too: one reading serves many votes, and they wait for it.
   const NodeSet with_floor = unproven_ & floor_wanted_;
   const NodeSet others = unproven_ - with_floor;
-  if (!others.empty()) outbox_.send(others, Stamp(Verb::read_marker));
-  if (!with_floor.empty()) {
-    outbox_.send(with_floor, Stamp(Verb::read_floor_and_marker));
-  }
+  outbox_.read_markers(others, Stamp(Verb::read_marker));
+  outbox_.read_markers(with_floor, Stamp(Verb::read_floor_and_marker));
   unproven_ = floor_wanted_ = NodeSet();
 }
 
 void MarkerProof::read(NodeIndex node) {
   // The reading also covers the votes that were requested earlier in this turn.
   const Verb reading = floor_wanted_.has(node) ? Verb::read_floor_and_marker : Verb::read_marker;
+  // At a replicated node it covers them only together with the reign.
+  if (unproven_.has(node)) return outbox_.read_markers(NodeSet::of(node), Stamp(reading));
   outbox_.send(NodeSet::of(node), Stamp(reading));
 }
 

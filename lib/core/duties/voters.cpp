@@ -17,7 +17,8 @@ bool Voters::extends(Claim& claim, NodeIndex node) const {
   claim.keys.by(me).forget_lost(lost_votes_);
   // A vote that a node has forgotten may still count for somebody. A key that was set on the node
   // during its quarantine, by a repair or a late SET, is a new vote, not the old one.
-  return is_member(claim, node) && (!nodes_.is_quarantined(node) || claim.keys->has_vote_of(node));
+  return is_member(claim, node) && nodes_[node].reign->stands() &&
+         (!nodes_.is_quarantined(node) || claim.keys->has_vote_of(node));
 }
 
 void Voters::record_absent(Claim& claim, NodeIndex node) {

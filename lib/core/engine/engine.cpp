@@ -50,6 +50,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   }
   if (!space_queue_.empty()) use_space();
   enroller_.end_step();
+  reigns_.end_step();
   tracking_.end_step();
   if (closing_.has_begun()) report_drained();
   outbox_.close();
@@ -124,7 +125,8 @@ void Engine::shut_down(const Shutdown& event) {
 }
 
 std::optional<Instant> Engine::next_deadline() const {
-  Instant next = std::min({wait_queue_.next_tending(), closing_.deadline(), enroller_.deadline()});
+  Instant next = std::min(
+      {wait_queue_.next_tending(), closing_.deadline(), enroller_.deadline(), reigns_.deadline()});
   if (contacts_.want_something())
     next = std::min({next, clocks_.next_reading(), names_.next_writing()});
   if (const TimerHeap::Entry* top = agenda_.timers().top()) next = std::min(next, top->at);

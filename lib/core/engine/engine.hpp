@@ -32,6 +32,7 @@
 #include "core/duties/observers.hpp"
 #include "core/duties/owed_releases.hpp"
 #include "core/duties/queue_watch.hpp"
+#include "core/duties/reigns.hpp"
 #include "core/duties/rounds.hpp"
 #include "core/duties/sender.hpp"
 #include "core/duties/space_queue.hpp"
@@ -152,6 +153,7 @@ class Engine {
   Closing closing_{now_, claims_, nodes_, outbox_};
   Enroller enroller_{settings_, now_, closing_, nodes_, lost_votes_, outbox_, random_};
   MarkerProof proof_{settings_, nodes_, outbox_};
+  Reigns reigns_{settings_, now_, closing_, enroller_, nodes_, outbox_};
   Meter meter_{settings_, nodes_};
   FencingTokens fencing_{settings_, nodes_, meter_, outbox_};
   Names names_{settings_, now_, nodes_, outbox_};
@@ -189,11 +191,12 @@ class Engine {
   CallsByToken by_token_{settings_, now_,        nodes_,       claims_,   agenda_, closing_,
                          failures_, new_claims_, inspections_, releases_, leases_};
   Contacts contacts_{
-      now_,           random_,   nodes_,       claims_,    acquisitions_, lost_votes_, outbox_,
-      agenda_,        tracking_, wait_queue_,  clocks_,    closing_,      enroller_,   proof_,
-      meter_,         fencing_,  names_,       observers_, queue_watch_,  voters_,     sender_,
-      owed_releases_, rounds_,   inspections_, leases_,    attempts_,     by_token_};
-  Answers answers_{now_, nodes_, claims_, enroller_, proof_, rounds_, attempts_, contacts_};
+      now_,    random_,        nodes_,      claims_,      acquisitions_, lost_votes_,  outbox_,
+      agenda_, tracking_,      wait_queue_, clocks_,      closing_,      enroller_,    proof_,
+      reigns_, meter_,         fencing_,    names_,       observers_,    queue_watch_, voters_,
+      sender_, owed_releases_, rounds_,     inspections_, leases_,       attempts_,    by_token_};
+  Answers answers_{now_,    nodes_,  claims_,   enroller_, proof_,
+                   reigns_, rounds_, attempts_, contacts_};
 };
 
 }  // namespace redlock::core

@@ -7,11 +7,11 @@ namespace {
 
 constexpr char before_evictions = '+';
 
+}  // namespace
+
 std::string_view replication_id(std::string_view history) noexcept {
   return history.substr(0, history.find(before_evictions));
 }
-
-}  // namespace
 
 std::uint64_t evictions_in(std::string_view history) noexcept {
   const std::size_t at = history.find(before_evictions);

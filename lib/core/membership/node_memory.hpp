@@ -21,6 +21,8 @@ struct NodeMemory {
   friend bool operator==(const NodeMemory&, const NodeMemory&) = default;
 };
 
+/// The replication id of a history, as a marker holds it.
+[[nodiscard]] std::string_view replication_id(std::string_view history) noexcept;
 /// How many keys had been evicted, by the history in a marker.
 [[nodiscard]] std::uint64_t evictions_in(std::string_view history) noexcept;
 

@@ -17,6 +17,7 @@ std::optional<std::uint64_t> Link::came_up(By<Contacts> /*their*/, const NodeUp&
   evicted_ = event.evicted;
   evictions_read_at_ = now;
   const bool same_memory = mandate.by(me).met(event, now);
+  reign.by(me).met(event.reign, mandate->marker());
   // Another client may have seen evictions before the number was reset: the marker says so.
   const bool reset = evictions == Evictions::unknown;
   if (evictions == Evictions::some || (reset && !same_memory)) clock_.lose_keys();

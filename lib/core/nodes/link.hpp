@@ -9,6 +9,7 @@
 #include "core/nodes/in_flight.hpp"
 #include "core/nodes/mandate.hpp"
 #include "core/nodes/node_clock.hpp"
+#include "core/nodes/reign.hpp"
 #include "core/vocabulary/messages.hpp"
 #include "core/vocabulary/randomness.hpp"
 #include "core/vocabulary/settings.hpp"
@@ -45,11 +46,12 @@ class Sender;
 /// clock. Each is a part with functions of its own; Link has those that concern several parts.
 class Link {
  public:
-  /// `settings` and `version` outlive the link.
-  Link(const Settings& settings, VoteVersion& version)
+  /// `settings` and `version` outlive the link. `servers`: how many the node is.
+  Link(const Settings& settings, VoteVersion& version, std::size_t servers)
       : contact(Contact(settings)),
         in_flight(InFlight(settings)),
         mandate(Mandate(version)),
+        reign(Reign(servers, version)),
         version_(&version),
         clock_(settings.max_ttl) {}
 
@@ -59,6 +61,7 @@ class Link {
   Of<Contact, Contacts, Closing, Answers> contact;
   Of<InFlight, Contacts, Answers> in_flight;
   Of<Mandate, Nodes, Contacts, Clocks, Enroller, Sender> mandate;
+  Of<Reign, Answers> reign;
 
   [[nodiscard]] bool up() const noexcept { return contact->up(); }
   /// Returns how many keys the server had evicted, if an operator has reset that number since.

@@ -24,12 +24,17 @@ Nodes::Nodes(Settings& settings) : settings_(settings), configured_(settings.nod
   // Members are added later; names and links must not move then.
   settings_.nodes.reserve(limits::nodes);
   links_.reserve(limits::nodes);
-  for (std::size_t i = 0; i < configured_; ++i) links_.emplace_back(settings_, version_);
+  for (const std::string& name : settings_.nodes) add_link(name);
+}
+
+void Nodes::add_link(std::string_view name) {
+  const Link& link = links_.emplace_back(settings_, version_, servers_of(name));
+  has_replicated_ = has_replicated_ || link.reign->is_replicated();
 }
 
 NodeIndex Nodes::learn(std::string_view name) {
   settings_.nodes.emplace_back(name);
-  links_.emplace_back(settings_, version_);
+  add_link(name);
   version_.changed();
   return static_cast<NodeIndex>(links_.size() - 1);
 }
@@ -81,7 +86,8 @@ bool Nodes::may_soon_have_quorum() const {
 bool Nodes::may_vote_but_for_doubt(NodeIndex node) const {
   const Link& link = links_[node];
   return link.up() && link.mandate->only_in_doubt() && !link.mandate->duplicate_of() &&
-         link.mandate->ineligible().empty() && link.mandate->vote_denied().empty();
+         link.mandate->ineligible().empty() && link.mandate->vote_denied().empty() &&
+         link.reign->stands();
 }
 
 Duration Nodes::quorum_round_trip() const {
@@ -115,7 +121,7 @@ bool Nodes::is_quarantined(NodeIndex node) const {
 bool Nodes::may_vote_but_for_clock(NodeIndex node) const {
   const Link& link = links_[node];
   return link.up() && !link.mandate->duplicate_of() && link.mandate->ineligible().empty() &&
-         link.mandate->vote_denied().empty() && !is_quarantined(node);
+         link.mandate->vote_denied().empty() && link.reign->stands() && !is_quarantined(node);
 }
 
 bool Nodes::is_voter(NodeIndex node) const {
@@ -160,6 +166,7 @@ std::string Nodes::exclusion(NodeIndex node) const {
   if (link.mandate->duplicate_of())
     return "the same server as " + settings_.nodes[*link.mandate->duplicate_of()];
   if (!link.mandate->ineligible().empty()) return link.mandate->ineligible();
+  if (!link.reign->stands()) return link.reign->why_not();
   if (is_quarantined(node)) {
     std::string why = "quarantined for " +
                       format_duration(*link.mandate->quarantined_until() - now_) +

@@ -40,6 +40,8 @@ class Nodes {
   [[nodiscard]] auto end() noexcept { return links_.end(); }
   [[nodiscard]] auto begin() const noexcept { return links_.begin(); }
   [[nodiscard]] auto end() const noexcept { return links_.end(); }
+  /// Whether a node is a replicated one.
+  [[nodiscard]] bool has_replicated() const noexcept { return has_replicated_; }
   /// Adds a member that the configuration does not name. It gets the last index.
   NodeIndex learn(std::string_view name);
 
@@ -179,6 +181,7 @@ class Nodes {
     return set;
   }
 
+  void add_link(std::string_view name);
   [[nodiscard]] Duration find_quorum_round_trip() const;
   [[nodiscard]] bool is_voter(NodeIndex node) const;
   void find_voters() const;
@@ -206,6 +209,7 @@ class Nodes {
   VoteVersion version_;
   std::vector<Link> links_;
   std::size_t configured_;  ///< links to configured nodes; links to learned nodes follow them
+  bool has_replicated_ = false;
   bool clocks_compared_ = false;
   SharedMarks steps_;
   // Caches of results that are read at every answer and rarely change. They are computed again when

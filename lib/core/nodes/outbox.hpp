@@ -45,6 +45,20 @@ class Outbox {
     request.form = form;
     return request.terms;
   }
+  /// Reads the markers of these nodes, which are up: after votes, or to confirm them. At a
+  /// replicated node, a marker proves nothing without the reign.
+  void read_markers(NodeSet nodes, const Stamp& stamp) {
+    NodeSet plain = nodes;
+    nodes.each([&](NodeIndex node) {
+      if (!nodes_[node].reign->is_replicated()) return;
+      plain.remove(node);
+      Terms& terms = send(NodeSet::of(node), stamp.with(Verb::read_reign));
+      terms.acknowledgements = nodes_[node].reign->wanted();
+      // The answer is not to be overdue because of servers that do not follow, nor a few of them.
+      terms.within = nodes_[node].in_flight->limit() / 4;
+    });
+    if (!plain.empty()) send(plain, stamp);
+  }
 
  private:
   static constexpr By<Outbox> me{};

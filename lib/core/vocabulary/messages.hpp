@@ -12,6 +12,7 @@
 #include "core/vocabulary/capabilities.hpp"
 #include "core/vocabulary/holds.hpp"
 #include "core/vocabulary/node_set.hpp"
+#include "core/vocabulary/reign_reading.hpp"
 #include "core/vocabulary/stamp.hpp"
 #include "core/vocabulary/time.hpp"
 #include "core/vocabulary/verbs.hpp"
@@ -44,10 +45,10 @@ enum class Reply : std::uint8_t {
   found,     ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
              ///< their group and tokens, see take_text()
   done,      ///< kill_old, expire_orphan, prune_fencing_numbers, leave_queue, write_name,
-             ///< write_audit; read_evictions: `number` is how many
+             ///< write_audit, write_reign; read_evictions: `number` is how many
   marker,    ///< read_marker, write_marker: `text` is the node's marker, empty: there is none;
-             ///< write_marker: `time` is the rest of its quarantine; read_floor_and_marker:
-             ///< `number` is the floor, 0: there is none
+             ///< write_marker: `time` is the rest of its quarantine; read_floor_and_marker,
+             ///< read_reign: `number` is the floor, 0: there is none; read_reign: `reign`
   clock,     ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
   script_needed,   ///< answer to a plain command, nothing was executed: a script is needed to
@@ -188,6 +189,7 @@ struct Answer {
   /// join_queue, take: our ticket now; 0: before all tickets, or not queued.
   std::int64_t ticket = 0;
   bool is_first = false;  ///< the client is the first in that queue
+  ReignReading reign{};   ///< read_reign
 };
 /// A plain yes: an answer without details, or the node's clock.
 struct PlainYes {
@@ -220,6 +222,9 @@ struct NodeUp {
   bool replica = false;
   /// The node's membership record, word for word (marker.hpp); empty: it has none.
   std::string_view marker{};
+  /// A replicated node's record of its reign, word for word (reign.hpp), read before the marker and
+  /// the quarantine; empty: it has none.
+  std::string_view reign{};
   /// The marker is missing, or is not of this server process in its role. The handshake left it so:
   /// see Connect::marks.
   bool unmarked = false;

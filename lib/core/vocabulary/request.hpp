@@ -26,6 +26,16 @@ struct MarkerWrite {
   bool as_new = false;    ///< see opened_as_new
 };
 
+/// Replaces a replicated node's record of its reign, if marker and record are still these.
+struct ReignWrite {
+  std::string marker{};
+  std::string expected{};
+  std::string head{};       ///< the record's first words, up to the replication id
+  std::string confirmed{};  ///< empty: it is confirmed by the writing, and the quarantine begins
+  std::uint64_t attachments = 0;
+  Duration quarantine{};
+};
+
 /// The content of a request. The core builds it once; the driver encodes it, and the simulator
 /// executes it. Each request reads the fields it needs. Texts live until the next step.
 struct Terms {
@@ -64,6 +74,9 @@ struct Terms {
   Tracked tracked = Tracked::resource;
   std::int64_t connection = 0;          ///< kill_old: the id that CLIENT ID returned
   const MarkerWrite* marker = nullptr;  ///< write_marker, mark_plain
+  const ReignWrite* reign = nullptr;    ///< write_reign
+  std::uint64_t acknowledgements = 0;   ///< read_reign: how many replicas to wait for
+  Duration within{};                    ///< read_reign: for how long
 
   /// The driver may join the request with others into one call. False for a request by token: the
   /// token may be of a hold, which has a script of its own.

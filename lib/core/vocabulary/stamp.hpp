@@ -49,6 +49,12 @@ class Stamp {
   [[nodiscard]] static constexpr Stamp of_pass(std::uint16_t pass) noexcept {
     return {Verb::read_marker, {}, pass};
   }
+  /// The same, by another request.
+  [[nodiscard]] constexpr Stamp with(Verb other) const noexcept {
+    Stamp stamp = *this;
+    stamp.verb = other;
+    return stamp;
+  }
 
   [[nodiscard]] constexpr ClaimId claim() const noexcept { return {subject_, generation_}; }
   [[nodiscard]] constexpr std::uint16_t round() const noexcept { return detail_; }

@@ -46,6 +46,9 @@ enum class Verb : std::uint8_t {
   track,                  ///< notify us of the next change of a key
   read_marker,            ///< GET of the marker, after votes or to confirm it
   read_floor_and_marker,  ///< read_marker, and before it the floor of fencing numbers
+  read_reign,             ///< at a replicated node: floor, marker, the record of its reign, and how
+                          ///< many servers follow a write
+  write_reign,            ///< compare-and-set of that record, by reign.lua
   write_marker,           ///< compare-and-set of the marker, by mark.lua
   mark_plain,             ///< write_marker by a transaction
   write_name,             ///< the client's name, for people
@@ -130,6 +133,8 @@ inline constexpr std::array<VerbRow, verbs> rows{{
     {Verb::track, "track", upkeep, plain},
     {Verb::read_marker, "read-marker", upkeep, plain},
     {Verb::read_floor_and_marker, "read-floor-and-marker", upkeep, plain},
+    {Verb::read_reign, "read-reign", upkeep, plain},
+    {Verb::write_reign, "write-reign", upkeep, script},
     {Verb::write_marker, "write-marker", upkeep, script},
     {Verb::mark_plain, "mark-plain", upkeep, plain},
     {Verb::write_name, "write-name", upkeep, plain},
@@ -225,7 +230,8 @@ template <typename IsTrue>
 }
 /// Reads the marker after votes, or to confirm it.
 [[nodiscard]] constexpr bool is_marker_reading(Verb verb) noexcept {
-  return verb == Verb::read_marker || verb == Verb::read_floor_and_marker;
+  return verb == Verb::read_marker || verb == Verb::read_floor_and_marker ||
+         verb == Verb::read_reign;
 }
 [[nodiscard]] constexpr bool is_marker_write(Verb verb) noexcept {
   return verb == Verb::write_marker || verb == Verb::mark_plain;

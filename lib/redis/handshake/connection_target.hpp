@@ -20,6 +20,7 @@ struct RestartGuard {
   std::string name{};         ///< the node's name, as the client's other nodes may know it
   std::string incarnation{};  ///< for a marker that is written; fresh for each connection
   bool marks = true;          ///< whether a server without a marker of its process gets one
+  bool replicated = false;    ///< whether the record of a reign is read
 };
 
 struct ProvidedCredentials;

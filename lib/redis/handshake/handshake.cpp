@@ -121,7 +121,15 @@ void Handshake::ask(std::string& out) {
   }
 }
 
+void Handshake::read_reign(std::string& out) {
+  // Before the quarantine: a record that another client writes meanwhile comes with a new one.
+  if (!guard_->replicated) return;
+  append_command(out, {"GET", keys::reign});
+  expect(Step::reign);
+}
+
 void Handshake::run_guard(std::string& out) {
+  read_reign(out);
   const std::string longest = in_milliseconds(guard_->max_ttl);
   const std::string quarantine = in_milliseconds(guard_->quarantine);
   scripts::Call call = scripts::Guard{
@@ -144,6 +152,7 @@ void Handshake::run_guard(std::string& out) {
 }
 
 void Handshake::read_for_guard(std::string& out) {
+  read_reign(out);
   append_command(out, {"WATCH", keys::marker, keys::quarantine, keys::fencing_numbers});
   expect(Step::watch);
   append_command(out, {"GET", keys::marker});
@@ -264,6 +273,9 @@ Handshake::Progress Handshake::take(const Value& answer) {
       if (joined_ && answer.type == Value::Type::integer && answer.integer != -2) {
         take_quarantine(answer.integer, keys::quarantine_of_change);
       }
+      return advance();
+    case Step::reign:
+      identity_.reign = answer.type == Value::Type::bulk ? answer.text : std::string();
       return advance();
     default:
       return take_guard_step(step, answer);
@@ -415,6 +427,7 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
       member && why == core::met_unmarked ? core::came_without_data : core::may_be_new;
   if (why == "restarted") what = "it restarted";
   if (why == "evicted") what = "it evicted keys";
+  if (why == "reign") what = "its primary is new";
   if (why == "role") {
     what =
         "it was a replica for a while, took over from its master, or, before Redis 7.0, a replica "

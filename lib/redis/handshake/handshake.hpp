@@ -27,6 +27,7 @@ struct ServerIdentity {
   std::string marker{};         ///< the marker word for word, see core::Marker; empty: none
   bool unmarked = false;        ///< the marker is not of this process: see RestartGuard::marks
   bool outdated = false;        ///< the marker holds a number of evictions that was reset since
+  std::string reign{};          ///< a replicated node's record of its reign; empty: none
   core::Duration quarantine{};  ///< how long it has no vote for new leases
   std::string quarantine_why{};
 };
@@ -83,6 +84,7 @@ class Handshake {
     marker,
     quarantine_why,
     quarantine,
+    reign,
     guard,
     watch,
     read_marker,
@@ -105,6 +107,7 @@ class Handshake {
   void take_keys(const Value& answer);
   [[nodiscard]] bool can(core::Capability capability) const noexcept;
   void withdraw(core::Capability capability) noexcept;
+  void read_reign(std::string& out);
   void run_guard(std::string& out);
   void read_for_guard(std::string& out);
   void write_for_guard(std::string& out);

@@ -70,7 +70,8 @@ std::optional<core::Answer> classify_marker(const Value& value) noexcept {
   return core::Answer{.reply = Reply::marker, .text = value.text};
 }
 
-/// ZMSCORE of the floor; GET of the marker.
+}  // namespace
+
 std::optional<core::Answer> classify_floor_and_marker(const Value& scores,
                                                       const Value& marker) noexcept {
   std::optional<core::Answer> result = classify_marker(marker);
@@ -84,6 +85,8 @@ std::optional<core::Answer> classify_floor_and_marker(const Value& scores,
   }
   return result;
 }
+
+namespace {
 
 /// {written, the marker, quarantine left}. It does not matter which client wrote the marker.
 std::optional<core::Answer> classify_marker_written(const Value& value) noexcept {

@@ -47,6 +47,10 @@ inline constexpr std::int64_t no_key = -2;
 /// A client's queue position: its ticket, and 1 if it is first.
 [[nodiscard]] bool read_position(const Value& ticket, const Value& first,
                                  core::Answer& result) noexcept;
+// --- marker.cpp ---------------------------------------------------------------------------------
+/// ZMSCORE of the floor; GET of the marker.
+[[nodiscard]] std::optional<core::Answer> classify_floor_and_marker(const Value& scores,
+                                                                    const Value& marker) noexcept;
 // --- release.cpp, take.cpp ----------------------------------------------------------------------
 /// The answer to a release, or to one of several in a shared call.
 [[nodiscard]] std::optional<core::Answer> classify_release(const Value& value) noexcept;

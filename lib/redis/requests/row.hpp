@@ -50,6 +50,7 @@ struct Row {
 [[nodiscard]] std::span<const Row> release_rows() noexcept;
 [[nodiscard]] std::span<const Row> queue_rows() noexcept;
 [[nodiscard]] std::span<const Row> marker_rows() noexcept;
+[[nodiscard]] std::span<const Row> reign_rows() noexcept;
 [[nodiscard]] std::span<const Row> upkeep_rows() noexcept;
 
 }  // namespace redlock::redis

@@ -15,7 +15,7 @@ using Table = std::array<const Row*, core::verbs>;
 Table make_table() noexcept {
   Table table{};
   for (const auto& family : {set_rows(), fencing_rows(), take_rows(), extend_rows(), release_rows(),
-                             queue_rows(), marker_rows(), upkeep_rows()}) {
+                             queue_rows(), marker_rows(), reign_rows(), upkeep_rows()}) {
     for (const Row& row : family) {
       const Row*& place = table[static_cast<std::size_t>(row.verb)];
       REDLOCK_ASSERT(place == nullptr && row.encode != nullptr && row.meaning != nullptr);

@@ -9,6 +9,10 @@ namespace redlock::redis::keys {
 /// The keys that a node stores next to the locks, in the same database.
 inline constexpr std::string_view marker = "redlock:node:marker";          // guard.lua
 inline constexpr std::string_view quarantine = "redlock:node:quarantine";  // guard.lua
+/// At a replicated node: the record of its primary's reign. reign.lua
+inline constexpr std::string_view reign = "redlock:node:reign";
+/// At a replicated node: written before the acknowledgements of replicas are counted.
+inline constexpr std::string_view beat = "redlock:node:beat";
 /// The value of the quarantine's key if an operator's change of the members began it.
 inline constexpr std::string_view quarantine_of_change = "membership";
 /// Set and deleted by `doctor`, to see whether the server takes writes.

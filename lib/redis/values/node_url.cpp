@@ -233,11 +233,13 @@ std::string NodeUrl::display() const {
       out += is_address ? "[" + host + "]" : host;
       out += ":" + std::to_string(port);
       if (db != 0) out += "/" + std::to_string(db);
+      if (servers > 1) out += "?servers=" + std::to_string(servers);
       return out;
     }
     case Kind::unix_socket: {
       std::string out = "unix://" + percent_encoded_path(path);
       if (db != 0) out += "?db=" + std::to_string(db);
+      if (servers > 1) out += (db != 0 ? "&servers=" : "?servers=") + std::to_string(servers);
       return out;
     }
   }

@@ -15,7 +15,8 @@ namespace redlock::redis {
 /// addresses are in brackets, with their zone if they need one; user, password, path and prefix may
 /// be percent-encoded. All but the bare form may end with `?prefix=TEXT`, and `rediss://` with
 /// `?server_name=NAME`, the name of the server's certificate; both:
-/// `?prefix=TEXT&server_name=NAME`.
+/// `?prefix=TEXT&server_name=NAME`. `?servers=N` says that the node is a primary with replicas, N
+/// servers in all.
 struct NodeUrl {
   enum class Kind : std::uint8_t { tcp, unix_socket };
 
@@ -28,12 +29,14 @@ struct NodeUrl {
   std::string user{};
   std::string password{};
   int db = 0;
+  std::uint8_t servers = 1;  ///< how many the node is: a primary and its replicas
   bool tls = false;
   std::string prefix{};       ///< prefix of all keys of locks, see ClientOptions; empty: none
   std::string server_name{};  ///< the name that the server's certificate must have; empty: the host
 
   /// The canonical form without user, password and prefix: "redis://127.0.0.1:7001",
-  /// "unix:///run/redis.sock?db=2". Two URLs of one database of one server have the same form.
+  /// "unix:///run/redis.sock?db=2", "redis://db:6379?servers=3". Two URLs of one database of one
+  /// server have the same form.
   [[nodiscard]] std::string display() const;
 };
 

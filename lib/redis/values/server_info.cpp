@@ -21,11 +21,24 @@ std::string_view info_field(std::string_view info, std::string_view field) noexc
   return {};
 }
 
+namespace {
+
+/// 0: INFO does not say.
+std::uint64_t count_in(std::string_view info, std::string_view field) noexcept {
+  const std::string_view text = info_field(info, field);
+  std::uint64_t count = 0;
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return count;
+}
+
+}  // namespace
+
 std::uint64_t evicted_keys(std::string_view info) noexcept {
-  const std::string_view text = info_field(info, "evicted_keys");
-  std::uint64_t evicted = 0;
-  std::from_chars(text.data(), text.data() + text.size(), evicted);
-  return evicted;
+  return count_in(info, "evicted_keys");
+}
+
+std::uint64_t attachments(std::string_view info) noexcept {
+  return count_in(info, "sync_full") + count_in(info, "sync_partial_ok");
 }
 
 core::NodeMemory memory_in(std::string_view info) {

@@ -15,6 +15,9 @@ namespace redlock::redis {
 /// How many keys the server has evicted; 0 if INFO does not say.
 [[nodiscard]] std::uint64_t evicted_keys(std::string_view info) noexcept;
 
+/// How often a replica has attached to the server, by whichever way; 0 if INFO does not say.
+[[nodiscard]] std::uint64_t attachments(std::string_view info) noexcept;
+
 /// What the server says about its memory, in an INFO of all default sections. Before Redis 4.0
 /// there is no replication id, and the run_id takes its place: a change of role is not noticed.
 [[nodiscard]] core::NodeMemory memory_in(std::string_view info);

@@ -25,6 +25,14 @@ namespace {
   return std::nullopt;
 }
 
+[[nodiscard]] Complaint read_servers(std::string_view text, NodeUrl& url) {
+  constexpr std::uint8_t most = 9;
+  const auto servers = number_in<std::uint8_t>(text, 2, most);
+  if (!servers) return "servers, of a primary and its replicas, is a number from 2 to 9";
+  url.servers = *servers;
+  return std::nullopt;
+}
+
 /// A `name=value` that may follow the '?' of a URL, and is not secret.
 struct QueryRow {
   std::string_view name;
@@ -36,6 +44,7 @@ constexpr QueryRow query_rows[] = {
     {"db", false, true, read_db},
     {"prefix", true, true, read_prefix},
     {"server_name", true, false, read_server_name},
+    {"servers", true, true, read_servers},
 };
 
 [[nodiscard]] const QueryRow* find_query(std::string_view name) noexcept {
@@ -67,9 +76,10 @@ Complaint read_query(std::string_view query, NodeUrl& url) {
     const auto [name, value] = take_query(query);
     const QueryRow* const row = find_query(name);
     if (row == nullptr || !(of_unix ? row->of_unix : row->of_tcp)) {
-      return of_unix ? "the only queries understood are ?db=n and ?prefix=TEXT"
-                     : "the only queries understood are ?prefix=TEXT and, of rediss://, "
-                       "?server_name=NAME ('?' in a password is written %3F)";
+      return of_unix
+                 ? "the only queries understood are ?db=n, ?prefix=TEXT and ?servers=N"
+                 : "the only queries understood are ?prefix=TEXT, ?servers=N and, of rediss://, "
+                   "?server_name=NAME ('?' in a password is written %3F)";
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
       return "it has the query " + std::string(name) + "= twice";

@@ -222,6 +222,9 @@ Response ModelNode::execute(const Request& request, True now) {
       response.number = memory_.floor.value_or(0);
       response.marker = memory_.marker;
       break;
+    case Verb::read_reign:
+    case Verb::write_reign:
+      break;
     case Verb::write_marker:
       by_script(Script::mark, [&] { write_marker(request.write, now, response); });
       break;

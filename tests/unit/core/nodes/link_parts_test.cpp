@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Instant at(Duration since_start) { return Instant(since_start); }
+constexpr Instant instant(Duration since_start) { return Instant(since_start); }
 
 /// Draws the longest pauses.
 class Longest final : public Randomness {
@@ -35,20 +35,20 @@ struct LinkParts : testing::Test {
 
 TEST_F(LinkParts, AContactIsTriedMoreSlowlyEachTimeUntilItWasOfUse) {
   Contact contact(settings);
-  EXPECT_TRUE(contact.fresh() && contact.retry_due(at(0s)));
+  EXPECT_TRUE(contact.fresh() && contact.retry_due(instant(0s)));
   Duration pause = 10ms;
-  for (Instant now = at(1s); now < at(8s); now += 1s, pause = std::min<Duration>(2 * pause, 1s)) {
+  for (Instant now = instant(1s); now < instant(8s); now += 1s, pause = std::min<Duration>(2 * pause, 1s)) {
     contact.connecting(now);
     contact.went_down(now, Vote::unreachable, "refused", false, random);
     EXPECT_EQ(contact.deadline(), now + pause);
   }
-  contact.came_up(met("a"), at(10s));
+  contact.came_up(met("a"), instant(10s));
   contact.was_answered();
-  contact.went_down(at(30s), Vote::unreachable, "closed", true, random);
+  contact.went_down(instant(30s), Vote::unreachable, "closed", true, random);
   EXPECT_TRUE(contact.returning());
-  EXPECT_EQ(contact.deadline(), at(30s) + 10ms);
+  EXPECT_EQ(contact.deadline(), instant(30s) + 10ms);
   EXPECT_EQ(contact.suspects(), std::vector<std::int64_t>{7});
-  contact.came_up(met("another process"), at(31s));
+  contact.came_up(met("another process"), instant(31s));
   EXPECT_TRUE(contact.suspects().empty());
 }
 
@@ -56,15 +56,15 @@ TEST_F(LinkParts, AnswersThatAreHeldBackAreTakenInTheirOrder) {
   InFlight requests(settings);
   const Stamp vote(Verb::set);
   const Stamp release(Verb::release);
-  requests.sent(vote, at(1s));
-  requests.sent(release, at(1s));
+  requests.sent(vote, instant(1s));
+  requests.sent(release, instant(1s));
   PlainYes yes;
   yes.stamp = vote;
-  requests.hold_back(yes, at(1s + 2ms));
+  requests.hold_back(yes, instant(1s + 2ms));
   Answer answer;
   answer.stamp = release;
   answer.text = "gone";
-  requests.hold_back(answer, at(1s + 3ms));
+  requests.hold_back(answer, instant(1s + 3ms));
   EXPECT_EQ(requests.size(), 2U) << "they count as unanswered";
   const InFlight::HeldBack* held = requests.take_held_back();
   ASSERT_TRUE(held != nullptr && !held->has_details);
@@ -82,16 +82,16 @@ TEST_F(LinkParts, AnswersThatAreHeldBackAreTakenInTheirOrder) {
 TEST_F(LinkParts, AMandateRestsForTheLongestOfItsQuarantines) {
   Mandate mandate(version);
   const std::uint64_t before = version.count();
-  mandate.quarantine_by_node(at(10s), "by the node");
-  mandate.quarantine(at(5s), "ours");
-  mandate.doubt(at(20s), "doubt");
+  mandate.quarantine_by_node(instant(10s), "by the node");
+  mandate.quarantine(instant(5s), "ours");
+  mandate.doubt(instant(20s), "doubt");
   EXPECT_GT(version.count(), before);
-  EXPECT_EQ(mandate.quarantined_until(), at(20s));
+  EXPECT_EQ(mandate.quarantined_until(), instant(20s));
   EXPECT_EQ(mandate.quarantine_why(), "by the node") << "a doubt is not counted";
   mandate.trust_again();
-  EXPECT_EQ(mandate.quarantined_until(), at(10s));
-  EXPECT_FALSE(mandate.end_quarantine(at(9s)));
-  EXPECT_TRUE(mandate.end_quarantine(at(10s)));
+  EXPECT_EQ(mandate.quarantined_until(), instant(10s));
+  EXPECT_FALSE(mandate.end_quarantine(instant(9s)));
+  EXPECT_TRUE(mandate.end_quarantine(instant(10s)));
   EXPECT_TRUE(mandate.awaits_nothing());
 }
 

@@ -292,6 +292,28 @@ TEST(Encoder, AMarkerIsReplacedByATransaction) {
       << "as many answers";
 }
 
+TEST(Encoder, AReignIsReadAfterAWriteAndItsAttachmentsLast) {
+  using test::resp::command;
+  Encoder encoder;
+  Terms terms;
+  terms.acknowledgements = 2;
+  terms.within = milliseconds(60);
+  const auto reading = [&] {
+    return std::string(
+        encoder.encode(Verb::read_reign, ScriptForm::digest, Dialect::classic, terms));
+  };
+  const auto ending_with = [](const std::string& replicas, const std::string& limit) {
+    return command({"SET", "redlock:node:beat", "1"}) +
+           command({"ZMSCORE", "redlock:node:numbers", ""}) +
+           command({"GET", "redlock:node:marker"}) + command({"GET", "redlock:node:reign"}) +
+           command({"WAIT", replicas, limit}) + command({"INFO", "stats"});
+  };
+  EXPECT_EQ(reading(), ending_with("2", "60"));
+  terms.acknowledgements = 1;
+  terms.within = std::chrono::microseconds(1);
+  EXPECT_EQ(reading(), ending_with("1", "1")) << "0 would be for ever";
+}
+
 TEST(Encoder, NumbersAreTended) {
   Encoder encoder;
   EXPECT_EQ(test::encode(encoder, Verb::prune_fencing_numbers, ScriptForm::digest, Dialect::classic,

@@ -25,11 +25,13 @@ std::vector<Terms> all_kinds_of_terms() {
   static const std::vector<std::string> others{"second", "third"};
   static const core::MarkerWrite write{0, "old", "new", std::chrono::seconds(30),
                                        std::chrono::seconds(1000)};
+  static const core::ReignWrite reign{"marker", "old", "new", "17", 3, std::chrono::seconds(30)};
   Terms simple;
   simple.resource = "resource";
   simple.token = "t0k";
   simple.ttl = std::chrono::seconds(10);
   simple.marker = &write;
+  simple.reign = &reign;
   std::vector<Terms> all;
   const auto with = [&](auto change) {
     Terms terms = simple;

@@ -223,9 +223,10 @@ TEST(NodeUrl, AMessageNamesTheUrlAndTheReason) {
             "node 'redis://***@h:99999': the port is not a number from 1 to 65535");
   EXPECT_EQ(parse_node_url("unix:///a?db=x").error().message,
             "node 'unix:///a?db=x': the database is not a number from 0 on");
-  EXPECT_EQ(parse_node_url("redis://h?prefix=a:&db=1").error().message,
-            "node 'redis://h?prefix=a:&db=1': the only queries understood are ?prefix=TEXT "
-            "and, of rediss://, ?server_name=NAME ('?' in a password is written %3F)");
+  EXPECT_EQ(
+      parse_node_url("redis://h?prefix=a:&db=1").error().message,
+      "node 'redis://h?prefix=a:&db=1': the only queries understood are ?prefix=TEXT, ?servers=N "
+      "and, of rediss://, ?server_name=NAME ('?' in a password is written %3F)");
   EXPECT_EQ(parse_node_url("redis://u:p?w@h").error().message,
             "node 'redis://***@h': a '?' in a password is written %3F");
   EXPECT_EQ(parse_node_url("h\x1b[2J").error().message,
@@ -242,14 +243,29 @@ TEST(NodeUrl, MayNameTheCertificateOfItsServer) {
   EXPECT_EQ(parse_node_url("rediss://h?server_name=::1").value().server_name, "::1");
   EXPECT_EQ(parse_node_url("redis://h?server_name=a").error().message,
             "node 'redis://h?server_name=a': server_name is for rediss://, which has certificates");
-  EXPECT_EQ(
-      parse_node_url("rediss://h?sni=a").error().message,
-      "node 'rediss://h?sni=***': the only queries understood are ?prefix=TEXT and, of rediss://, "
-      "?server_name=NAME ('?' in a password is written %3F)");
+  EXPECT_EQ(parse_node_url("rediss://h?sni=a").error().message,
+            "node 'rediss://h?sni=***': the only queries understood are ?prefix=TEXT, ?servers=N "
+            "and, of rediss://, "
+            "?server_name=NAME ('?' in a password is written %3F)");
   const auto both = parse_node_url("rediss://h?prefix=team:&server_name=a");
   ASSERT_TRUE(both);
   EXPECT_EQ(both->prefix, "team:");
   EXPECT_EQ(both->server_name, "a");
+}
+
+TEST(NodeUrl, MaySayHowManyServersTheNodeIs) {
+  EXPECT_EQ(parse_node_url("redis://h").value().servers, 1);
+  const auto url = parse_node_url("redis://u:p@h:1/2?servers=3&prefix=a:");
+  ASSERT_TRUE(url);
+  EXPECT_EQ(url->servers, 3);
+  EXPECT_EQ(url->display(), "redis://h:1/2?servers=3") << "all clients are to agree";
+  EXPECT_EQ(parse_node_url("unix:///a?db=1&servers=5").value().display(),
+            "unix:///a?db=1&servers=5");
+  EXPECT_EQ(parse_node_url("unix:///a?servers=5").value().display(), "unix:///a?servers=5");
+  EXPECT_EQ(
+      parse_node_url("redis://h?servers=1").error().message,
+      "node 'redis://h?servers=1': servers, of a primary and its replicas, is a number from 2 "
+      "to 9");
 }
 
 TEST(NodeUrl, ServersAreTheSameWhateverTheDatabaseTheUserAndTheCaseOfTheHost) {

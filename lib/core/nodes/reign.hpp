@@ -1,0 +1,66 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/membership/marker.hpp"
+#include "core/membership/reign.hpp"
+#include "core/nodes/mandate.hpp"
+#include "core/vocabulary/reign_reading.hpp"
+
+namespace redlock::core {
+
+/// The reign of a replicated node's primary, as this client knows it. Votes of the node count while
+/// it stands; of a node that is no replicated one it always does. The rules are in
+/// tools/docs/design/reigns.md.
+class Reign {
+ public:
+  /// `servers`: how many the node is; 1: it is no replicated node.
+  Reign(std::size_t servers, VoteVersion& version) : version_(&version), servers_(servers) {}
+
+  [[nodiscard]] bool is_replicated() const noexcept { return servers_ > 1; }
+  /// Followers that are, with their primary, a majority of the servers.
+  [[nodiscard]] std::uint64_t needed() const noexcept { return servers_ / 2; }
+  /// The acknowledgements that prove the reign, as far as the attachments are known.
+  [[nodiscard]] std::uint64_t wanted() const noexcept {
+    return std::min<std::uint64_t>(servers_ - 1, needed() + moved_);
+  }
+  /// Whether the primary's reign goes on, as far as this client knows: a majority has followed it
+  /// without a break since its record.
+  [[nodiscard]] bool stands() const noexcept { return servers_ == 1 || stands_; }
+  [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
+  /// The record that was last read; none: the primary has none of its own.
+  [[nodiscard]] const std::optional<ReignRecord>& record() const noexcept { return record_; }
+  /// The record word for word, whosever it is; empty: there is none.
+  [[nodiscard]] const std::string& record_text() const noexcept { return record_text_; }
+  /// How many replicas have attached since the record.
+  [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
+
+  /// Whether a majority follows now, and no more servers than there are; not, since when.
+  [[nodiscard]] bool has_enough(const ReignReading& reading) const noexcept {
+    return reading.acknowledged >= needed() && reading.acknowledged < servers_;
+  }
+
+  /// The handshake found this record beside this marker.
+  void met(std::string_view text, const std::optional<Marker>& marker);
+  /// The primary said this. False: it has begun another reign since the handshake, whose quarantine
+  /// this client does not know.
+  [[nodiscard]] bool take(const ReignReading& reading, const Marker& marker);
+
+ private:
+  void read(std::string_view text, const std::optional<Marker>& marker);
+  void set_stands(bool stands, std::string_view why_not);
+
+  VoteVersion* version_;
+  std::size_t servers_;
+  std::string record_text_;
+  std::optional<ReignRecord> record_;
+  std::uint64_t moved_ = 0;
+  bool stands_ = false;
+  std::string why_not_;
+};
+
+}  // namespace redlock::core

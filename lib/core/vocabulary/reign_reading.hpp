@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace redlock::core {
+
+/// What a replicated node's primary says after a write: its record, and who follows.
+struct ReignReading {
+  std::string_view record{};       ///< word for word; empty: there is none
+  std::uint64_t acknowledged = 0;  ///< replicas that have acknowledged the write
+  std::uint64_t attachments = 0;   ///< how often a replica has attached, read after that
+};
+
+}  // namespace redlock::core

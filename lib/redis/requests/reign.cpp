@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+
+#include "redis/requests/parts.hpp"
+#include "redis/requests/row.hpp"
+#include "redis/values/server_info.hpp"
+
+/// Requests about the reign of a replicated node's primary: tools/docs/design/reigns.md.
+namespace redlock::redis {
+
+using core::Reply;
+using core::Verb;
+using Type = Value::Type;
+
+namespace {
+
+void append_reading(Writer& out, const core::Terms& terms) {
+  const auto within = std::chrono::ceil<std::chrono::milliseconds>(terms.within).count();
+  // WAIT counts who has the writes before it: a refused vote is none. It waits for ever for 0 ms.
+  out.command({"SET", keys::beat, "1"});
+  out.command({"ZMSCORE", keys::fencing_numbers, ""});
+  out.command({"GET", keys::marker});
+  out.command({"GET", keys::reign});
+  out.command({"WAIT", Decimal(static_cast<std::int64_t>(terms.acknowledgements)).view(),
+               Decimal(std::max<std::int64_t>(within, 1)).view()});
+  // Who attached before this is counted, so that no acknowledgement of theirs counts as an older
+  // follower's.
+  out.command({"INFO", "stats"});
+}
+
+/// Without an error in any of them: nothing is proven by a part.
+std::optional<core::Answer> classify_reading(Values v) noexcept {
+  for (const Value* value : v) {
+    if (value->type == Type::error) return error_of(*value);
+  }
+  std::optional<core::Answer> result = classify_floor_and_marker(*v[1], *v[2]);
+  const Value& record = *v[3];
+  const Value& acknowledged = *v[4];
+  const Value& info = *v[5];
+  const bool fits = v[0]->type == Type::status && result &&
+                    (record.type == Type::bulk || record.type == Type::nil) &&
+                    acknowledged.type == Type::integer && acknowledged.integer >= 0 &&
+                    info.type == Type::bulk;
+  if (!fits) return std::nullopt;
+  if (record.type == Type::bulk) result->reign.record = record.text;
+  result->reign.acknowledged = static_cast<std::uint64_t>(acknowledged.integer);
+  result->reign.attachments = attachments(info.text);
+  return result;
+}
+
+void append_write(Writer& out, const core::Terms& terms) {
+  const core::ReignWrite& write = *terms.reign;
+  const std::string attached = std::to_string(write.attachments);
+  const std::string quarantine =
+      std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count());
+  out.script(scripts::Reign{.marker = keys::marker,
+                            .reign = keys::reign,
+                            .quarantine = keys::quarantine,
+                            .numbers = keys::fencing_numbers,
+                            .expected_marker = write.marker,
+                            .expected_reign = write.expected,
+                            .head = write.head,
+                            .attachments = attached,
+                            .confirmed = write.confirmed,
+                            .quarantine_ms = quarantine});
+}
+
+std::optional<core::Answer> classify_written(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of(value);
+  if (value.type != Type::integer || (value.integer != 0 && value.integer != 1))
+    return std::nullopt;
+  return core::Answer{.reply = Reply::done};
+}
+
+constexpr std::array all_reign_requests{
+    Row{
+        .verb = Verb::read_reign,
+        .letter = 'G',
+        .replies = {Reply::marker, Reply::error},
+        .values = 6,
+        .encode = append_reading,
+        .meaning = [](Dialect, Values v) noexcept { return classify_reading(v); },
+    },
+    Row{
+        .verb = Verb::write_reign,
+        .letter = 'W',
+        .replies = {Reply::done, Reply::error},
+        .values = 1,
+        .encode = append_write,
+        .meaning = [](Dialect, Values v) noexcept { return classify_written(*v[0]); },
+    },
+};
+
+}  // namespace
+
+std::span<const Row> reign_rows() noexcept { return all_reign_requests; }
+
+}  // namespace redlock::redis

@@ -1,0 +1,31 @@
+-- keys: marker, reign, quarantine, numbers
+-- args: expected_marker, expected_reign, head, attachments, confirmed, quarantine_ms
+-- Writes the record of a reign: compare and set, see lib/core/membership/reign.hpp. The marker and the record must be
+-- the expected ones, word for word ('': none). `head` is the record's first words. `confirmed` is the time at which the
+-- reign was confirmed; '': it is now, and a quarantine of `quarantine_ms` begins, which covers the leases of the reign
+-- before.
+-- Returns 1 if the record was written.
+local marker, reign = redis.call('get', keys.marker), redis.call('get', keys.reign)
+if (marker or '') ~= args.expected_marker or (reign or '') ~= args.expected_reign then
+  return 0
+end
+local confirmed = args.confirmed
+if confirmed == '' then
+  local time = redis.call('time')
+  local now = time[1] * 1000000 + time[2]
+  local quarantine = tonumber(args.quarantine_ms)
+  -- The record comes last, so that a failure in between leaves no reign without its quarantine.
+  local left = redis.call('pttl', keys.quarantine)
+  if left ~= -1 and left < quarantine then
+    redis.call('set', keys.quarantine, 'reign', 'PX', string.format('%.0f', quarantine))
+  end
+  -- Fencing numbers of the reign before may be lost: see mark.lua.
+  local floor = now + quarantine * 1000
+  if floor > (tonumber(redis.call('zscore', keys.numbers, '')) or 0) then
+    redis.call('zadd', keys.numbers, string.format('%.0f', floor), '',
+      'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
+  end
+  confirmed = string.format('%.0f', now)
+end
+redis.call('set', keys.reign, table.concat({args.head, confirmed, args.attachments}, ' '))
+return 1

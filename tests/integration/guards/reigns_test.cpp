@@ -1,0 +1,336 @@
+// A primary with replicas as one node: what it grants holds through any failover, whoever promotes
+// whom, and while two servers take themselves for the primary.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "integration/guarded.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using testing::HasSubstr;
+
+/// Three servers of one service. As for a client of Sentinel, a name leads to the primary; which
+/// server that is, and who follows whom, is the test's choice.
+class Service {
+ public:
+  Service() : servers_(3, {.arguments = {"--repl-diskless-sync-delay", "0"}}) {
+    for (std::size_t i = 1; i < servers_.size(); ++i) follow(i, 0);
+    lead_to(0);
+  }
+
+  [[nodiscard]] std::size_t size() const { return servers_.size(); }
+  [[nodiscard]] RedisServer& operator[](std::size_t server) { return servers_[server]; }
+
+  /// The name leads to this server from now on. Connections stay where they are.
+  void lead_to(std::size_t server) {
+    const std::filesystem::path next = name() + ".next";
+    std::filesystem::remove(next);
+    std::filesystem::create_symlink(servers_[server].unix_path(), next);
+    std::filesystem::rename(next, name());
+  }
+  void follow(std::size_t server, std::size_t primary) {
+    servers_[server].command({"REPLICAOF", "127.0.0.1", std::to_string(servers_[primary].port())});
+  }
+  void promote(std::size_t server) { servers_[server].command({"REPLICAOF", "NO", "ONE"}); }
+  [[nodiscard]] bool soon_followed(std::size_t primary, int replicas) {
+    return eventually([&] {
+      const std::string info = servers_[primary].command({"INFO", "replication"}).string;
+      int online = 0;
+      for (std::size_t at = 0; (at = info.find("state=online", at)) != std::string::npos; ++at) {
+        ++online;
+      }
+      return online == replicas;
+    });
+  }
+
+  [[nodiscard]] ClientOptions options(milliseconds max_ttl = seconds(1)) const {
+    ClientOptions options = impatient({"unix://" + name() + "?servers=3"});
+    options.max_ttl = max_ttl;
+    return options;
+  }
+  /// As people lock on such a service with other libraries: the replicas are not spoken of.
+  [[nodiscard]] ClientOptions plain(milliseconds max_ttl) const {
+    ClientOptions options = Service::options(max_ttl);
+    options.nodes = {"unix://" + name()};
+    options.guards.restart = false;
+    return options;
+  }
+
+ private:
+  [[nodiscard]] std::string name() const {
+    return (servers_[0].data_directory() / "leader").string();
+  }
+
+  NewNodes servers_;
+};
+
+std::string why(const Result<Lease>& refused) {
+  return refused ? "granted" : refused.error().message;
+}
+
+TEST(Reigns, APrimaryWithReplicasGrantsOnceAMajorityFollowsIt) {
+  Service service;
+  Client client = make_client(service.options());
+  auto lease = acquire_patiently(client, "r", {.ttl = seconds(1)});
+  ASSERT_TRUE(succeeded(lease)) << "after the quarantine of its first reign";
+  EXPECT_TRUE(succeeded(lease->extend(seconds(1))));
+  EXPECT_TRUE(succeeded(lease->release()));
+  Client other = make_client(service.options());
+  EXPECT_TRUE(succeeded(other.acquire("r", {.ttl = seconds(1)}))) << "another reads the record";
+}
+
+TEST(Reigns, OneOfThreeServersMayGoAndComeBack) {
+  Service service;
+  Client client = make_client(service.options());
+  ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+  for (const std::size_t replica : {1U, 2U, 1U, 2U}) {
+    service[replica].kill();
+    EXPECT_TRUE(succeeded(acquire_patiently(client, "a", {.ttl = seconds(1)})));
+    service[replica].start();
+    service.follow(replica, 0);
+    ASSERT_TRUE(service.soon_followed(0, 2));
+    // Its return is noted in a new record: otherwise the second such return would break the reign.
+    EXPECT_TRUE(eventually([&] {
+      static_cast<void>(client.try_acquire("b", {.ttl = seconds(1)}));
+      const std::string record = service[0].get("redlock:node:reign").value_or("");
+      const std::string info = service[0].command({"INFO", "stats"}).string;
+      const auto count = [&](const std::string& field) {
+        return std::stoi(info.substr(info.find(field + ":") + field.size() + 1));
+      };
+      return record.ends_with(" " + std::to_string(count("sync_full") + count("sync_partial_ok")));
+    }));
+  }
+}
+
+TEST(Reigns, WithoutAMajorityThereIsNoLockAndTheReasonSaysHowManyFollow) {
+  Service service;
+  Client client = make_client(service.options());
+  ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+  service[1].kill();
+  service[2].stop();
+  Result<Lease> refused = client.try_acquire("a", {.ttl = seconds(1)});
+  EXPECT_TRUE(eventually([&] {
+    refused = client.try_acquire("b", {.ttl = seconds(1)});
+    return why(refused).find("1 of its 3 servers is up to date; 2 are needed") != std::string::npos;
+  })) << why(refused);
+  service[2].resume();
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "c", {.ttl = seconds(1)})));
+}
+
+TEST(Reigns, ANewPrimaryGrantsNothingBeforeTheLeasesOfTheOldOneAreOver) {
+  Service service;
+  Client holder = make_client(service.options());
+  auto lease = acquire_patiently(holder, "r", {.ttl = seconds(1), .renew = false});
+  ASSERT_TRUE(succeeded(lease));
+  // The key is not on the replicas: they have not followed for a while.
+  service.promote(1);
+  service[1].command({"DEL", "r"});
+  service.follow(2, 1);
+  service.lead_to(1);
+  Client other = make_client(service.options());
+  auto next = acquire_patiently(other, "r", {.ttl = seconds(1)});
+  ASSERT_TRUE(succeeded(next));
+  EXPECT_FALSE(lease->valid());
+}
+
+TEST(Reigns, AnOldPrimaryThatNobodyFollowsHasNoVoteAlthoughItTakesWrites) {
+  Service service;
+  Client client = make_client(service.options());
+  ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+  service.promote(1);
+  service.follow(2, 1);
+  ASSERT_TRUE(service.soon_followed(1, 1));
+  const Result<Lease> refused = client.try_acquire("a", {.ttl = seconds(1)});
+  EXPECT_FALSE(refused) << "by the server that was the primary";
+  EXPECT_TRUE(service[0].get("a").has_value() || !refused);
+  service.lead_to(1);
+  Client other = make_client(service.options());
+  EXPECT_TRUE(succeeded(acquire_patiently(other, "a", {.ttl = seconds(1)})));
+}
+
+TEST(Reigns, NeedTheRestartGuardAndANumberOfServers) {
+  Service service;
+  ClientOptions options = service.options();
+  options.guards.restart = false;
+  const auto refused = Client::create(options);
+  ASSERT_TRUE(failed_with(refused, Errc::invalid_argument));
+  EXPECT_THAT(refused.error().message, HasSubstr("a failover makes two holders"));
+  for (const char* servers : {"1", "0", "10", "-3", "x", ""}) {
+    options = service.options();
+    options.nodes = {std::string("redis://127.0.0.1:1?servers=") + servers};
+    EXPECT_TRUE(failed_with(Client::create(options), Errc::invalid_argument)) << servers;
+  }
+}
+
+// --- under an adversary
+// ---------------------------------------------------------------------------
+
+/// When a lease was held for certain, by the clock of the test.
+struct WasHeld {
+  steady_clock::time_point from;
+  steady_clock::time_point until;
+  std::uint64_t number;  ///< its fencing token; 0: none
+};
+
+struct Judged {
+  std::size_t leases = 0;
+  std::size_t overlaps = 0;
+  std::size_t wrong_numbers = 0;
+};
+Judged judge(std::vector<WasHeld> all) {
+  std::sort(all.begin(), all.end(),
+            [](const WasHeld& a, const WasHeld& b) { return a.from < b.from; });
+  Judged judged;
+  judged.leases = all.size();
+  steady_clock::time_point latest{};
+  std::uint64_t highest = 0;
+  for (const WasHeld& held : all) {
+    if (held.from < latest) ++judged.overlaps;
+    if (held.number != 0 && held.number <= highest) ++judged.wrong_numbers;
+    latest = std::max(latest, held.until);
+    highest = std::max(highest, held.number);
+  }
+  return judged;
+}
+
+/// Four clients want one resource, while somebody promotes, demotes, stops and kills servers as he
+/// likes, and the name leads to any of them.
+class Adversary {
+ public:
+  Adversary(ClientOptions options, bool fenced, unsigned seed)
+      : options_(std::move(options)), fenced_(fenced), random_(seed) {}
+
+  Judged run(Service& service, int rounds) {
+    std::vector<std::thread> clients;
+    for (int i = 0; i < 4; ++i) clients.emplace_back([this] { hold_again_and_again(); });
+    for (int round = 0; round < rounds; ++round) {
+      disturb(service);
+      std::this_thread::sleep_for(milliseconds(below(600)));
+      if (below(3) == 0) settle(service);
+    }
+    settle(service);
+    over_ = true;
+    for (std::thread& client : clients) client.join();
+    return judge(held_);
+  }
+
+ private:
+  unsigned below(unsigned bound) { return std::uniform_int_distribution(0U, bound - 1)(random_); }
+
+  void disturb(Service& service) {
+    const std::size_t one = below(3);
+    const std::size_t other = (one + 1 + below(2)) % 3;
+    switch (below(6)) {
+      case 0:
+        service.promote(one);
+        return service.lead_to(one);
+      case 1:
+        service.promote(one);
+        service.follow(other, one);
+        return service.lead_to(below(2) == 0 ? one : other);
+      case 2:
+        return service.follow(one, other);
+      case 3:
+        return service.lead_to(one);
+      case 4:
+        service[one].stop();
+        std::this_thread::sleep_for(milliseconds(below(300)));
+        service.promote(other);
+        service.follow(3 - one - other, other);
+        service.lead_to(other);
+        std::this_thread::sleep_for(milliseconds(below(600)));
+        return service[one].resume();
+      default:
+        service[one].kill();
+        return service[one].start();
+    }
+  }
+  /// One primary, two followers, and time for a reign.
+  void settle(Service& service) {
+    const std::size_t primary = below(3);
+    service.promote(primary);
+    service.follow((primary + 1) % 3, primary);
+    service.follow((primary + 2) % 3, primary);
+    service.lead_to(primary);
+    std::this_thread::sleep_for(milliseconds(1000 + below(1000)));
+  }
+
+  void hold_again_and_again() {
+    Client client = make_client(options_);
+    std::mt19937 random(std::random_device{}());
+    const auto ttl = options_.max_ttl;
+    while (!over_) {
+      auto lease =
+          client.try_acquire_for("r", ttl, {.ttl = ttl, .renew = false, .fencing = fenced_});
+      const auto from = steady_clock::now();
+      if (!lease) continue;
+      const std::uint64_t number = fenced_ ? lease->fencing_token()->value() : 0;
+      if (random() % 2 == 0) {
+        std::this_thread::sleep_for(ttl / 4);
+        static_cast<void>(lease->extend(ttl));
+      }
+      std::this_thread::sleep_for(ttl / 100 * (random() % 90));
+      // If it is valid now, it was at each instant before.
+      const auto until = lease->valid() ? steady_clock::now() : from;
+      if (random() % 4 != 0) static_cast<void>(lease->release());
+      const std::lock_guard lock(mutex_);
+      held_.push_back({from, until, number});
+    }
+  }
+
+  ClientOptions options_;
+  bool fenced_;
+  std::mt19937 random_;
+  std::atomic<bool> over_ = false;
+  std::mutex mutex_;
+  std::vector<WasHeld> held_;
+};
+
+int rounds() {
+  const char* const wanted = std::getenv("REIGN_ROUNDS");
+  return wanted != nullptr ? std::atoi(wanted) : 25;
+}
+
+TEST(ReignsUnderFire, HaveNoTwoHoldersWhoeverPromotesWhom) {
+  for (const bool fenced : {false, true}) {
+    Service service;
+    const unsigned seed = std::random_device{}();
+    Adversary adversary(service.options(milliseconds(300)), fenced, seed);
+    const Judged judged = adversary.run(service, rounds());
+    EXPECT_EQ(judged.overlaps, 0U) << "of " << judged.leases << ", seed " << seed;
+    EXPECT_EQ(judged.wrong_numbers, 0U) << "of " << judged.leases << ", seed " << seed;
+    EXPECT_GE(judged.leases, 10U);
+    RecordProperty(fenced ? "fenced" : "leases", static_cast<int>(judged.leases));
+  }
+}
+
+/// For the page: how often two hold a lock on the same service if nobody asks who follows.
+TEST(ReignsUnderFire, DISABLED_PlainLocksHaveTwoHolders) {
+  Service service;
+  Adversary adversary(service.plain(milliseconds(300)), false, std::random_device{}());
+  const Judged judged = adversary.run(service, rounds());
+  RecordProperty("leases", static_cast<int>(judged.leases));
+  RecordProperty("overlaps", static_cast<int>(judged.overlaps));
+  EXPECT_GT(judged.overlaps, 0U);
+}
+
+}  // namespace
+}  // namespace redlock::test
