@@ -119,13 +119,26 @@ std::optional<std::string> refuse_learned(const std::string& name, const redis::
 redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptions& options,
                                     const TlsShared& tls) {
   redis::ConnectionTarget target;
-  target.endpoint.kind = url.kind == redis::NodeUrl::Kind::tcp ? uv::Endpoint::Kind::tcp
-                                                               : uv::Endpoint::Kind::unix_socket;
+  target.endpoint.kind = url.kind == redis::NodeUrl::Kind::unix_socket
+                             ? uv::Endpoint::Kind::unix_socket
+                             : uv::Endpoint::Kind::tcp;
   target.endpoint.host = url.host;
   target.endpoint.port = url.port;
   target.endpoint.path = url.path;
   target.endpoint.connect_limit = std::chrono::ceil<std::chrono::milliseconds>(
       options.node.connect_timeout.value_or(options.node.longest_timeout));
+  if (url.kind == redis::NodeUrl::Kind::sentinel) {
+    target.sentinels = std::make_shared<redis::Sentinels>();
+    target.sentinels->service = url.service;
+    target.sentinels->user = url.sentinel_user;
+    target.sentinels->password = url.sentinel_password;
+    for (const auto& [host, port] : url.sentinels) {
+      uv::Endpoint& sentinel = target.sentinels->endpoints.emplace_back();
+      sentinel.host = host;
+      sentinel.port = port;
+      sentinel.connect_limit = target.endpoint.connect_limit / 2;
+    }
+  }
   if (url.tls) {
     target.tls_files = tls;
     target.endpoint.tls = tls->current();

@@ -12,6 +12,7 @@
 #include "api/deployment/finding_kinds.hpp"
 #include "api/deployment/member_findings.hpp"
 #include "api/deployment/member_run.hpp"
+#include "core/membership/reign.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "core/votes/fencing.hpp"
 #include "core/votes/quorum.hpp"
@@ -47,6 +48,7 @@ class Findings {
   void judge_clients(const SurveyedNode& node);
   void judge_clock(const SurveyedNode& node);
   void judge_fencing(const SurveyedNode& node);
+  void judge_replicas(const SurveyedNode& node);
   void judge_membership(const SurveyedNode& node);
   void judge_quarantine(const SurveyedNode& node);
   void add(const SurveyedNode& node, admin::Finding::Kind kind, std::string what, std::string why,
@@ -370,16 +372,30 @@ void Findings::judge_fencing(const SurveyedNode& node) {
       "anew, after a quarantine. Otherwise wait until the clocks have caught up.");
 }
 
-void Findings::judge_membership(const SurveyedNode& node) {
-  const bool replicated = node.seen.replicas > 0;
-  if (replicated) {
-    add(node, admin::Finding::Kind::replicas,
-        std::to_string(node.seen.replicas) +
-            (node.seen.replicas == 1 ? " replica is" : " replicas are") + " attached to it.",
+void Findings::judge_replicas(const SurveyedNode& node) {
+  const std::size_t servers = core::servers_of(node.seen.url);
+  const std::size_t there = node.seen.replicas;
+  const std::string attached =
+      std::to_string(there) + (there == 1 ? " replica is" : " replicas are") + " attached to it.";
+  if (servers == 1 && there > 0) {
+    add(node, admin::Finding::Kind::replicas, attached,
         "A replica that is promoted, and hands the role back later, has forgotten votes. Clients "
         "notice that only if their user may run HELLO and CLIENT TRACKING.",
-        "Detach the replicas, and never promote one. Nobody needs a copy of a node's data.");
+        "If it is a primary that may fail over, say how many servers it is: ?servers=" +
+            std::to_string(there + 1) + " after its URL. Otherwise detach the replicas.");
+  } else if (servers > 1 && there + 1 != servers) {
+    add(node, admin::Finding::Kind::replicas,
+        attached + " Its URL says that it has " + std::to_string(servers) + " servers.",
+        there + 1 < servers ? "It gives a vote only while " + std::to_string(servers / 2 + 1) +
+                                  " of them follow, the primary included."
+                            : "With more servers than the URL says it gives no vote: two of them "
+                              "could be primary, each with enough followers.",
+        "See INFO replication there, and bring the other servers back, or correct ?servers=.");
   }
+}
+
+void Findings::judge_membership(const SurveyedNode& node) {
+  judge_replicas(node);
   if (!node.marker) return;
   const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
   if (node.marker->max_ttl == max_ttl) return;
@@ -407,6 +423,7 @@ std::string cause_of(std::string_view why) {
            "or, before Redis 7.0, was copied by a replica or a backup (redis-cli --rdb). It cannot "
            "tell which.";
   }
+  if (why == "reign") return "Its primary is new: the leases of the one before are waited for.";
   return "It came without its data, or is new, or an operator opened the deployment again.";
 }
 

@@ -123,8 +123,11 @@ void Answers::take_reign(const Answer& answer) {
   }
   take_marker(answer.node, answer.stamp, answer.text, answer.number);
   if (!link.up()) return;
-  reigns_.read(answer.node, answer.reign);
+  const bool looks_elsewhere = reigns_.read(answer.node, answer.reign);
   if (stood != link.reign->stands()) contacts_.take_reign(answer.node);
+  if (looks_elsewhere) {
+    contacts_.end_connection(answer.node, Vote::error, std::string(link.reign->why_not()));
+  }
 }
 
 void Answers::take_marker(NodeIndex node, const Stamp& stamp, std::string_view text,

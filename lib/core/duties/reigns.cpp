@@ -11,6 +11,8 @@ namespace {
 
 /// How long after a reading a node is asked again.
 constexpr Duration again = std::chrono::seconds(1);
+/// How long too few servers follow before the client looks for another primary.
+constexpr Duration alone_for = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -44,29 +46,41 @@ Instant Reigns::deadline() const noexcept {
   return next;
 }
 
-void Reigns::read(NodeIndex node, const ReignReading& reading) {
+bool Reigns::read(NodeIndex node, const ReignReading& reading) {
   works_.resize(nodes_.size());
   Work& work = works_[node];
   work.asked = false;
   work.next = later(now_, again);
-  if (work.write) return;
+  if (work.write) return false;
   const Reign& reign = *nodes_[node].reign;
   if (reign.stands()) {
-    work.broken_since.reset();
-    if (reign.moved() == 0) return work.first_reading.reset();
-    // Of two readings with a write in between, the first is of an instant at which the followers of
-    // the second followed.
-    if (work.first_reading == reading.attachments) return write(node, reading, false);
-    work.first_reading = reading.attachments;
-    work.next = now_;
-    return;
+    work.alone_since.reset();
+    refresh(node, reading);
+    return false;
   }
   work.first_reading.reset();
-  if (!reign.has_enough(reading)) return work.broken_since.reset();
+  if (!reign.has_enough(reading)) {
+    work.broken_since.reset();
+    if (!work.alone_since) work.alone_since = now_;
+    return now_ >= later(*work.alone_since, alone_for);
+  }
+  work.alone_since.reset();
   // A replica that has just come back may need a moment for its acknowledgement.
   if (!work.broken_since) work.broken_since = now_;
-  if (reign.record() && now_ < later(*work.broken_since, settings_.longest_limit)) return;
+  if (reign.record() && now_ < later(*work.broken_since, settings_.longest_limit)) return false;
   write(node, reading, true);
+  return false;
+}
+
+void Reigns::refresh(NodeIndex node, const ReignReading& reading) {
+  Work& work = works_[node];
+  work.broken_since.reset();
+  if (nodes_[node].reign->moved() == 0) return work.first_reading.reset();
+  // Of two readings with a write in between, the first is of an instant at which the followers of
+  // the second followed.
+  if (work.first_reading == reading.attachments) return write(node, reading, false);
+  work.first_reading = reading.attachments;
+  work.next = now_;
 }
 
 void Reigns::write(NodeIndex node, const ReignReading& reading, bool confirms) {

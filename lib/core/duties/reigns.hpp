@@ -36,8 +36,9 @@ class Reigns {
   }
   [[nodiscard]] Instant deadline() const noexcept;
 
-  /// The node's primary said this after a write, and Link::reign has taken it.
-  void read(NodeIndex node, const ReignReading& reading);
+  /// The node's primary said this after a write, and Link::reign has taken it. Returns whether
+  /// another server may be the primary now: too few have followed this one for a while.
+  [[nodiscard]] bool read(NodeIndex node, const ReignReading& reading);
   /// The primary has written a record, or has refused to. Returns whether its quarantine may have
   /// begun, so that another handshake is due.
   [[nodiscard]] bool written(NodeIndex node, Reply reply);
@@ -54,10 +55,13 @@ class Reigns {
     /// The attachments of the reading before, which the record is to have if they do not move.
     std::optional<std::uint64_t> first_reading{};
     std::optional<Instant> broken_since{};  ///< enough followers, but not without a break
+    std::optional<Instant> alone_since{};   ///< too few followers
   };
 
   void read_due();
   [[nodiscard]] bool may_be_asked(NodeIndex node) const;
+  /// The reign stands: its record follows the replicas that came back.
+  void refresh(NodeIndex node, const ReignReading& reading);
   void write(NodeIndex node, const ReignReading& reading, bool confirms);
 
   const Settings& settings_;

@@ -4,6 +4,12 @@
 #include <chrono>
 
 namespace redlock::core {
+namespace {
+
+/// How soon a client that was led to a replica asks again who the primary is.
+constexpr Duration replica_look = std::chrono::seconds(1);
+
+}  // namespace
 
 std::optional<std::uint64_t> Link::came_up(By<Contacts> /*their*/, const NodeUp& event,
                                            Instant now) {
@@ -18,6 +24,7 @@ std::optional<std::uint64_t> Link::came_up(By<Contacts> /*their*/, const NodeUp&
   evictions_read_at_ = now;
   const bool same_memory = mandate.by(me).met(event, now);
   reign.by(me).met(event.reign, mandate->marker());
+  if (reign->is_replicated() && event.replica) mandate.by(me).meet_anew(later(now, replica_look));
   // Another client may have seen evictions before the number was reset: the marker says so.
   const bool reset = evictions == Evictions::unknown;
   if (evictions == Evictions::some || (reset && !same_memory)) clock_.lose_keys();

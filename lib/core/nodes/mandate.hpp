@@ -63,8 +63,8 @@ class Mandate {
   [[nodiscard]] bool role_check_due(Instant now) const noexcept {
     return role_check_at_ && now >= *role_check_at_;
   }
-  /// Requests a new connection: only a handshake sees what the node is now, and marks it.
-  void meet_anew(Instant now) noexcept { role_check_at_ = now; }
+  /// Requests a new connection then: only a handshake sees what the node is, and marks it.
+  void meet_anew(Instant at) noexcept { role_check_at_ = at; }
 
   // --- its marker -------------------------------------------------------------------------------
   /// The node's membership record as the handshake saw it, word for word.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/vocabulary/time.hpp"
+#include "redis/handshake/sentinels.hpp"
 #include "redlock/credentials.hpp"
 #include "uv/blocking_call.hpp"
 #include "uv/stream.hpp"
@@ -37,6 +38,7 @@ struct ConnectionTarget {
   /// Shared by the connections to this server, and outlives them. Null: every connection makes
   /// calls of its own.
   uv::BlockingCall<ProvidedCredentials>* credentials_call = nullptr;
+  std::shared_ptr<Sentinels> sentinels{};     ///< they know the endpoint; null: it is that above
   std::shared_ptr<uv::TlsStore> tls_files{};  ///< source of `endpoint.tls`; null: it never changes
 };
 

@@ -36,7 +36,7 @@ uv::CallLimit& running_providers() noexcept {
 
 void Login::ask() {
   if (target_.tls_files) target_.endpoint.tls = target_.tls_files->current();
-  if (!target_.credentials) return answered_();
+  if (!target_.credentials) return find_primary();
   calls().ask(
       [provider = target_.credentials, url = target_.name] { return ask_provider(provider, url); },
       *this);
@@ -45,16 +45,32 @@ void Login::ask() {
 void Login::on_answer(const ProvidedCredentials& answer) noexcept {
   if (answer.failed()) {
     target_.endpoint.refused = "no credentials: " + answer.problem;
-  } else {
-    target_.endpoint.refused.clear();
-    if (!answer.credentials.user.empty()) target_.user = answer.credentials.user;
-    target_.password = answer.credentials.password;
+    return answered_();
   }
+  target_.endpoint.refused.clear();
+  if (!answer.credentials.user.empty()) target_.user = answer.credentials.user;
+  target_.password = answer.credentials.password;
+  find_primary();
+}
+
+void Login::find_primary() {
+  if (target_.sentinels == nullptr) return answered_();
+  for (uv::Endpoint& sentinel : target_.sentinels->endpoints) sentinel.tls = target_.endpoint.tls;
+  primary_.ask(*target_.sentinels);
+}
+
+void Login::on_primary() noexcept {
+  target_.endpoint.refused = primary_.problem();
+  target_.endpoint.host = primary_.host();
+  target_.endpoint.port = primary_.port();
+  // The resolver that the node's connections share remembers another host.
+  target_.endpoint.resolver = nullptr;
   answered_();
 }
 
 std::string_view missing_to_connect(const Login& login, const uv::Stream& stream) noexcept {
   if (login.asking()) return ": the provider of credentials has not answered";
+  if (login.looking()) return ": no sentinel has answered";
   if (stream.shaking_hands()) {
     return ": the TLS handshake was not answered. Does the server speak TLS on this port?";
   }

@@ -27,7 +27,7 @@ using CredentialsCall = uv::BlockingCall<ProvidedCredentials>;
 [[nodiscard]] uv::CallLimit& running_providers() noexcept;
 
 /// Completes the target of one connection: with the credentials that its provider, if any, returns
-/// now, and with TLS files as they are now.
+/// now, with the primary that its sentinels, if any, name now, and with TLS files as they are now.
 ///
 /// Belongs to the loop's thread.
 class Login final : private CredentialsCall::Listener {
@@ -35,22 +35,33 @@ class Login final : private CredentialsCall::Listener {
   /// `answered` is called once after each ask(), perhaps inside it. The target then has user and
   /// password, or `endpoint.refused` says why not.
   Login(uv_loop_t* loop, ConnectionTarget& target, uv::Callback answered) noexcept
-      : target_(target), answered_(answered), own_(loop, running_providers()) {}
+      : target_(target),
+        answered_(answered),
+        own_(loop, running_providers()),
+        primary_(loop, uv::Callback::to<&Login::on_primary>(*this)) {}
   Login(const Login&) = delete;
   Login& operator=(const Login&) = delete;
   ~Login() { give_up(); }
 
   void ask();
   /// `answered` is no longer called.
-  void give_up() noexcept { calls().forget(*this); }
+  void give_up() noexcept {
+    calls().forget(*this);
+    primary_.give_up();
+  }
   /// Whether the provider has not answered.
   [[nodiscard]] bool asking() const noexcept {
     return target_.credentials_call != nullptr ? target_.credentials_call->running()
                                                : own_.running();
   }
 
+  /// Whether no sentinel has answered.
+  [[nodiscard]] bool looking() const noexcept { return primary_.asking(); }
+
  private:
   void on_answer(const ProvidedCredentials& answer) noexcept override;
+  void find_primary();
+  void on_primary() noexcept;
   [[nodiscard]] CredentialsCall& calls() noexcept {
     return target_.credentials_call != nullptr ? *target_.credentials_call : own_;
   }
@@ -58,6 +69,7 @@ class Login final : private CredentialsCall::Listener {
   ConnectionTarget& target_;
   uv::Callback answered_;
   CredentialsCall own_;
+  PrimaryQuery primary_;
 };
 
 /// For a connection that takes too long: ": " and what it waits for; empty: not known.

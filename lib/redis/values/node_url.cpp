@@ -136,6 +136,31 @@ constexpr std::size_t longest_shown = 200;
   return std::nullopt;
 }
 
+/// `host[:port];host[:port]` and `service[/db]`
+[[nodiscard]] Complaint read_service(std::string_view list, std::string_view path, NodeUrl& url) {
+  url.kind = NodeUrl::Kind::sentinel;
+  while (true) {
+    const auto [one, rest] = split_at(list, list.find(';'));
+    NodeUrl sentinel;
+    sentinel.port = NodeUrl::default_sentinel_port;
+    if (auto complaint = read_host_and_port(one, sentinel)) return complaint;
+    url.sentinels.push_back({sentinel.host, sentinel.port});
+    if (one.size() == list.size()) break;
+    list = rest;
+  }
+  std::sort(url.sentinels.begin(), url.sentinels.end());
+  const auto [service, db] = split_at(path, path.find('/'));
+  const bool is_name = std::all_of(service.begin(), service.end(), [](char c) {
+    return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
+  });
+  if (service.empty() || !is_name) {
+    return "after the sentinels comes the name that they have for the service: …/mymaster";
+  }
+  url.service = service;
+  if (url.servers == 1) return "it needs ?servers=N, how many servers the service has";
+  return db.empty() ? std::nullopt : read_db(db, url);
+}
+
 [[nodiscard]] Complaint read_tcp(std::string_view rest, NodeUrl& url) {
   if (rest.find('#') != std::string_view::npos) {
     return "a fragment is not understood here (a '#' in a password is written %23)";
@@ -157,6 +182,9 @@ constexpr std::size_t longest_shown = 200;
   }
   const std::string_view server =
       at == std::string_view::npos ? authority : authority.substr(at + 1);
+  if (url.kind == NodeUrl::Kind::sentinel) {
+    return read_service(server, slash == std::string_view::npos ? "" : rest.substr(slash + 1), url);
+  }
   if (auto complaint = read_host_and_port(server, url)) return complaint;
   if (slash == std::string_view::npos || slash + 1 == rest.size()) return std::nullopt;
   return read_db(rest.substr(slash + 1), url);
@@ -195,11 +223,18 @@ constexpr std::size_t longest_shown = 200;
   if (equal_ignoring_case(scheme, "unix")) return read_unix(rest, url);
   // Valkey has its own names for the schemes. URLs are shown, and members named, with those of
   // Redis.
+  constexpr std::string_view of_sentinels = "+sentinel";
+  const bool has_sentinels =
+      scheme.size() > of_sentinels.size() &&
+      equal_ignoring_case(scheme.substr(scheme.size() - of_sentinels.size()), of_sentinels);
+  const std::string_view base =
+      has_sentinels ? scheme.substr(0, scheme.size() - of_sentinels.size()) : scheme;
+  if (has_sentinels) url.kind = NodeUrl::Kind::sentinel;
   for (const std::string_view plain : {"redis", "valkey"}) {
-    url.tls = equal_ignoring_case(scheme, std::string(plain) + 's');
-    if (url.tls || equal_ignoring_case(scheme, plain)) return read_tcp(rest, url);
+    url.tls = equal_ignoring_case(base, std::string(plain) + 's');
+    if (url.tls || equal_ignoring_case(base, plain)) return read_tcp(rest, url);
   }
-  return "the scheme is not one of redis, rediss, valkey, valkeys, unix";
+  return "the scheme is not one of redis, rediss, valkey, valkeys, unix, redis+sentinel";
 }
 
 }  // namespace
@@ -236,6 +271,18 @@ std::string NodeUrl::display() const {
       if (servers > 1) out += "?servers=" + std::to_string(servers);
       return out;
     }
+    case Kind::sentinel: {
+      std::string out;
+      for (const Sentinel& sentinel : sentinels) {
+        const bool is_address = sentinel.host.find(':') != std::string::npos;
+        out += out.empty() ? (tls ? "rediss+sentinel://" : "redis+sentinel://") : ";";
+        out += is_address ? "[" + sentinel.host + "]" : sentinel.host;
+        out += ":" + std::to_string(sentinel.port);
+      }
+      out += "/" + service;
+      if (db != 0) out += "/" + std::to_string(db);
+      return out + "?servers=" + std::to_string(servers);
+    }
     case Kind::unix_socket: {
       std::string out = "unix://" + percent_encoded_path(path);
       if (db != 0) out += "?db=" + std::to_string(db);
@@ -253,6 +300,11 @@ bool same_server(const NodeUrl& a, const NodeUrl& b) noexcept {
       return a.port == b.port && equal_ignoring_case(a.host, b.host);
     case NodeUrl::Kind::unix_socket:
       return a.path == b.path;
+    case NodeUrl::Kind::sentinel:
+      return a.service == b.service &&
+             std::any_of(a.sentinels.begin(), a.sentinels.end(), [&](const auto& one) {
+               return std::binary_search(b.sentinels.begin(), b.sentinels.end(), one);
+             });
   }
   return false;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "redlock/result.hpp"
 
@@ -16,16 +17,28 @@ namespace redlock::redis {
 /// be percent-encoded. All but the bare form may end with `?prefix=TEXT`, and `rediss://` with
 /// `?server_name=NAME`, the name of the server's certificate; both:
 /// `?prefix=TEXT&server_name=NAME`. `?servers=N` says that the node is a primary with replicas, N
-/// servers in all.
+/// servers in all. `redis+sentinel://[user[:password]@]host[:port];…/service[/db]?servers=N` names
+/// such a service by its sentinels (`rediss+sentinel://`: all through TLS), which may have a login
+/// of their own: `?sentinel_user=NAME&sentinel_password=TEXT`.
 struct NodeUrl {
-  enum class Kind : std::uint8_t { tcp, unix_socket };
+  enum class Kind : std::uint8_t { tcp, unix_socket, sentinel };
 
   static constexpr std::uint16_t default_port = 6379;
+  static constexpr std::uint16_t default_sentinel_port = 26379;
 
   Kind kind = Kind::tcp;
   std::string host{};  ///< without brackets
   std::uint16_t port = default_port;
   std::string path{};
+  struct Sentinel {
+    std::string host{};
+    std::uint16_t port = default_sentinel_port;
+    friend auto operator<=>(const Sentinel&, const Sentinel&) = default;
+  };
+  std::vector<Sentinel> sentinels{};  ///< sorted
+  std::string service{};              ///< the name that the sentinels have for the node
+  std::string sentinel_user{};
+  std::string sentinel_password{};
   std::string user{};
   std::string password{};
   int db = 0;

@@ -33,19 +33,52 @@ namespace {
   return std::nullopt;
 }
 
-/// A `name=value` that may follow the '?' of a URL, and is not secret.
+[[nodiscard]] Complaint read_decoded(std::string_view text, std::string& into) {
+  auto decoded = percent_decoded(text);
+  if (!decoded) return "a '%' is not followed by two hexadecimal digits";
+  into = std::move(*decoded);
+  return std::nullopt;
+}
+[[nodiscard]] Complaint read_sentinel_user(std::string_view text, NodeUrl& url) {
+  return read_decoded(text, url.sentinel_user);
+}
+[[nodiscard]] Complaint read_sentinel_password(std::string_view text, NodeUrl& url) {
+  return read_decoded(text, url.sentinel_password);
+}
+
+/// A `name=value` that may follow the '?' of a URL.
 struct QueryRow {
   std::string_view name;
-  bool of_tcp;  ///< for redis:// and rediss://
-  bool of_unix;
+  std::string_view kinds;  ///< t: redis:// and rediss://, u: unix://, s: by sentinels
+  bool secret;
   Complaint (*read)(std::string_view value, NodeUrl& url);
+
+  [[nodiscard]] constexpr bool is_of(NodeUrl::Kind kind) const noexcept {
+    constexpr std::string_view letters = "tus";
+    return kinds.find(letters[static_cast<std::size_t>(kind)]) != std::string_view::npos;
+  }
 };
 constexpr QueryRow query_rows[] = {
-    {"db", false, true, read_db},
-    {"prefix", true, true, read_prefix},
-    {"server_name", true, false, read_server_name},
-    {"servers", true, true, read_servers},
+    {"db", "u", false, read_db},
+    {"prefix", "tus", false, read_prefix},
+    {"server_name", "ts", false, read_server_name},
+    {"servers", "tus", false, read_servers},
+    {"sentinel_user", "s", false, read_sentinel_user},
+    {"sentinel_password", "s", true, read_sentinel_password},
 };
+
+[[nodiscard]] std::string queries_of(NodeUrl::Kind kind) {
+  switch (kind) {
+    case NodeUrl::Kind::unix_socket:
+      return "?db=n, ?prefix=TEXT and ?servers=N";
+    case NodeUrl::Kind::sentinel:
+      return "?servers=N, ?prefix=TEXT, ?sentinel_user=NAME and ?sentinel_password=TEXT";
+    case NodeUrl::Kind::tcp:
+      break;
+  }
+  return "?prefix=TEXT, ?servers=N and, of rediss://, ?server_name=NAME ('?' in a password is "
+         "written %3F)";
+}
 
 [[nodiscard]] const QueryRow* find_query(std::string_view name) noexcept {
   const auto* const row = std::find_if(std::begin(query_rows), std::end(query_rows),
@@ -70,16 +103,12 @@ Complaint read_db(std::string_view text, NodeUrl& url) {
 }
 
 Complaint read_query(std::string_view query, NodeUrl& url) {
-  const bool of_unix = url.kind == NodeUrl::Kind::unix_socket;
   std::vector<std::string_view> seen;
   do {
     const auto [name, value] = take_query(query);
     const QueryRow* const row = find_query(name);
-    if (row == nullptr || !(of_unix ? row->of_unix : row->of_tcp)) {
-      return of_unix
-                 ? "the only queries understood are ?db=n, ?prefix=TEXT and ?servers=N"
-                 : "the only queries understood are ?prefix=TEXT, ?servers=N and, of rediss://, "
-                   "?server_name=NAME ('?' in a password is written %3F)";
+    if (row == nullptr || !row->is_of(url.kind)) {
+      return "the only queries understood are " + queries_of(url.kind);
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
       return "it has the query " + std::string(name) + "= twice";
@@ -97,7 +126,8 @@ std::string shown_query(std::string_view query) {
     const auto [name, value] = take_query(query);
     out += out.empty() ? '?' : '&';
     out += name;
-    if (has_value) out += '=' + std::string(find_query(name) != nullptr ? value : mask);
+    const QueryRow* const row = find_query(name);
+    if (has_value) out += '=' + std::string(row != nullptr && !row->secret ? value : mask);
   } while (!query.empty());
   return out;
 }

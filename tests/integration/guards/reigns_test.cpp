@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "integration/guarded.hpp"
+#include "support/fake_server.hpp"
 
 namespace redlock::test {
 namespace {
@@ -164,6 +165,79 @@ TEST(Reigns, AnOldPrimaryThatNobodyFollowsHasNoVoteAlthoughItTakesWrites) {
   service.lead_to(1);
   Client other = make_client(service.options());
   EXPECT_TRUE(succeeded(acquire_patiently(other, "a", {.ttl = seconds(1)})));
+}
+
+/// A sentinel that says what the test wants.
+class Sentinel {
+ public:
+  explicit Sentinel(FakeAnswer answer)
+      : server_([answer](const Command& command) -> FakeAnswer {
+          if (command.at(0) == "AUTH") return command.back() == "pw" ? "+OK\r\n" : "-WRONGPASS\r\n";
+          return answer;
+        }) {}
+  static FakeAnswer naming(const RedisServer& server) {
+    return resp::array({resp::bulk("127.0.0.1"), resp::bulk(std::to_string(server.port()))});
+  }
+  void name(const RedisServer& server) {
+    server_.on("SENTINEL", [&server](const Command&) { return naming(server); });
+  }
+  [[nodiscard]] std::string address() const {
+    return "127.0.0.1:" + std::to_string(server_.port());
+  }
+
+ private:
+  FakeServer server_;
+};
+
+TEST(Reigns, SentinelsNameThePrimaryAndTheNextOneIsAskedIfOneDoesNot) {
+  Service service;
+  Sentinel ignorant("*-1\r\n");
+  Sentinel refusing("-NOPERM this user has no permissions\r\n");
+  Sentinel knowing(Sentinel::naming(service[0]));
+  ClientOptions options = service.options();
+  options.nodes = {"redis+sentinel://127.0.0.1:1;" + ignorant.address() + ";" + refusing.address() +
+                   ";" + knowing.address() + "/mymaster?servers=3&sentinel_password=pw"};
+  Client client = make_client(options);
+  ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+  service.promote(2);
+  service.follow(1, 2);
+  service.follow(0, 2);
+  knowing.name(service[2]);
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+  EXPECT_TRUE(service[2].get("redlock:node:reign").has_value());
+}
+
+TEST(Reigns, TheReasonSaysWhatEachSentinelSaid) {
+  Service service;
+  Sentinel ignorant("*-1\r\n");
+  Sentinel no_sentinel("+PONG\r\n");
+  ClientOptions options = service.options();
+  options.nodes = {"redis+sentinel://" + ignorant.address() + ";" + no_sentinel.address() +
+                   "/mymaster?servers=3"};
+  Client client = make_client(options);
+  const auto refused = client.try_acquire("r", {.ttl = seconds(1)});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("it knows no service 'mymaster'"));
+  EXPECT_THAT(refused.error().message, HasSubstr("it does not answer as a sentinel does"));
+}
+
+TEST(Reigns, DoctorCountsTheServers) {
+  Service service;
+  ASSERT_TRUE(service.soon_followed(0, 2));
+  ClientOptions options = service.options();
+  Client client = make_client(options);
+  ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+  const auto findings = [&] {
+    std::string all;
+    const auto check = admin::check(options);
+    for (const admin::Finding& finding : check.value().findings) all += finding.what + '\n';
+    return all;
+  };
+  EXPECT_EQ(findings(), "");
+  service[2].kill();
+  EXPECT_TRUE(eventually([&] {
+    return findings() == "1 replica is attached to it. Its URL says that it has 3 servers.\n";
+  })) << findings();
 }
 
 TEST(Reigns, NeedTheRestartGuardAndANumberOfServers) {

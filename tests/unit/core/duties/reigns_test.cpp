@@ -29,7 +29,7 @@ struct ReignsDuty : testing::Test {
   void say(const std::string& text, std::uint64_t acknowledged, std::uint64_t attachments) {
     const ReignReading reading{text, acknowledged, attachments};
     ASSERT_TRUE(borrowed.nodes[0].reign.by(me).take(reading, *borrowed.nodes[0].mandate->marker()));
-    reigns.read(0, reading);
+    looks_elsewhere = reigns.read(0, reading);
   }
   void pass(Duration time) {
     borrowed.begin_step(time);
@@ -47,6 +47,7 @@ struct ReignsDuty : testing::Test {
     return nullptr;
   }
 
+  bool looks_elsewhere = false;
   Borrowed borrowed{replicated()};
   Claims claims;
   Closing closing{borrowed.now, claims, borrowed.nodes, borrowed.outbox};
@@ -120,6 +121,22 @@ TEST_F(ReignsDuty, GiveTheFollowersOfABrokenReignAMomentBeforeAnotherBegins) {
   ASSERT_NE(written(), nullptr);
   EXPECT_EQ(written()->confirmed, "");
   EXPECT_EQ(written()->expected, record(10));
+}
+
+TEST_F(ReignsDuty, LookForAnotherPrimaryIfNobodyFollowsThisOne) {
+  static_cast<void>(enroller.want_votes());
+  meet(record(10));
+  say(record(10), 0, 10);
+  EXPECT_FALSE(looks_elsewhere);
+  pass(1s);
+  say(record(10), 1, 10);
+  EXPECT_FALSE(looks_elsewhere) << "it was only slow";
+  pass(1s);
+  say(record(10), 0, 10);
+  EXPECT_FALSE(looks_elsewhere);
+  pass(2s);
+  say(record(10), 0, 10);
+  EXPECT_TRUE(looks_elsewhere);
 }
 
 TEST_F(ReignsDuty, ConfirmNobodyWithMoreServersThanAreNamed) {

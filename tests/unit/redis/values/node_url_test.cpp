@@ -268,6 +268,40 @@ TEST(NodeUrl, MaySayHowManyServersTheNodeIs) {
       "to 9");
 }
 
+TEST(NodeUrl, MayNameTheSentinelsOfAService) {
+  const auto url = parse_node_url(
+      "Redis+Sentinel://u:p@b:1;a;[::1]:3/mymaster/"
+      "2?servers=3&sentinel_user=s&sentinel_password=%40");
+  ASSERT_TRUE(url) << url.error().message;
+  EXPECT_EQ(url->display(), "redis+sentinel://[::1]:3;a:26379;b:1/mymaster/2?servers=3")
+      << "in one order, and without what is secret";
+  EXPECT_EQ(url->service, "mymaster");
+  EXPECT_EQ(url->user, "u");
+  EXPECT_EQ(url->password, "p");
+  EXPECT_EQ(url->sentinel_user, "s");
+  EXPECT_EQ(url->sentinel_password, "@");
+  EXPECT_FALSE(url->tls);
+  EXPECT_EQ(parse_node_url(url->display()).value().display(), url->display());
+  EXPECT_TRUE(parse_node_url("rediss+sentinel://a/m?servers=3").value().tls);
+  EXPECT_EQ(parse_node_url("redis+sentinel://a/m").error().message,
+            "node 'redis+sentinel://a/m': it needs ?servers=N, how many servers the service has");
+  EXPECT_EQ(
+      parse_node_url("redis+sentinel://a?servers=3").error().message,
+      "node 'redis+sentinel://a?servers=3': after the sentinels comes the name that they have "
+      "for the service: …/mymaster");
+  EXPECT_EQ(
+      parse_node_url("redis+sentinel://a/m?servers=3&sentinel_password=x&x=1").error().message,
+      "node 'redis+sentinel://a/m?servers=3&sentinel_password=***&x=***': the only queries "
+      "understood are ?servers=N, ?prefix=TEXT, ?sentinel_user=NAME and "
+      "?sentinel_password=TEXT");
+  EXPECT_FALSE(parse_node_url("redis+sentinel://a;;b/m?servers=3"));
+  EXPECT_FALSE(parse_node_url("unix+sentinel://a/m?servers=3"));
+  EXPECT_TRUE(same_server(parse_node_url("redis+sentinel://a;b/m?servers=3").value(),
+                          parse_node_url("redis+sentinel://b;c/m?servers=3").value()));
+  EXPECT_FALSE(same_server(parse_node_url("redis+sentinel://a;b/m?servers=3").value(),
+                           parse_node_url("redis+sentinel://a;b/n?servers=3").value()));
+}
+
 TEST(NodeUrl, ServersAreTheSameWhateverTheDatabaseTheUserAndTheCaseOfTheHost) {
   const auto url = [](const char* text) { return parse_node_url(text).value(); };
   EXPECT_TRUE(same_server(url("redis://Host:1/2"), url("redis://u:p@hOST:1")));

@@ -1,0 +1,94 @@
+#include "redis/handshake/sentinels.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "redis/batches/encoder.hpp"
+#include "redis/values/url_text.hpp"
+#include "redis/values/visible.hpp"
+
+namespace redlock::redis {
+namespace {
+
+constexpr std::string_view no_sentinel = "it does not answer as a sentinel does";
+
+}  // namespace
+
+void PrimaryQuery::ask(Sentinels& sentinels) {
+  sentinels_ = &sentinels;
+  tried_ = 0;
+  problem_.clear();
+  ask_next();
+}
+
+void PrimaryQuery::give_up() noexcept {
+  if (!stream_) return;
+  stream_.reset();
+  ++sentinels_->next;
+}
+
+void PrimaryQuery::ask_next() {
+  const Sentinels& all = *sentinels_;
+  reader_.emplace();
+  uv::StreamListener& listener = *this;
+  stream_.emplace(loop_, listener);
+  authenticating_ = !all.password.empty();
+  if (!all.user.empty()) {
+    append_command(stream_->outbox(), {"AUTH", all.user, all.password});
+  } else if (authenticating_) {
+    append_command(stream_->outbox(), {"AUTH", all.password});
+  }
+  append_command(stream_->outbox(), {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", all.service});
+  stream_->open(all.endpoints[all.next % all.endpoints.size()]);
+}
+
+void PrimaryQuery::on_open() noexcept { stream_->flush(); }
+
+void PrimaryQuery::on_bytes(std::string_view bytes) noexcept {
+  reader_->feed(bytes);
+  while (const Value* const value = reader_->next()) {
+    const bool was_login = std::exchange(authenticating_, false);
+    if (!was_login || value->type == Value::Type::error) return take(*value);
+    reader_->recycle();
+  }
+  if (!reader_->malformed().empty()) failed(no_sentinel);
+}
+
+void PrimaryQuery::take(const Value& value) {
+  if (value.type == Value::Type::error) {
+    return failed(without_secrets(value.text, sentinels_->password));
+  }
+  if (value.type == Value::Type::nil) {
+    return failed("it knows no service '" + visible(sentinels_->service) + "'");
+  }
+  const bool fits = value.type == Value::Type::array && value.elements.size() == 2 &&
+                    value.elements[0]->type == Value::Type::bulk &&
+                    value.elements[1]->type == Value::Type::bulk;
+  const auto port = fits ? number_in<std::uint16_t>(value.elements[1]->text, 1,
+                                                    std::numeric_limits<std::uint16_t>::max())
+                         : std::nullopt;
+  if (!port) return failed(no_sentinel);
+  host_ = value.elements[0]->text;
+  port_ = *port;
+  stream_.reset();
+  answered_();
+}
+
+void PrimaryQuery::failed(std::string_view why) {
+  const uv::Endpoint& sentinel =
+      sentinels_->endpoints[sentinels_->next % sentinels_->endpoints.size()];
+  problem_ += problem_.empty() ? "no sentinel names the primary: " : "; ";
+  problem_ += sentinel.host + ':' + std::to_string(sentinel.port) + ": ";
+  problem_ += why;
+  ++sentinels_->next;
+  if (++tried_ < sentinels_->endpoints.size()) return ask_next();
+  stream_.reset();
+  answered_();
+}
+
+void PrimaryQuery::on_failure(const uv::Failure& failure) noexcept {
+  const std::string why = failure.message;
+  failed(why);
+}
+
+}  // namespace redlock::redis

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <uv.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redis/values/reply.hpp"
+#include "uv/callback.hpp"
+#include "uv/stream.hpp"
+
+namespace redlock::redis {
+
+/// Those who know a service's primary. Shared by the connections to it.
+struct Sentinels {
+  std::vector<uv::Endpoint> endpoints{};
+  std::string service{};  ///< the name that the sentinels have for it
+  std::string user{};
+  std::string password{};  ///< empty together with `user`: no authentication
+  std::size_t next = 0;    ///< the one to be asked first, which answered last
+};
+
+/// Asks the sentinels for the address of the primary, one after the other until one answers. Has no
+/// time limit of its own: its owner gives up, and the next query begins at the sentinel after the
+/// one that was silent.
+///
+/// Belongs to the loop's thread.
+class PrimaryQuery final : private uv::StreamListener {
+ public:
+  PrimaryQuery(uv_loop_t* loop, uv::Callback answered) noexcept
+      : loop_(loop), answered_(answered) {}
+  PrimaryQuery(const PrimaryQuery&) = delete;
+  PrimaryQuery& operator=(const PrimaryQuery&) = delete;
+  ~PrimaryQuery() = default;
+
+  /// `answered` is called once afterwards, never inside this call. `sentinels` outlive the query.
+  void ask(Sentinels& sentinels);
+  /// `answered` is no longer called.
+  void give_up() noexcept;
+  [[nodiscard]] bool asking() const noexcept { return stream_.has_value(); }
+
+  /// Why no address was found, in one line; empty: one was.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+  [[nodiscard]] const std::string& host() const noexcept { return host_; }
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+
+ private:
+  void ask_next();
+  void take(const Value& value);
+  void failed(std::string_view why);
+  void on_open() noexcept override;
+  void on_bytes(std::string_view bytes) noexcept override;
+  void on_failure(const uv::Failure& failure) noexcept override;
+
+  uv_loop_t* loop_;
+  uv::Callback answered_;
+  Sentinels* sentinels_ = nullptr;
+  std::size_t tried_ = 0;
+  bool authenticating_ = false;
+  std::string problem_;
+  std::string host_;
+  std::uint16_t port_ = 0;
+  std::optional<ReplyReader> reader_;
+  std::optional<uv::Stream> stream_;
+};
+
+}  // namespace redlock::redis
