@@ -1,10 +1,31 @@
 #include "bindings/c/boundary.hpp"
 #include "redlock/clock.hpp"
+#include "redlock/enums.def"
 #include "redlock/inspection.hpp"
+#include "redlock/options.hpp"
 #include "redlock/report.hpp"
 #include "redlock/version.hpp"
 
 namespace {
+
+// The numbers of redlock.h are those of C++, and those of holders one more: zero is no holder.
+#define SAME_NUMBER(enumerator, text, number) \
+  static_cast<int>(Enumeration::enumerator) + more == (number)&&
+#define SAME_NUMBERS(enumeration, LIST, more_in_c) \
+  static_assert([] {                               \
+    using Enumeration = enumeration;               \
+    constexpr int more = more_in_c;                \
+    return LIST(SAME_NUMBER) true;                 \
+  }())
+SAME_NUMBERS(redlock::Errc, REDLOCK_ERRORS, 0);
+SAME_NUMBERS(redlock::Vote, REDLOCK_VOTES, 0);
+SAME_NUMBERS(redlock::Holder::Kind, REDLOCK_HOLDERS, 1);
+SAME_NUMBERS(redlock::LockKind, REDLOCK_LOCKS, 0);
+SAME_NUMBERS(redlock::Inspection::State, REDLOCK_STATES, 0);
+SAME_NUMBERS(redlock::NodeEvent::Kind, REDLOCK_NODE_EVENTS, 0);
+SAME_NUMBERS(redlock::NodeEvent::Level, REDLOCK_LEVELS, 0);
+#undef SAME_NUMBERS
+#undef SAME_NUMBER
 
 /// The name of an enumerator. All names are literals, and so end with a NUL.
 template <typename Enumeration>
