@@ -530,14 +530,19 @@ export class Client {
    *  on, and fails with `not_holder` unless a quorum still had the lock. It keeps its fencing
    *  token, or has a larger one if another client asked for one since. */
   adopt(detached: DetachedLease | string, options?: AdoptOptions): Promise<Lease>;
-  /** By a token that was detached or came from another process. */
+  // By a token that was detached or came from another process.
+  // face: calls by a token
+  /** Extends the lock, of whatever kind it is, to `ttl` from now on; of several resources, all or
+   *  none. A permit is named by its resource, 'jobs#3'. */
   extend(resource: Target, token: string, ttl?: number): Promise<Round>;
+  /** Makes a writer's lock a reader's, as `downgrade` of a lease does. */
   downgrade(resource: string, token: string): Promise<Round>;
+  /** Releases the lock; of several resources, those that the token still holds. */
   release(resource: Target, token: string): Promise<Round>;
-  /** Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay`
-   *  milliseconds after that, nobody can acquire the resource. Default: 0. Others who share the lock
-   *  keep their holds. Fails as `release`. */
+  /** Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay` after that
+   *  (0: no time), nobody can acquire the resource. Others who share the lock keep their holds. */
   breakLock(resource: string, token: string, options?: { delay?: number }): Promise<Round>;
+  // face: end
   /** Whether the token holds the resource now. */
   ownership(resource: string, token: string): Promise<boolean>;
   inspect(resource: string): Promise<Inspection>;

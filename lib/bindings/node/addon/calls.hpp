@@ -28,14 +28,10 @@ namespace redlock::node {
 [[nodiscard]] napi_value downgrade_lease(const Arguments& call);
 /// (client, id, lease)
 [[nodiscard]] napi_value release_lease(const Arguments& call);
-/// (client, id, target, token, ttl)
-[[nodiscard]] napi_value extend(const Arguments& call);
-/// (client, id, resource, token)
-[[nodiscard]] napi_value downgrade(const Arguments& call);
-/// (client, id, target, token)
-[[nodiscard]] napi_value release(const Arguments& call);
-/// (client, id, resource, token, delay)
-[[nodiscard]] napi_value break_lock(const Arguments& call);
+/// (client, id, target or resource, token, ttl or delay): the calls by a token.
+#define BY_TOKEN(c_name, name, ...) [[nodiscard]] napi_value name(const Arguments& call);
+#include "redlock/face.def"
+/// (client, id, names of labels, their values)
 [[nodiscard]] napi_value prometheus(const Arguments& call);
 /// (client, id, resource, token)
 [[nodiscard]] napi_value ownership(const Arguments& call);

@@ -31,10 +31,8 @@ template <napi_value (*body)(const Arguments&)>
        {"extendLease", function<extend_lease>(env, "extendLease")},
        {"downgradeLease", function<downgrade_lease>(env, "downgradeLease")},
        {"releaseLease", function<release_lease>(env, "releaseLease")},
-       {"extend", function<extend>(env, "extend")},
-       {"downgrade", function<downgrade>(env, "downgrade")},
-       {"release", function<release>(env, "release")},
-       {"breakLock", function<break_lock>(env, "breakLock")},
+#define BY_TOKEN(c_name, name, ...) {#name, function<name>(env, #name)},
+#include "redlock/face.def"
        {"prometheus", function<prometheus>(env, "prometheus")},
        {"ownership", function<ownership>(env, "ownership")},
        {"inspect", function<inspect>(env, "inspect")},
