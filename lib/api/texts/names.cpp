@@ -15,13 +15,13 @@
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-REDLOCK_TO_STRING(NodeEvent::Kind, REDLOCK_NODE_EVENTS)
-REDLOCK_TO_STRING(NodeEvent::Level, REDLOCK_LEVELS)
-REDLOCK_TO_STRING(HoldObservation::End, REDLOCK_ENDS)
-REDLOCK_TO_STRING(Ownership, REDLOCK_OWNERSHIPS)
-REDLOCK_TO_STRING(Holder::Kind, REDLOCK_HOLDERS)
-REDLOCK_TO_STRING(LockKind, REDLOCK_LOCKS)
-REDLOCK_TO_STRING(Inspection::State, REDLOCK_STATES)
+REDLOCK_TO_STRING(NodeEvent::Kind, kind, REDLOCK_NODE_EVENTS)
+REDLOCK_TO_STRING(NodeEvent::Level, level, REDLOCK_LEVELS)
+REDLOCK_TO_STRING(HoldObservation::End, end, REDLOCK_ENDS)
+REDLOCK_TO_STRING(Ownership, ownership, REDLOCK_OWNERSHIPS)
+REDLOCK_TO_STRING(Holder::Kind, kind, REDLOCK_HOLDERS)
+REDLOCK_TO_STRING(LockKind, kind, REDLOCK_LOCKS)
+REDLOCK_TO_STRING(Inspection::State, state, REDLOCK_STATES)
 
 namespace {
 
@@ -75,10 +75,10 @@ const std::error_category& error_category() noexcept {
 }
 
 namespace admin {
-REDLOCK_TO_STRING(NodeCheck::Role, REDLOCK_ROLES)
-REDLOCK_TO_STRING(NodeCheck::Persistence, REDLOCK_PERSISTENCES)
-REDLOCK_TO_STRING(ListedLock::State, REDLOCK_LISTED_STATES)
-REDLOCK_TO_STRING(MemberReport::State, REDLOCK_MEMBER_STATES)
+REDLOCK_TO_STRING(NodeCheck::Role, role, REDLOCK_ROLES)
+REDLOCK_TO_STRING(NodeCheck::Persistence, persistence, REDLOCK_PERSISTENCES)
+REDLOCK_TO_STRING(ListedLock::State, state, REDLOCK_LISTED_STATES)
+REDLOCK_TO_STRING(MemberReport::State, state, REDLOCK_MEMBER_STATES)
 }  // namespace admin
 }  // namespace REDLOCK_ABI
 }  // namespace redlock

@@ -8,8 +8,8 @@
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-REDLOCK_TO_STRING(Vote, REDLOCK_VOTES)
-REDLOCK_TO_STRING(Errc, REDLOCK_ERRORS)
+REDLOCK_TO_STRING(Vote, vote, REDLOCK_VOTES)
+REDLOCK_TO_STRING(Errc, code, REDLOCK_ERRORS)
 
 std::ostream& operator<<(std::ostream& out, Errc code) { return out << to_string(code); }
 
