@@ -33,8 +33,7 @@ HoldEnd = Literal["open", "released", "detached", "lost", "closed", ""]
 #: What INFO of a server says that it is.
 Role = Literal["unknown", "master", "replica", "sentinel", ""]
 #: The membership of a node. Later versions of the library can have further states.
-MemberState = Literal["member", "joining", "opening", "blank", "unmarked", "removed",
-                      "unreachable"]
+MemberState = Literal["member", "joining", "opening", "blank", "unmarked", "removed", "unreachable"]
 # face: end
 
 #: Of ChangeProgress.kind.
