@@ -594,31 +594,32 @@ REDLOCK_C_EXPORT void redlock_lease_free(redlock_lease* lease);
 
 // --- By a token that was detached or came from another process ---
 
-/// Extends the lock on the resource of the target, of whatever kind it is, or on all resources of
-/// REDLOCK_TARGET_ALL_OF. A permit is named by its resource, "jobs#3". `round` may be NULL. Errors:
-/// not_holder, unavailable, expired, closed, forked, would_block, invalid_argument.
+// In all of these, `round` may be NULL.
+// face: calls by a token
+/// Extends the lock, of whatever kind it is, to `ttl_ns` from now on; of several resources, all or
+/// none. A permit is named by its resource, 'jobs#3'. Errors: expired, not_holder, unavailable,
+/// closed, forked, would_block, invalid_argument.
 REDLOCK_C_CHECKED redlock_status redlock_extend(redlock_client* client,
                                                 const redlock_target* target, const char* token,
                                                 int64_t ttl_ns, redlock_round** round,
                                                 redlock_error** error);
-
-/// Downgrades a writer's lock on one resource. `round` may be NULL. Errors: as
-/// redlock_lease_downgrade.
+/// Makes a writer's lock a reader's, as `downgrade` of a lease does. Errors: not_holder,
+/// unavailable, closed, forked, would_block, invalid_argument.
 REDLOCK_C_CHECKED redlock_status redlock_downgrade(redlock_client* client, const char* resource,
                                                    const char* token, redlock_round** round,
                                                    redlock_error** error);
-
-/// Releases the lock. `round` may be NULL. Errors: as redlock_lease_release, and invalid_argument.
+/// Releases the lock; of several resources, those that the token still holds. Errors: not_holder,
+/// unavailable, closed, forked, would_block, invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_release(redlock_client* client,
                                                 const redlock_target* target, const char* token,
                                                 redlock_round** round, redlock_error** error);
-
 /// Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay_ns` after
-/// that, nobody can acquire the resource; 0: no delay. Others who share the lock keep their holds.
-/// `round` may be NULL. Errors: as redlock_release.
+/// that (0: no time), nobody can acquire the resource. Others who share the lock keep their holds.
+/// Errors: not_holder, unavailable, closed, forked, would_block, invalid_argument.
 REDLOCK_C_CHECKED redlock_status redlock_break(redlock_client* client, const char* resource,
                                                const char* token, int64_t delay_ns,
                                                redlock_round** round, redlock_error** error);
+// face: end
 
 /// Whether the token holds the resource now. Errors: unavailable, closed, forked, would_block,
 /// invalid_argument.
@@ -789,7 +790,8 @@ REDLOCK_C_EXPORT void redlock_async_lease_downgrade(redlock_async* client,
 REDLOCK_C_EXPORT void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
                                                   redlock_round_done done, void* context);
 
-/// As redlock_extend, redlock_downgrade and redlock_release.
+/// As the calls by a token above.
+// face: asynchronous calls by a token
 REDLOCK_C_EXPORT void redlock_async_extend(redlock_async* client, const redlock_target* target,
                                            const char* token, int64_t ttl_ns,
                                            redlock_round_done done, void* context);
@@ -799,6 +801,10 @@ REDLOCK_C_EXPORT void redlock_async_downgrade(redlock_async* client, const char*
 REDLOCK_C_EXPORT void redlock_async_release(redlock_async* client, const redlock_target* target,
                                             const char* token, redlock_round_done done,
                                             void* context);
+REDLOCK_C_EXPORT void redlock_async_break(redlock_async* client, const char* resource,
+                                          const char* token, int64_t delay_ns,
+                                          redlock_round_done done, void* context);
+// face: end
 
 /// As redlock_ownership and redlock_inspect.
 REDLOCK_C_EXPORT void redlock_async_ownership(redlock_async* client, const char* resource,
@@ -815,11 +821,6 @@ REDLOCK_C_EXPORT redlock_request redlock_async_watch(redlock_async* client, cons
                                                      int64_t poll_interval_ns,
                                                      redlock_inspection_done changed,
                                                      void* context);
-
-/// As redlock_break.
-REDLOCK_C_EXPORT void redlock_async_break(redlock_async* client, const char* resource,
-                                          const char* token, int64_t delay_ns,
-                                          redlock_round_done done, void* context);
 
 // --- Watching and elections ---
 

@@ -55,6 +55,11 @@ bool refused(const Result<Round>& report) {
   return !report && report.error().code == Errc::not_holder;
 }
 
+// What follows the token in the calls by a token, by the kinds of face.def.
+#define MORE_none
+#define MORE_ttl , 9s
+#define MORE_delay , BreakOptions()
+
 /// An observer of another module: what the library sees of it is the base.
 class Counting : public Observer {
  public:
@@ -194,7 +199,9 @@ void blocking(Client& created) {
   (void)must(client.downgrade("every/1", token), "downgrade");
   expect(client.ownership("every/1", token) == Ownership::held, "ownership");
   expect(must(client.inspect("every/1"), "inspect").state == Inspection::State::held, "inspect");
-  expect(refused(client.break_lock("every/1", nobody)), "break_lock: not its token");
+#define BY_TOKEN(c_name, name, attribute, lock, more, ...) \
+  expect(refused(client.name("every/1", nobody MORE_##more)), #name ": not its token");
+#include "redlock/face.def"
   (void)must(client.release("every/1", token), "release");
   std::stop_source stop;
   const auto changed = [&](const Inspection&) { stop.request_stop(); };
@@ -309,14 +316,10 @@ void with_callbacks(AsyncClient& created) {
   lease = must(granted.get(), "adopt");
   client.release(std::move(lease), done);
   (void)must(done.get(), "release");
-  client.downgrade("every/2", nobody, done);
-  expect(refused(done.get()), "downgrade: not its token");
-  client.extend("every/2", nobody, 9s, done);
-  expect(refused(done.get()), "extend: not its token");
-  client.release("every/2", nobody, done);
-  expect(refused(done.get()), "release: not its token");
-  client.break_lock("every/2", nobody, {}, done);
-  expect(refused(done.get()), "break_lock: not its token");
+#define BY_TOKEN(c_name, name, attribute, lock, more, ...) \
+  client.name("every/2", nobody MORE_##more, done);        \
+  expect(refused(done.get()), #name ": not its token");
+#include "redlock/face.def"
   Answer<Inspection> inspected;
   client.inspect("every/2", inspected);
   (void)must(inspected.get(), "inspect");
@@ -420,7 +423,9 @@ Running await_client(AsyncClient& client, std::promise<void>& done) {
   expect(!none && none.error().code == Errc::cancelled, "acquire: a stop request");
   lease = must(co_await client.acquire("every/3", terms), "acquire");
   (void)must(co_await client.release(std::move(lease)), "release");
-  expect(refused(co_await client.break_lock("every/3", nobody)), "break_lock: not its token");
+#define BY_TOKEN(c_name, name, attribute, lock, more, ...) \
+  expect(refused(co_await client.name("every/3", nobody MORE_##more)), #name ": not its token");
+#include "redlock/face.def"
   const auto inspection = co_await here(client.inspect("every/3"));
   expect(inspection && inspection->state == Inspection::State::free, "inspect");
   std::stop_source stop;

@@ -432,31 +432,10 @@ class Planner {
 }  // namespace
 
 std::string_view to_string(FaultKind kind) noexcept {
-  switch (kind) {
-    case FaultKind::kill:
-      return "kill";
-    case FaultKind::pause:
-      return "pause";
-    case FaultKind::partition:
-      return "partition";
-    case FaultKind::clock:
-      return "clock";
-    case FaultKind::restart:
-      return "restart";
-    case FaultKind::slow:
-      return "slow";
-    case FaultKind::role:
-      return "role";
-    case FaultKind::pieces:
-      return "pieces";
-    case FaultKind::evict:
-      return "evict";
-    case FaultKind::name:
-      return "name";
-    case FaultKind::load:
-      return "load";
-  }
-  return "";
+#define NAME(name) #name,
+  static constexpr std::string_view names[] = {CHAOS_FAULTS(NAME)};
+#undef NAME
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::optional<FaultKind> fault_kind(std::string_view name) noexcept {

@@ -11,23 +11,19 @@
 
 namespace redlock::chaos {
 
-enum class FaultKind {
-  kill,
-  pause,
-  partition,
-  clock,
-  restart,
-  slow,
-  role,
-  pieces,
-  evict,
-  name,
-  load
-};
-inline constexpr FaultKind all_fault_kinds[] = {
-    FaultKind::kill,    FaultKind::pause, FaultKind::partition, FaultKind::clock,
-    FaultKind::restart, FaultKind::slow,  FaultKind::role,      FaultKind::pieces,
-    FaultKind::evict,   FaultKind::name,  FaultKind::load};
+// The kinds of faults, by the names that --faults has.
+// clang-format off
+#define CHAOS_FAULTS(KIND) \
+  KIND(kill) KIND(pause) KIND(partition) KIND(clock) KIND(restart) KIND(slow) KIND(role) \
+  KIND(pieces) KIND(evict) KIND(name) KIND(load)
+// clang-format on
+
+#define ENUMERATOR(name) name,
+enum class FaultKind { CHAOS_FAULTS(ENUMERATOR) };
+#undef ENUMERATOR
+#define KIND(name) FaultKind::name,
+inline constexpr FaultKind all_fault_kinds[] = {CHAOS_FAULTS(KIND)};
+#undef KIND
 
 [[nodiscard]] std::string_view to_string(FaultKind kind) noexcept;
 [[nodiscard]] std::optional<FaultKind> fault_kind(std::string_view name) noexcept;

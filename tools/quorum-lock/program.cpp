@@ -74,14 +74,9 @@ Verb verb_function(std::string_view name) {
     std::string_view name;
     Verb function;
   };
-  static constexpr Entry entries[] = {{"run", verb_run},         {"acquire", verb_acquire},
-                                      {"extend", verb_extend},   {"downgrade", verb_downgrade},
-                                      {"release", verb_release}, {"inspect", verb_inspect},
-                                      {"watch", verb_watch},     {"break", verb_break},
-                                      {"doctor", verb_doctor},   {"bootstrap", verb_bootstrap},
-                                      {"members", verb_members}, {"bench", verb_bench},
-                                      {"chaos", verb_chaos},     {"elect", verb_elect},
-                                      {"list", verb_list},       {"top", verb_top}};
+#define ENTRY(name) {#name, verb_##name},
+  static constexpr Entry entries[] = {QUORUM_LOCK_VERBS(ENTRY)};
+#undef ENTRY
   for (const Entry& entry : entries) {
     if (entry.name == name) return entry.function;
   }

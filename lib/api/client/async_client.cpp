@@ -119,27 +119,6 @@ void AsyncClient::adopt(DetachedLease detached, AcquireOptions options,
                            api::adapted(std::move(options)));
 }
 
-void AsyncClient::extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
-                         Callback<void(Result<Round>)> done) {
-  api::call<&Calls::extend_by_token>(core_, std::move(done), std::move(target), token, ttl);
-}
-
-void AsyncClient::downgrade(std::string_view resource, const Token& token,
-                            Callback<void(Result<Round>)> done) {
-  api::call<&Calls::downgrade_by_token>(core_, std::move(done), resource, token);
-}
-
-void AsyncClient::release(Target target, const Token& token, Callback<void(Result<Round>)> done) {
-  api::call<&Calls::release_by_token>(core_, std::move(done), std::move(target), token,
-                                      std::nullopt);
-}
-
-void AsyncClient::break_lock(std::string_view resource, const Token& token, BreakOptions options,
-                             Callback<void(Result<Round>)> done) {
-  api::call<&Calls::release_by_token>(core_, std::move(done), Target(resource), token,
-                                      api::adapted(options));
-}
-
 void AsyncClient::inspect(std::string_view resource, Callback<void(Result<Inspection>)> done) {
   api::call<&Calls::inspect>(core_, std::move(done), resource);
 }
@@ -213,24 +192,6 @@ Awaitable<Round> AsyncClient::release(Lease lease) {
   return to_await<Round>([core = core_, held](RoundDone done) {
     api::release(core, api::LeaseCell::take(std::move(*held)), std::move(done));
   });
-}
-
-Awaitable<Round> AsyncClient::extend(Target target, const Token& token,
-                                     std::chrono::nanoseconds ttl) {
-  return to_await<&Calls::extend_by_token>(core_, std::move(target), token, ttl);
-}
-
-Awaitable<Round> AsyncClient::downgrade(std::string_view resource, const Token& token) {
-  return to_await<&Calls::downgrade_by_token>(core_, resource, token);
-}
-
-Awaitable<Round> AsyncClient::release(Target target, const Token& token) {
-  return to_await<&Calls::release_by_token>(core_, std::move(target), token, std::nullopt);
-}
-
-Awaitable<Round> AsyncClient::break_lock(std::string_view resource, const Token& token,
-                                         BreakOptions options) {
-  return to_await<&Calls::release_by_token>(core_, Target(resource), token, api::adapted(options));
 }
 
 Awaitable<Inspection> AsyncClient::inspect(std::string_view resource) {

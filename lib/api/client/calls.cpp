@@ -205,8 +205,17 @@ void Calls::downgrade_by_token(RoundDone done, std::string_view resource, const 
   state_.driver->step(event);
 }
 
-void Calls::release_by_token(RoundDone done, const Target& target, const Token& token,
-                             std::optional<BreakOptions> by_operator) {
+void Calls::release_by_token(RoundDone done, const Target& target, const Token& token) {
+  end_by_token(std::move(done), target, token, std::nullopt);
+}
+
+void Calls::break_lock_by_token(RoundDone done, std::string_view resource, const Token& token,
+                                BreakOptions options) {
+  end_by_token(std::move(done), Target(resource), token, options);
+}
+
+void Calls::end_by_token(RoundDone done, const Target& target, const Token& token,
+                         const std::optional<BreakOptions>& by_operator) {
   const std::string& resource = target.resource();
   auto why = refuse_by_token(state_.configuration.settings, target, token);
   if (!why && by_operator) why = refuse_break(state_.configuration.settings, *by_operator);

@@ -34,9 +34,9 @@ class Calls {
   void extend_by_token(RoundDone done, const Target& target, const Token& token,
                        std::chrono::nanoseconds ttl);
   void downgrade_by_token(RoundDone done, std::string_view resource, const Token& token);
-  /// With `by_operator`, an operator breaks the lock on these terms, and the nodes remember it.
-  void release_by_token(RoundDone done, const Target& target, const Token& token,
-                        std::optional<BreakOptions> by_operator);
+  void release_by_token(RoundDone done, const Target& target, const Token& token);
+  void break_lock_by_token(RoundDone done, std::string_view resource, const Token& token,
+                           BreakOptions options);
   void inspect(InspectDone done, std::string_view resource);
   void ownership(OwnershipDone done, std::string_view resource, const Token& token);
   void watch(InspectDone changed, RequestId request, std::string_view resource,
@@ -47,6 +47,9 @@ class Calls {
  private:
   /// The holder has ended the lease.
   void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
+  /// With `by_operator`, an operator breaks the lock on these terms, and the nodes remember it.
+  void end_by_token(RoundDone done, const Target& target, const Token& token,
+                    const std::optional<BreakOptions>& by_operator);
   template <typename Value>
   void ask(Answer<Value> done, std::string_view resource, const Token& token,
            std::optional<std::string> why);

@@ -49,24 +49,6 @@ Result<Lease> Client::adopt(DetachedLease detached, AcquireOptions options) {
   return api::block<&Calls::adopt>(core_, std::move(detached), api::adapted(std::move(options)));
 }
 
-Result<Round> Client::extend(Target target, const Token& token, std::chrono::nanoseconds ttl) {
-  return api::block<&Calls::extend_by_token>(core_, std::move(target), token, ttl);
-}
-
-Result<Round> Client::downgrade(std::string_view resource, const Token& token) {
-  return api::block<&Calls::downgrade_by_token>(core_, resource, token);
-}
-
-Result<Round> Client::release(Target target, const Token& token) {
-  return api::block<&Calls::release_by_token>(core_, std::move(target), token, std::nullopt);
-}
-
-Result<Round> Client::break_lock(std::string_view resource, const Token& token,
-                                 BreakOptions options) {
-  return api::block<&Calls::release_by_token>(core_, Target(resource), token,
-                                              api::adapted(options));
-}
-
 Result<Inspection> Client::inspect(std::string_view resource) {
   return api::block<&Calls::inspect>(core_, resource);
 }

@@ -72,31 +72,3 @@ admin::Membership read_membership(const std::vector<ObservedNode>& nodes) {
 }
 
 }  // namespace redlock::api
-
-namespace redlock {
-inline namespace REDLOCK_ABI {
-namespace admin {
-
-std::string_view to_string(MemberReport::State state) noexcept {
-  switch (state) {
-    case MemberReport::State::member:
-      return "member";
-    case MemberReport::State::joining:
-      return "joining";
-    case MemberReport::State::opening:
-      return "opening";
-    case MemberReport::State::blank:
-      return "blank";
-    case MemberReport::State::unmarked:
-      return "unmarked";
-    case MemberReport::State::removed:
-      return "removed";
-    case MemberReport::State::unreachable:
-      return "unreachable";
-  }
-  return "";
-}
-
-}  // namespace admin
-}  // namespace REDLOCK_ABI
-}  // namespace redlock

@@ -4,49 +4,24 @@
 #include <system_error>
 
 #include "redlock/deployment.hpp"
+#include "redlock/enums.def"
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/listing.hpp"
+#include "redlock/observer.hpp"
+#include "redlock/options.hpp"
 #include "redlock/report.hpp"
 
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-std::string_view to_string(NodeEvent::Level level) noexcept {
-  switch (level) {
-    case NodeEvent::Level::debug:
-      return "debug";
-    case NodeEvent::Level::info:
-      return "info";
-    case NodeEvent::Level::warning:
-      return "warning";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(NodeEvent::Kind kind) noexcept {
-  switch (kind) {
-    case NodeEvent::Kind::up:
-      return "up";
-    case NodeEvent::Kind::down:
-      return "down";
-    case NodeEvent::Kind::protocol:
-      return "protocol";
-    case NodeEvent::Kind::excluded:
-      return "excluded";
-    case NodeEvent::Kind::undelivered:
-      return "undelivered";
-    case NodeEvent::Kind::learned:
-      return "learned";
-    case NodeEvent::Kind::paused:
-      return "paused";
-    case NodeEvent::Kind::warning:
-      return "warning";
-    case NodeEvent::Kind::counters_reset:
-      return "counters-reset";
-  }
-  return "";
-}
+REDLOCK_TO_STRING(NodeEvent::Kind, kind, REDLOCK_NODE_EVENTS)
+REDLOCK_TO_STRING(NodeEvent::Level, level, REDLOCK_LEVELS)
+REDLOCK_TO_STRING(HoldObservation::End, end, REDLOCK_ENDS)
+REDLOCK_TO_STRING(Ownership, ownership, REDLOCK_OWNERSHIPS)
+REDLOCK_TO_STRING(Holder::Kind, kind, REDLOCK_HOLDERS)
+REDLOCK_TO_STRING(LockKind, kind, REDLOCK_LOCKS)
+REDLOCK_TO_STRING(Inspection::State, state, REDLOCK_STATES)
 
 namespace {
 
@@ -99,124 +74,11 @@ const std::error_category& error_category() noexcept {
   return category;
 }
 
-std::string_view to_string(Ownership ownership) noexcept {
-  switch (ownership) {
-    case Ownership::not_held:
-      return "not_held";
-    case Ownership::held:
-      return "held";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(Holder::Kind kind) noexcept {
-  switch (kind) {
-    case Holder::Kind::exclusive:
-      return "exclusive";
-    case Holder::Kind::shared:
-      return "shared";
-    case Holder::Kind::owned:
-      return "owned";
-    case Holder::Kind::interval:
-      return "interval";
-    case Holder::Kind::reserved:
-      return "reserved";
-    case Holder::Kind::other:
-      return "other";
-    case Holder::Kind::writer:
-      return "writer";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(LockKind kind) noexcept {
-  switch (kind) {
-    case LockKind::none:
-      return "none";
-    case LockKind::exclusive:
-      return "exclusive";
-    case LockKind::shared:
-      return "shared";
-    case LockKind::owned:
-      return "owned";
-    case LockKind::interval:
-      return "interval";
-    case LockKind::reserved:
-      return "reserved";
-    case LockKind::other:
-      return "other";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(Inspection::State state) noexcept {
-  switch (state) {
-    case Inspection::State::free:
-      return "free";
-    case Inspection::State::held:
-      return "held";
-    case Inspection::State::split:
-      return "split";
-    case Inspection::State::indeterminate:
-      return "indeterminate";
-  }
-  return "unknown";
-}
-
 namespace admin {
-
-std::string_view to_string(NodeCheck::Role role) noexcept {
-  switch (role) {
-    case NodeCheck::Role::unknown:
-      return "unknown";
-    case NodeCheck::Role::master:
-      return "master";
-    case NodeCheck::Role::replica:
-      return "replica";
-    case NodeCheck::Role::sentinel:
-      return "sentinel";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(NodeCheck::Persistence persistence) noexcept {
-  switch (persistence) {
-    case NodeCheck::Persistence::unknown:
-      return "unknown";
-    case NodeCheck::Persistence::none:
-      return "none";
-    case NodeCheck::Persistence::rdb:
-      return "rdb";
-    case NodeCheck::Persistence::aof:
-      return "aof";
-    case NodeCheck::Persistence::aof_no:
-      return "aof no";
-    case NodeCheck::Persistence::aof_everysec:
-      return "aof everysec";
-    case NodeCheck::Persistence::aof_always:
-      return "aof always";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(ListedLock::State state) noexcept {
-  switch (state) {
-    case ListedLock::State::held:
-      return "held";
-    case ListedLock::State::split:
-      return "split";
-    case ListedLock::State::minority:
-      return "minority";
-    case ListedLock::State::indeterminate:
-      return "indeterminate";
-    case ListedLock::State::reserved:
-      return "reserved";
-    case ListedLock::State::free:
-      return "free";
-  }
-  return "unknown";
-}
-
+REDLOCK_TO_STRING(NodeCheck::Role, role, REDLOCK_ROLES)
+REDLOCK_TO_STRING(NodeCheck::Persistence, persistence, REDLOCK_PERSISTENCES)
+REDLOCK_TO_STRING(ListedLock::State, state, REDLOCK_LISTED_STATES)
+REDLOCK_TO_STRING(MemberReport::State, state, REDLOCK_MEMBER_STATES)
 }  // namespace admin
 }  // namespace REDLOCK_ABI
 }  // namespace redlock

@@ -106,39 +106,6 @@ void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
   });
 }
 
-void redlock_async_extend(redlock_async* client, const redlock_target* target, const char* token,
-                          int64_t ttl_ns, redlock_round_done done, void* context) {
-  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
-    caller.extend(bound::target_from(target), bound::token_from(token), bound::from_ns(ttl_ns),
-                  std::move(answer));
-  });
-}
-
-void redlock_async_downgrade(redlock_async* client, const char* resource, const char* token,
-                             redlock_round_done done, void* context) {
-  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
-    caller.downgrade(&bound::required(resource, "resource"), bound::token_from(token),
-                     std::move(answer));
-  });
-}
-
-void redlock_async_release(redlock_async* client, const redlock_target* target, const char* token,
-                           redlock_round_done done, void* context) {
-  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
-    caller.release(bound::target_from(target), bound::token_from(token), std::move(answer));
-  });
-}
-
-void redlock_async_break(redlock_async* client, const char* resource, const char* token,
-                         int64_t delay_ns, redlock_round_done done, void* context) {
-  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
-    redlock::BreakOptions options;
-    options.delay = bound::from_ns(delay_ns);
-    caller.break_lock(&bound::required(resource, "resource"), bound::token_from(token), options,
-                      std::move(answer));
-  });
-}
-
 void redlock_async_ownership(redlock_async* client, const char* resource, const char* token,
                              redlock_ownership_done done, void* context) {
   const auto answer = [done, context](bool held, redlock_error* error) noexcept {

@@ -3,37 +3,6 @@
 namespace redlock::bindings {
 namespace {
 
-template <Errc code, redlock_status status>
-constexpr bool same = static_cast<redlock_status>(code) == status;
-static_assert(same<Errc::held, REDLOCK_HELD> && same<Errc::split, REDLOCK_SPLIT> &&
-              same<Errc::unavailable, REDLOCK_UNAVAILABLE> &&
-              same<Errc::expired, REDLOCK_EXPIRED> && same<Errc::excluded, REDLOCK_EXCLUDED> &&
-              same<Errc::not_holder, REDLOCK_NOT_HOLDER> &&
-              same<Errc::cancelled, REDLOCK_CANCELLED> && same<Errc::closed, REDLOCK_CLOSED> &&
-              same<Errc::forked, REDLOCK_FORKED> && same<Errc::would_block, REDLOCK_WOULD_BLOCK> &&
-              same<Errc::invalid_argument, REDLOCK_INVALID_ARGUMENT> &&
-              same<Errc::limit_reached, REDLOCK_LIMIT_REACHED>);
-
-template <Vote vote, redlock_vote number>
-constexpr bool same_vote = static_cast<redlock_vote>(vote) == number;
-static_assert(same_vote<Vote::pending, REDLOCK_VOTE_PENDING> &&
-              same_vote<Vote::granted, REDLOCK_VOTE_GRANTED> &&
-              same_vote<Vote::refused, REDLOCK_VOTE_REFUSED> &&
-              same_vote<Vote::timeout, REDLOCK_VOTE_TIMEOUT> &&
-              same_vote<Vote::unreachable, REDLOCK_VOTE_UNREACHABLE> &&
-              same_vote<Vote::error, REDLOCK_VOTE_ERROR> &&
-              same_vote<Vote::excluded, REDLOCK_VOTE_EXCLUDED>);
-
-template <Holder::Kind kind, redlock_holder_kind number>
-constexpr bool same_holder = static_cast<redlock_holder_kind>(kind) + 1 == number;
-static_assert(same_holder<Holder::Kind::exclusive, REDLOCK_HOLDER_EXCLUSIVE> &&
-              same_holder<Holder::Kind::shared, REDLOCK_HOLDER_SHARED> &&
-              same_holder<Holder::Kind::owned, REDLOCK_HOLDER_OWNED> &&
-              same_holder<Holder::Kind::interval, REDLOCK_HOLDER_INTERVAL> &&
-              same_holder<Holder::Kind::reserved, REDLOCK_HOLDER_RESERVED> &&
-              same_holder<Holder::Kind::other, REDLOCK_HOLDER_OTHER> &&
-              same_holder<Holder::Kind::writer, REDLOCK_HOLDER_WRITER>);
-
 redlock_error memory_failure{REDLOCK_NO_MEMORY, "no memory is left", "", nullptr};
 
 /// Reports a failure whose status has no Errc.

@@ -5,7 +5,6 @@
 
 using redlock::bindings::from_ns;
 using redlock::bindings::guarded;
-using redlock::bindings::guarded_round;
 using redlock::bindings::required;
 using redlock::bindings::required_out;
 using redlock::bindings::target_from;
@@ -100,37 +99,6 @@ redlock_status redlock_adopt(redlock_client* client, const char* detached,
     auto& caller = required(client, "client").client;
     out = redlock::bindings::make_lease(
         unwrapped(caller.adopt(redlock::bindings::detached_from(detached), std::move(read))));
-  });
-}
-
-redlock_status redlock_extend(redlock_client* client, const redlock_target* target,
-                              const char* token, int64_t ttl_ns, redlock_round** round,
-                              redlock_error** error) {
-  return guarded_round(client, "client", round, error, [&](redlock_client& caller) {
-    return caller.client.extend(target_from(target), token_from(token), from_ns(ttl_ns));
-  });
-}
-
-redlock_status redlock_downgrade(redlock_client* client, const char* resource, const char* token,
-                                 redlock_round** round, redlock_error** error) {
-  return guarded_round(client, "client", round, error, [&](redlock_client& caller) {
-    return caller.client.downgrade(&required(resource, "resource"), token_from(token));
-  });
-}
-
-redlock_status redlock_release(redlock_client* client, const redlock_target* target,
-                               const char* token, redlock_round** round, redlock_error** error) {
-  return guarded_round(client, "client", round, error, [&](redlock_client& caller) {
-    return caller.client.release(target_from(target), token_from(token));
-  });
-}
-
-redlock_status redlock_break(redlock_client* client, const char* resource, const char* token,
-                             int64_t delay_ns, redlock_round** round, redlock_error** error) {
-  return guarded_round(client, "client", round, error, [&](redlock_client& caller) {
-    redlock::BreakOptions options;
-    options.delay = from_ns(delay_ns);
-    return caller.client.break_lock(&required(resource, "resource"), token_from(token), options);
   });
 }
 

@@ -22,18 +22,6 @@ static_assert(static_cast<int>(Target::Kind::exclusive) == REDLOCK_TARGET_EXCLUS
               static_cast<int>(Target::Kind::owned) == REDLOCK_TARGET_OWNED &&
               static_cast<int>(Target::Kind::permit) == REDLOCK_TARGET_PERMIT &&
               static_cast<int>(Target::Kind::all_of) == REDLOCK_TARGET_ALL_OF);
-static_assert(static_cast<int>(NodeEvent::Kind::up) == REDLOCK_NODE_UP &&
-              static_cast<int>(NodeEvent::Kind::down) == REDLOCK_NODE_DOWN &&
-              static_cast<int>(NodeEvent::Kind::protocol) == REDLOCK_NODE_PROTOCOL &&
-              static_cast<int>(NodeEvent::Kind::excluded) == REDLOCK_NODE_EXCLUDED &&
-              static_cast<int>(NodeEvent::Kind::undelivered) == REDLOCK_NODE_UNDELIVERED &&
-              static_cast<int>(NodeEvent::Kind::learned) == REDLOCK_NODE_LEARNED &&
-              static_cast<int>(NodeEvent::Kind::paused) == REDLOCK_NODE_PAUSED &&
-              static_cast<int>(NodeEvent::Kind::warning) == REDLOCK_NODE_WARNING &&
-              static_cast<int>(NodeEvent::Kind::counters_reset) == REDLOCK_NODE_COUNTERS_RESET);
-static_assert(static_cast<int>(NodeEvent::Level::debug) == REDLOCK_LEVEL_DEBUG &&
-              static_cast<int>(NodeEvent::Level::info) == REDLOCK_LEVEL_INFO &&
-              static_cast<int>(NodeEvent::Level::warning) == REDLOCK_LEVEL_WARNING);
 static_assert(to_ns(forever) == REDLOCK_FOREVER);
 
 [[nodiscard]] redlock_target default_target() {

@@ -15,20 +15,41 @@ declare global {
   }
 }
 
-/** Why a call failed. `lost` is the package's own: the deadline passed without a renewal. */
-export type ErrorCode =
-  | 'held' | 'split' | 'unavailable' | 'expired' | 'excluded' | 'not_holder' | 'cancelled'
-  | 'closed' | 'forked' | 'would_block' | 'invalid_argument' | 'limit_reached' | 'no_memory'
-  | 'internal' | 'unknown' | 'lost';
-
-/** What a node answered. */
-export type Vote =
-  | 'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error' | 'excluded'
-  | 'unknown';
-
+// face: texts
+/** Why a call failed. */
+export type ErrorCode = 'held' | 'split' | 'unavailable' | 'expired' | 'excluded' | 'not_holder'
+  | 'cancelled' | 'closed' | 'forked' | 'would_block' | 'invalid_argument' | 'limit_reached'
+  | 'no_memory' | 'internal' | 'unknown' | 'lost';
+/** The answer of one node in one round. */
+export type Vote = 'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error'
+  | 'excluded' | 'unknown';
 /** As LockKind. 'writer': somebody waits, and new holds are refused meanwhile. */
-export type HolderKind =
-  | 'exclusive' | 'shared' | 'owned' | 'interval' | 'reserved' | 'other' | 'writer' | 'unknown';
+export type HolderKind = 'exclusive' | 'shared' | 'owned' | 'interval' | 'reserved' | 'other'
+  | 'writer' | 'unknown';
+/** The kind of lock that is stored for a resource. */
+export type LockKind = 'none' | 'exclusive' | 'shared' | 'owned' | 'interval' | 'reserved' | 'other'
+  | 'unknown';
+/** The state of a resource. */
+export type LockState = 'free' | 'held' | 'split' | 'indeterminate' | 'unknown';
+/** The state of a lock in a list. 'minority': left behind on too few nodes to be held. */
+export type ListedLockState = 'held' | 'split' | 'minority' | 'indeterminate' | 'reserved' | 'free'
+  | 'unknown';
+/** The kind of a change in the state of a node. */
+export type NodeEventKind = 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned'
+  | 'paused' | 'warning' | 'counters-reset' | 'unknown';
+/** 'debug': an idle connection ended, or was made again; 'info': up; 'warning': everything else. */
+export type EventLevel = 'debug' | 'info' | 'warning' | 'unknown';
+/** The kind of an observation. */
+export type ObservationKind = 'acquire-began' | 'acquire-ended' | 'hold-began' | 'hold-ended'
+  | 'lease-lost' | 'unknown';
+/** How a hold ended; 'open': it has not. */
+export type HoldEnd = 'open' | 'released' | 'detached' | 'lost' | 'closed' | 'unknown';
+/** What INFO of a server says that it is. */
+export type Role = 'unknown' | 'master' | 'replica' | 'sentinel';
+/** The membership of a node. Later versions of the library can have further states. */
+export type MemberState = 'member' | 'joining' | 'opening' | 'blank' | 'unmarked' | 'removed'
+  | 'unreachable';
+// face: end
 
 /** The reason why a node refused a request: who or what has the resource there. */
 export interface Holder {
@@ -69,6 +90,7 @@ export interface Round {
 /** The error of every call that fails, except an argument of a wrong type, which is a TypeError with
  *  the code 'invalid_argument', and an aborted signal, whose reason it is. */
 export class RedlockError extends Error {
+  /** 'lost' is the package's own: the deadline passed without a renewal. */
   readonly code: ErrorCode;
   /** What people call the holder; only with `nameHolders`. */
   readonly holderName: string;
@@ -100,13 +122,6 @@ export function allOf(resources: readonly string[], options?: { interval?: numbe
  *  passed since it was acquired, even if it is released at once. */
 export function interval(resource: string, interval: number): Target;
 
-export type NodeEventKind =
-  | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'warning'
-  | 'counters-reset' | 'unknown';
-
-/** 'debug': an idle connection ended, or was made again; 'info': up; 'warning': everything else. */
-export type EventLevel = 'debug' | 'info' | 'warning' | 'unknown';
-
 export interface NodeEvent {
   readonly kind: NodeEventKind;
   /** Its position in `nodes`; past the end: a member that they do not name. */
@@ -117,12 +132,6 @@ export interface NodeEvent {
   /** How often it happened: 1, except in the summaries of `onLog`. */
   readonly times: number;
 }
-
-export type ObservationKind =
-  | 'acquire-began' | 'acquire-ended' | 'hold-began' | 'hold-ended' | 'lease-lost' | 'unknown';
-
-/** How a hold ended; 'open': it has not. */
-export type HoldEnd = 'open' | 'released' | 'detached' | 'lost' | 'closed' | 'unknown';
 
 /** An acquire call or a hold that began or ended, for tracing. */
 export interface Observation {
@@ -343,11 +352,6 @@ export interface NodeInspection {
   readonly error: string;
 }
 
-export type LockKind =
-  'none' | 'exclusive' | 'shared' | 'owned' | 'interval' | 'reserved' | 'other' | 'unknown';
-
-export type LockState = 'free' | 'held' | 'split' | 'indeterminate' | 'unknown';
-
 /** The locks on a resource over all nodes. A snapshot. */
 export interface Inspection {
   readonly state: LockState;
@@ -364,10 +368,6 @@ export interface Inspection {
   readonly broken: readonly { time: number; token: string; by: string }[];
   readonly nodes: readonly NodeInspection[];
 }
-
-/** 'minority': left behind on too few nodes to be held. */
-export type ListedLockState =
-  'free' | 'held' | 'split' | 'indeterminate' | 'minority' | 'reserved' | 'unknown';
 
 export interface ListedLock {
   readonly resource: string;
@@ -530,14 +530,19 @@ export class Client {
    *  on, and fails with `not_holder` unless a quorum still had the lock. It keeps its fencing
    *  token, or has a larger one if another client asked for one since. */
   adopt(detached: DetachedLease | string, options?: AdoptOptions): Promise<Lease>;
-  /** By a token that was detached or came from another process. */
+  // By a token that was detached or came from another process.
+  // face: calls by a token
+  /** Extends the lock, of whatever kind it is, to `ttl` from now on; of several resources, all or
+   *  none. A permit is named by its resource, 'jobs#3'. */
   extend(resource: Target, token: string, ttl?: number): Promise<Round>;
+  /** Makes a writer's lock a reader's, as `downgrade` of a lease does. */
   downgrade(resource: string, token: string): Promise<Round>;
+  /** Releases the lock; of several resources, those that the token still holds. */
   release(resource: Target, token: string): Promise<Round>;
-  /** Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay`
-   *  milliseconds after that, nobody can acquire the resource. Default: 0. Others who share the lock
-   *  keep their holds. Fails as `release`. */
+  /** Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay` after that
+   *  (0: no time), nobody can acquire the resource. Others who share the lock keep their holds. */
   breakLock(resource: string, token: string, options?: { delay?: number }): Promise<Round>;
+  // face: end
   /** Whether the token holds the resource now. */
   ownership(resource: string, token: string): Promise<boolean>;
   inspect(resource: string): Promise<Inspection>;
@@ -555,9 +560,6 @@ export class Client {
   close(): Promise<CloseReport>;
   [Symbol.asyncDispose](): Promise<void>;
 }
-
-/** What INFO of a server says that it is. */
-export type Role = 'master' | 'replica' | 'sentinel' | 'unknown';
 
 /** One node's facts about itself. */
 export interface NodeCheck {
@@ -623,10 +625,6 @@ export interface DeploymentCheck {
    *  deleted; null: too few members were found. */
   readonly grantedIn: number | null;
 }
-
-/** Later versions of the library can have further ones. */
-export type MemberState =
-  'member' | 'joining' | 'opening' | 'blank' | 'unmarked' | 'removed' | 'unreachable';
 
 /** The membership of a node, by its own marker and those of the others. */
 export interface Member {

@@ -1,61 +1,15 @@
 #include <ostream>
 #include <string_view>
 
+#include "redlock/enums.def"
 #include "redlock/error.hpp"
 #include "redlock/report.hpp"
 
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-std::string_view to_string(Vote vote) noexcept {
-  switch (vote) {
-    case Vote::pending:
-      return "pending";
-    case Vote::granted:
-      return "granted";
-    case Vote::refused:
-      return "refused";
-    case Vote::timeout:
-      return "timeout";
-    case Vote::unreachable:
-      return "unreachable";
-    case Vote::error:
-      return "error";
-    case Vote::excluded:
-      return "excluded";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(Errc code) noexcept {
-  switch (code) {
-    case Errc::held:
-      return "held";
-    case Errc::split:
-      return "split";
-    case Errc::unavailable:
-      return "unavailable";
-    case Errc::expired:
-      return "expired";
-    case Errc::excluded:
-      return "excluded";
-    case Errc::not_holder:
-      return "not_holder";
-    case Errc::cancelled:
-      return "cancelled";
-    case Errc::closed:
-      return "closed";
-    case Errc::forked:
-      return "forked";
-    case Errc::would_block:
-      return "would_block";
-    case Errc::invalid_argument:
-      return "invalid_argument";
-    case Errc::limit_reached:
-      return "limit_reached";
-  }
-  return "unknown";
-}
+REDLOCK_TO_STRING(Vote, vote, REDLOCK_VOTES)
+REDLOCK_TO_STRING(Errc, code, REDLOCK_ERRORS)
 
 std::ostream& operator<<(std::ostream& out, Errc code) { return out << to_string(code); }
 

@@ -7,22 +7,15 @@ namespace redlock::cli {
 
 /// The verbs. Each checks its arguments (UsageError) before it starts or sends anything, and
 /// returns the exit code of the program.
-[[nodiscard]] int verb_run(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_acquire(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_extend(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_downgrade(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_release(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_inspect(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_list(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_top(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_watch(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_break(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_doctor(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_bootstrap(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_members(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_bench(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_elect(const Arguments& given, const Signals& signals);
-[[nodiscard]] int verb_chaos(const Arguments& given, const Signals& signals);
+// clang-format off
+#define QUORUM_LOCK_VERBS(VERB) \
+  VERB(run) VERB(acquire) VERB(extend) VERB(downgrade) VERB(release) VERB(inspect) VERB(list) \
+  VERB(top) VERB(watch) VERB(break) VERB(doctor) VERB(bootstrap) VERB(members) VERB(bench) \
+  VERB(elect) VERB(chaos)
+// clang-format on
+#define VERB(name) [[nodiscard]] int verb_##name(const Arguments& given, const Signals& signals);
+QUORUM_LOCK_VERBS(VERB)
+#undef VERB
 
 /// `given` must come from the command line alone: the verb checks the file of --config.
 [[nodiscard]] int verb_config(const Arguments& given);

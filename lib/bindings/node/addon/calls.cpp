@@ -80,6 +80,31 @@ void answer_ownership(void* context, bool held, redlock_error* error) noexcept {
   });
 }
 
+/// A call by a token: `ask` is the function of redlock.h, for the name of a resource or a target,
+/// and perhaps with a duration after the token.
+template <typename Lock, typename... Rest>
+[[nodiscard]] napi_value by_token(const Arguments& call,
+                                  void (*ask)(redlock_async*, Lock, const char*, Rest...)) {
+  Client& client = client_in(call);
+  const std::string token = call.text(3);
+  const auto asked = [&](Lock lock) {
+    if constexpr (sizeof...(Rest) == 2) {
+      ask(client.get(), lock, token.c_str(), answer_round, pledge(client, call));
+    } else {
+      const std::int64_t duration = nanoseconds_from(call.env(), call.at(4));
+      ask(client.get(), lock, token.c_str(), duration, answer_round, pledge(client, call));
+    }
+  };
+  if constexpr (std::is_same_v<Lock, const char*>) {
+    asked(call.text(2).c_str());
+  } else {
+    Texts texts;
+    const redlock_target target = target_from(call.env(), call.at(2), texts);
+    asked(&target);
+  }
+  return nullptr;
+}
+
 /// The events that a lease reports by itself, under the id of the call that acquired it.
 void report_events(redlock_acquire_options& options, Client& client, double id) {
   options.on_at_risk = [](void* context, std::int64_t remaining_ns) noexcept {
@@ -190,44 +215,9 @@ napi_value release_lease(const Arguments& call) {
   return nullptr;
 }
 
-napi_value extend(const Arguments& call) {
-  Client& client = client_in(call);
-  Texts texts;
-  const auto target = target_from(call.env(), call.at(2), texts);
-  const std::string token = call.text(3);
-  const std::int64_t ttl = nanoseconds_from(call.env(), call.at(4));
-  redlock_async_extend(client.get(), &target, token.c_str(), ttl, answer_round,
-                       pledge(client, call));
-  return nullptr;
-}
-
-napi_value downgrade(const Arguments& call) {
-  Client& client = client_in(call);
-  const std::string resource = call.text(2);
-  const std::string token = call.text(3);
-  redlock_async_downgrade(client.get(), resource.c_str(), token.c_str(), answer_round,
-                          pledge(client, call));
-  return nullptr;
-}
-
-napi_value release(const Arguments& call) {
-  Client& client = client_in(call);
-  Texts texts;
-  const auto target = target_from(call.env(), call.at(2), texts);
-  const std::string token = call.text(3);
-  redlock_async_release(client.get(), &target, token.c_str(), answer_round, pledge(client, call));
-  return nullptr;
-}
-
-napi_value break_lock(const Arguments& call) {
-  Client& client = client_in(call);
-  const std::string resource = call.text(2);
-  const std::string token = call.text(3);
-  const std::int64_t delay = nanoseconds_from(call.env(), call.at(4));
-  redlock_async_break(client.get(), resource.c_str(), token.c_str(), delay, answer_round,
-                      pledge(client, call));
-  return nullptr;
-}
+#define BY_TOKEN(c_name, name, ...) \
+  napi_value name(const Arguments& call) { return by_token(call, redlock_async_##c_name); }
+#include "redlock/face.def"
 
 napi_value prometheus(const Arguments& call) {
   Client& client = client_in(call);

@@ -3,29 +3,24 @@
 #include <array>
 #include <string>
 
+#include "redlock/enums.def"
+
 namespace redlock::node {
 namespace {
 
 void end_client(void* client) noexcept { static_cast<Client*>(client)->end(); }
 
-[[nodiscard]] const char* name_of(redlock_node_event_kind kind) noexcept {
-  constexpr std::array names{"up",      "down",   "protocol", "excluded",      "undelivered",
-                             "learned", "paused", "warning",  "counters-reset"};
-  const auto i = static_cast<std::size_t>(kind);
-  return kind >= 0 && i < names.size() ? names.at(i) : "unknown";
-}
+// The texts of a list of redlock/enums.def, by their numbers.
+#define TEXT(enumerator, text, ...) text,
+constexpr std::array node_events{REDLOCK_NODE_EVENTS(TEXT)};
+constexpr std::array levels{REDLOCK_LEVELS(TEXT)};
+constexpr std::array observations{REDLOCK_OBSERVATIONS(TEXT)};
+#undef TEXT
 
-[[nodiscard]] const char* name_of_level(redlock_event_level level) noexcept {
-  constexpr std::array names{"debug", "info", "warning"};
-  const auto i = static_cast<std::size_t>(level);
-  return level >= 0 && i < names.size() ? names.at(i) : "unknown";
-}
-
-[[nodiscard]] const char* name_of_observation(redlock_observation_kind kind) noexcept {
-  constexpr std::array names{"acquire-began", "acquire-ended", "hold-began", "hold-ended",
-                             "lease-lost"};
-  const auto i = static_cast<std::size_t>(kind);
-  return kind >= 0 && i < names.size() ? names.at(i) : "unknown";
+template <std::size_t size>
+[[nodiscard]] const char* text_of(const std::array<const char*, size>& texts, std::int32_t number) {
+  const auto i = static_cast<std::size_t>(number);
+  return number >= 0 && i < size ? texts.at(i) : "unknown";
 }
 
 }  // namespace
@@ -68,7 +63,7 @@ ErrorPtr Client::open(redlock_client_options options, napi_value handler, double
             const bool failed = failure != REDLOCK_OK;
             return Outcome{
                 js.null(),
-                js.object({{"kind", js.text(name_of_observation(kind))},
+                js.object({{"kind", js.text(text_of(observations, kind))},
                            {"failure", failed ? js.text(redlock_status_name(failure)) : js.null()},
                            {"call", js.bigint(call)},
                            {"at", js.milliseconds(at)},
@@ -95,11 +90,11 @@ void Client::send_event(const char* what, const redlock_node_event& event) noexc
        [kind = event.kind, node = event.node, url = std::string(event.url),
         message = std::string(event.message), level = event.level,
         times = event.times](const Js& js) {
-         return Outcome{js.null(), js.object({{"kind", js.text(name_of(kind))},
+         return Outcome{js.null(), js.object({{"kind", js.text(text_of(node_events, kind))},
                                               {"node", js.number(static_cast<double>(node))},
                                               {"url", js.text(url.c_str())},
                                               {"message", js.text(message.c_str())},
-                                              {"level", js.text(name_of_level(level))},
+                                              {"level", js.text(text_of(levels, level))},
                                               {"times", js.number(static_cast<double>(times))}})};
        });
 }

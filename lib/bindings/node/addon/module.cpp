@@ -18,37 +18,14 @@ template <napi_value (*body)(const Arguments&)>
   const Js js(env);
   redlock_acquire_options defaults{};
   redlock_acquire_options_init(&defaults, sizeof(defaults));
-  return js.object(
-      {{"version", js.text(redlock_version())},
-       {"defaultTtl", js.milliseconds(defaults.ttl_ns)},
-       {"open", function<open>(env, "open")},
-       {"reference", function<reference>(env, "reference")},
-       {"close", function<close>(env, "close")},
-       {"end", function<end>(env, "end")},
-       {"acquire", function<acquire>(env, "acquire")},
-       {"watch", function<watch>(env, "watch")},
-       {"cancel", function<cancel>(env, "cancel")},
-       {"extendLease", function<extend_lease>(env, "extendLease")},
-       {"downgradeLease", function<downgrade_lease>(env, "downgradeLease")},
-       {"releaseLease", function<release_lease>(env, "releaseLease")},
-       {"extend", function<extend>(env, "extend")},
-       {"downgrade", function<downgrade>(env, "downgrade")},
-       {"release", function<release>(env, "release")},
-       {"breakLock", function<break_lock>(env, "breakLock")},
-       {"prometheus", function<prometheus>(env, "prometheus")},
-       {"ownership", function<ownership>(env, "ownership")},
-       {"inspect", function<inspect>(env, "inspect")},
-       {"remaining", function<remaining>(env, "remaining")},
-       {"valid", function<valid>(env, "valid")},
-       {"validUntil", function<valid_until>(env, "validUntil")},
-       {"now", function<now>(env, "now")},
-       {"adopt", function<adopt>(env, "adopt")},
-       {"detach", function<detach>(env, "detach")},
-       {"deployment", function<deployment>(env, "deployment")},
-       {"makeStop", function<make_stop>(env, "makeStop")},
-       {"requestStop", function<request_stop>(env, "requestStop")},
-       {"provideCredentials", function<provide_credentials>(env, "provideCredentials")},
-       {"failCredentials", function<fail_credentials>(env, "failCredentials")}});
+  return js.object({{"version", js.text(redlock_version())},
+                    {"defaultTtl", js.milliseconds(defaults.ttl_ns)},
+#define FUNCTION(name, text) {text, function<name>(env, text)},
+                    REDLOCK_NODE_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+#define BY_TOKEN(c_name, name, ...) {#name, function<name>(env, #name)},
+#include "redlock/face.def"
+  });
 }
 
 }  // namespace

@@ -78,11 +78,11 @@ class Client {
     }
   }
 
+  // face: calls by a token
   async extend(resource, token, ttl = native.defaultTtl) {
     check('duration', ttl, 'ttl');
-    const { answer } =
-      this.#connection.ask('extend', [nativeTarget(resource), tokenText(token), ttl]);
-    return await answer;
+    const asked = [nativeTarget(resource), tokenText(token), ttl];
+    return await this.#connection.ask('extend', asked).answer;
   }
 
   async downgrade(resource, token) {
@@ -91,15 +91,16 @@ class Client {
   }
 
   async release(resource, token) {
-    const { answer } = this.#connection.ask('release', [nativeTarget(resource), tokenText(token)]);
-    return await answer;
+    const asked = [nativeTarget(resource), tokenText(token)];
+    return await this.#connection.ask('release', asked).answer;
   }
 
   async breakLock(resource, token, options) {
     const { delay = 0 } = pick(options, { delay: 'duration' }, 'options');
     const asked = [resourceName(resource), tokenText(token), delay];
-    return await this.#connection.ask('breakLock', asked).answer;
+    return await this.#connection.ask('break_lock', asked).answer;
   }
+  // face: end
 
   async ownership(resource, token) {
     const asked = [resourceName(resource), tokenText(token)];

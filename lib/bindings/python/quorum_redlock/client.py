@@ -167,25 +167,33 @@ class Client(BaseClient[ClientHandle]):
             handle.fill, lib.redlock_adopt, self._handle.pointer(), encoded(text, "detached"),
             byref(options))))
 
+    # By a token that was detached or came from another process.
+    # face: calls by a token
     def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
-        """Extends the lock of a token that was detached or came from another process. A permit is
-        named by its resource, "jobs#3". Raises as Lease.extend, and ExpiredError."""
+        """Extends the lock, of whatever kind it is, to `ttl` from now on; of several resources, all
+        or none. A permit is named by its resource, 'jobs#3'. Raises ExpiredError, NotHolderError,
+        UnavailableError, ClosedError, ForkedError, WouldBlockError, InvalidArgumentError."""
         return self._ask_round(lib.redlock_extend, *by_token(target, token), to_ns(ttl, "ttl"))
 
     def downgrade(self, resource: str, token: str) -> Round:
-        """Makes a writer's lock a reader's, by its token. Raises as Lease.downgrade."""
+        """Makes a writer's lock a reader's, as `downgrade` of a lease does. Raises NotHolderError,
+        UnavailableError, ClosedError, ForkedError, WouldBlockError, InvalidArgumentError."""
         return self._ask_round(lib.redlock_downgrade, *of_resource(resource, token))
 
     def release(self, target: TargetLike, token: str) -> Round:
-        """Releases the lock of a token. Raises as Lease.release, and InvalidArgumentError."""
+        """Releases the lock; of several resources, those that the token still holds. Raises
+        NotHolderError, UnavailableError, ClosedError, ForkedError, WouldBlockError,
+        InvalidArgumentError."""
         return self._ask_round(lib.redlock_release, *by_token(target, token))
 
     def break_lock(self, resource: str, token: str, *, delay: Duration = 0) -> Round:
-        """Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay` then
-        nobody can acquire the resource; others who share the lock keep their holds. Raises as
-        `release`."""
+        """Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay` after
+        that (0: no time), nobody can acquire the resource. Others who share the lock keep their
+        holds. Raises NotHolderError, UnavailableError, ClosedError, ForkedError, WouldBlockError,
+        InvalidArgumentError."""
         return self._ask_round(lib.redlock_break, *of_resource(resource, token),
                                to_ns(delay, "delay"))
+    # face: end
 
     def ownership(self, resource: str, token: str) -> bool:
         """Whether the token holds the resource now. Raises UnavailableError, ClosedError,

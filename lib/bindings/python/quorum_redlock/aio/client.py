@@ -112,6 +112,7 @@ class Client(BaseClient[AsyncHandle]):
         return await self._granted(request, LeaseHandle(), lib.redlock_async_adopt,
                                    encoded(text, "detached"))
 
+    # face: calls by a token
     async def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
         """See quorum_redlock.Client.extend."""
         return await self._ask_round(lib.redlock_async_extend, *by_token(target, token),
@@ -129,6 +130,7 @@ class Client(BaseClient[AsyncHandle]):
         """See quorum_redlock.Client.break_lock."""
         return await self._ask_round(lib.redlock_async_break, *of_resource(resource, token),
                                      to_ns(delay, "delay"))
+    # face: end
 
     async def ownership(self, resource: str, token: str) -> bool:
         """Whether the token holds the resource now. See quorum_redlock.Client.ownership."""
