@@ -151,7 +151,9 @@ struct REDLOCK_EXPORT ClientOptions {
   /// 1 to `limits::nodes` independent Redis masters: `redis://[user[:password]@]host[:port][/db]`,
   /// `rediss://…` for TLS, `unix:///path[?db=n]`, or a bare `host[:port][/db]`; `valkey://` and
   /// `valkeys://` mean the same as the first two. `rediss://…?server_name=NAME` names the
-  /// certificate of this node, see `TlsOptions::server_name`. Give all clients that share locks the
+  /// certificate of this node, see `TlsOptions::server_name`. A primary with replicas is one node
+  /// if its URL says how many servers it is: `redis://…?servers=N`, or, found by its sentinels,
+  /// `redis+sentinel://host[:port];…/service?servers=N`. Give all clients that share locks the
   /// same nodes, the members of their deployment. Other nodes have no vote; a client learns of
   /// members that its list leaves out while it reaches a majority of the members.
   std::vector<std::string> nodes{};
