@@ -76,8 +76,8 @@ void Reigns::refresh(NodeIndex node, const ReignReading& reading) {
   Work& work = works_[node];
   work.broken_since.reset();
   if (nodes_[node].reign->moved() == 0) return work.first_reading.reset();
-  // Of two readings with a write in between, the first is of an instant at which the followers of
-  // the second followed.
+  // The followers of this reading, which began with a write, followed at the instant of the reading
+  // before, if the attachments have not moved since.
   if (work.first_reading == reading.attachments) return write(node, reading, false);
   work.first_reading = reading.attachments;
   work.next = now_;

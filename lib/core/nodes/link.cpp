@@ -40,15 +40,16 @@ void Link::went_down(By<Contacts> /*their*/, Instant now, Vote vote, std::string
 
 Duration Link::remembers_for(Instant now) const noexcept {
   const auto& marker = mandate->marker();
-  if (!marker || marker->remembers_since == Marker::always) return Duration::max();
-  const Duration known = now - mandate->remembers_since();
+  // This server has forgotten all grants of other servers before its reign.
+  const auto& record = reign->record();
+  std::chrono::microseconds since = marker ? marker->remembers_since : Marker::always;
+  if (record) since = std::max(since, record->confirmed_at);
+  if (since == Marker::always) return Duration::max();
+  const Duration known = record ? Duration::zero() : now - mandate->remembers_since();
   const auto clock = clock_.at_least(now);
   // Compared in microseconds, because a time in a marker can be too large for nanoseconds.
-  if (!clock || std::chrono::floor<std::chrono::microseconds>(*clock) < marker->remembers_since) {
-    return known;
-  }
-  return std::max<Duration>(
-      known, std::chrono::floor<std::chrono::microseconds>(*clock) - marker->remembers_since);
+  if (!clock || std::chrono::floor<std::chrono::microseconds>(*clock) < since) return known;
+  return std::max<Duration>(known, std::chrono::floor<std::chrono::microseconds>(*clock) - since);
 }
 
 }  // namespace redlock::core

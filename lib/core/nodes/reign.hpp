@@ -39,7 +39,8 @@ class Reign {
   /// How many replicas have attached since the record.
   [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
 
-  /// Whether a majority follows now, and no more servers than there are; not, since when.
+  /// Whether a majority follows now, with or without a break since the record, and no more servers
+  /// than there are.
   [[nodiscard]] bool has_enough(const ReignReading& reading) const noexcept {
     return reading.acknowledged >= needed() && reading.acknowledged < servers_;
   }

@@ -56,7 +56,7 @@ class Standstill {
   [[nodiscard]] bool leapt_too(NodeIndex node, const Gain& ours) const noexcept {
     return stepped_.has(node) && gain_of(node).least > ours.most;
   }
-  /// What of the time that ours stood still this clock has yet to show. None if it has shown it.
+  /// The part of our standstill that this clock has not shown yet. None: it has shown all of it.
   [[nodiscard]] std::optional<Gain> not_shown(NodeIndex node, const Gain& ours) const noexcept;
 
  private:

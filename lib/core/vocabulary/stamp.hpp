@@ -49,7 +49,7 @@ class Stamp {
   [[nodiscard]] static constexpr Stamp of_pass(std::uint16_t pass) noexcept {
     return {Verb::read_marker, {}, pass};
   }
-  /// The same, by another request.
+  /// The same stamp, of another request.
   [[nodiscard]] constexpr Stamp with(Verb other) const noexcept {
     Stamp stamp = *this;
     stamp.verb = other;

@@ -25,7 +25,7 @@ void append_reading(Writer& out, const core::Terms& terms) {
   out.command({"GET", keys::reign});
   out.command({"WAIT", Decimal(static_cast<std::int64_t>(terms.acknowledgements)).view(),
                Decimal(std::max<std::int64_t>(within, 1)).view()});
-  // Who attached before this is counted, so that no acknowledgement of theirs counts as an older
+  // Read last: the acknowledgement of a replica that attached in between is not an older
   // follower's.
   out.command({"INFO", "stats"});
 }

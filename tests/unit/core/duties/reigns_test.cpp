@@ -139,6 +139,15 @@ TEST_F(ReignsDuty, LookForAnotherPrimaryIfNobodyFollowsThisOne) {
   EXPECT_TRUE(looks_elsewhere);
 }
 
+TEST_F(ReignsDuty, BeginWithANodeThatRemembersNothingBefore) {
+  meet(record(10));
+  EXPECT_EQ(borrowed.nodes[0].remembers_for(borrowed.now), 0s) << "its clock is not known";
+  EXPECT_EQ(borrowed.nodes[1].remembers_for(borrowed.now), Duration::max());
+  // The record was written at 17 microseconds.
+  static_cast<void>(borrowed.nodes[0].observe_clock(me, borrowed.now, borrowed.now, 10s));
+  EXPECT_EQ(borrowed.nodes[0].remembers_for(borrowed.now), 10s - 17us);
+}
+
 TEST_F(ReignsDuty, ConfirmNobodyWithMoreServersThanAreNamed) {
   static_cast<void>(enroller.want_votes());
   meet();
