@@ -97,7 +97,8 @@ Result<TlsShared> make_tls(const ClientOptions& all, const std::vector<redis::No
 /// never lowers what the operator's own list demands: encryption, and that nothing leaves the
 /// machine.
 std::optional<std::string> refuse_learned(const std::string& name, const redis::NodeUrl& url,
-                                          const std::vector<redis::NodeUrl>& configured) {
+                                          const std::vector<redis::NodeUrl>& configured,
+                                          bool restart_guard) {
   const auto any = [&configured](auto&& which) {
     return std::any_of(configured.begin(), configured.end(), which);
   };
@@ -105,6 +106,7 @@ std::optional<std::string> refuse_learned(const std::string& name, const redis::
     return other.kind == redis::NodeUrl::Kind::unix_socket;
   };
   if (url.display() != name) return "its name is no URL as members have it";
+  if (url.servers > 1 && !restart_guard) return "it has replicas, and the restart guard is off";
   if (is_socket(url) && !any(is_socket)) return "no URL of the list is a unix:// one";
   if (is_socket(url) || url.tls) return std::nullopt;
   if (any([](const redis::NodeUrl& other) { return other.tls; })) {
@@ -268,7 +270,8 @@ redis::ConnectionTarget configure_learned(const std::string& name, const ClientO
   if (!url) return refused(url.error().message);
   const auto configured = parse_nodes(options.nodes, options.guards.restart);
   if (!configured) return refused(configured.error().message);
-  if (const auto why = refuse_learned(name, *url, *configured)) return refused(*why);
+  if (const auto why = refuse_learned(name, *url, *configured, options.guards.restart))
+    return refused(*why);
   if (tls != nullptr) return make_target(*url, options, tls);
   auto target = configure_target(name, options);
   return target ? *std::move(target) : refused(target.error().message);

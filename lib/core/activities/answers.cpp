@@ -80,7 +80,8 @@ void Answers::take_fenced_plain_yes(NodeIndex node, const PlainYes& plain_yes, s
                                     const Arrival& arrival) {
   Claim* const claim = claims_.find(plain_yes.stamp.claim());
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
-  if (FencingTokens::acknowledge_at_once(*claim, node, floor)) {
+  const bool stands = nodes_[node].reign->stands();
+  if (stands && FencingTokens::acknowledge_at_once(*claim, node, floor)) {
     return rounds_.take_grant(*claim, node, plain_yes.stamp, arrival.took);
   }
   Answer answer;
@@ -114,9 +115,10 @@ void Answers::take_marker_reading(const Answer& answer) {
 void Answers::take_reign(const Answer& answer) {
   Link& link = nodes_[answer.node];
   const bool stood = link.reign->stands();
+  const bool was_unread = link.reign->is_unread();
   const auto& marker = link.mandate->marker();
   if (marker && answer.text == link.mandate->marker_text() &&
-      !link.reign.by(me).take(answer.reign, *marker)) {
+      !link.reign.by(me).take(answer.reign, *marker, now_)) {
     contacts_.end_connection(answer.node, Vote::error,
                              "its primary has begun to count as new, with a quarantine");
     return link.contact.by(me).expect_return();
@@ -124,7 +126,7 @@ void Answers::take_reign(const Answer& answer) {
   take_marker(answer.node, answer.stamp, answer.text, answer.number);
   if (!link.up()) return;
   const bool looks_elsewhere = reigns_.read(answer.node, answer.reign);
-  if (stood != link.reign->stands()) contacts_.take_reign(answer.node);
+  if (stood != link.reign->stands() || was_unread) contacts_.take_reign(answer.node);
   if (looks_elsewhere) {
     contacts_.end_connection(answer.node, Vote::error, std::string(link.reign->why_not()));
   }
@@ -141,6 +143,7 @@ void Answers::take_marker(NodeIndex node, const Stamp& stamp, std::string_view t
     return link.contact.by(me).expect_return();
   }
   count_held_back(node, floor);
+  if (!link.up()) return;  // one of them ended the connection
   static_cast<void>(link.answered(me, stamp, now_));
   enroller_.read(node, stamp);
 }
@@ -162,7 +165,10 @@ void Answers::count_held_back(NodeIndex node, std::uint64_t floor) {
 void Answers::take_marker_written(const Answer& answer) {
   const NodeIndex node = answer.node;
   const Enroller::Written what = enroller_.written(answer);
-  if (what.changed)
+  // At a replicated node, votes count only with a reading of the reign after them.
+  const Link& link = nodes_[node];
+  const bool unproven = link.reign->is_replicated() && link.in_flight->has_held_back();
+  if (what.changed || unproven)
     return contacts_.end_connection(node, Vote::error, "its membership record changed");
   count_held_back(node, 0);
   enroller_.take_marker(answer, what);

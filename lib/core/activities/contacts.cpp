@@ -228,7 +228,7 @@ void Contacts::take_tracked(const Answer& answer) {
 }
 
 void Contacts::take_reign(NodeIndex node) {
-  if (!nodes_[node].reign->stands()) return outbox_.emit(NodeExcluded{node});
+  if (!nodes_[node].reign->stands()) outbox_.emit(NodeExcluded{node});
   serve_claims_of(node);
   attempts_.retry_connecting();
   attempts_.wake_after_outage();

@@ -126,7 +126,9 @@ bool FencingTokens::answered(Claim& claim, const Answer& answer) {
   if (is_short(answer.stamp.verb) && answer.reply == Reply::behind) {
     numbers_.note_behind(claim.resource(), true);
   }
-  if (!acknowledges(claim, answer)) return !raise && fencing.rounds > 1;
+  // A primary that nobody follows acknowledges nothing.
+  if (!acknowledges(claim, answer) || !nodes_[node].reign->stands())
+    return !raise && fencing.rounds > 1;
   if (!raise && !is_short(answer.stamp.verb)) numbers_.note_behind(claim.resource(), false);
   fencing.acknowledged.add(node);
   return false;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "core/membership/node_memory.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {
@@ -21,17 +22,24 @@ bool Reigns::may_be_asked(NodeIndex node) const {
   const auto& marker = link.mandate->marker();
   return link.reign->is_replicated() && link.up() && link.mandate->ineligible().empty() &&
          !link.mandate->duplicate_of() && !link.unmarked() && marker &&
-         marker->max_ttl == settings_.max_ttl && (!link.reign->stands() || link.reign->moved() > 0);
+         !replication_id(marker->replid).empty() && marker->max_ttl == settings_.max_ttl &&
+         (!link.reign->stands() || link.reign->moved() > 0);
+}
+
+void Reigns::grow() {
+  // Requests of this step refer to what is in them.
+  works_.reserve(limits::nodes);
+  works_.resize(nodes_.size());
 }
 
 void Reigns::read_due() {
   if (!enroller_.wants_votes() || closing_.has_begun()) return;
-  works_.resize(nodes_.size());
+  grow();
   nodes_.all().each([&](NodeIndex node) {
     Work& work = works_[node];
     if (work.asked || work.write || now_ < work.next || !may_be_asked(node)) return;
     work.asked = true;
-    outbox_.read_markers(NodeSet::of(node), Stamp(Verb::read_marker));
+    outbox_.read_markers(NodeSet::of(node), Stamp(Verb::read_marker), true);
   });
 }
 
@@ -47,7 +55,7 @@ Instant Reigns::deadline() const noexcept {
 }
 
 bool Reigns::read(NodeIndex node, const ReignReading& reading) {
-  works_.resize(nodes_.size());
+  grow();
   Work& work = works_[node];
   work.asked = false;
   work.next = later(now_, again);
@@ -67,7 +75,8 @@ bool Reigns::read(NodeIndex node, const ReignReading& reading) {
   work.alone_since.reset();
   // A replica that has just come back may need a moment for its acknowledgement.
   if (!work.broken_since) work.broken_since = now_;
-  if (reign.record() && now_ < later(*work.broken_since, settings_.longest_limit)) return false;
+  const bool may_change = reign.record() && reading.acknowledged + 1 < reign.servers();
+  if (may_change && now_ < later(*work.broken_since, settings_.longest_limit)) return false;
   write(node, reading, true);
   return false;
 }

@@ -13,6 +13,7 @@
 #include "core/vocabulary/request.hpp"
 #include "core/vocabulary/settings.hpp"
 #include "core/vocabulary/time.hpp"
+#include "redlock/limits.hpp"
 
 namespace redlock::core {
 
@@ -58,6 +59,7 @@ class Reigns {
     std::optional<Instant> alone_since{};   ///< too few followers
   };
 
+  void grow();
   void read_due();
   [[nodiscard]] bool may_be_asked(NodeIndex node) const;
   /// The reign stands: its record follows the replicas that came back.

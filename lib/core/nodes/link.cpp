@@ -23,7 +23,7 @@ std::optional<std::uint64_t> Link::came_up(By<Contacts> /*their*/, const NodeUp&
   evicted_ = event.evicted;
   evictions_read_at_ = now;
   const bool same_memory = mandate.by(me).met(event, now);
-  reign.by(me).met(event.reign, mandate->marker());
+  reign.by(me).met(event.reign, mandate->marker(), now);
   if (reign->is_replicated() && event.replica) mandate.by(me).meet_anew(later(now, replica_look));
   // Another client may have seen evictions before the number was reset: the marker says so.
   const bool reset = evictions == Evictions::unknown;
@@ -45,7 +45,7 @@ Duration Link::remembers_for(Instant now) const noexcept {
   std::chrono::microseconds since = marker ? marker->remembers_since : Marker::always;
   if (record) since = std::max(since, record->confirmed_at);
   if (since == Marker::always) return Duration::max();
-  const Duration known = record ? Duration::zero() : now - mandate->remembers_since();
+  const Duration known = now - (record ? reign->seen_at() : mandate->remembers_since());
   const auto clock = clock_.at_least(now);
   // Compared in microseconds, because a time in a marker can be too large for nanoseconds.
   if (!clock || std::chrono::floor<std::chrono::microseconds>(*clock) < since) return known;

@@ -58,7 +58,7 @@ NodeSet Nodes::undetermined() const {
   return where([&](NodeIndex node) {
     const Link& link = links_[node];
     const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
-    return link.contact->fresh() || may_vote_but_for_doubt(node) ||
+    return link.contact->fresh() || may_vote_but_for_doubt(node) || awaits_reign(node) ||
            (clock_unknown && link.mandate->ineligible().empty() && !link.mandate->duplicate_of());
   });
 }
@@ -69,7 +69,7 @@ NodeSet Nodes::returning() const {
 
 NodeSet Nodes::candidates() const {
   return where([&](NodeIndex node) {
-    return links_[node].contact->fresh() || may_vote_but_for_doubt(node) ||
+    return links_[node].contact->fresh() || may_vote_but_for_doubt(node) || awaits_reign(node) ||
            may_vote_but_for_clock(node);
   });
 }
@@ -81,6 +81,13 @@ bool Nodes::may_soon_have_quorum() const {
   // not count.
   const std::size_t needed = knows_deployment() ? ballot().quorum : settings_.quorum;
   return (candidates() | back_soon).size() >= needed;
+}
+
+bool Nodes::awaits_reign(NodeIndex node) const {
+  const Link& link = links_[node];
+  return link.up() && link.reign->is_unread() && !link.mandate->duplicate_of() &&
+         link.mandate->ineligible().empty() && link.mandate->vote_denied().empty() &&
+         !is_quarantined(node);
 }
 
 bool Nodes::may_vote_but_for_doubt(NodeIndex node) const {
@@ -194,7 +201,7 @@ std::string Nodes::why_no_vote(NodeIndex node) const {
   if (could_vote) return {};
   // If its marker denies it a vote too, the end of a quarantine does not give it one.
   return link.up() && link.mandate->ineligible().empty() && !link.mandate->duplicate_of() &&
-                 !link.mandate->vote_denied().empty()
+                 link.reign->stands() && !link.mandate->vote_denied().empty()
              ? link.mandate->vote_denied()
              : exclusion(node);
 }
@@ -354,6 +361,12 @@ void Nodes::judge_marker(NodeIndex node) {
         "its membership record is missing or cannot be read");
   }
   if (!marker) return;
+  const std::size_t servers = servers_of(marker->self);
+  if (marker->state != Marker::State::blank && servers != link.reign->servers()) {
+    return link.mandate.by(me).declare_ineligible(
+        "its deployment knows it as " + marker->self + ", and this client as " +
+        settings_.nodes[node] + ": all clients must agree how many servers it is");
+  }
   switch (marker->state) {
     case Marker::State::blank:
       // Without the guard, a node that belongs to no deployment votes like any other.

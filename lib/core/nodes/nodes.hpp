@@ -70,8 +70,8 @@ class Nodes {
     });
     return open;
   }
-  /// Nodes whose right to vote is still unknown: they are in first contact, their clock was not
-  /// read, or nobody knows whether it stepped.
+  /// Nodes whose right to vote is still unknown: they are in first contact, their clock or their
+  /// reign was not read, or nobody knows whether the clock stepped.
   [[nodiscard]] NodeSet undetermined() const;
   /// Nodes that are being reconnected and may vote afterwards: see Link::returning().
   [[nodiscard]] NodeSet returning() const;
@@ -190,6 +190,8 @@ class Nodes {
   [[nodiscard]] Ballot count_ballot() const;
   [[nodiscard]] bool is_alias(NodeIndex node) const;
   [[nodiscard]] bool may_vote_but_for_doubt(NodeIndex node) const;
+  /// It is about to be read whether a majority follows the node's primary.
+  [[nodiscard]] bool awaits_reign(NodeIndex node) const;
   /// Checks `version_`: a change that it missed would be a vote that does not exist.
   void check_kept() const;
   /// The median of the clocks that are known, less ours.

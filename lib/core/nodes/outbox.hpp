@@ -46,16 +46,19 @@ class Outbox {
     return request.terms;
   }
   /// Reads the markers of these nodes, which are up: after votes, or to confirm them. At a
-  /// replicated node, a marker proves nothing without the reign.
-  void read_markers(NodeSet nodes, const Stamp& stamp) {
+  /// replicated node, a marker proves nothing without the reign. While the reign does not stand,
+  /// only those who ask for it wait for its followers: the answers of others would be overdue.
+  void read_markers(NodeSet nodes, const Stamp& stamp, bool for_reign = false) {
     NodeSet plain = nodes;
     nodes.each([&](NodeIndex node) {
       if (!nodes_[node].reign->is_replicated()) return;
       plain.remove(node);
       Terms& terms = send(NodeSet::of(node), stamp.with(Verb::read_reign));
-      terms.acknowledgements = nodes_[node].reign->wanted();
-      // The answer is not to be overdue because of servers that do not follow, nor a few of them.
-      terms.within = nodes_[node].in_flight->limit() / 4;
+      const Reign& reign = *nodes_[node].reign;
+      const bool waits = reign.stands() || for_reign;
+      terms.acknowledgements = waits ? reign.wanted() : reign.needed();
+      // The answer is not to be overdue because of servers that do not follow.
+      terms.within = waits ? nodes_[node].in_flight->limit() / 4 : Duration::zero();
     });
     if (!plain.empty()) send(plain, stamp);
   }

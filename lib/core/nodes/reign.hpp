@@ -10,6 +10,7 @@
 #include "core/membership/reign.hpp"
 #include "core/nodes/mandate.hpp"
 #include "core/vocabulary/reign_reading.hpp"
+#include "core/vocabulary/time.hpp"
 
 namespace redlock::core {
 
@@ -22,6 +23,7 @@ class Reign {
   Reign(std::size_t servers, VoteVersion& version) : version_(&version), servers_(servers) {}
 
   [[nodiscard]] bool is_replicated() const noexcept { return servers_ > 1; }
+  [[nodiscard]] std::size_t servers() const noexcept { return servers_; }
   /// Followers that are, with their primary, a majority of the servers.
   [[nodiscard]] std::uint64_t needed() const noexcept { return servers_ / 2; }
   /// The acknowledgements that prove the reign, as far as the attachments are known.
@@ -39,20 +41,28 @@ class Reign {
   /// How many replicas have attached since the record.
   [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
 
+  /// More replicas than the node has: two majorities of fewer servers may have nobody in common.
+  [[nodiscard]] bool has_too_many(const ReignReading& reading) const noexcept {
+    return reading.acknowledged >= servers_ || reading.attached >= servers_;
+  }
   /// Whether a majority follows now, with or without a break since the record, and no more servers
   /// than there are.
   [[nodiscard]] bool has_enough(const ReignReading& reading) const noexcept {
-    return reading.acknowledged >= needed() && reading.acknowledged < servers_;
+    return reading.acknowledged >= needed() && !has_too_many(reading);
   }
 
   /// The handshake found this record beside this marker.
-  void met(std::string_view text, const std::optional<Marker>& marker);
+  void met(std::string_view text, const std::optional<Marker>& marker, Instant now);
   /// The primary said this. False: it has begun another reign since the handshake, whose quarantine
   /// this client does not know.
-  [[nodiscard]] bool take(const ReignReading& reading, const Marker& marker);
+  [[nodiscard]] bool take(const ReignReading& reading, const Marker& marker, Instant now);
+  /// When this client first saw that the present reign was confirmed.
+  [[nodiscard]] Instant seen_at() const noexcept { return seen_at_; }
+  /// Nothing was read since the handshake that would say whether a majority follows.
+  [[nodiscard]] bool is_unread() const noexcept { return is_replicated() && !stands_ && unread_; }
 
  private:
-  void read(std::string_view text, const std::optional<Marker>& marker);
+  void read(std::string_view text, const std::optional<Marker>& marker, Instant now);
   void set_stands(bool stands, std::string_view why_not);
 
   VoteVersion* version_;
@@ -60,7 +70,9 @@ class Reign {
   std::string record_text_;
   std::optional<ReignRecord> record_;
   std::uint64_t moved_ = 0;
+  Instant seen_at_ = Instant::min();
   bool stands_ = false;
+  bool unread_ = false;
   std::string why_not_;
 };
 

@@ -10,6 +10,7 @@ struct ReignReading {
   std::string_view record{};       ///< word for word; empty: there is none
   std::uint64_t acknowledged = 0;  ///< replicas that have acknowledged the write
   std::uint64_t attachments = 0;   ///< how often a replica has attached, read after that
+  std::uint64_t attached = 0;      ///< replicas that are attached and in step, read after that
 };
 
 }  // namespace redlock::core

@@ -104,6 +104,8 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
 }
 
 bool Handshake::durable() const noexcept {
+  // Its replicas' data name the same node, and lack what was not copied yet.
+  if (guard_->replicated) return false;
   return guard_->trust_durable && append_only_ && always_synced_;
 }
 

@@ -1,5 +1,6 @@
 #include "redis/handshake/sentinels.hpp"
 
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -10,12 +11,15 @@
 namespace redlock::redis {
 namespace {
 
+/// The owner of a connection gives up after a second, by default.
+constexpr std::chrono::duration<std::uint64_t, std::milli> each_has{200};
 constexpr std::string_view no_sentinel = "it does not answer as a sentinel does";
 
 }  // namespace
 
 void PrimaryQuery::ask(Sentinels& sentinels) {
   sentinels_ = &sentinels;
+  first_ = sentinels.next;
   tried_ = 0;
   problem_.clear();
   ask_next();
@@ -24,7 +28,8 @@ void PrimaryQuery::ask(Sentinels& sentinels) {
 void PrimaryQuery::give_up() noexcept {
   if (!stream_) return;
   stream_.reset();
-  ++sentinels_->next;
+  timer_.reset();
+  sentinels_->next = first_ + tried_ + 1;
 }
 
 void PrimaryQuery::ask_next() {
@@ -32,6 +37,9 @@ void PrimaryQuery::ask_next() {
   reader_.emplace();
   uv::StreamListener& listener = *this;
   stream_.emplace(loop_, listener);
+  timer_ = uv::make_handle<uv_timer_t>(
+      this, "time for a sentinel", [&](uv_timer_t* timer) { return uv_timer_init(loop_, timer); });
+  uv_timer_start(timer_.get(), on_timer, each_has.count(), 0);
   authenticating_ = !all.password.empty();
   if (!all.user.empty()) {
     append_command(stream_->outbox(), {"AUTH", all.user, all.password});
@@ -39,7 +47,11 @@ void PrimaryQuery::ask_next() {
     append_command(stream_->outbox(), {"AUTH", all.password});
   }
   append_command(stream_->outbox(), {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", all.service});
-  stream_->open(all.endpoints[all.next % all.endpoints.size()]);
+  stream_->open(all.endpoints[(first_ + tried_) % all.endpoints.size()]);
+}
+
+void PrimaryQuery::on_timer(uv_timer_t* timer) noexcept {
+  static_cast<PrimaryQuery*>(timer->data)->failed("no answer within 200 ms");
 }
 
 void PrimaryQuery::on_open() noexcept { stream_->flush(); }
@@ -68,21 +80,29 @@ void PrimaryQuery::take(const Value& value) {
                                                     std::numeric_limits<std::uint16_t>::max())
                          : std::nullopt;
   if (!port) return failed(no_sentinel);
-  host_ = value.elements[0]->text;
-  port_ = *port;
+  found(visible(value.elements[0]->text), *port);
+}
+
+void PrimaryQuery::found(const std::string& host, std::uint16_t port) {
+  problem_.clear();
+  host_ = host;
+  port_ = port;
+  sentinels_->next = first_ + tried_;
   stream_.reset();
+  timer_.reset();
   answered_();
 }
 
 void PrimaryQuery::failed(std::string_view why) {
-  const uv::Endpoint& sentinel =
-      sentinels_->endpoints[sentinels_->next % sentinels_->endpoints.size()];
+  const std::vector<uv::Endpoint>& all = sentinels_->endpoints;
+  const uv::Endpoint& sentinel = all[(first_ + tried_) % all.size()];
   problem_ += problem_.empty() ? "no sentinel names the primary: " : "; ";
   problem_ += sentinel.host + ':' + std::to_string(sentinel.port) + ": ";
   problem_ += why;
-  ++sentinels_->next;
-  if (++tried_ < sentinels_->endpoints.size()) return ask_next();
+  if (++tried_ < all.size()) return ask_next();
+  sentinels_->next = first_ + 1;
   stream_.reset();
+  timer_.reset();
   answered_();
 }
 

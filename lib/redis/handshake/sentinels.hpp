@@ -11,6 +11,7 @@
 
 #include "redis/values/reply.hpp"
 #include "uv/callback.hpp"
+#include "uv/handle.hpp"
 #include "uv/stream.hpp"
 
 namespace redlock::redis {
@@ -21,12 +22,11 @@ struct Sentinels {
   std::string service{};  ///< the name that the sentinels have for it
   std::string user{};
   std::string password{};  ///< empty together with `user`: no authentication
-  std::size_t next = 0;    ///< the one to be asked first, which answered last
+  std::size_t next = 0;    ///< the one to be asked first: it answered last, or its turn has come
 };
 
-/// Asks the sentinels for the address of the primary, one after the other until one answers. Has no
-/// time limit of its own: its owner gives up, and the next query begins at the sentinel after the
-/// one that was silent.
+/// Asks the sentinels for the address of the primary, one after the other until one answers, each
+/// for 200 ms.
 ///
 /// Belongs to the loop's thread.
 class PrimaryQuery final : private uv::StreamListener {
@@ -51,7 +51,9 @@ class PrimaryQuery final : private uv::StreamListener {
  private:
   void ask_next();
   void take(const Value& value);
+  void found(const std::string& host, std::uint16_t port);
   void failed(std::string_view why);
+  static void on_timer(uv_timer_t* timer) noexcept;
   void on_open() noexcept override;
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
@@ -59,13 +61,15 @@ class PrimaryQuery final : private uv::StreamListener {
   uv_loop_t* loop_;
   uv::Callback answered_;
   Sentinels* sentinels_ = nullptr;
-  std::size_t tried_ = 0;
+  std::size_t first_ = 0;  // the one that was asked first
+  std::size_t tried_ = 0;  // how many had no answer
   bool authenticating_ = false;
   std::string problem_;
   std::string host_;
   std::uint16_t port_ = 0;
   std::optional<ReplyReader> reader_;
   std::optional<uv::Stream> stream_;
+  uv::Handle<uv_timer_t> timer_;  // until the next one is asked
 };
 
 }  // namespace redlock::redis

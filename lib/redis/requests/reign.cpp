@@ -28,6 +28,7 @@ void append_reading(Writer& out, const core::Terms& terms) {
   // Read last: the acknowledgement of a replica that attached in between is not an older
   // follower's.
   out.command({"INFO", "stats"});
+  out.command({"INFO", "replication"});
 }
 
 /// Without an error in any of them: nothing is proven by a part.
@@ -38,15 +39,19 @@ std::optional<core::Answer> classify_reading(Values v) noexcept {
   std::optional<core::Answer> result = classify_floor_and_marker(*v[1], *v[2]);
   const Value& record = *v[3];
   const Value& acknowledged = *v[4];
-  const Value& info = *v[5];
+  const Value& stats = *v[5];
+  const Value& replication = *v[6];
   const bool fits = v[0]->type == Type::status && result &&
                     (record.type == Type::bulk || record.type == Type::nil) &&
                     acknowledged.type == Type::integer && acknowledged.integer >= 0 &&
-                    info.type == Type::bulk;
+                    stats.type == Type::bulk && replication.type == Type::bulk;
   if (!fits) return std::nullopt;
   if (record.type == Type::bulk) result->reign.record = record.text;
   result->reign.acknowledged = static_cast<std::uint64_t>(acknowledged.integer);
-  result->reign.attachments = attachments(info.text);
+  const auto attached = attachments(stats.text);
+  if (!attached) return std::nullopt;
+  result->reign.attachments = *attached;
+  result->reign.attached = replicas_in_step(replication.text);
   return result;
 }
 
@@ -79,7 +84,7 @@ constexpr std::array all_reign_requests{
         .verb = Verb::read_reign,
         .letter = 'G',
         .replies = {Reply::marker, Reply::error},
-        .values = 6,
+        .values = 7,
         .encode = append_reading,
         .meaning = [](Dialect, Values v) noexcept { return classify_reading(v); },
     },

@@ -71,7 +71,13 @@ constexpr std::size_t longest_shown = 200;
     url.remove_prefix(at + 1);
   }
   const std::size_t authority_end = std::min(url.find_first_of("/?#"), url.size());
-  out += shown_authority(url.substr(0, authority_end));
+  std::string_view authority = url.substr(0, authority_end);
+  for (std::size_t end = authority.find(';'); end != std::string_view::npos;
+       end = authority.find(';')) {
+    out += shown_authority(authority.substr(0, end)) + ';';
+    authority.remove_prefix(end + 1);
+  }
+  out += shown_authority(authority);
   url.remove_prefix(authority_end);
   const std::size_t fragment = url.find('#');
   const std::string_view before = url.substr(0, fragment);
@@ -154,7 +160,8 @@ constexpr std::size_t longest_shown = 200;
     return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
   });
   if (service.empty() || !is_name) {
-    return "after the sentinels comes the name that they have for the service: …/mymaster";
+    return "after the sentinels comes the name that they have for the service: …/mymaster (quote "
+           "the URL: a shell ends a command at ';')";
   }
   url.service = service;
   if (url.servers == 1) return "it needs ?servers=N, how many servers the service has";
@@ -234,7 +241,8 @@ constexpr std::size_t longest_shown = 200;
     url.tls = equal_ignoring_case(base, std::string(plain) + 's');
     if (url.tls || equal_ignoring_case(base, plain)) return read_tcp(rest, url);
   }
-  return "the scheme is not one of redis, rediss, valkey, valkeys, unix, redis+sentinel";
+  return "the scheme is not one of redis, rediss, valkey, valkeys, unix, redis+sentinel, "
+         "rediss+sentinel";
 }
 
 }  // namespace

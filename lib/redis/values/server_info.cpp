@@ -37,8 +37,21 @@ std::uint64_t evicted_keys(std::string_view info) noexcept {
   return count_in(info, "evicted_keys");
 }
 
-std::uint64_t attachments(std::string_view info) noexcept {
+std::optional<std::uint64_t> attachments(std::string_view info) noexcept {
+  if (info_field(info, "sync_full").empty() || info_field(info, "sync_partial_ok").empty()) {
+    return std::nullopt;
+  }
   return count_in(info, "sync_full") + count_in(info, "sync_partial_ok");
+}
+
+std::uint64_t replicas_in_step(std::string_view info) noexcept {
+  constexpr std::string_view state = "state=online";
+  std::uint64_t count = 0;
+  for (std::size_t at = info.find(state); at != std::string_view::npos;
+       at = info.find(state, at + state.size())) {
+    ++count;
+  }
+  return count;
 }
 
 core::NodeMemory memory_in(std::string_view info) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,10 @@ namespace redlock::redis {
 /// How many keys the server has evicted; 0 if INFO does not say.
 [[nodiscard]] std::uint64_t evicted_keys(std::string_view info) noexcept;
 
-/// How often a replica has attached to the server, by whichever way; 0 if INFO does not say.
-[[nodiscard]] std::uint64_t attachments(std::string_view info) noexcept;
+/// How often a replica has attached to the server, by whichever way. None: INFO does not say.
+[[nodiscard]] std::optional<std::uint64_t> attachments(std::string_view info) noexcept;
+/// How many replicas are attached, and have had a first copy of the data.
+[[nodiscard]] std::uint64_t replicas_in_step(std::string_view info) noexcept;
 
 /// What the server says about its memory, in an INFO of all default sections. Before Redis 4.0
 /// there is no replication id, and the run_id takes its place: a change of role is not noticed.

@@ -125,8 +125,9 @@ std::string shown_query(std::string_view query) {
     const bool has_value = query.substr(0, query.find('&')).find('=') != std::string_view::npos;
     const auto [name, value] = take_query(query);
     out += out.empty() ? '?' : '&';
-    out += name;
     const QueryRow* const row = find_query(name);
+    // What is no name of ours may be a part of a password.
+    out += row != nullptr ? name : mask;
     if (has_value) out += '=' + std::string(row != nullptr && !row->secret ? value : mask);
   } while (!query.empty());
   return out;

@@ -221,6 +221,47 @@ TEST(Reigns, TheReasonSaysWhatEachSentinelSaid) {
   EXPECT_THAT(refused.error().message, HasSubstr("it does not answer as a sentinel does"));
 }
 
+TEST(Reigns, ASilentSentinelCostsAMoment) {
+  Service service;
+  Sentinel silent(FakeAnswer::silence());
+  Sentinel knowing(Sentinel::naming(service[0]));
+  ClientOptions options = service.options();
+  options.nodes = {"redis+sentinel://" + silent.address() + ";" + knowing.address() +
+                   "/mymaster?servers=3"};
+  Client client = make_client(options);
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+  EXPECT_TRUE(succeeded(admin::check(options)));
+}
+
+TEST(Reigns, AClientThatSaysAnotherNumberOfServersHasNoVote) {
+  Service service;
+  ASSERT_TRUE(succeeded(acquire_patiently(*std::make_unique<Client>(make_client(service.options())),
+                                          "r", {.ttl = seconds(1)})));
+  for (const char* servers : {"", "?servers=2", "?servers=5"}) {
+    ClientOptions options = service.options();
+    options.nodes = {service[0].unix_url() + servers};
+    const auto refused = make_client(options).try_acquire("r2", {.ttl = seconds(1)});
+    ASSERT_FALSE(refused) << servers;
+    EXPECT_THAT(refused.error().message,
+                HasSubstr("all clients must agree how many servers it is"));
+  }
+}
+
+TEST(Reigns, CallsThatAskOnceConfirmANewPrimary) {
+  Service service;
+  EXPECT_TRUE(eventually([&] {
+    return make_client(service.options()).try_acquire("r", {.ttl = seconds(1)}).has_value();
+  }));
+  service[1].command({"REPLICAOF", "NO", "ONE"});
+  service[2].command({"REPLICAOF", "NO", "ONE"});
+  service.follow(1, 0);
+  service.follow(2, 0);
+  ASSERT_TRUE(service.soon_followed(0, 2));
+  EXPECT_TRUE(eventually([&] {
+    return make_client(service.options()).try_acquire("r", {.ttl = seconds(1)}).has_value();
+  }));
+}
+
 TEST(Reigns, DoctorCountsTheServers) {
   Service service;
   ASSERT_TRUE(service.soon_followed(0, 2));

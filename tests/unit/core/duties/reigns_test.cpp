@@ -20,15 +20,16 @@ struct ReignsDuty : testing::Test {
   /// The node has no record, or that of `attachments`.
   void meet(const std::string& record = "") {
     borrowed.mark(0, borrowed.marker_of(0));
-    borrowed.nodes[0].reign.by(me).met(record, borrowed.nodes[0].mandate->marker());
+    borrowed.nodes[0].reign.by(me).met(record, borrowed.nodes[0].mandate->marker(), borrowed.now);
   }
   [[nodiscard]] std::string record(int attachments) const {
     return head_of(reign_of(borrowed.marker_of(0))) + " 17 " + std::to_string(attachments);
   }
   /// The primary's answer. Returns what the client then does.
   void say(const std::string& text, std::uint64_t acknowledged, std::uint64_t attachments) {
-    const ReignReading reading{text, acknowledged, attachments};
-    ASSERT_TRUE(borrowed.nodes[0].reign.by(me).take(reading, *borrowed.nodes[0].mandate->marker()));
+    const ReignReading reading{text, acknowledged, attachments, acknowledged};
+    ASSERT_TRUE(borrowed.nodes[0].reign.by(me).take(reading, *borrowed.nodes[0].mandate->marker(),
+                                                    borrowed.now));
     looks_elsewhere = reigns.read(0, reading);
   }
   void pass(Duration time) {
@@ -107,7 +108,8 @@ TEST_F(ReignsDuty, DoNotWriteAnewWhatMovedBetweenTheReadings) {
   meet(record(10));
   say(record(10), 2, 11);
   say(record(10), 2, 12);
-  EXPECT_EQ(written(), nullptr);
+  ASSERT_NE(written(), nullptr);
+  EXPECT_EQ(written()->confirmed, "") << "another reign begins";
 }
 
 TEST_F(ReignsDuty, GiveTheFollowersOfABrokenReignAMomentBeforeAnotherBegins) {
@@ -121,6 +123,14 @@ TEST_F(ReignsDuty, GiveTheFollowersOfABrokenReignAMomentBeforeAnotherBegins) {
   ASSERT_NE(written(), nullptr);
   EXPECT_EQ(written()->confirmed, "");
   EXPECT_EQ(written()->expected, record(10));
+}
+
+TEST_F(ReignsDuty, EndAReignAtOnceWhoseServersHaveAllAnswered) {
+  static_cast<void>(enroller.want_votes());
+  meet(record(10));
+  say(record(10), 2, 12);
+  ASSERT_NE(written(), nullptr) << "a client that asks once has no time";
+  EXPECT_EQ(written()->confirmed, "");
 }
 
 TEST_F(ReignsDuty, LookForAnotherPrimaryIfNobodyFollowsThisOne) {
@@ -142,6 +152,8 @@ TEST_F(ReignsDuty, LookForAnotherPrimaryIfNobodyFollowsThisOne) {
 TEST_F(ReignsDuty, BeginWithANodeThatRemembersNothingBefore) {
   meet(record(10));
   EXPECT_EQ(borrowed.nodes[0].remembers_for(borrowed.now), 0s) << "its clock is not known";
+  borrowed.begin_step(2s);
+  EXPECT_EQ(borrowed.nodes[0].remembers_for(borrowed.now), 2s) << "since this client saw it";
   EXPECT_EQ(borrowed.nodes[1].remembers_for(borrowed.now), Duration::max());
   // The record was written at 17 microseconds.
   static_cast<void>(borrowed.nodes[0].observe_clock(me, borrowed.now, borrowed.now, 10s));

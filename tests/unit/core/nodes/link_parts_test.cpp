@@ -37,7 +37,8 @@ TEST_F(LinkParts, AContactIsTriedMoreSlowlyEachTimeUntilItWasOfUse) {
   Contact contact(settings);
   EXPECT_TRUE(contact.fresh() && contact.retry_due(instant(0s)));
   Duration pause = 10ms;
-  for (Instant now = instant(1s); now < instant(8s); now += 1s, pause = std::min<Duration>(2 * pause, 1s)) {
+  for (Instant now = instant(1s); now < instant(8s);
+       now += 1s, pause = std::min<Duration>(2 * pause, 1s)) {
     contact.connecting(now);
     contact.went_down(now, Vote::unreachable, "refused", false, random);
     EXPECT_EQ(contact.deadline(), now + pause);

@@ -13,11 +13,14 @@ struct Primary {
     marker.run_id = "run";
     marker.replid = "id";
   }
-  void met(const std::string& record = "reign1 run id 17 10") { reign.met(record, marker); }
+  void met(const std::string& record = "reign1 run id 17 10") {
+    reign.met(record, marker, Instant());
+  }
   bool said(std::uint64_t acknowledged, std::uint64_t attachments,
             std::string_view record = "reign1 run id 17 10") {
-    return reign.take({record, acknowledged, attachments}, marker);
+    return reign.take({record, acknowledged, attachments, attached}, marker, Instant());
   }
+  std::uint64_t attached = 0;
   VoteVersion version;
   Marker marker;
   Reign reign;
@@ -69,6 +72,9 @@ TEST(Reign, DoesNotStandWithMoreServersThanAreNamed) {
   of_two.met();
   EXPECT_TRUE(of_two.said(2, 10));
   EXPECT_FALSE(of_two.reign.stands()) << "two majorities of two may have nobody in common";
+  of_two.attached = 2;
+  EXPECT_TRUE(of_two.said(1, 10));
+  EXPECT_FALSE(of_two.reign.stands()) << "WAIT does not wait for more than are needed";
 }
 
 TEST(Reign, IsOfThisPrimary) {

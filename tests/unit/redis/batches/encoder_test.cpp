@@ -306,7 +306,8 @@ TEST(Encoder, AReignIsReadAfterAWriteAndItsAttachmentsLast) {
     return command({"SET", "redlock:node:beat", "1"}) +
            command({"ZMSCORE", "redlock:node:numbers", ""}) +
            command({"GET", "redlock:node:marker"}) + command({"GET", "redlock:node:reign"}) +
-           command({"WAIT", replicas, limit}) + command({"INFO", "stats"});
+           command({"WAIT", replicas, limit}) + command({"INFO", "stats"}) +
+           command({"INFO", "replication"});
   };
   EXPECT_EQ(reading(), ending_with("2", "60"));
   terms.acknowledgements = 1;

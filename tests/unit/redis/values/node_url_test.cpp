@@ -244,7 +244,7 @@ TEST(NodeUrl, MayNameTheCertificateOfItsServer) {
   EXPECT_EQ(parse_node_url("redis://h?server_name=a").error().message,
             "node 'redis://h?server_name=a': server_name is for rediss://, which has certificates");
   EXPECT_EQ(parse_node_url("rediss://h?sni=a").error().message,
-            "node 'rediss://h?sni=***': the only queries understood are ?prefix=TEXT, ?servers=N "
+            "node 'rediss://h?***=***': the only queries understood are ?prefix=TEXT, ?servers=N "
             "and, of rediss://, "
             "?server_name=NAME ('?' in a password is written %3F)");
   const auto both = parse_node_url("rediss://h?prefix=team:&server_name=a");
@@ -288,13 +288,16 @@ TEST(NodeUrl, MayNameTheSentinelsOfAService) {
   EXPECT_EQ(
       parse_node_url("redis+sentinel://a?servers=3").error().message,
       "node 'redis+sentinel://a?servers=3': after the sentinels comes the name that they have "
-      "for the service: …/mymaster");
+      "for the service: …/mymaster (quote the URL: a shell ends a command at ';')");
   EXPECT_EQ(
       parse_node_url("redis+sentinel://a/m?servers=3&sentinel_password=x&x=1").error().message,
-      "node 'redis+sentinel://a/m?servers=3&sentinel_password=***&x=***': the only queries "
+      "node 'redis+sentinel://a/m?servers=3&sentinel_password=***&***=***': the only queries "
       "understood are ?servers=N, ?prefix=TEXT, ?sentinel_user=NAME and "
       "?sentinel_password=TEXT");
   EXPECT_FALSE(parse_node_url("redis+sentinel://a;;b/m?servers=3"));
+  EXPECT_EQ(parse_node_url("redis+sentinel://a:1;b:2/m").error().message,
+            "node 'redis+sentinel://a:1;b:2/m': it needs ?servers=N, how many servers the service "
+            "has");
   EXPECT_FALSE(parse_node_url("unix+sentinel://a/m?servers=3"));
   EXPECT_TRUE(same_server(parse_node_url("redis+sentinel://a;b/m?servers=3").value(),
                           parse_node_url("redis+sentinel://b;c/m?servers=3").value()));
