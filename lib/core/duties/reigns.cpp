@@ -11,7 +11,7 @@ namespace redlock::core {
 namespace {
 
 /// How long after a reading a node is asked again.
-constexpr Duration again = std::chrono::seconds(1);
+constexpr Duration ask_again_after = std::chrono::seconds(1);
 /// How long too few servers follow before the client looks for another primary.
 constexpr Duration alone_for = std::chrono::seconds(2);
 
@@ -58,7 +58,7 @@ bool Reigns::read(NodeIndex node, const ReignReading& reading) {
   grow();
   Work& work = works_[node];
   work.asked = false;
-  work.next = later(now_, again);
+  work.next = later(now_, ask_again_after);
   if (work.write) return false;
   const Reign& reign = *nodes_[node].reign;
   if (reign.stands()) {
@@ -115,7 +115,7 @@ bool Reigns::written(NodeIndex node, Reply reply) {
   Work& work = works_[node];
   const bool confirmed = work.write->confirmed.empty() && reply != Reply::error;
   work.write.reset();
-  work.next = later(now_, again);
+  work.next = later(now_, ask_again_after);
   return confirmed;
 }
 

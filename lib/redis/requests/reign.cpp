@@ -72,7 +72,7 @@ void append_write(Writer& out, const core::Terms& terms) {
                             .quarantine_ms = quarantine});
 }
 
-std::optional<core::Answer> classify_written(const Value& value) noexcept {
+std::optional<core::Answer> classify_reign_written(const Value& value) noexcept {
   if (value.type == Type::error) return error_of(value);
   if (value.type != Type::integer || (value.integer != 0 && value.integer != 1))
     return std::nullopt;
@@ -94,7 +94,7 @@ constexpr std::array all_reign_requests{
         .replies = {Reply::done, Reply::error},
         .values = 1,
         .encode = append_write,
-        .meaning = [](Dialect, Values v) noexcept { return classify_written(*v[0]); },
+        .meaning = [](Dialect, Values v) noexcept { return classify_reign_written(*v[0]); },
     },
 };
 

@@ -33,7 +33,9 @@ struct NodeUrl {
   struct Sentinel {
     std::string host{};
     std::uint16_t port = default_sentinel_port;
-    friend auto operator<=>(const Sentinel&, const Sentinel&) = default;
+    friend bool operator<(const Sentinel& a, const Sentinel& b) noexcept {
+      return a.host != b.host ? a.host < b.host : a.port < b.port;
+    }
   };
   std::vector<Sentinel> sentinels{};  ///< sorted
   std::string service{};              ///< the name that the sentinels have for the node
