@@ -55,7 +55,7 @@ bool refused(const Result<Round>& report) {
   return !report && report.error().code == Errc::not_holder;
 }
 
-// What follows the token in the calls by a token, by the kinds of face.def.
+// The arguments after the token, by the kinds of face.def.
 #define MORE_none
 #define MORE_ttl , 9s
 #define MORE_delay , BreakOptions()

@@ -62,7 +62,7 @@ void Contacts::came_up(const NodeUp& event) {
   nodes_.judge_marker(node);
   const Link& link = nodes_[node];
   const bool no_vote = !link.mandate->ineligible().empty() ||
-                       !link.mandate->vote_denied().empty() || !link.reign->stands() ||
+                       !link.mandate->vote_denied().empty() ||
                        (link.mandate->quarantined_until() && !link.mandate->only_in_doubt()) ||
                        !nodes_.why_not_counted(node).empty();
   if (!link.mandate->vote_denied().empty()) {

@@ -42,7 +42,7 @@ void Reign::met(std::string_view text, const std::optional<Marker>& marker, Inst
   moved_ = 0;
   unread_ = true;
   // Each vote is proven by a reading of its own.
-  set_stands(record_.has_value(), "it is not known yet how many of its servers follow its primary");
+  set_stands(record_.has_value(), "its replicas have not been counted yet");
 }
 
 bool Reign::take(const ReignReading& reading, const Marker& marker, Instant now) {

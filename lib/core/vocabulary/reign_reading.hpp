@@ -5,7 +5,8 @@
 
 namespace redlock::core {
 
-/// What a replicated node's primary says after a write: its record, and who follows.
+/// The answer of a replicated node's primary after a write: its record, and the replicas that
+/// follow.
 struct ReignReading {
   std::string_view record{};       ///< word for word; empty: there is none
   std::uint64_t acknowledged = 0;  ///< replicas that have acknowledged the write

@@ -267,6 +267,15 @@ class Harness {
     event.time = quarantine;
     return step(event);
   }
+  /// Answers read-reign.
+  std::string reign_answer(NodeIndex node, std::string_view marker, const ReignReading& reading) {
+    const Stamp stamp = open_[node].front();
+    EXPECT_EQ(stamp.verb, Verb::read_reign);
+    open_[node].pop_front();
+    Answer event{node, stamp, Reply::marker, marker};
+    event.reign = reading;
+    return step(event);
+  }
   /// Completes a connection with the facts from its handshake.
   std::string up_as(NodeIndex node, NodeUp event) {
     while (!connecting_.has(node)) pass(until_deadline());

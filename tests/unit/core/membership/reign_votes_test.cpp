@@ -1,0 +1,122 @@
+// The votes of a primary with replicas count only with a reading of its reign after them.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/membership/marker.hpp"
+#include "core/membership/reign.hpp"
+#include "unit/core/harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+/// Three members, of which the first is a primary with two replicas.
+struct Replicated : Harness {
+  Replicated() : Harness(settings()) {
+    tick();
+    acquire(100, 10s);  // a client that wants no lock writes nothing
+    cancel(100);
+  }
+  static Settings settings() {
+    Settings settings = settings_for(3);
+    settings.nodes[0] += "?servers=3";
+    settings.restart_guard = true;
+    settings.quarantine = 31s;
+    return settings;
+  }
+  static Marker blank(NodeIndex node) {
+    Marker marker;
+    marker.incarnation = "i";
+    marker.run_id = "server" + std::to_string(node);
+    marker.replid = "r";
+    marker.max_ttl = 30s;
+    return marker;
+  }
+  static Marker member(NodeIndex node) {
+    Marker marker = blank(node);
+    marker.state = Marker::State::active;
+    marker.deployment = "D";
+    marker.members = settings().nodes;
+    marker.self = marker.members[node];
+    return marker;
+  }
+  static std::string text(const Marker& marker) { return format_marker(marker) + " 1"; }
+  std::string come_up(NodeIndex node, const Marker& marker) {
+    const std::string known = text(marker);
+    NodeUp event;
+    event.marker = known;
+    if (node == 0) event.reign = record;
+    return up_as(node, event);
+  }
+  /// The primary says who follows.
+  std::string followed_by(std::uint64_t acknowledged) {
+    return reign_answer(0, text(member(0)), {record, acknowledged, 10, acknowledged});
+  }
+  static constexpr std::string_view record = "reign1 server0 r 17 10";
+};
+
+TEST(ReignVotes, CountWhileAMajorityFollowsThePrimary) {
+  for (const std::uint64_t followers : {0U, 1U}) {
+    Replicated h;
+    h.come_up(0, Replicated::member(0));
+    h.come_up(1, Replicated::member(1));
+    h.acquire(1, 10s);
+    h.end_turn();
+    EXPECT_EQ(h.answers({0, 1}, Reply::granted), "");
+    EXPECT_EQ(h.answer(1, Reply::marker, Replicated::text(Replicated::member(1))), "");
+    const std::string out = h.followed_by(followers);
+    EXPECT_EQ(out.find("acquired #1") != std::string::npos, followers > 0) << out;
+    EXPECT_EQ(h.engine().exclusion(0).find("up to date") != std::string::npos, followers == 0);
+  }
+}
+
+TEST(ReignVotes, DoNotCountWithTheAnswerToTheWritingOfAMarker) {
+  Replicated h;
+  h.come_up(0, Replicated::member(0));
+  h.come_up(1, Replicated::member(1));
+  h.come_up(2, Replicated::blank(2));
+  h.acquire(1, 10s);
+  EXPECT_EQ(h.answer(2, Reply::marker, Replicated::text(Replicated::blank(2))), "write-marker 0");
+  const Request* const request = request_in(h.commands().back());
+  ASSERT_NE(request, nullptr);
+  const std::string written = request->terms.marker->text + " 2";
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "");
+  const std::string out = h.marker_answer(0, written, 0s);
+  EXPECT_NE(out.find("disconnect 0"), std::string::npos) << out;
+  EXPECT_EQ(out.find("acquired"), std::string::npos) << out;
+}
+
+TEST(ReignVotes, OfAnotherNumberOfServersAreNone) {
+  for (const char* name : {"node0", "node0?servers=5"}) {
+    Replicated h;
+    Marker marker = Replicated::member(0);
+    marker.self = marker.members[0] = name;
+    h.come_up(0, marker);
+    EXPECT_NE(h.engine().exclusion(0).find("must agree how many servers"), std::string::npos);
+  }
+}
+
+TEST(ReignVotes, ARecordThatIsWrittenAmongThemEndsTheConnectionAndNothingElse) {
+  Replicated h;
+  h.come_up(0, Replicated::member(0));
+  h.come_up(1, Replicated::member(1));
+  h.acquire(1, 10s);
+  h.end_turn();
+  // The reign is over: two replicas came back, and all servers answer.
+  const auto broken = [&] {
+    return h.reign_answer(0, Replicated::text(Replicated::member(0)),
+                          {Replicated::record, 2, 12, 2});
+  };
+  h.answer(0, Reply::granted);
+  EXPECT_NE(broken().find("write-reign -> 0"), std::string::npos);
+  // The next request's answer is held back, and so is the record's behind it.
+  h.acquire(2, 10s);
+  h.end_turn();
+  while (h.open(0) > 0 && !h.is_next(0, Verb::write_reign)) h.answer(0, Reply::released);
+  const std::string out = h.answer(0, Reply::done);
+  EXPECT_NE(out.find("disconnect 0"), std::string::npos) << out;
+}
+
+}  // namespace
+}  // namespace redlock::core::test
