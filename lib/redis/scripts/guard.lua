@@ -7,6 +7,7 @@
 -- quarantine. `durability` is 'durable' if the node says that it loses nothing, else 'volatile'. `name` is how the
 -- client reaches the node. The mode 'look' writes nothing.
 -- Returns {the marker that is there now, quarantine left in milliseconds, the reason for the quarantine}.
+-- with: floor
 local marker = redis.call('get', keys.marker)
 local state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at
 if marker then
@@ -53,13 +54,8 @@ if args.mode ~= 'look' and (why or outdated) then
     if left < quarantine and left ~= -1 then
       redis.call('set', keys.quarantine, why, 'PX', string.format('%.0f', quarantine))
     end
-    -- Fencing numbers may have been forgotten too: their floor is this node's clock at the quarantine's end (see
-    -- fence.lua). A floor only rises.
-    local floor = now + quarantine * 1000
-    if floor > (tonumber(redis.call('zscore', keys.numbers, '')) or 0) then
-      redis.call('zadd', keys.numbers, string.format('%.0f', floor), '',
-        'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
-    end
+    -- Its clock at the end of the quarantine.
+    raise_floor(keys.numbers, now + quarantine * 1000)
     state, id, self, members, admissions = 'blank', '-', args.name, '-', '-'
     durable = args.durability
     -- A node without a marker may be new. The client that takes it back, or opens its deployment again, knows better.

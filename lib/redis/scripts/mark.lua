@@ -5,6 +5,7 @@
 -- the quarantine. '' keeps the present reason; if there is none, it means 'enrolled': a client takes the node back.
 -- 'opened' counts only if the node has been in quarantine since it was met without a marker.
 -- Returns {1 if the marker was written, the marker that is there now, quarantine left in milliseconds}.
+-- with: floor
 local marker = redis.call('get', keys.marker) or ''
 local written = 0
 if marker == args.expected then
@@ -24,12 +25,9 @@ if marker == args.expected then
       redis.call('set', keys.quarantine, why, 'PX', string.format('%.0f', math.max(left, quarantine)))
     end
   end
-  -- Fencing numbers may have been forgotten too: their floor is this node's clock at the quarantine's end
-  -- (see fence.lua). A floor only rises.
-  local floor = now + math.max(quarantine, 0) * 1000
-  if quarantine >= 0 and floor > (tonumber(redis.call('zscore', keys.numbers, '')) or 0) then
-    redis.call('zadd', keys.numbers, string.format('%.0f', floor), '',
-      'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
+  -- This node's clock at the end of the quarantine.
+  if quarantine >= 0 then
+    raise_floor(keys.numbers, now + quarantine * 1000)
   end
   marker = args.text .. ' ' .. string.format('%.0f', now)
   redis.call('set', keys.marker, marker)

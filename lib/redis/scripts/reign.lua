@@ -5,6 +5,7 @@
 -- reign was confirmed; '': it is now, and a quarantine of `quarantine_ms` begins, which covers the leases of the reign
 -- before.
 -- Returns 1 if the record was written.
+-- with: floor
 local marker, reign = redis.call('get', keys.marker), redis.call('get', keys.reign)
 if (marker or '') ~= args.expected_marker or (reign or '') ~= args.expected_reign then
   return 0
@@ -19,12 +20,7 @@ if confirmed == '' then
   if left ~= -1 and left < quarantine then
     redis.call('set', keys.quarantine, 'reign', 'PX', string.format('%.0f', quarantine))
   end
-  -- Fencing numbers of the reign before may be lost: see mark.lua.
-  local floor = now + quarantine * 1000
-  if floor > (tonumber(redis.call('zscore', keys.numbers, '')) or 0) then
-    redis.call('zadd', keys.numbers, string.format('%.0f', floor), '',
-      'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
-  end
+  raise_floor(keys.numbers, now + quarantine * 1000)
   confirmed = string.format('%.0f', now)
 end
 redis.call('set', keys.reign, table.concat({args.head, confirmed, args.attachments}, ' '))
