@@ -153,9 +153,11 @@ struct REDLOCK_EXPORT ClientOptions {
   /// `valkeys://` mean the same as the first two. `rediss://…?server_name=NAME` names the
   /// certificate of this node, see `TlsOptions::server_name`. A primary with replicas is one node
   /// if its URL says how many servers it is: `redis://…?servers=N`, or, found by its sentinels,
-  /// `redis+sentinel://host[:port];…/service?servers=N`. Give all clients that share locks the
-  /// same nodes, the members of their deployment. Other nodes have no vote; a client learns of
-  /// members that its list leaves out while it reaches a majority of the members.
+  /// `redis+sentinel://host[:port];…/service?servers=N`, or, in a cluster,
+  /// `redis+cluster://host[:port];…/?servers=N` with a `prefix` that begins with a hash tag. Give
+  /// all clients that share locks the same nodes, the members of their deployment. Other nodes have
+  /// no vote; a client learns of members that its list leaves out while it reaches a majority of
+  /// the members.
   std::vector<std::string> nodes{};
 
   /// The votes that a lease needs. None: a majority, ⌊N/2⌋ + 1. A smaller quorum is refused. A
@@ -196,9 +198,9 @@ struct REDLOCK_EXPORT ClientOptions {
   /// A prefix of each resource's name on the nodes, so that several teams or stages can share
   /// nodes: the locks of two clients can meet only if one client's prefix begins with the other's.
   /// Names in calls, results and errors are without it. Letters, digits and `-_./:`, at most
-  /// `limits::prefix_bytes`, and ':' at the end: "billing:". Clients that share locks must have the
-  /// same prefix. The URLs of all nodes can name it instead: `redis://host:7001?prefix=billing:`.
-  /// Empty: none.
+  /// `limits::prefix_bytes`, and ':' at the end: "billing:". It can begin with a hash tag, which a
+  /// cluster needs: "{locks}:billing:". Clients that share locks must have the same prefix. The
+  /// URLs of all nodes can name it instead: `redis://host:7001?prefix=billing:`. Empty: none.
   std::string prefix{};
 
   /// Called for user and password at each new connection to a node whose URL has no password. Not

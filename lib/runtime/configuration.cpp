@@ -118,8 +118,26 @@ std::optional<std::string> refuse_learned(const std::string& name, const redis::
   return std::nullopt;
 }
 
+/// The guides of a service that is found by them; null: it has none.
+std::shared_ptr<redis::Guides> guides_of(const redis::NodeUrl& url, const redis::HashTag* tag,
+                                         std::chrono::milliseconds connect_limit) {
+  if (url.guides.empty()) return nullptr;
+  auto guides = std::make_shared<redis::Guides>();
+  guides->service = url.service;
+  guides->user = url.sentinel_user;
+  guides->password = url.sentinel_password;
+  if (tag != nullptr) guides->slot = tag->slot();
+  for (const auto& [host, port] : url.guides) {
+    uv::Endpoint& guide = guides->endpoints.emplace_back();
+    guide.host = host;
+    guide.port = port;
+    guide.connect_limit = connect_limit / 2;
+  }
+  return guides;
+}
+
 redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptions& options,
-                                    const TlsShared& tls) {
+                                    std::string_view prefix, const TlsShared& tls) {
   redis::ConnectionTarget target;
   target.endpoint.kind = url.kind == redis::NodeUrl::Kind::unix_socket
                              ? uv::Endpoint::Kind::unix_socket
@@ -129,18 +147,10 @@ redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptio
   target.endpoint.path = url.path;
   target.endpoint.connect_limit = std::chrono::ceil<std::chrono::milliseconds>(
       options.node.connect_timeout.value_or(options.node.longest_timeout));
-  if (url.kind == redis::NodeUrl::Kind::sentinel) {
-    target.sentinels = std::make_shared<redis::Sentinels>();
-    target.sentinels->service = url.service;
-    target.sentinels->user = url.sentinel_user;
-    target.sentinels->password = url.sentinel_password;
-    for (const auto& [host, port] : url.sentinels) {
-      uv::Endpoint& sentinel = target.sentinels->endpoints.emplace_back();
-      sentinel.host = host;
-      sentinel.port = port;
-      sentinel.connect_limit = target.endpoint.connect_limit / 2;
-    }
+  if (url.kind == redis::NodeUrl::Kind::cluster) {
+    target.tag = std::make_shared<redis::HashTag>(redis::hash_tag_of(prefix));
   }
+  target.guides = guides_of(url, target.tag.get(), target.endpoint.connect_limit);
   if (url.tls) {
     target.tls_files = tls;
     target.endpoint.tls = tls->current();
@@ -210,7 +220,7 @@ Result<Configuration> configure(ClientOptions options) {
   };
   for (const redis::NodeUrl& url : *urls) {
     configuration.settings.nodes.push_back(url.display());
-    configuration.targets.push_back(make_target(url, options, *tls));
+    configuration.targets.push_back(make_target(url, options, *prefix, *tls));
     configuration.targets.back().guard = guard_of(url.display());
   }
   configuration.reach = [options, guard_of, tls = *tls](const std::string& name) {
@@ -250,13 +260,20 @@ Result<redis::ConnectionTarget> configure_target(const std::string& url,
                                                  const ClientOptions& options) {
   const auto parsed = redis::parse_node_url(url);
   if (!parsed) return parsed.error();
+  auto urls = parse_nodes(options.nodes, options.guards.restart);
+  if (!urls) return std::move(urls).error();
+  // Its own prefix, if it has one, is that of all nodes.
+  if (!parsed->prefix.empty()) urls->push_back(*parsed);
+  const auto prefix = choose_prefix(options.prefix, *urls);
+  if (!prefix) return prefix.error();
+  if (auto why = refuse_untagged(*parsed, *prefix)) return refuse(*std::move(why));
   TlsShared shared;
   if (parsed->tls) {
     auto tls = make_tls(options, {*parsed});
     if (!tls) return std::move(tls).error();
     shared = *std::move(tls);
   }
-  return make_target(*parsed, options, shared);
+  return make_target(*parsed, options, *prefix, shared);
 }
 
 redis::ConnectionTarget configure_learned(const std::string& name, const ClientOptions& options,
@@ -272,7 +289,10 @@ redis::ConnectionTarget configure_learned(const std::string& name, const ClientO
   if (!configured) return refused(configured.error().message);
   if (const auto why = refuse_learned(name, *url, *configured, options.guards.restart))
     return refused(*why);
-  if (tls != nullptr) return make_target(*url, options, tls);
+  const auto prefix = choose_prefix(options.prefix, *configured);
+  if (!prefix) return refused(prefix.error().message);
+  if (const auto why = refuse_untagged(*url, *prefix)) return refused(*why);
+  if (tls != nullptr) return make_target(*url, options, *prefix, tls);
   auto target = configure_target(name, options);
   return target ? *std::move(target) : refused(target.error().message);
 }

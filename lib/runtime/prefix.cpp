@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "redis/values/hash_tag.hpp"
 #include "redis/values/visible.hpp"
 #include "redlock/limits.hpp"
 
@@ -27,13 +28,17 @@ bool is_plain(char c) {
 }
 
 std::optional<std::string> refuse_prefix(const std::string& prefix) {
+  const std::string_view tag = redis::hash_tag_of(prefix);
   if (prefix.size() > limits::prefix_bytes) {
     return "prefix: " + std::to_string(prefix.size()) + " bytes; at most " +
            std::to_string(limits::prefix_bytes) + " are allowed";
   }
   const std::string name = "prefix: " + quoted_prefix(prefix);
-  if (!std::all_of(prefix.begin(), prefix.end(), is_plain)) {
-    return name + "; letters, digits and - _ . / : are allowed";
+  const std::string_view in_tag = tag.empty() ? tag : tag.substr(1, tag.size() - 2);
+  const std::string_view after_tag = std::string_view(prefix).substr(tag.size());
+  if (!std::all_of(in_tag.begin(), in_tag.end(), is_plain) ||
+      !std::all_of(after_tag.begin(), after_tag.end(), is_plain)) {
+    return name + "; letters, digits and - _ . / : are allowed, and a hash tag in front: {locks}:";
   }
   // Without an end of its own, "team" with "s" and "teams" would be the same key.
   if (!prefix.ends_with(':')) return name + " does not end with ':'; '" + prefix + ":' is allowed";
@@ -51,6 +56,15 @@ std::string about_prefix(const redis::NodeUrl& url) {
 
 }  // namespace
 
+std::optional<std::string> refuse_untagged(const redis::NodeUrl& url, std::string_view prefix) {
+  if (url.kind != redis::NodeUrl::Kind::cluster || !redis::hash_tag_of(prefix).empty()) {
+    return std::nullopt;
+  }
+  return "prefix: " + url.display() +
+         " is a cluster, which needs a prefix that begins with a hash tag, such as '{locks}:', so "
+         "that all keys are on one server";
+}
+
 Result<std::string> choose_prefix(const std::string& of_options,
                                   const std::vector<redis::NodeUrl>& urls) {
   const redis::NodeUrl& first = urls.front();
@@ -64,8 +78,12 @@ Result<std::string> choose_prefix(const std::string& of_options,
                            quoted_prefix(first.prefix) + "; one of them is needed");
   }
   const std::string& prefix = of_options.empty() ? first.prefix : of_options;
-  if (prefix.empty()) return prefix;
-  if (auto why = refuse_prefix(prefix)) return refuse_prefixes(*std::move(why));
+  if (!prefix.empty()) {
+    if (auto why = refuse_prefix(prefix)) return refuse_prefixes(*std::move(why));
+  }
+  for (const redis::NodeUrl& url : urls) {
+    if (auto why = refuse_untagged(url, prefix)) return refuse_prefixes(*std::move(why));
+  }
   return prefix;
 }
 

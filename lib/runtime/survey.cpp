@@ -36,6 +36,8 @@ class Survey::Visit final : private redis::AdminConnectionOwner {
         const core::Settings& settings)
       : connect_limit_(settings.connect_limit()),
         limit_(settings.longest_limit),
+        of_cluster_(target.tag != nullptr),
+        keys_(of_cluster_ ? target.tag->tag() + ":*" : "*"),
         timer_(loop, uv::Callback::to<&Visit::on_deadline>(*this)),
         connection_(loop, std::move(target), *this) {
     node_.seen.url = url;
@@ -69,6 +71,8 @@ class Survey::Visit final : private redis::AdminConnectionOwner {
 
   const nanoseconds connect_limit_;
   const nanoseconds limit_;
+  const bool of_cluster_;
+  const std::string keys_;  // a pattern: the others of a cluster's server are of other slots
   SurveyedNode node_;
   Search search_;
   Marked marked_;
@@ -147,6 +151,7 @@ void Survey::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
   switch (step_) {
     case Step::facts:
       take_facts(answers, node_);
+      node_.unnamed_cluster = node_.seen.cluster && !of_cluster_;
       // Keys in another database do not belong to this deployment. A sentinel has no databases, and
       // a cluster has one: there a refused SELECT is not a separate problem.
       if (!selection_.empty() && node_.denied.empty() &&
@@ -219,8 +224,10 @@ void Survey::Visit::find_lock(milliseconds longest) {
 void Survey::Visit::scan(const std::string& cursor) {
   redis::Questions question;
   const std::string longest = std::to_string(longest_.count());
-  question.add(redis::scripts::FindLock{
-      .cursor = cursor, .longest_ms = longest, .own_prefix = redis::keys::node_prefix});
+  question.add(redis::scripts::FindLock{.cursor = cursor,
+                                        .pattern = keys_,
+                                        .longest_ms = longest,
+                                        .own_prefix = redis::keys::node_prefix});
   timer_.arm(uv::DeadlineTimer::now() + limit_);
   connection_.ask(question);
 }

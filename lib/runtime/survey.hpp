@@ -26,6 +26,8 @@ struct SurveyedNode {
   std::optional<core::Marker> marker{};  ///< none: there is no marker of ours
   std::string quarantine_why{};          ///< the stored reason for the quarantine
   core::NodeMemory memory{};
+  /// Whether it is a server of a cluster, and is not named as one.
+  bool unnamed_cluster = false;
   bool runs_scripts = true;   ///< whether the server knows EVAL and our user may call it
   bool can_compare = false;   ///< whether it knows DELIFEQ or DELEX: locks without scripts
   std::uint64_t tracked = 0;  ///< number of entries in its table of tracked keys

@@ -118,7 +118,7 @@ void Findings::judge(const SurveyedNode& node) {
   // A replica reports its master's values, and a loading server reports none.
   if (node.seen.role == admin::NodeCheck::Role::replica || node.seen.loading) return;
   // A cluster that is not complete refuses everything.
-  if (!node.seen.cluster) {
+  if (!node.unnamed_cluster) {
     judge_writes(node);
     judge_memory(node);
     judge_marker(node);
@@ -182,11 +182,12 @@ void Findings::judge_kind(const SurveyedNode& node) {
         "It copies its master late and cannot vote: the two are one node.",
         "Name the master instead, or make it a master of its own with REPLICAOF NO ONE.");
   }
-  if (seen.cluster) {
+  if (node.unnamed_cluster) {
     add(node, admin::Finding::Kind::cluster, "This server is part of a Redis Cluster.",
         "A cluster moves keys between servers and replaces masters by replicas that lag, so a vote "
         "can be forgotten.",
-        "Use an independent server that was started with cluster-enabled no.");
+        "Name the cluster: 'redis+cluster://HOST;HOST/?servers=N'. Or use an independent server "
+        "that was started with cluster-enabled no.");
   }
   if (seen.loading) {
     add(node, admin::Finding::Kind::loading, "The server is still reading its data from disk.",

@@ -9,9 +9,10 @@
 namespace redlock::core {
 namespace {
 
-/// Whether the server is a replica or is loading its data. The error may come from within a script.
+/// Whether the server is a replica, is loading its data, or is one of a cluster and keeps the keys
+/// no more. The error may come from within a script.
 bool says_no_master(std::string_view error) {
-  constexpr std::array<std::string_view, 3> codes{"READONLY ", "MASTERDOWN ", "LOADING "};
+  constexpr std::array<std::string_view, 4> codes{"READONLY ", "MASTERDOWN ", "LOADING ", "MOVED "};
   return std::any_of(codes.begin(), codes.end(), [&](std::string_view code) {
     const std::size_t at = error.find(code);
     return at == 0 || (at != std::string_view::npos && error[at - 1] == '-');

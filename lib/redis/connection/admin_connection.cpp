@@ -43,7 +43,11 @@ void AdminConnection::ask(const Questions& questions) {
   REDLOCK_ASSERT(state_ == State::idle);
   state_ = State::asking;
   expected_ = questions.count();
-  stream_.outbox().append(questions.bytes());
+  if (target_.tag != nullptr) {
+    target_.tag->append(stream_.outbox(), questions.bytes());
+  } else {
+    stream_.outbox().append(questions.bytes());
+  }
   stream_.flush();
 }
 

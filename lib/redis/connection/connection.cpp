@@ -41,13 +41,26 @@ void Connection::open() {
   login_.ask();
 }
 
-void Connection::on_credentials() noexcept { stream_.open(target_.endpoint); }
+void Connection::on_credentials() noexcept {
+  stream_.open(target_.endpoint);
+  login_.look_again(uv::Callback::to<&Connection::on_moved>(*this));
+}
+
+void Connection::on_moved() noexcept {
+  go_down(core::NodeDown::Cause::unreachable, "another server is the primary now",
+          ProtocolError::none);
+}
+
+void Connection::append(std::string_view commands) {
+  if (target_.tag != nullptr) return target_.tag->append(stream_.outbox(), commands);
+  stream_.outbox().append(commands);
+}
 
 void Connection::send(std::string_view encoded, std::span<const Sent> requests,
                       std::string_view yes) {
   REDLOCK_ASSERT(state_ == State::ready && !requests.empty());
   unanswered_.push(requests);
-  stream_.outbox().append(encoded);
+  append(encoded);
   // The script is sent in full once, which makes it known to the server.
   if (shared_form_of(requests.back()) != nullptr) {
     calls_in_full_.reset(static_cast<std::size_t>(requests.back().stamp.verb));
@@ -66,7 +79,9 @@ void Connection::close(uv::CloseMode mode) {
 
 void Connection::on_open() noexcept {
   state_ = State::shaking_hands;
-  handshake_.emplace(target_, stream_.outbox());
+  std::string commands;
+  handshake_.emplace(target_, commands);
+  append(commands);
   stream_.flush();
 }
 
@@ -164,12 +179,16 @@ void Connection::take_handshake(const Value& value) {
   switch (handshake_->take(value)) {
     case Handshake::Progress::more:
       return;
-    case Handshake::Progress::ask:
-      handshake_->ask(stream_.outbox());
+    case Handshake::Progress::ask: {
+      std::string commands;
+      handshake_->ask(commands);
+      append(commands);
       stream_.flush();
       return;
+    }
     case Handshake::Progress::done: {
       state_ = State::ready;
+      login_.give_up();
       dialect_ = dialect_of(handshake_->identity().capabilities);
       plain_yes_forms_ =
           plain_yes_forms(dialect_, target_.guard ? Protocol::resp3 : Protocol::resp2);
@@ -285,8 +304,10 @@ void Connection::take_push(const Value& value) {
 }
 
 void Connection::report_change(std::string_view key) {
-  const bool of_queue = key.starts_with(keys::queue_prefix);
-  if (of_queue) key.remove_prefix(keys::queue_prefix.size());
+  const std::string_view queue =
+      target_.tag != nullptr ? std::string_view(target_.tag->queue_prefix()) : keys::queue_prefix;
+  const bool of_queue = key.starts_with(queue);
+  if (of_queue) key.remove_prefix(queue.size());
   owner_.on_changed(of_queue ? core::Tracked::queue : core::Tracked::resource, key);
 }
 
@@ -302,6 +323,8 @@ void Connection::violated(std::string_view how) {
 
 void Connection::go_down(core::NodeDown::Cause cause, std::string_view why,
                          ProtocolError protocol_error) {
+  // The guide that named this server may be the last to know.
+  if (state_ != State::ready && target_.guides != nullptr) ++target_.guides->next;
   close(uv::CloseMode::reset);
   owner_.on_down(cause, why, protocol_error);
 }

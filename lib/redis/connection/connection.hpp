@@ -116,6 +116,9 @@ class Connection final : private uv::StreamListener {
 
  private:
   void on_credentials() noexcept;
+  void on_moved() noexcept;
+  /// Puts commands into the outbox as the server is to read them.
+  void append(std::string_view commands);
   void on_open() noexcept override;
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "core/vocabulary/time.hpp"
-#include "redis/handshake/sentinels.hpp"
+#include "redis/handshake/guides.hpp"
+#include "redis/values/hash_tag.hpp"
 #include "redlock/credentials.hpp"
 #include "uv/blocking_call.hpp"
 #include "uv/stream.hpp"
@@ -38,7 +39,8 @@ struct ConnectionTarget {
   /// Shared by the connections to this server, and outlives them. Null: every connection makes
   /// calls of its own.
   uv::BlockingCall<ProvidedCredentials>* credentials_call = nullptr;
-  std::shared_ptr<Sentinels> sentinels{};     ///< they know the endpoint; null: it is that above
+  std::shared_ptr<Guides> guides{};           ///< they know the endpoint; null: it is that above
+  std::shared_ptr<const HashTag> tag{};       ///< of all keys, in a cluster; null: none
   std::shared_ptr<uv::TlsStore> tls_files{};  ///< source of `endpoint.tls`; null: it never changes
 };
 

@@ -23,12 +23,14 @@ namespace {
 
 /// Why a server cannot be one of N independent masters that keep what they are given; empty: it
 /// can. A field that INFO lacks counts as healthy.
-[[nodiscard]] std::string why_ineligible(std::string_view info) {
+[[nodiscard]] std::string why_ineligible(std::string_view info, bool of_cluster) {
   constexpr std::size_t longest_word = 64;
   const std::string_view mode = server_mode(info);
   if (mode == "sentinel") return "it is a sentinel, which keeps no keys";
-  if (mode == "cluster" || info_field(info, "cluster_enabled") == "1") {
-    return "it is a node of a cluster, which may move a key to another server";
+  const bool in_cluster = mode == "cluster" || info_field(info, "cluster_enabled") == "1";
+  if (in_cluster && !of_cluster) {
+    return "it is a server of a cluster, which may move a key to another server: such a node is "
+           "named 'redis+cluster://HOST;HOST/?servers=N'";
   }
   if (info_field(info, "role") == "slave") {
     return "it is a replica of " + visible(info_field(info, "master_host"), longest_word) + ":" +
@@ -60,6 +62,7 @@ namespace {
 
 Handshake::Handshake(const ConnectionTarget& target, std::string& out)
     : password_(target.password),
+      of_cluster_(target.tag != nullptr),
       next_(target.guard ? Guard::decide : Guard::none),
       guard_(target.guard) {
   if (append_authentication(out, target)) expect(Step::authenticate);
@@ -453,7 +456,7 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
     return Progress::refused;
   }
   identity_.capabilities = given_by_version(identity_.version);
-  identity_.ineligible = why_ineligible(text);
+  identity_.ineligible = why_ineligible(text, of_cluster_);
   if (!tracks_ || !identity_.ineligible.empty()) withdraw(core::Capability::track);
   // While a server reads its append-only file, it says aof_enabled:0. The guard asks a moment
   // later, when the file may be read, and would take a durable node for one that may have forgotten

@@ -122,6 +122,7 @@ class Handshake {
   std::size_t taken_ = 0;
   std::size_t commands_taken_ = 0;  // answers taken for rows of command_rows
   std::string password_;            // removed from refusals
+  bool of_cluster_;                 // named as the primary of a slot
   /// The restart guard's remaining work.
   enum class Guard : std::uint8_t {
     none,

@@ -1,6 +1,8 @@
 #include "redis/handshake/login.hpp"
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <utility>
 
@@ -54,23 +56,52 @@ void Login::on_answer(const ProvidedCredentials& answer) noexcept {
 }
 
 void Login::find_primary() {
-  if (target_.sentinels == nullptr) return answered_();
-  for (uv::Endpoint& sentinel : target_.sentinels->endpoints) sentinel.tls = target_.endpoint.tls;
-  primary_.ask(*target_.sentinels);
+  if (target_.guides == nullptr) return answered_();
+  Guides& guides = *target_.guides;
+  for (uv::Endpoint& guide : guides.endpoints) guide.tls = target_.endpoint.tls;
+  // The servers of a cluster know the same users.
+  if (guides.slot) {
+    guides.user = target_.user;
+    guides.password = target_.password;
+  }
+  primary_.ask(guides);
+}
+
+void Login::look_again(uv::Callback moved) {
+  if (target_.guides == nullptr) return;
+  constexpr std::chrono::duration<std::uint64_t, std::milli> period = std::chrono::seconds(1);
+  moved_ = moved;
+  again_ = uv::make_handle<uv_timer_t>(
+      this, "time to look again", [&](uv_timer_t* timer) { return uv_timer_init(loop_, timer); });
+  uv_timer_start(again_.get(), on_again, period.count(), period.count());
+}
+
+void Login::on_again(uv_timer_t* timer) noexcept {
+  auto& login = *static_cast<Login*>(timer->data);
+  if (login.primary_.asking()) return;
+  // The one that was asked may be the last to know.
+  ++login.target_.guides->next;
+  login.primary_.ask(*login.target_.guides);
 }
 
 void Login::on_primary() noexcept {
-  target_.endpoint.refused = primary_.problem();
-  target_.endpoint.host = primary_.host();
-  target_.endpoint.port = primary_.port();
+  uv::Endpoint& endpoint = target_.endpoint;
+  if (moved_) {
+    const bool same = endpoint.host == primary_.host() && endpoint.port == primary_.port();
+    if (primary_.problem().empty() && !same) (*moved_)();
+    return;
+  }
+  endpoint.refused = primary_.problem();
+  endpoint.host = primary_.host();
+  endpoint.port = primary_.port();
   // The resolver that the node's connections share remembers another host.
-  target_.endpoint.resolver = nullptr;
+  endpoint.resolver = nullptr;
   answered_();
 }
 
 std::string_view missing_to_connect(const Login& login, const uv::Stream& stream) noexcept {
   if (login.asking()) return ": the provider of credentials has not answered";
-  if (login.looking()) return ": no sentinel has answered";
+  if (login.looking()) return ": nobody has named the primary";
   if (stream.shaking_hands()) {
     return ": the TLS handshake was not answered. Does the server speak TLS on this port?";
   }

@@ -2,6 +2,7 @@
 
 #include <uv.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "redlock/credentials.hpp"
 #include "uv/blocking_call.hpp"
 #include "uv/callback.hpp"
+#include "uv/handle.hpp"
 
 namespace redlock::redis {
 
@@ -27,7 +29,7 @@ using CredentialsCall = uv::BlockingCall<ProvidedCredentials>;
 [[nodiscard]] uv::CallLimit& running_providers() noexcept;
 
 /// Completes the target of one connection: with the credentials that its provider, if any, returns
-/// now, with the primary that its sentinels, if any, name now, and with TLS files as they are now.
+/// now, with the primary that its guides, if any, name now, and with TLS files as they are now.
 ///
 /// Belongs to the loop's thread.
 class Login final : private CredentialsCall::Listener {
@@ -38,16 +40,21 @@ class Login final : private CredentialsCall::Listener {
       : target_(target),
         answered_(answered),
         own_(loop, running_providers()),
+        loop_(loop),
         primary_(loop, uv::Callback::to<&Login::on_primary>(*this)) {}
   Login(const Login&) = delete;
   Login& operator=(const Login&) = delete;
   ~Login() { give_up(); }
 
   void ask();
-  /// `answered` is no longer called.
+  /// After ask(), while the server that the guides named has not answered: asks them again each
+  /// second. `moved` is called once they name another server.
+  void look_again(uv::Callback moved);
+  /// `answered` and `moved` are no longer called.
   void give_up() noexcept {
     calls().forget(*this);
     primary_.give_up();
+    again_.reset();
   }
   /// Whether the provider has not answered.
   [[nodiscard]] bool asking() const noexcept {
@@ -55,13 +62,14 @@ class Login final : private CredentialsCall::Listener {
                                                : own_.running();
   }
 
-  /// Whether no sentinel has answered.
+  /// Whether no guide has answered.
   [[nodiscard]] bool looking() const noexcept { return primary_.asking(); }
 
  private:
   void on_answer(const ProvidedCredentials& answer) noexcept override;
   void find_primary();
   void on_primary() noexcept;
+  static void on_again(uv_timer_t* timer) noexcept;
   [[nodiscard]] CredentialsCall& calls() noexcept {
     return target_.credentials_call != nullptr ? *target_.credentials_call : own_;
   }
@@ -69,7 +77,10 @@ class Login final : private CredentialsCall::Listener {
   ConnectionTarget& target_;
   uv::Callback answered_;
   CredentialsCall own_;
+  uv_loop_t* loop_;
   PrimaryQuery primary_;
+  std::optional<uv::Callback> moved_;
+  uv::Handle<uv_timer_t> again_;
 };
 
 /// For a connection that takes too long: ": " and what it waits for; empty: not known.

@@ -142,19 +142,30 @@ constexpr std::size_t longest_shown = 200;
   return std::nullopt;
 }
 
-/// `host[:port];host[:port]` and `service[/db]`
-[[nodiscard]] Complaint read_service(std::string_view list, std::string_view path, NodeUrl& url) {
-  url.kind = NodeUrl::Kind::sentinel;
+/// `host[:port];host[:port]`
+[[nodiscard]] Complaint read_guides(std::string_view list, NodeUrl& url) {
   while (true) {
     const auto [one, rest] = split_at(list, list.find(';'));
-    NodeUrl sentinel;
-    sentinel.port = NodeUrl::default_sentinel_port;
-    if (auto complaint = read_host_and_port(one, sentinel)) return complaint;
-    url.sentinels.push_back({sentinel.host, sentinel.port});
+    NodeUrl guide;
+    if (url.kind == NodeUrl::Kind::sentinel) guide.port = NodeUrl::default_sentinel_port;
+    if (auto complaint = read_host_and_port(one, guide)) return complaint;
+    url.guides.push_back({guide.host, guide.port});
     if (one.size() == list.size()) break;
     list = rest;
   }
-  std::sort(url.sentinels.begin(), url.sentinels.end());
+  std::sort(url.guides.begin(), url.guides.end());
+  if (url.servers == 1) {
+    return "it needs ?servers=N, how many servers a primary and its replicas are";
+  }
+  return std::nullopt;
+}
+
+/// `service[/db]` after sentinels; nothing after the servers of a cluster
+[[nodiscard]] Complaint read_service(std::string_view path, NodeUrl& url) {
+  if (url.kind == NodeUrl::Kind::cluster) {
+    if (path.empty()) return std::nullopt;
+    return "a cluster has neither databases nor a name: nothing but the query follows '/'";
+  }
   const auto [service, db] = split_at(path, path.find('/'));
   const bool is_name = std::all_of(service.begin(), service.end(), [](char c) {
     return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
@@ -164,7 +175,6 @@ constexpr std::size_t longest_shown = 200;
            "the URL: a shell ends a command at ';')";
   }
   url.service = service;
-  if (url.servers == 1) return "it needs ?servers=N, how many servers the service has";
   return db.empty() ? std::nullopt : read_db(db, url);
 }
 
@@ -189,8 +199,10 @@ constexpr std::size_t longest_shown = 200;
   }
   const std::string_view server =
       at == std::string_view::npos ? authority : authority.substr(at + 1);
-  if (url.kind == NodeUrl::Kind::sentinel) {
-    return read_service(server, slash == std::string_view::npos ? "" : rest.substr(slash + 1), url);
+  if (url.kind != NodeUrl::Kind::tcp) {
+    auto complaint =
+        read_service(slash == std::string_view::npos ? "" : rest.substr(slash + 1), url);
+    return complaint ? complaint : read_guides(server, url);
   }
   if (auto complaint = read_host_and_port(server, url)) return complaint;
   if (slash == std::string_view::npos || slash + 1 == rest.size()) return std::nullopt;
@@ -213,6 +225,10 @@ constexpr std::size_t longest_shown = 200;
   return question == std::string_view::npos ? std::nullopt : read_query(query, url);
 }
 
+constexpr std::string_view no_scheme =
+    "the scheme is not one of redis, rediss, valkey, valkeys, unix, and, of services, "
+    "redis+sentinel and redis+cluster";
+
 [[nodiscard]] Complaint read_url(std::string_view text, NodeUrl& url) {
   if (text.empty()) return "it is empty";
   if (std::any_of(text.begin(), text.end(), is_control)) return "it has control characters";
@@ -230,19 +246,19 @@ constexpr std::size_t longest_shown = 200;
   if (equal_ignoring_case(scheme, "unix")) return read_unix(rest, url);
   // Valkey has its own names for the schemes. URLs are shown, and members named, with those of
   // Redis.
-  constexpr std::string_view of_sentinels = "+sentinel";
-  const bool has_sentinels =
-      scheme.size() > of_sentinels.size() &&
-      equal_ignoring_case(scheme.substr(scheme.size() - of_sentinels.size()), of_sentinels);
-  const std::string_view base =
-      has_sentinels ? scheme.substr(0, scheme.size() - of_sentinels.size()) : scheme;
-  if (has_sentinels) url.kind = NodeUrl::Kind::sentinel;
+  const auto [base, found_by] = split_at(scheme, scheme.find('+'));
+  if (equal_ignoring_case(found_by, "sentinel")) {
+    url.kind = NodeUrl::Kind::sentinel;
+  } else if (equal_ignoring_case(found_by, "cluster")) {
+    url.kind = NodeUrl::Kind::cluster;
+  } else if (base.size() != scheme.size()) {
+    return std::string(no_scheme);
+  }
   for (const std::string_view plain : {"redis", "valkey"}) {
     url.tls = equal_ignoring_case(base, std::string(plain) + 's');
     if (url.tls || equal_ignoring_case(base, plain)) return read_tcp(rest, url);
   }
-  return "the scheme is not one of redis, rediss, valkey, valkeys, unix, redis+sentinel, "
-         "rediss+sentinel";
+  return std::string(no_scheme);
 }
 
 }  // namespace
@@ -279,13 +295,19 @@ std::string NodeUrl::display() const {
       if (servers > 1) out += "?servers=" + std::to_string(servers);
       return out;
     }
-    case Kind::sentinel: {
+    case Kind::sentinel:
+    case Kind::cluster: {
       std::string out;
-      for (const Sentinel& sentinel : sentinels) {
-        const bool is_address = sentinel.host.find(':') != std::string::npos;
-        out += out.empty() ? (tls ? "rediss+sentinel://" : "redis+sentinel://") : ";";
-        out += is_address ? "[" + sentinel.host + "]" : sentinel.host;
-        out += ":" + std::to_string(sentinel.port);
+      for (const Guide& guide : guides) {
+        const bool is_address = guide.host.find(':') != std::string::npos;
+        if (out.empty()) {
+          out = tls ? "rediss" : "redis";
+          out += kind == Kind::sentinel ? "+sentinel://" : "+cluster://";
+        } else {
+          out += ';';
+        }
+        out += is_address ? "[" + guide.host + "]" : guide.host;
+        out += ":" + std::to_string(guide.port);
       }
       out += "/" + service;
       if (db != 0) out += "/" + std::to_string(db);
@@ -309,9 +331,10 @@ bool same_server(const NodeUrl& a, const NodeUrl& b) noexcept {
     case NodeUrl::Kind::unix_socket:
       return a.path == b.path;
     case NodeUrl::Kind::sentinel:
+    case NodeUrl::Kind::cluster:
       return a.service == b.service &&
-             std::any_of(a.sentinels.begin(), a.sentinels.end(), [&](const auto& one) {
-               return std::binary_search(b.sentinels.begin(), b.sentinels.end(), one);
+             std::any_of(a.guides.begin(), a.guides.end(), [&](const auto& one) {
+               return std::binary_search(b.guides.begin(), b.guides.end(), one);
              });
   }
   return false;

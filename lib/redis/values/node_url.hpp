@@ -20,8 +20,10 @@ namespace redlock::redis {
 /// servers in all. `redis+sentinel://[user[:password]@]host[:port];…/service[/db]?servers=N` names
 /// such a service by its sentinels (`rediss+sentinel://`: all through TLS), which may have a login
 /// of their own: `?sentinel_user=NAME&sentinel_password=TEXT`.
+/// `redis+cluster://[user[:password]@]host[:port];…/?servers=N` is a cluster, found by any of its
+/// servers: the node is the primary of one slot, with its replicas, N servers in all.
 struct NodeUrl {
-  enum class Kind : std::uint8_t { tcp, unix_socket, sentinel };
+  enum class Kind : std::uint8_t { tcp, unix_socket, sentinel, cluster };
 
   static constexpr std::uint16_t default_port = 6379;
   static constexpr std::uint16_t default_sentinel_port = 26379;
@@ -30,15 +32,15 @@ struct NodeUrl {
   std::string host{};  ///< without brackets
   std::uint16_t port = default_port;
   std::string path{};
-  struct Sentinel {
+  struct Guide {
     std::string host{};
-    std::uint16_t port = default_sentinel_port;
-    friend bool operator<(const Sentinel& a, const Sentinel& b) noexcept {
+    std::uint16_t port = 0;
+    friend bool operator<(const Guide& a, const Guide& b) noexcept {
       return a.host != b.host ? a.host < b.host : a.port < b.port;
     }
   };
-  std::vector<Sentinel> sentinels{};  ///< sorted
-  std::string service{};              ///< the name that the sentinels have for the node
+  std::vector<Guide> guides{};  ///< sentinels, or servers of the cluster; sorted
+  std::string service{};        ///< the name that the sentinels have for the node
   std::string sentinel_user{};
   std::string sentinel_password{};
   std::string user{};

@@ -49,20 +49,20 @@ namespace {
 /// A `name=value` that may follow the '?' of a URL.
 struct QueryRow {
   std::string_view name;
-  std::string_view kinds;  ///< t: redis:// and rediss://, u: unix://, s: by sentinels
+  std::string_view kinds;  ///< t: redis:// and rediss://, u: unix://, s: by sentinels, c: a cluster
   bool secret;
   Complaint (*read)(std::string_view value, NodeUrl& url);
 
   [[nodiscard]] constexpr bool is_of(NodeUrl::Kind kind) const noexcept {
-    constexpr std::string_view letters = "tus";
+    constexpr std::string_view letters = "tusc";
     return kinds.find(letters[static_cast<std::size_t>(kind)]) != std::string_view::npos;
   }
 };
 constexpr QueryRow query_rows[] = {
     {"db", "u", false, read_db},
-    {"prefix", "tus", false, read_prefix},
-    {"server_name", "ts", false, read_server_name},
-    {"servers", "tus", false, read_servers},
+    {"prefix", "tusc", false, read_prefix},
+    {"server_name", "tsc", false, read_server_name},
+    {"servers", "tusc", false, read_servers},
     {"sentinel_user", "s", false, read_sentinel_user},
     {"sentinel_password", "s", true, read_sentinel_password},
 };
@@ -73,6 +73,8 @@ constexpr QueryRow query_rows[] = {
       return "?db=n, ?prefix=TEXT and ?servers=N";
     case NodeUrl::Kind::sentinel:
       return "?servers=N, ?prefix=TEXT, ?sentinel_user=NAME and ?sentinel_password=TEXT";
+    case NodeUrl::Kind::cluster:
+      return "?servers=N, ?prefix={TAG}: and, of rediss+cluster://, ?server_name=NAME";
     case NodeUrl::Kind::tcp:
       break;
   }

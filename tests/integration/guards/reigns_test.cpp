@@ -5,19 +5,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <mutex>
 #include <random>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "integration/guarded.hpp"
+#include "integration/guards/reign_contest.hpp"
 #include "support/fake_server.hpp"
 
 namespace redlock::test {
@@ -25,7 +21,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using std::chrono::steady_clock;
 using testing::HasSubstr;
 
 /// Three servers of one service. As for a client of Sentinel, a name leads to the primary; which
@@ -298,53 +293,18 @@ TEST(Reigns, NeedTheRestartGuardAndANumberOfServers) {
 // --- under an adversary
 // ---------------------------------------------------------------------------
 
-/// When a lease was held for certain, by the clock of the test.
-struct WasHeld {
-  steady_clock::time_point from;
-  steady_clock::time_point until;
-  std::uint64_t number;  ///< its fencing token; 0: none
-};
-
-struct Judged {
-  std::size_t leases = 0;
-  std::size_t overlaps = 0;
-  std::size_t wrong_numbers = 0;
-};
-Judged judge(std::vector<WasHeld> all) {
-  std::sort(all.begin(), all.end(),
-            [](const WasHeld& a, const WasHeld& b) { return a.from < b.from; });
-  Judged judged;
-  judged.leases = all.size();
-  steady_clock::time_point latest{};
-  std::uint64_t highest = 0;
-  for (const WasHeld& held : all) {
-    if (held.from < latest) ++judged.overlaps;
-    if (held.number != 0 && held.number <= highest) ++judged.wrong_numbers;
-    latest = std::max(latest, held.until);
-    highest = std::max(highest, held.number);
-  }
-  return judged;
-}
-
-/// Four clients want one resource, while somebody promotes, demotes, stops and kills servers as he
-/// likes, and the name leads to any of them.
+/// Promotes, demotes, stops and kills servers at will; the name leads to any of them.
 class Adversary {
  public:
-  Adversary(ClientOptions options, bool fenced, unsigned seed)
-      : options_(std::move(options)), fenced_(fenced), random_(seed) {}
+  explicit Adversary(unsigned seed) : random_(seed) {}
 
-  Judged run(Service& service, int rounds) {
-    std::vector<std::thread> clients;
-    for (int i = 0; i < 4; ++i) clients.emplace_back([this] { hold_again_and_again(); });
+  void play(Service& service, int rounds) {
     for (int round = 0; round < rounds; ++round) {
       disturb(service);
       std::this_thread::sleep_for(milliseconds(below(600)));
       if (below(3) == 0) settle(service);
     }
     settle(service);
-    over_ = true;
-    for (std::thread& client : clients) client.join();
-    return judge(held_);
   }
 
  private:
@@ -388,60 +348,25 @@ class Adversary {
     std::this_thread::sleep_for(milliseconds(1000 + below(1000)));
   }
 
-  void hold_again_and_again() {
-    Client client = make_client(options_);
-    std::mt19937 random(std::random_device{}());
-    const auto ttl = options_.max_ttl;
-    while (!over_) {
-      auto lease =
-          client.try_acquire_for("r", ttl, {.ttl = ttl, .renew = false, .fencing = fenced_});
-      const auto from = steady_clock::now();
-      if (!lease) continue;
-      const std::uint64_t number = fenced_ ? lease->fencing_token()->value() : 0;
-      if (random() % 2 == 0) {
-        std::this_thread::sleep_for(ttl / 4);
-        static_cast<void>(lease->extend(ttl));
-      }
-      std::this_thread::sleep_for(ttl / 100 * (random() % 90));
-      // If it is valid now, it was at each instant before.
-      const auto until = lease->valid() ? steady_clock::now() : from;
-      if (random() % 4 != 0) static_cast<void>(lease->release());
-      const std::lock_guard lock(mutex_);
-      held_.push_back({from, until, number});
-    }
-  }
-
-  ClientOptions options_;
-  bool fenced_;
   std::mt19937 random_;
-  std::atomic<bool> over_ = false;
-  std::mutex mutex_;
-  std::vector<WasHeld> held_;
 };
-
-int rounds() {
-  const char* const wanted = std::getenv("REIGN_ROUNDS");
-  return wanted != nullptr ? std::atoi(wanted) : 25;
-}
 
 TEST(ReignsUnderFire, HaveNoTwoHoldersWhoeverPromotesWhom) {
   for (const bool fenced : {false, true}) {
     Service service;
     const unsigned seed = std::random_device{}();
-    Adversary adversary(service.options(milliseconds(300)), fenced, seed);
-    const Judged judged = adversary.run(service, rounds());
-    EXPECT_EQ(judged.overlaps, 0U) << "of " << judged.leases << ", seed " << seed;
-    EXPECT_EQ(judged.wrong_numbers, 0U) << "of " << judged.leases << ", seed " << seed;
-    EXPECT_GE(judged.leases, 1U);
-    RecordProperty(fenced ? "fenced" : "leases", static_cast<int>(judged.leases));
+    Contest contest(service.options(milliseconds(300)), fenced);
+    Adversary(seed).play(service, contest_rounds());
+    expect_one_holder(contest.judge(), seed);
   }
 }
 
 /// For the page: how often two hold a lock on the same service if nobody asks who follows.
 TEST(ReignsUnderFire, DISABLED_PlainLocksHaveTwoHolders) {
   Service service;
-  Adversary adversary(service.plain(milliseconds(300)), false, std::random_device{}());
-  const Judged judged = adversary.run(service, rounds());
+  Contest contest(service.plain(milliseconds(300)), false);
+  Adversary(std::random_device{}()).play(service, contest_rounds());
+  const Judged judged = contest.judge();
   RecordProperty("leases", static_cast<int>(judged.leases));
   RecordProperty("overlaps", static_cast<int>(judged.overlaps));
   EXPECT_GT(judged.overlaps, 0U);

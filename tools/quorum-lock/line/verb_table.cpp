@@ -11,12 +11,11 @@ constexpr OptionText before_the_librarys[] = {
     {"nodes", "URL[,URL...]",
      "The nodes: redis://[user[:password]@]host[:port][/db], rediss://...[?server_name=NAME] "
      "(TLS), unix:///path[?db=n] or host[:port][/db]; may be repeated. valkey:// and valkeys:// "
-     "are "
-     "redis:// and rediss://; an IPv6 address is in brackets. A primary with replicas, N servers "
-     "in "
-     "all, is one node: '...?servers=N', or by its sentinels "
-     "'redis+sentinel://HOST;HOST;HOST/SERVICE?servers=N'. All clients that share locks name the "
-     "same nodes"},
+     "are redis:// and rediss://; an IPv6 address is in brackets. A primary with replicas, N "
+     "servers in all, is one node: '...?servers=N', or by its sentinels "
+     "'redis+sentinel://HOST;HOST;HOST/SERVICE?servers=N', or in a cluster "
+     "'redis+cluster://HOST;HOST;HOST/?servers=N' with a prefix such as '{locks}:'. All clients "
+     "that share locks name the same nodes"},
     {"config", "FILE",
      "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
      "each verb with its own options: see config. The command line overrides the environment, the "

@@ -30,7 +30,7 @@ std::string member_text(const admin::NodeCheck& node) {
 std::string state_of(const admin::NodeCheck& node) {
   if (!node.reachable) return "unreachable";
   if (node.run_id.empty()) return "no access";
-  if (node.cluster) return "cluster";
+  if (node.cluster && node.url.find("+cluster://") == std::string::npos) return "cluster";
   if (node.role == admin::NodeCheck::Role::sentinel) return "no data server";
   if (node.loading) return "loading";
   if (node.forgot) return "has lost its data";

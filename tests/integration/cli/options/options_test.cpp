@@ -108,11 +108,11 @@ TEST_F(CliOptions, ClocksMayBeFurtherApart) {
 }
 
 TEST_F(CliOptions, ConnectingHasATimeLimitOfItsOwn) {
-  FakeServer silent;
-  silent.answer_all([](const Command&) { return FakeAnswer::silence(); });
+  FakeServer mute;
+  mute.answer_all([](const Command&) { return FakeAnswer::silence(); });
   // With a password: without one, doctor and list would count as connected when the server has
   // accepted.
-  const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(silent.port());
+  const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(mute.port());
   const Words options{"--nodes", url, "--timeout", "20s", "--connect-timeout", "50ms"};
   for (const Words& words : {Words{"acquire", "r"}, Words{"list"}, Words{"doctor"}}) {
     const ProcessResult result = tool(words, options);

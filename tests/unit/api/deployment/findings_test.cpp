@@ -102,7 +102,7 @@ TEST(Findings, ReportServersThatCanNotVote) {
   EXPECT_THAT(ids_of(judge_one(replica)), ElementsAre("replica"));
 
   SurveyedNode cluster = healthy("a");
-  cluster.seen.cluster = true;
+  cluster.unnamed_cluster = true;
   EXPECT_THAT(ids_of(judge_one(cluster)), ElementsAre("cluster"));
 
   SurveyedNode sentinel = healthy("a");

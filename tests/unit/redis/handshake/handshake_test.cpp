@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -136,7 +137,15 @@ TEST(Handshake, FindsOutWhoCanHaveNoVote) {
   EXPECT_EQ(ineligible("role:slave\r\nmaster_host:m\r\nmaster_port:7\r\n"),
             "it is a replica of m:7, and no independent master");
   EXPECT_EQ(ineligible("cluster_enabled:1\r\n"),
-            "it is a node of a cluster, which may move a key to another server");
+            "it is a server of a cluster, which may move a key to another server: such a node is "
+            "named 'redis+cluster://HOST;HOST/?servers=N'");
+  ConnectionTarget named;
+  named.tag = std::make_shared<HashTag>("{t}");
+  std::string out;
+  Handshake handshake(named, out);
+  EXPECT_EQ(handshake.take(integer(1)), Progress::more);
+  EXPECT_EQ(handshake.take(bulk(info("7.0.15") + "cluster_enabled:1\r\n")), Progress::more);
+  EXPECT_EQ(handshake.identity().ineligible, "") << "the node is named as a cluster";
   EXPECT_EQ(ineligible("maxmemory_policy:allkeys-lru\r\n"),
             "it may evict locks: maxmemory-policy is allkeys-lru, must be noeviction");
 }

@@ -284,7 +284,8 @@ TEST(NodeUrl, MayNameTheSentinelsOfAService) {
   EXPECT_EQ(parse_node_url(url->display()).value().display(), url->display());
   EXPECT_TRUE(parse_node_url("rediss+sentinel://a/m?servers=3").value().tls);
   EXPECT_EQ(parse_node_url("redis+sentinel://a/m").error().message,
-            "node 'redis+sentinel://a/m': it needs ?servers=N, how many servers the service has");
+            "node 'redis+sentinel://a/m': it needs ?servers=N, how many servers a primary and its "
+            "replicas are");
   EXPECT_EQ(
       parse_node_url("redis+sentinel://a?servers=3").error().message,
       "node 'redis+sentinel://a?servers=3': after the sentinels comes the name that they have "
@@ -295,14 +296,42 @@ TEST(NodeUrl, MayNameTheSentinelsOfAService) {
       "understood are ?servers=N, ?prefix=TEXT, ?sentinel_user=NAME and "
       "?sentinel_password=TEXT");
   EXPECT_FALSE(parse_node_url("redis+sentinel://a;;b/m?servers=3"));
-  EXPECT_EQ(parse_node_url("redis+sentinel://a:1;b:2/m").error().message,
-            "node 'redis+sentinel://a:1;b:2/m': it needs ?servers=N, how many servers the service "
-            "has");
+  EXPECT_EQ(
+      parse_node_url("redis+sentinel://a:1;b:2/m").error().message,
+      "node 'redis+sentinel://a:1;b:2/m': it needs ?servers=N, how many servers a primary and "
+      "its replicas are");
   EXPECT_FALSE(parse_node_url("unix+sentinel://a/m?servers=3"));
   EXPECT_TRUE(same_server(parse_node_url("redis+sentinel://a;b/m?servers=3").value(),
                           parse_node_url("redis+sentinel://b;c/m?servers=3").value()));
   EXPECT_FALSE(same_server(parse_node_url("redis+sentinel://a;b/m?servers=3").value(),
                            parse_node_url("redis+sentinel://a;b/n?servers=3").value()));
+}
+
+TEST(NodeUrl, MayNameServersOfACluster) {
+  const auto url = parse_node_url("Redis+Cluster://u:p@b:1;a;[::1]:3/?servers=3&prefix={t}:");
+  ASSERT_TRUE(url) << url.error().message;
+  EXPECT_EQ(url->display(), "redis+cluster://[::1]:3;a:6379;b:1/?servers=3");
+  EXPECT_EQ(url->prefix, "{t}:");
+  EXPECT_EQ(url->user, "u");
+  EXPECT_EQ(parse_node_url(url->display()).value().display(), url->display());
+  EXPECT_TRUE(parse_node_url("valkeys+cluster://a?servers=3").value().tls);
+  const auto why = [](const char* text) { return parse_node_url(text).error().message; };
+  EXPECT_EQ(why("redis+cluster://a"),
+            "node 'redis+cluster://a': it needs ?servers=N, how many servers a primary and its "
+            "replicas are");
+  EXPECT_EQ(why("redis+cluster://a/0?servers=3"),
+            "node 'redis+cluster://a/0?servers=3': a cluster has neither databases nor a name: "
+            "nothing but the query follows '/'");
+  EXPECT_EQ(why("redis+cluster://a/?servers=3&sentinel_user=u"),
+            "node 'redis+cluster://a/?servers=3&sentinel_user=u': the only queries understood are "
+            "?servers=N, ?prefix={TAG}: and, of rediss+cluster://, ?server_name=NAME");
+  EXPECT_EQ(why("redis+x://a/?servers=3"),
+            "node 'redis+x://a/?servers=3': the scheme is not one of redis, rediss, valkey, "
+            "valkeys, unix, and, of services, redis+sentinel and redis+cluster");
+  EXPECT_TRUE(same_server(parse_node_url("redis+cluster://a;b?servers=3").value(),
+                          parse_node_url("redis+cluster://b;c?servers=3").value()));
+  EXPECT_FALSE(same_server(parse_node_url("redis+cluster://a?servers=3").value(),
+                           parse_node_url("redis+cluster://b?servers=3").value()));
 }
 
 TEST(NodeUrl, ServersAreTheSameWhateverTheDatabaseTheUserAndTheCaseOfTheHost) {

@@ -16,17 +16,19 @@
 
 namespace redlock::redis {
 
-/// Those who know a service's primary. Shared by the connections to it.
-struct Sentinels {
+/// Those who know the primary of a service: sentinels, or servers of a cluster. Shared by the
+/// connections to the service.
+struct Guides {
   std::vector<uv::Endpoint> endpoints{};
-  std::string service{};  ///< the name that the sentinels have for it
+  std::string service{};                ///< the name that the sentinels have for it
+  std::optional<std::uint16_t> slot{};  ///< whose primary a cluster is asked for; none: sentinels
   std::string user{};
   std::string password{};  ///< empty together with `user`: no authentication
   std::size_t next = 0;    ///< the one to be asked first: it answered last, or its turn has come
 };
 
-/// Asks the sentinels for the address of the primary, one after the other until one answers, each
-/// for 200 ms.
+/// Asks the guides for the address of the primary, one after the other until one answers, each for
+/// 200 ms.
 ///
 /// Belongs to the loop's thread.
 class PrimaryQuery final : private uv::StreamListener {
@@ -37,8 +39,8 @@ class PrimaryQuery final : private uv::StreamListener {
   PrimaryQuery& operator=(const PrimaryQuery&) = delete;
   ~PrimaryQuery() = default;
 
-  /// `answered` is called once afterwards, never inside this call. `sentinels` outlive the query.
-  void ask(Sentinels& sentinels);
+  /// `answered` is called once afterwards, never inside this call. `guides` outlive the query.
+  void ask(Guides& guides);
   /// `answered` is no longer called.
   void give_up() noexcept;
   [[nodiscard]] bool asking() const noexcept { return stream_.has_value(); }
@@ -50,7 +52,10 @@ class PrimaryQuery final : private uv::StreamListener {
 
  private:
   void ask_next();
+  [[nodiscard]] const uv::Endpoint& asked() const noexcept;
   void take(const Value& value);
+  void take_primary(const Value& host, const Value& port);
+  void take_slots(const Value& slots);
   void found(const std::string& host, std::uint16_t port);
   void failed(std::string_view why);
   static void on_timer(uv_timer_t* timer) noexcept;
@@ -60,7 +65,7 @@ class PrimaryQuery final : private uv::StreamListener {
 
   uv_loop_t* loop_;
   uv::Callback answered_;
-  Sentinels* sentinels_ = nullptr;
+  Guides* guides_ = nullptr;
   std::size_t first_ = 0;  // the one that was asked first
   std::size_t tried_ = 0;  // how many had no answer
   bool authenticating_ = false;
