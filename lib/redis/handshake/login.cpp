@@ -58,7 +58,10 @@ void Login::on_answer(const ProvidedCredentials& answer) noexcept {
 void Login::find_primary() {
   if (target_.guides == nullptr) return answered_();
   Guides& guides = *target_.guides;
-  for (uv::Endpoint& guide : guides.endpoints) guide.tls = target_.endpoint.tls;
+  for (uv::Endpoint& guide : guides.endpoints) {
+    guide.tls = target_.endpoint.tls;
+    guide.server_name = target_.endpoint.server_name;
+  }
   // The servers of a cluster know the same users.
   if (guides.slot) {
     guides.user = target_.user;
