@@ -78,11 +78,14 @@ class Service {
   NewNodes servers_;
 };
 
+class Reigns : public OfReplicas {};
+class ReignsUnderFire : public OfReplicas {};
+
 std::string why(const Result<Lease>& refused) {
   return refused ? "granted" : refused.error().message;
 }
 
-TEST(Reigns, APrimaryWithReplicasGrantsOnceAMajorityFollowsIt) {
+TEST_F(Reigns, APrimaryWithReplicasGrantsOnceAMajorityFollowsIt) {
   Service service;
   Client client = make_client(service.options());
   auto lease = acquire_patiently(client, "r", {.ttl = seconds(1)});
@@ -93,7 +96,7 @@ TEST(Reigns, APrimaryWithReplicasGrantsOnceAMajorityFollowsIt) {
   EXPECT_TRUE(succeeded(other.acquire("r", {.ttl = seconds(1)}))) << "another reads the record";
 }
 
-TEST(Reigns, OneOfThreeServersMayGoAndComeBack) {
+TEST_F(Reigns, OneOfThreeServersMayGoAndComeBack) {
   Service service;
   Client client = make_client(service.options());
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
@@ -116,7 +119,7 @@ TEST(Reigns, OneOfThreeServersMayGoAndComeBack) {
   }
 }
 
-TEST(Reigns, WithoutAMajorityThereIsNoLockAndTheReasonSaysHowManyFollow) {
+TEST_F(Reigns, WithoutAMajorityThereIsNoLockAndTheReasonSaysHowManyFollow) {
   Service service;
   Client client = make_client(service.options());
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
@@ -131,7 +134,7 @@ TEST(Reigns, WithoutAMajorityThereIsNoLockAndTheReasonSaysHowManyFollow) {
   EXPECT_TRUE(succeeded(acquire_patiently(client, "c", {.ttl = seconds(1)})));
 }
 
-TEST(Reigns, ANewPrimaryGrantsNothingBeforeTheLeasesOfTheOldOneAreOver) {
+TEST_F(Reigns, ANewPrimaryGrantsNothingBeforeTheLeasesOfTheOldOneAreOver) {
   Service service;
   Client holder = make_client(service.options());
   auto lease = acquire_patiently(holder, "r", {.ttl = seconds(1), .renew = false});
@@ -147,7 +150,7 @@ TEST(Reigns, ANewPrimaryGrantsNothingBeforeTheLeasesOfTheOldOneAreOver) {
   EXPECT_FALSE(lease->valid());
 }
 
-TEST(Reigns, AnOldPrimaryThatNobodyFollowsHasNoVoteAlthoughItTakesWrites) {
+TEST_F(Reigns, AnOldPrimaryThatNobodyFollowsHasNoVoteAlthoughItTakesWrites) {
   Service service;
   Client client = make_client(service.options());
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
@@ -170,7 +173,8 @@ class Sentinel {
           if (command.at(0) == "AUTH") return command.back() == "pw" ? "+OK\r\n" : "-WRONGPASS\r\n";
           return answer;
         }) {}
-  static FakeAnswer naming(const RedisServer& server) {
+  template <class Server>
+  static FakeAnswer naming(const Server& server) {
     return resp::array({resp::bulk("127.0.0.1"), resp::bulk(std::to_string(server.port()))});
   }
   void name(const RedisServer& server) {
@@ -184,7 +188,7 @@ class Sentinel {
   FakeServer server_;
 };
 
-TEST(Reigns, SentinelsNameThePrimaryAndTheNextOneIsAskedIfOneDoesNot) {
+TEST_F(Reigns, SentinelsNameThePrimaryAndTheNextOneIsAskedIfOneDoesNot) {
   Service service;
   Sentinel ignorant("*-1\r\n");
   Sentinel refusing("-NOPERM this user has no permissions\r\n");
@@ -202,7 +206,7 @@ TEST(Reigns, SentinelsNameThePrimaryAndTheNextOneIsAskedIfOneDoesNot) {
   EXPECT_TRUE(service[2].get("redlock:node:reign").has_value());
 }
 
-TEST(Reigns, TheReasonSaysWhatEachSentinelSaid) {
+TEST_F(Reigns, TheReasonSaysWhatEachSentinelSaid) {
   Service service;
   Sentinel ignorant("*-1\r\n");
   Sentinel no_sentinel("+PONG\r\n");
@@ -216,7 +220,7 @@ TEST(Reigns, TheReasonSaysWhatEachSentinelSaid) {
   EXPECT_THAT(refused.error().message, HasSubstr("it does not answer as a sentinel does"));
 }
 
-TEST(Reigns, ASilentSentinelCostsAMoment) {
+TEST_F(Reigns, ASilentSentinelCostsAMoment) {
   Service service;
   Sentinel silent(FakeAnswer::silence());
   Sentinel knowing(Sentinel::naming(service[0]));
@@ -228,7 +232,21 @@ TEST(Reigns, ASilentSentinelCostsAMoment) {
   EXPECT_TRUE(succeeded(admin::check(options)));
 }
 
-TEST(Reigns, AClientThatSaysAnotherNumberOfServersHasNoVote) {
+TEST_F(Reigns, AServerThatHangsIsLeftOnceTheSentinelsNameAnother) {
+  Service service;
+  FakeServer hanging([](const Command&) { return FakeAnswer::silence(); });
+  Sentinel sentinel(Sentinel::naming(hanging));
+  ClientOptions options = service.options();
+  options.nodes = {"redis+sentinel://" + sentinel.address() + "/mymaster?servers=3"};
+  // Longer than the test waits: the time limit is not what ends the connection.
+  options.node.connect_timeout = std::chrono::minutes(10);
+  Client client = make_client(options);
+  ASSERT_TRUE(eventually([&] { return hanging.connections_open() > 0; }));
+  sentinel.name(service[0]);
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+}
+
+TEST_F(Reigns, AClientThatSaysAnotherNumberOfServersHasNoVote) {
   Service service;
   ASSERT_TRUE(succeeded(acquire_patiently(*std::make_unique<Client>(make_client(service.options())),
                                           "r", {.ttl = seconds(1)})));
@@ -242,7 +260,7 @@ TEST(Reigns, AClientThatSaysAnotherNumberOfServersHasNoVote) {
   }
 }
 
-TEST(Reigns, CallsThatAskOnceConfirmANewPrimary) {
+TEST_F(Reigns, CallsThatAskOnceConfirmANewPrimary) {
   Service service;
   EXPECT_TRUE(eventually([&] {
     return make_client(service.options()).try_acquire("r", {.ttl = seconds(1)}).has_value();
@@ -257,7 +275,7 @@ TEST(Reigns, CallsThatAskOnceConfirmANewPrimary) {
   }));
 }
 
-TEST(Reigns, DoctorCountsTheServers) {
+TEST_F(Reigns, DoctorCountsTheServers) {
   Service service;
   ASSERT_TRUE(service.soon_followed(0, 2));
   ClientOptions options = service.options();
@@ -276,7 +294,7 @@ TEST(Reigns, DoctorCountsTheServers) {
   })) << findings();
 }
 
-TEST(Reigns, NeedTheRestartGuardAndANumberOfServers) {
+TEST_F(Reigns, NeedTheRestartGuardAndANumberOfServers) {
   Service service;
   ClientOptions options = service.options();
   options.guards.restart = false;
@@ -351,7 +369,7 @@ class Adversary {
   std::mt19937 random_;
 };
 
-TEST(ReignsUnderFire, HaveNoTwoHoldersWhoeverPromotesWhom) {
+TEST_F(ReignsUnderFire, HaveNoTwoHoldersWhoeverPromotesWhom) {
   for (const bool fenced : {false, true}) {
     Service service;
     const unsigned seed = std::random_device{}();
@@ -362,7 +380,7 @@ TEST(ReignsUnderFire, HaveNoTwoHoldersWhoeverPromotesWhom) {
 }
 
 /// For the page: how often two hold a lock on the same service if nobody asks who follows.
-TEST(ReignsUnderFire, DISABLED_PlainLocksHaveTwoHolders) {
+TEST_F(ReignsUnderFire, DISABLED_PlainLocksHaveTwoHolders) {
   Service service;
   Contest contest(service.plain(milliseconds(300)), false);
   Adversary(std::random_device{}()).play(service, contest_rounds());
