@@ -147,7 +147,7 @@ class Listing::Visit final : private redis::AdminConnectionOwner {
   void on_deadline() noexcept {
     fail(connected_
              ? "no answer within " + core::format_duration(limit_)
-             : core::no_connection_within(connect_limit_) + std::string(connection_.missing()));
+             : core::no_connection_within(connect_limit_) + connection_.missing());
   }
 
   void ask(const redis::Questions& questions);

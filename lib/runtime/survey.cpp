@@ -117,7 +117,7 @@ void Survey::Visit::fail(std::string why) {
 
 void Survey::Visit::on_deadline() noexcept {
   fail(step_ == Step::connecting
-           ? core::no_connection_within(connect_limit_) + std::string(connection_.missing())
+           ? core::no_connection_within(connect_limit_) + connection_.missing()
            : "no answer within " + core::format_duration(limit_));
 }
 

@@ -101,7 +101,7 @@ class Connection final : private uv::StreamListener {
   void close(uv::CloseMode mode);
 
   /// Before the connection is ready: what it waits for, see missing_to_connect().
-  [[nodiscard]] std::string_view missing() const noexcept {
+  [[nodiscard]] std::string missing() const {
     return missing_to_connect(login_, stream_);
   }
   /// After on_down: whether the server did not know us by our credentials.
