@@ -86,9 +86,7 @@ class AdminConnection final : private uv::StreamListener {
   void close();
 
   /// Before on_auth_result: what it waits for, see missing_to_connect().
-  [[nodiscard]] std::string missing() const {
-    return missing_to_connect(login_, stream_);
-  }
+  [[nodiscard]] std::string missing() const { return missing_to_connect(login_, stream_); }
 
  private:
   void on_credentials() noexcept;

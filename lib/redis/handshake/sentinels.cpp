@@ -70,8 +70,9 @@ void PrimaryQuery::on_bytes(std::string_view bytes) noexcept {
 void PrimaryQuery::take(const Value& value) {
   if (value.type == Value::Type::error) {
     const std::string why(without_secrets(value.text, sentinels_->password));
-    return failed(is_login_refusal(why) ? why + " (the sentinels' login: sentinel_user and "
-                                                "sentinel_password in the URL)"
+    return failed(is_login_refusal(why) ? why +
+                                              " (the sentinels' login: sentinel_user and "
+                                              "sentinel_password in the URL)"
                                         : why);
   }
   if (value.type == Value::Type::nil) {

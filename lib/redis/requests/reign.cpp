@@ -34,9 +34,13 @@ void append_reading(Writer& out, const core::Terms& terms) {
 }
 
 /// The commands of append_reading(), for people: some errors of permissions name no key.
-constexpr std::array<std::string_view, 7> reading_commands{
-    "SET redlock:node:beat", "ZMSCORE redlock:node:numbers", "GET redlock:node:marker",
-    "GET redlock:node:reign", "WAIT", "INFO stats", "INFO replication"};
+constexpr std::array<std::string_view, 7> reading_commands{"SET redlock:node:beat",
+                                                           "ZMSCORE redlock:node:numbers",
+                                                           "GET redlock:node:marker",
+                                                           "GET redlock:node:reign",
+                                                           "WAIT",
+                                                           "INFO stats",
+                                                           "INFO replication"};
 
 /// Without an error in any of them: nothing is proven by a part.
 std::optional<core::Answer> classify_reading(Values v) noexcept {

@@ -132,9 +132,10 @@ TEST(ReignVotes, TheReasonNamesTheNewPrimaryAndSaysForHowLongThereAreNoLocks) {
             "it has a new primary, 10.0.0.7:6379: no new locks for 30 s (max TTL)");
   // It refuses to write the record.
   h.answer(0, Reply::error, "NOPERM 'eval'");
-  EXPECT_EQ(h.engine().exclusion(0),
-            "it has a new primary, 10.0.0.7:6379: the record of its reign cannot be written: NOPERM "
-            "'eval'");
+  EXPECT_EQ(
+      h.engine().exclusion(0),
+      "it has a new primary, 10.0.0.7:6379: the record of its reign cannot be written: NOPERM "
+      "'eval'");
   h.pass(1s);
   EXPECT_EQ(h.says(1), "write-reign -> 0");
   EXPECT_NE(h.answer(0, Reply::done).find("disconnect 0"), std::string::npos);
