@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/membership/marker.hpp"
+#include "core/membership/reign.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "redis/connection/admin_connection.hpp"
 #include "redis/scripts_embedded.hpp"
@@ -140,13 +141,14 @@ void Survey::Visit::on_auth_result(const redis::AuthResult& result) noexcept {
   }
   selection_ = result.selection;
   step_ = Step::facts;
-  connection_.ask(fact_questions());
+  connection_.ask(fact_questions(core::servers_of(node_.seen.url),
+                                 std::chrono::ceil<milliseconds>(limit_ / 4)));
 }
 
 void Survey::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
   switch (step_) {
     case Step::facts:
-      take_facts(answers, node_);
+      take_facts(answers, connection_.peer(), node_);
       // Keys in another database do not belong to this deployment. A sentinel has no databases, and
       // a cluster has one: there a refused SELECT is not a separate problem.
       if (!selection_.empty() && node_.denied.empty() &&

@@ -262,23 +262,62 @@ TEST(Reigns, CallsThatAskOnceConfirmANewPrimary) {
   }));
 }
 
-TEST(Reigns, DoctorCountsTheServers) {
+std::string findings_of(const ClientOptions& options) {
+  std::string all;
+  const auto check = admin::check(options);
+  for (const admin::Finding& finding : check.value().findings) {
+    all.append(to_string(finding.kind)).append(": ").append(finding.what) += '\n';
+  }
+  return all;
+}
+
+TEST(Reigns, DoctorJudgesAsAVoteDoes) {
   Service service;
   ASSERT_TRUE(service.soon_followed(0, 2));
-  ClientOptions options = service.options();
+  const ClientOptions options = service.options();
+  const auto opened = admin::bootstrap(options);
+  ASSERT_TRUE(succeeded(opened));
+  EXPECT_GE(opened->granted_in, seconds(1)) << "the first lock waits for max TTL";
+  EXPECT_THAT(findings_of(options), HasSubstr("no client has asked for a lock since"));
   Client client = make_client(options);
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
-  const auto findings = [&] {
-    std::string all;
-    const auto check = admin::check(options);
-    for (const admin::Finding& finding : check.value().findings) all += finding.what + '\n';
-    return all;
-  };
-  EXPECT_EQ(findings(), "");
+  EXPECT_EQ(findings_of(options), "");
+  const auto check = admin::check(options);
+  ASSERT_TRUE(check->nodes[0].reign);
+  EXPECT_TRUE(check->nodes[0].reign->confirmed_for);
+  ASSERT_EQ(check->nodes[0].reign->seen.size(), 3U);
+  EXPECT_EQ(check->nodes[0].reign->seen[1].state, "online");
   service[2].kill();
-  EXPECT_TRUE(eventually([&] {
-    return findings() == "1 replica is attached to it. Its URL says that it has 3 servers.\n";
-  })) << findings();
+  const std::string one_away =
+      "replicas: 1 replica is attached to it. Its URL says that it has 3 servers.\n";
+  EXPECT_TRUE(eventually([&] { return findings_of(options) == one_away; })) << findings_of(options);
+  service[1].kill();
+  const std::string alone = "reign: 1 of its 3 servers is up to date; 2 are needed.\n";
+  EXPECT_TRUE(eventually([&] { return findings_of(options) == alone; })) << findings_of(options);
+  EXPECT_EQ(admin::check(options)->granted_in, std::nullopt);
+}
+
+TEST(Reigns, DoctorAndBootstrapNameTheRightThatIsMissing) {
+  for (const std::string right : {"-wait", "-info", "-eval", "resetkeys ~redlock:node:[^b]* ~a*"}) {
+    Service service;
+    ASSERT_TRUE(service.soon_followed(0, 2));
+    service[0].command({"ACL", "SETUSER", "u", "on", ">pw", "~*", "&*", "+@all"});
+    std::vector<std::string> change{"ACL", "SETUSER", "u"};
+    for (std::size_t at = 0; at < right.size();) {
+      change.push_back(right.substr(at, right.find(' ', at) - at));
+      at += change.back().size() + 1;
+    }
+    service[0].command(change);
+    ClientOptions options = service.options();
+    options.user = "u";
+    options.password = "pw";
+    EXPECT_THAT(findings_of(options), HasSubstr("auth: ")) << right;
+    const auto opened = admin::bootstrap(options);
+    ASSERT_FALSE(opened) << right;
+    EXPECT_THAT(opened.error().message, HasSubstr("NOPERM")) << right;
+    const auto refused = make_client(options).try_acquire("a", {.ttl = seconds(1)});
+    EXPECT_THAT(why(refused), HasSubstr("NOPERM")) << right;
+  }
 }
 
 TEST(Reigns, NeedTheRestartGuardAndANumberOfServers) {
