@@ -437,6 +437,14 @@ void Findings::judge_replicas(const SurveyedNode& node) {
 void Findings::judge_membership(const SurveyedNode& node) {
   judge_replicas(node);
   if (!node.marker) return;
+  const std::string& self = node.marker->self;
+  if (!self.empty() && core::servers_of(self) != core::servers_of(node.seen.url)) {
+    add(node, admin::Finding::Kind::membership,
+        "Its deployment knows it as " + self + ", with another number of servers.",
+        "Clients that disagree about that get no vote from it: each could find a majority.",
+        "Give all clients the URL of the deployment. To change the number, stop all clients, and "
+        "run quorum-lock bootstrap with the new one.");
+  }
   const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
   if (node.marker->max_ttl == max_ttl) return;
   add(node, admin::Finding::Kind::membership,

@@ -240,8 +240,9 @@ void Nodes::record_absent(Round& round, NodeIndex node, Duration interval) const
     return round.record(node, Vote::excluded, {why, {}, memory_in});
   }
   std::optional<Duration> left;
-  // While its reign does not stand, it has no vote after a quarantine either.
-  if (link.mandate->quarantined_until() && link.reign->stands()) {
+  // While it is ineligible, or its reign does not stand, it has no vote after a quarantine either.
+  const bool waits = link.reign->stands() && link.mandate->ineligible().empty();
+  if (link.mandate->quarantined_until() && waits) {
     left = *link.mandate->quarantined_until() - now_;
   }
   round.record(node, Vote::excluded, {exclusion(node), {}, left});

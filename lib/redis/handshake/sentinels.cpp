@@ -70,10 +70,11 @@ void PrimaryQuery::on_bytes(std::string_view bytes) noexcept {
 void PrimaryQuery::take(const Value& value) {
   if (value.type == Value::Type::error) {
     const std::string why(without_secrets(value.text, sentinels_->password));
-    return failed(is_login_refusal(why) ? why +
-                                              " (the sentinels' login: sentinel_user and "
-                                              "sentinel_password in the URL)"
-                                        : why);
+    const bool of_login = is_login_refusal(why) || why.starts_with("ERR AUTH");
+    return failed(of_login ? why +
+                                 " (the sentinels' login: sentinel_user and "
+                                 "sentinel_password in the URL)"
+                           : why);
   }
   if (value.type == Value::Type::nil) {
     return failed("it knows no service '" + visible(sentinels_->service) + "'");

@@ -162,6 +162,16 @@ TEST(ReignFindings, NameTheCommandThatIsMissing) {
   EXPECT_FALSE(check.nodes[0].votes);
 }
 
+TEST(ReignFindings, NameAnotherNumberOfServers) {
+  SurveyedNode node = primary();
+  node.marker->self = "redis://db?servers=5";
+  const admin::DeploymentCheck check = judge_primary(node);
+  ASSERT_FALSE(check.findings.empty());
+  EXPECT_EQ(check.findings[0].kind, admin::Finding::Kind::membership);
+  EXPECT_THAT(check.findings[0].what, HasSubstr("redis://db?servers=5"));
+  EXPECT_FALSE(check.nodes[0].votes);
+}
+
 TEST(ReignFindings, GiveNoAdviceThatIsForNodesWithoutReplicas) {
   SurveyedNode node = primary();
   node.forgetting = "FLUSHALL (1 time)";
