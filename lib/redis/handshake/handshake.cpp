@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/membership/marker.hpp"
+#include "core/membership/reign.hpp"
 #include "redis/batches/encoder.hpp"
 #include "redis/handshake/authentication.hpp"
 #include "redis/handshake/capability_rows.hpp"
@@ -438,7 +439,8 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
       member && why == core::met_unmarked ? core::came_without_data : core::may_be_new;
   if (why == "restarted") what = "it restarted";
   if (why == "evicted") what = "it evicted keys";
-  if (why == "reign") what = "its primary is new";
+  if (why == "reign") what = core::primary_is_new;
+  if (why == "broken") what = "too few of its servers followed its primary for a while, and it";
   if (why == "role") {
     what =
         "it was a replica for a while, took over from its master, or, before Redis 7.0, a replica "

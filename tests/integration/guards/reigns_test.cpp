@@ -85,6 +85,15 @@ std::string why(const Result<Lease>& refused) {
   return refused ? "granted" : refused.error().message;
 }
 
+std::string findings_of(const ClientOptions& options) {
+  std::string all;
+  const auto check = admin::check(options);
+  for (const admin::Finding& finding : check.value().findings) {
+    all.append(to_string(finding.kind)).append(": ").append(finding.what) += '\n';
+  }
+  return all;
+}
+
 TEST_F(Reigns, APrimaryWithReplicasGrantsOnceAMajorityFollowsIt) {
   Service service;
   Client client = make_client(service.options());
@@ -220,6 +229,28 @@ TEST_F(Reigns, TheReasonSaysWhatEachSentinelSaid) {
   EXPECT_THAT(refused.error().message, HasSubstr("it does not answer as a sentinel does"));
 }
 
+TEST_F(Reigns, TheReasonSaysWhoseLoginIsRefused) {
+  Service service;
+  Sentinel sentinel(Sentinel::naming(service[0]));
+  ClientOptions options = service.options();
+  const std::string url = "redis+sentinel://" + sentinel.address() + "/mymaster?servers=3";
+  options.nodes = {url + "&sentinel_password=wrong"};
+  EXPECT_THAT(why(make_client(options).try_acquire("r", {.ttl = seconds(1)})),
+              HasSubstr(sentinel.address() + ": WRONGPASS (the sentinels' login"));
+  const std::string primary = "its primary, 127.0.0.1:" + std::to_string(service[0].port());
+  service[0].command({"ACL", "SETUSER", "u", "on", ">pw", "~*", "&*", "+@all"});
+  options.nodes = {url};
+  options.user = "u";
+  options.password = "wrong";
+  EXPECT_THAT(why(make_client(options).try_acquire("r", {.ttl = seconds(1)})),
+              HasSubstr(primary + ": AUTH: WRONGPASS"));
+  EXPECT_THAT(findings_of(options), HasSubstr(primary + ": AUTH: WRONGPASS"));
+  service[0].kill();
+  options.user = options.password = "";
+  EXPECT_THAT(why(make_client(options).try_acquire("r", {.ttl = seconds(1)})),
+              HasSubstr(primary + ": connection refused"));
+}
+
 TEST_F(Reigns, ASilentSentinelCostsAMoment) {
   Service service;
   Sentinel silent(FakeAnswer::silence());
@@ -275,23 +306,58 @@ TEST_F(Reigns, CallsThatAskOnceConfirmANewPrimary) {
   }));
 }
 
-TEST_F(Reigns, DoctorCountsTheServers) {
+TEST_F(Reigns, DoctorJudgesAsAVoteDoes) {
   Service service;
   ASSERT_TRUE(service.soon_followed(0, 2));
-  ClientOptions options = service.options();
+  const ClientOptions options = service.options();
+  const auto opened = admin::bootstrap(options);
+  ASSERT_TRUE(succeeded(opened));
+  EXPECT_GE(opened->granted_in, seconds(1)) << "the first lock waits for max TTL";
+  EXPECT_THAT(findings_of(options), HasSubstr("no client has asked for a lock since"));
   Client client = make_client(options);
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
-  const auto findings = [&] {
-    std::string all;
-    const auto check = admin::check(options);
-    for (const admin::Finding& finding : check.value().findings) all += finding.what + '\n';
-    return all;
-  };
-  EXPECT_EQ(findings(), "");
+  EXPECT_EQ(findings_of(options), "");
+  const auto check = admin::check(options);
+  ASSERT_TRUE(check->nodes[0].reign);
+  EXPECT_TRUE(check->nodes[0].reign->confirmed_for);
+  ASSERT_EQ(check->nodes[0].reign->seen.size(), 3U);
+  EXPECT_EQ(check->nodes[0].reign->seen[1].state, "online");
   service[2].kill();
-  EXPECT_TRUE(eventually([&] {
-    return findings() == "1 replica is attached to it. Its URL says that it has 3 servers.\n";
-  })) << findings();
+  const std::string one_away =
+      "replicas: 1 replica is attached to it. Its URL says that it has 3 servers.\n";
+  EXPECT_TRUE(eventually([&] { return findings_of(options) == one_away; })) << findings_of(options);
+  service[1].kill();
+  const std::string alone = "reign: 1 of its 3 servers is up to date; 2 are needed.\n";
+  EXPECT_TRUE(eventually([&] { return findings_of(options) == alone; })) << findings_of(options);
+  EXPECT_EQ(admin::check(options)->granted_in, std::nullopt);
+}
+
+TEST_F(Reigns, DoctorAndBootstrapNameTheRightThatIsMissing) {
+  for (const std::string right : {"-wait", "-info", "-eval", "resetkeys ~redlock:node:[^b]* ~a*"}) {
+    Service service;
+    ASSERT_TRUE(service.soon_followed(0, 2));
+    service[0].command({"ACL", "SETUSER", "u", "on", ">pw", "~*", "&*", "+@all"});
+    std::vector<std::string> change{"ACL", "SETUSER", "u"};
+    for (std::size_t at = 0; at < right.size();) {
+      change.push_back(right.substr(at, right.find(' ', at) - at));
+      at += change.back().size() + 1;
+    }
+    service[0].command(change);
+    ClientOptions options = service.options();
+    options.user = "u";
+    options.password = "pw";
+    EXPECT_THAT(findings_of(options), HasSubstr("auth: ")) << right;
+    const auto opened = admin::bootstrap(options);
+    ASSERT_FALSE(opened) << right;
+    EXPECT_THAT(opened.error().message, HasSubstr("NOPERM")) << right;
+    Client client = make_client(options);
+    Result<Lease> refused = client.try_acquire("a", {.ttl = seconds(1)});
+    EXPECT_TRUE(eventually([&] {
+      refused = client.try_acquire("a", {.ttl = seconds(1)});
+      return why(refused).find("NOPERM") != std::string::npos;
+    })) << right
+        << ": " << why(refused);
+  }
 }
 
 TEST_F(Reigns, NeedTheRestartGuardAndANumberOfServers) {
