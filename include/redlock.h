@@ -136,7 +136,7 @@ REDLOCK_C_EXPORT void redlock_round_free(redlock_round* round);
 typedef struct redlock_error {
   redlock_status status;
   const char* message;         ///< one line, for people
-  const char* holder_name;     ///< the holder's name for people; only with `name_holders`
+  const char* holder_name;     ///< the holder's name for people; "": not known, see `name_holders`
   const redlock_round* round;  ///< the last round, with every node's vote; NULL if none was sent
 } redlock_error;
 
@@ -383,7 +383,8 @@ typedef struct redlock_client_options {
   /// A node that restarted with its data keeps its vote if it writes every command to disk
   /// (appendfsync always). Default: false.
   bool guard_trust_durable;
-  /// Whether errors name the holder, for one more round trip. Default: false.
+  /// Whether calls that do not wait also name the holder if they fail, for one more round trip.
+  /// Default: false.
   bool name_holders;
   /// A text before the names of resources on the nodes, so that teams can share nodes. It ends with
   /// a colon, as team: does. Names in calls and results are without it. Default: none.

@@ -35,8 +35,9 @@ inline namespace REDLOCK_ABI {
 /// `extend` and `release`, and those by a token) blocks for at most `node.connect_timeout`, where
 /// the client has not yet met a node, and `node.longest_timeout` for the answers: together 2 s by
 /// default, however many nodes are silent. If the attempt of `try_acquire` loses too many
-/// connections, it asks once more on new ones, which takes as long again at most. With
-/// `name_holders`, a refusal takes a second round.
+/// connections, it asks once more on new ones, which takes as long again at most. A call that has
+/// waited asks who holds the resource before it fails, which takes one round more; with
+/// `name_holders`, so does a call that does not wait.
 ///
 /// Thread safety: all members may be called from any number of threads at once. The callbacks of
 /// the options run on the client's loop thread, a thread of its own. On that thread every blocking

@@ -60,7 +60,8 @@ struct REDLOCK_EXPORT Error {
   std::string message;
   Round round{};  ///< the last round, with every node's vote; empty if none was sent
   /// held, split, not_holder: the name for people of the client that has the resource, as
-  /// `Inspection::holder_name`. Only with `ClientOptions::name_holders`; empty: not known.
+  /// `Inspection::holder_name`. Calls that do not wait learn it only with
+  /// `ClientOptions::name_holders`; empty: not known.
   std::string holder_name{};
 
   /// The code, in `error_category`.

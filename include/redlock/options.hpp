@@ -170,12 +170,11 @@ struct REDLOCK_EXPORT ClientOptions {
   /// keep it for longer than the client's leases can last. Empty: `user@host:pid program`.
   std::string name{};
 
-  /// Whether the errors `held`, `split` and `not_holder` say who has the resource: by what name, of
-  /// which kind, for how long (`Error::message`, `Error::holder_name`). A refusal contains only a
-  /// token, or nothing, so a call that fails asks the nodes once more, which costs one round trip.
-  /// Calls that do not wait then also ask for the remaining time (`NodeVote::remaining`), as
-  /// calls that wait always do. Not for callers that poll. A refused permit names nobody, because
-  /// it has many holders.
+  /// Whether calls that do not wait also say who holds the resource: by what name, of which kind,
+  /// for how long (`Error::message`, `Error::holder_name`, `NodeVote::remaining`). A refusal
+  /// contains only a token, or nothing, so a call that fails asks the nodes once more, which costs
+  /// one round trip. Calls that waited always do so before they fail. Not for callers that poll. A
+  /// refused permit names nobody, because it has many holders.
   bool name_holders = false;
 
   std::string user{};      ///< ACL user for URLs without one

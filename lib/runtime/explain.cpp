@@ -83,30 +83,55 @@ std::string short_token(const std::optional<Token>& token) {
 /// Whether the token is nobody's lease, but keeps everybody out after an operator broke one.
 bool is_delay(const std::optional<Token>& token) { return token && token->is_delay(); }
 
-std::string who_is_in_the_way(const std::optional<Holder>& holder, std::uint32_t permits) {
-  if (permits > 0) return "all " + std::to_string(permits) + " permits are taken";
-  if (!holder) return "holder unknown";
+std::string quoted_name(std::string_view resource) {
+  return "'" + redis::visible(resource, shown_resource_bytes) + "'";
+}
+
+using Left = std::optional<std::chrono::nanoseconds>;
+
+std::string in_brackets(std::string_view kind, const Left& left) {
+  std::string text(kind);
+  if (left) text += (text.empty() ? "" : ", ") + core::format_duration(*left) + " left";
+  return text.empty() ? text : " (" + text + ")";
+}
+
+std::string free_in(const Left& left) {
+  return left ? " and is free in " + core::format_duration(*left) : std::string();
+}
+
+std::string until_interval_is_over(const Left& left) {
+  return "is not free: its interval is not over" + in_brackets("", left);
+}
+
+/// What the resource, the subject of the sentence, is.
+std::string what_it_is(const std::optional<Holder>& holder, const Left& left) {
+  if (!holder) return "is held by another client" + in_brackets("", left);
   switch (holder->kind) {
     case Holder::Kind::exclusive:
-      return (is_delay(holder->token) ? "broken by " : "holder ") + short_token(holder->token);
+      if (is_delay(holder->token)) {
+        return "was broken by " + short_token(holder->token) + free_in(left);
+      }
+      return "is held by " + short_token(holder->token) + in_brackets("exclusive", left);
     case Holder::Kind::shared:
-      return "held by readers";
+      return "is held by readers" + in_brackets("", left);
     case Holder::Kind::owned:
-      return "holder owner " + redis::visible(holder->owner);
+      return "is held by owner " + redis::visible(holder->owner) + in_brackets("", left);
     case Holder::Kind::interval:
-      return "its interval is not over";
+      return until_interval_is_over(left);
     case Holder::Kind::reserved:
-      return "reserved for the client that is next";
+      return "is reserved for the next client" + in_brackets("", left);
     case Holder::Kind::other:
-      return "a key that is not a lock";
+      return "is a key that is not a lock" + in_brackets("", left);
     case Holder::Kind::writer:
-      return "somebody waits, and new holds are refused";
+      return "is held by readers, and a writer waits" + in_brackets("", left);
   }
   return {};
 }
 
 /// The holder on most nodes, and the longest time that it keeps any of them.
-std::string about_holder(const Round& report, std::uint32_t permits) {
+std::string about_holder(std::string_view resource, const Round& report, std::uint32_t permits) {
+  // No node was asked: the caller knows who has it.
+  if (report.nodes.empty()) return quoted_name(resource) + " is held";
   std::optional<Holder> leader;
   std::size_t most = 0;
   for (const NodeVote& node : report.nodes) {
@@ -120,17 +145,16 @@ std::string about_holder(const Round& report, std::uint32_t permits) {
       leader = node.holder;
     }
   }
-  if (most == 0) return {};
-  std::string text = "; " + who_is_in_the_way(leader, permits);
-  std::optional<std::chrono::nanoseconds> left;
+  Left left;
   for (const NodeVote& node : report.nodes) {
     if (node.vote != Vote::refused || node.holder != leader || !node.remaining) continue;
     left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
   }
-  if (left && permits == 0 && leader && is_delay(leader->token))
-    return text + ", free in " + core::format_duration(*left);
-  if (left) text += ", " + core::format_duration(*left) + " left";
-  return text;
+  if (permits > 0) {
+    return "all " + std::to_string(permits) + " permits of " + quoted_name(resource) + " are held" +
+           in_brackets("", left);
+  }
+  return quoted_name(resource) + ' ' + what_it_is(leader, left);
 }
 
 /// Nodes that failed for one reason.
@@ -184,17 +208,14 @@ std::string about_failures(const Round& report) {
 }
 
 /// The longest time left on any node that stores the same as most of them.
-std::string time_left(const Inspection& inspection) {
-  std::optional<std::chrono::nanoseconds> left;
+Left time_left(const Inspection& inspection) {
+  Left left;
   for (const NodeInspection& node : inspection.nodes) {
     const bool leads = node.kind == inspection.kind && node.holder == inspection.holder &&
                        node.owner == inspection.owner;
     if (leads && node.remaining) left = std::max(left.value_or(*node.remaining), *node.remaining);
   }
-  if (!left) return {};
-  const bool is_free_then = is_delay(inspection.holder);
-  return is_free_then ? ", free in " + core::format_duration(*left)
-                      : ", " + core::format_duration(*left) + " left";
+  return left;
 }
 
 /// Whether nobody can join the holders, because an operator broke the lock of one of them.
@@ -210,42 +231,45 @@ std::string no_more(const Inspection& inspection) {
 std::string_view holding(Inspection::State state) {
   switch (state) {
     case Inspection::State::split:
-      return "most of it held by ";
+      return "is held on most nodes by ";
     case Inspection::State::indeterminate:
-      return "perhaps held by ";
+      return "is perhaps held by ";
     case Inspection::State::held:
     case Inspection::State::free:
       break;
   }
-  return "held by ";
+  return "is held by ";
 }
 
-std::string who_has(const Inspection& inspection) {
+/// What the resource, the subject of the sentence, is.
+std::string what_it_is(const Inspection& inspection) {
   const auto called = [](const std::string& name, const std::string& otherwise) {
     return name.empty() ? otherwise : redis::visible(name);
   };
+  const Left left = time_left(inspection);
   switch (inspection.kind) {
     case LockKind::none:
-      return "nobody holds it now";
+      return "is free now";
     case LockKind::exclusive:
       if (is_delay(inspection.holder)) break;
       return std::string(holding(inspection.state)) +
-             called(inspection.holder_name, short_token(inspection.holder)) + time_left(inspection);
+             called(inspection.holder_name, short_token(inspection.holder)) +
+             in_brackets("exclusive", left);
     case LockKind::shared:
-      return "held by readers" + no_more(inspection) + time_left(inspection);
+      return "is held by readers" + no_more(inspection) + in_brackets("", left);
     case LockKind::owned:
-      return "held by owner " + redis::visible(inspection.owner) + no_more(inspection) +
-             time_left(inspection);
+      return "is held by owner " + redis::visible(inspection.owner) + no_more(inspection) +
+             in_brackets("", left);
     case LockKind::interval:
-      return "its interval is not over" + time_left(inspection);
+      return until_interval_is_over(left);
     case LockKind::reserved: {
       const NextClient next = inspection.next.value_or(NextClient());
-      return "reserved for " + called(next.name, shortened(next.id));
+      return "is reserved for " + called(next.name, shortened(next.id));
     }
     case LockKind::other:
-      return "a key that is not a lock" + time_left(inspection);
+      return "is a key that is not a lock" + in_brackets("", left);
   }
-  return "broken by " + short_token(inspection.holder) + time_left(inspection);
+  return "was broken by " + short_token(inspection.holder) + free_in(left);
 }
 
 /// Whether `bootstrap` takes the node for a new one; none: not known, because the node was not
@@ -333,19 +357,16 @@ std::string about_list(const core::Outlook& outlook, std::size_t listed) {
   return text;
 }
 
-std::string quoted_name(std::string_view resource) {
-  return " '" + redis::visible(resource, shown_resource_bytes) + "'";
-}
-
 std::string sentence(Errc code, std::string_view resource, const Round& report,
                      std::uint32_t permits) {
-  const std::string name = quoted_name(resource);
+  const std::string name = ' ' + quoted_name(resource);
   const std::string votes = report.nodes.empty() ? std::string() : ": " + counted(report);
   switch (code) {
     case Errc::held:
-      return "held on" + name + votes + about_holder(report, permits);
+      return about_holder(resource, report, permits);
     case Errc::split:
-      return "split on" + name + votes + ", nobody has " + std::to_string(report.quorum);
+      return quoted_name(resource) + " is split: nobody has " + std::to_string(report.quorum) +
+             " of " + std::to_string(report.nodes.size()) + " nodes";
     case Errc::unavailable:
       if (report.nodes.empty()) return "unavailable for" + name + ": too few nodes could be asked";
       return "unavailable for" + name + votes + ", " + std::to_string(report.quorum) + " needed" +
@@ -358,7 +379,8 @@ std::string sentence(Errc code, std::string_view resource, const Round& report,
       return "too few voters for" + name + votes + ", " + std::to_string(report.quorum) +
              " needed" + about_failures(report);
     case Errc::not_holder:
-      return "not the holder of" + name + votes;
+      return quoted_name(resource) +
+             " is not held by this token: the lease expired, or was released or broken";
     case Errc::cancelled:
       return "cancelled" + name;
     case Errc::closed:
@@ -456,18 +478,18 @@ Error explain_loss(std::string_view resource, Round report) {
   return Error{Errc::not_holder, std::move(message), std::move(report)};
 }
 
-void name_holder(Error& error, const Inspection& inspection) {
+void name_holder(Error& error, std::string_view resource, const Inspection& inspection) {
   const bool is_unknown = inspection.state == Inspection::State::indeterminate;
   if (is_unknown && inspection.kind == LockKind::none) return;
   const bool is_reserved = inspection.kind == LockKind::reserved;
   error.holder_name =
       is_reserved ? inspection.next.value_or(NextClient()).name : inspection.holder_name;
-  const std::string refusal = about_holder(error.round, 0);
-  const bool knows_more = error.code == Errc::held && inspection.kind != LockKind::none;
-  if (knows_more && error.message.ends_with(refusal)) {
-    error.message.resize(error.message.size() - refusal.size());
+  const std::string what = what_it_is(inspection);
+  if (error.code == Errc::held && inspection.kind != LockKind::none) {
+    error.message = quoted_name(resource) + ' ' + what;
+  } else {
+    error.message += "; it " + what;
   }
-  error.message += "; " + who_has(inspection);
 }
 
 std::string explain_undelivered(const core::Undelivered& report) {

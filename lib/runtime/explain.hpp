@@ -30,15 +30,14 @@ using Urls = std::shared_ptr<const std::vector<std::string>>;
 [[nodiscard]] Round report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
                                  core::Duration validity);
 
-/// One line with the numbers in it: "held on 'invoice/42': granted 1, refused 3, failed 1 of 5;
-/// holder a91f…, 4.2 s left". `report` has no nodes if nothing was sent. `permits`: the number of
-/// permits of the semaphore, if the call was for one.
+/// One line: "'invoice/42' is held by a91f… (exclusive, 4.2 s left)". `report` has no nodes if
+/// nothing was sent. `permits`: the number of permits of the semaphore, if the call was for one.
 [[nodiscard]] Error explain(Errc code, std::string_view resource, Round report,
                             std::uint32_t permits = 0);
 /// Adds to an error about too few votes what helps, and what does not.
 void add_outlook(Error& error, const core::Outlook& outlook);
 /// Adds the holder's name to an error about a holder, from an inspection a moment later.
-void name_holder(Error& error, const Inspection& inspection);
+void name_holder(Error& error, std::string_view resource, const Inspection& inspection);
 /// Explains what a client leaves on a node when it ends.
 [[nodiscard]] std::string explain_undelivered(const core::Undelivered& report);
 /// Explains why a lease passed its deadline; `report` is about its last round: a renewal, if there

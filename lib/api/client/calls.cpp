@@ -69,6 +69,7 @@ void Calls::acquire(AcquireDone done, RequestId request, const Target& target,
   wanted.request = call.id();
   state_.pending.name(call, request);
   call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
+  call.waits = wait > std::chrono::nanoseconds::zero();
   state_.observing.began(wanted.request, resource);
   wanted.resource = state_.keyspace.key_of(resource);
   wanted.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);

@@ -87,7 +87,7 @@ void Outcomes::on_outcome(core::Instant /*now*/, const core::Failed& outcome) no
   if (std::holds_alternative<AcquireDone>(call->done)) {
     state_.observing.ended(outcome.request, call->resource, outcome.code);
   }
-  if (is_to_name_holder(call->done, outcome)) {
+  if (is_to_name_holder(*call, outcome)) {
     state_.completions.post([this, done = std::move(call->done), resource = std::string(in_the_way),
                              error = std::move(error)]() mutable {
       name_holder(std::move(done), resource, std::move(error));
@@ -190,8 +190,10 @@ void Outcomes::finish_log(core::Instant now) {
   for (NodeEvent& event : log_.finish(now)) log(std::move(event));
 }
 
-bool Outcomes::is_to_name_holder(const AnyDone& done, const core::Failed& outcome) const {
-  if (!state_.configuration.name_holders || outcome.permits > 0) return false;
+bool Outcomes::is_to_name_holder(const PendingCalls::Call& call,
+                                 const core::Failed& outcome) const {
+  const AnyDone& done = call.done;
+  if (!(call.waits || state_.configuration.name_holders) || outcome.permits > 0) return false;
   const bool of_a_holder =
       outcome.code == Errc::held || outcome.code == Errc::split || outcome.code == Errc::not_holder;
   return of_a_holder &&
@@ -199,10 +201,10 @@ bool Outcomes::is_to_name_holder(const AnyDone& done, const core::Failed& outcom
 }
 
 void Outcomes::name_holder(AnyDone done, const std::string& resource, Error error) {
-  InspectDone named = [done = std::move(done),
+  InspectDone named = [done = std::move(done), resource,
                        error = std::move(error)](const Result<Inspection>& inspection) mutable {
     // If the inspection fails, the client is closing, and the error stays as it is.
-    if (inspection) runtime::name_holder(error, *inspection);
+    if (inspection) runtime::name_holder(error, resource, *inspection);
     std::visit(
         [&](auto& call) {
           if constexpr (std::is_invocable_v<decltype(call), Error>) {

@@ -48,7 +48,8 @@ class Outcomes final : public runtime::DriverListener {
   void on_turn_end() noexcept override;
 
   void fail(AnyDone& done, Error error);
-  [[nodiscard]] bool is_to_name_holder(const AnyDone& done, const core::Failed& outcome) const;
+  [[nodiscard]] bool is_to_name_holder(const PendingCalls::Call& call,
+                                       const core::Failed& outcome) const;
   /// Answers the call with the error, once a further round has named the holder.
   void name_holder(AnyDone done, const std::string& resource, Error error);
   void log(NodeEvent event);

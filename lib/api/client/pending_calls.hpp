@@ -30,6 +30,7 @@ class PendingCalls {
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
     bool live = false;
+    bool waits = false;  ///< for a lock that another client holds
     core::PoolIndexHook<> by_request;
     std::string resource;
     AnyDone done;
@@ -44,6 +45,7 @@ class PendingCalls {
   Call& add(std::string_view resource, Done done) {
     Call& call = calls_.take();
     support::overwrite(call.resource, resource);
+    call.waits = false;
     call.done = std::move(done);
     return call;
   }

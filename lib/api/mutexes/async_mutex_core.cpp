@@ -19,7 +19,7 @@ AsyncMutexCore::AsyncMutexCore(std::shared_ptr<ClientCore> client, Target target
 
 Error AsyncMutexCore::explain(Errc why) const {
   Error error = runtime::explain(why, target_.resource(), {});
-  if (why == Errc::held) error.message += ": by another call of this process";
+  if (why == Errc::held) error.message += " by another call of this process";
   return error;
 }
 

@@ -145,7 +145,7 @@ Mutex::State::Entered Mutex::State::enter(std::chrono::nanoseconds wait,
 Error Mutex::State::not_entered(const std::stop_token& stop) const {
   const Errc code = stop.stop_requested() ? Errc::cancelled : Errc::held;
   Error error = runtime::explain(code, target.resource(), {});
-  if (code == Errc::held) error.message += ": by another thread of this process";
+  if (code == Errc::held) error.message += " by another thread of this process";
   return error;
 }
 

@@ -92,7 +92,7 @@ export interface Round {
 export class RedlockError extends Error {
   /** 'lost' is the package's own: the deadline passed without a renewal. */
   readonly code: ErrorCode;
-  /** What people call the holder; only with `nameHolders`. */
+  /** What people call the holder; empty: not known, see `nameHolders`. */
   readonly holderName: string;
   /** The last round; null if nothing was sent. */
   readonly round: Round | null;
@@ -167,7 +167,8 @@ export interface ClientOptions {
   passwordFile?: string;
   /** The longest TTL that this deployment allows. Default: 30000. */
   maxTtl?: number;
-  /** Whether errors name the holder, for one more round trip. Default: false. */
+  /** Whether calls that do not wait also name the holder if they fail, for one more round trip.
+   *  Default: false. */
   nameHolders?: boolean;
   /** A text before the names of resources on the nodes, so that teams can share nodes. It ends with
    *  a colon, as team: does. Names in calls and results are without it. Default: none. */

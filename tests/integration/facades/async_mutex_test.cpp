@@ -113,7 +113,7 @@ TEST_F(AsyncMutexCalls, AnsweredLaterAndNotInside) {
       EXPECT_FALSE(inside);
       EXPECT_TRUE(failed_with(refused, Errc::held));
       EXPECT_EQ(refused.error().message,
-                "held on '" + resource_ + "': by another call of this process");
+                "'" + resource_ + "' is held by another call of this process");
       const RequestId waiting = mutex.lock([&](Granted cancelled) {
         EXPECT_FALSE(inside);
         EXPECT_TRUE(failed_with(cancelled, Errc::cancelled));

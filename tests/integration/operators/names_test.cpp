@@ -234,14 +234,14 @@ TEST(Names, ErrorsSayWhoTheHolderIsWhereThatIsAskedFor) {
   const auto refused = other.try_acquire(resource);
   ASSERT_TRUE(failed_with(refused, Errc::held));
   EXPECT_EQ(refused.error().holder_name, "alice, nightly");
-  EXPECT_NE(refused.error().message.find("; held by alice, nightly, "), std::string::npos)
+  EXPECT_NE(refused.error().message.find("held by alice, nightly ("), std::string::npos)
       << refused.error().message;
   EXPECT_FALSE(refused.error().round.nodes.empty()) << "the votes stay there";
   for (const auto& failed :
        {other.release(resource, stale), other.extend(resource, stale, seconds(10))}) {
     ASSERT_TRUE(failed_with(failed, Errc::not_holder));
     EXPECT_EQ(failed.error().holder_name, "alice, nightly");
-    EXPECT_NE(failed.error().message.find("; held by alice, nightly, "), std::string::npos);
+    EXPECT_NE(failed.error().message.find("held by alice, nightly ("), std::string::npos);
   }
   const auto several = other.try_acquire(all_of({fresh_resource(), resource}));
   ASSERT_TRUE(failed_with(several, Errc::held));

@@ -35,24 +35,23 @@ std::string held_by(const std::string& holder, std::uint32_t permits = 0) {
 
 TEST(Explain, NamesTheHolderByItsTokenOrItsName) {
   EXPECT_EQ(held_by("0123456789abcdef0123456789abcdef01234567"),
-            "held on 'r': refused 2, not waited for 1 of 3; holder 0123456789ab…, 4 s left");
-  EXPECT_THAT(held_by("0123456789abcdef0123456789abcdef01234567:nightly"),
-              EndsWith("; holder nightly, 4 s left"));
-  EXPECT_THAT(held_by("owner nightly"), EndsWith("; holder owner nightly, 4 s left"));
+            "'r' is held by 0123456789ab… (exclusive, 4 s left)");
+  EXPECT_EQ(held_by("0123456789abcdef0123456789abcdef01234567:nightly"),
+            "'r' is held by nightly (exclusive, 4 s left)");
+  EXPECT_EQ(held_by("owner nightly"), "'r' is held by owner nightly (4 s left)");
 }
 
 TEST(Explain, SaysWhatIsInTheWayWhereThatIsNoSingleHolder) {
-  EXPECT_THAT(held_by("shared"), EndsWith("; held by readers, 4 s left"));
-  EXPECT_THAT(held_by("writer"), EndsWith("; somebody waits, and new holds are refused, 4 s left"));
-  EXPECT_THAT(held_by("redlock:cooldown"), EndsWith("; its interval is not over, 4 s left"));
-  EXPECT_THAT(held_by("redlock:next:0123"),
-              EndsWith("; reserved for the client that is next, 4 s left"));
+  EXPECT_EQ(held_by("shared"), "'r' is held by readers (4 s left)");
+  EXPECT_EQ(held_by("writer"), "'r' is held by readers, and a writer waits (4 s left)");
+  EXPECT_EQ(held_by("redlock:cooldown"), "'r' is not free: its interval is not over (4 s left)");
+  EXPECT_EQ(held_by("redlock:next:0123"), "'r' is reserved for the next client (4 s left)");
   const std::string keeper = "0123456789abcdef" + std::string(24, '0');
-  EXPECT_THAT(held_by(keeper + ":on call"), EndsWith("; broken by on call, free in 4 s"));
-  EXPECT_THAT(held_by(keeper), EndsWith("; broken by 0123456789ab…, free in 4 s"));
-  EXPECT_THAT(held_by(std::string(129, 'x')), EndsWith("; a key that is not a lock, 4 s left"));
-  EXPECT_THAT(held_by(""), EndsWith("; holder unknown, 4 s left"));
-  EXPECT_THAT(held_by("", 3), EndsWith("; all 3 permits are taken, 4 s left"));
+  EXPECT_EQ(held_by(keeper + ":on call"), "'r' was broken by on call and is free in 4 s");
+  EXPECT_EQ(held_by(keeper), "'r' was broken by 0123456789ab… and is free in 4 s");
+  EXPECT_EQ(held_by(std::string(129, 'x')), "'r' is a key that is not a lock (4 s left)");
+  EXPECT_EQ(held_by(""), "'r' is held by another client (4 s left)");
+  EXPECT_EQ(held_by("", 3), "all 3 permits of 'r' are held (4 s left)");
 }
 
 TEST(Explain, TellsWhyALeaseWasLostIfRenewalsFailed) {
@@ -229,45 +228,47 @@ Inspection inspection_of(LockKind kind, const std::string& holder, const std::st
 std::string named_in(Errc code, const Inspection& inspection) {
   const std::string token = "0123456789abcdef0123456789abcdef01234567";
   Error error = explain(code, "r", refused_by(token));
-  name_holder(error, inspection);
+  name_holder(error, "r", inspection);
   return error.message;
 }
 
-TEST(Explain, NamesWhoHasItWhereThatWasAskedFor) {
+TEST(Explain, NamesWhoHasItIfTheNodesWereAsked) {
   const std::string token = "0123456789abcdef0123456789abcdef01234567";
+  const std::string not_held =
+      "'r' is not held by this token: the lease expired, or was released or broken; it ";
   EXPECT_EQ(named_in(Errc::held, inspection_of(LockKind::exclusive, token, "alice")),
-            "held on 'r': refused 2, not waited for 1 of 3; held by alice, 4 s left");
+            "'r' is held by alice (exclusive, 4 s left)");
   EXPECT_EQ(named_in(Errc::not_holder, inspection_of(LockKind::exclusive, token, "al\nice")),
-            "not the holder of 'r': refused 2, not waited for 1 of 3; held by al\\nice, 4 s left");
-  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::exclusive, token)),
-              EndsWith("; held by 0123456789ab…, 4 s left"));
-  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::shared, "")),
-              EndsWith(" of 3; held by readers, 4 s left"));
-  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::owned, "nightly")),
-              EndsWith("; held by owner nightly, 4 s left"));
-  EXPECT_THAT(named_in(Errc::held, inspection_of(LockKind::interval, "")),
-              EndsWith("; its interval is not over, 4 s left"));
+            not_held + "is held by al\\nice (exclusive, 4 s left)");
+  EXPECT_EQ(named_in(Errc::not_holder, inspection_of(LockKind::exclusive, token)),
+            not_held + "is held by 0123456789ab… (exclusive, 4 s left)");
+  EXPECT_EQ(named_in(Errc::not_holder, inspection_of(LockKind::shared, "")),
+            not_held + "is held by readers (4 s left)");
+  EXPECT_EQ(named_in(Errc::not_holder, inspection_of(LockKind::owned, "nightly")),
+            not_held + "is held by owner nightly (4 s left)");
+  EXPECT_EQ(named_in(Errc::held, inspection_of(LockKind::interval, "")),
+            "'r' is not free: its interval is not over (4 s left)");
   const std::string keeper = "0123456789abcdef" + std::string(24, '0') + ":on call";
-  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::exclusive, keeper, "on call")),
-              EndsWith(" of 3; broken by on call, free in 4 s"));
+  EXPECT_EQ(named_in(Errc::not_holder, inspection_of(LockKind::exclusive, keeper, "on call")),
+            not_held + "was broken by on call and is free in 4 s");
 }
 
-TEST(Explain, KeepsWhatTheRefusalSaidWhereNobodyHasItAnyMore) {
+TEST(Explain, KeepsWhatTheRefusalSaidIfTheResourceIsFreeNow) {
   Inspection nobody;
   nobody.state = Inspection::State::free;
   EXPECT_EQ(named_in(Errc::held, nobody),
-            "held on 'r': refused 2, not waited for 1 of 3; holder 0123456789ab…, 4 s left; nobody "
-            "holds it now");
-  EXPECT_THAT(named_in(Errc::not_holder, nobody), EndsWith(" of 3; nobody holds it now"));
+            "'r' is held by 0123456789ab… (exclusive, 4 s left); it is free now");
+  EXPECT_THAT(named_in(Errc::not_holder, nobody), EndsWith(" or broken; it is free now"));
   const Inspection unknown;
-  EXPECT_THAT(named_in(Errc::not_holder, unknown), EndsWith(" of 3")) << "too few nodes answered";
+  EXPECT_THAT(named_in(Errc::not_holder, unknown), EndsWith(" or broken"))
+      << "too few nodes answered";
   Inspection likely = inspection_of(LockKind::exclusive, "t0k", "alice");
   likely.state = Inspection::State::indeterminate;
-  EXPECT_THAT(named_in(Errc::not_holder, likely), EndsWith("; perhaps held by alice, 4 s left"));
+  EXPECT_EQ(named_in(Errc::held, likely), "'r' is perhaps held by alice (exclusive, 4 s left)");
   Inspection reserved = inspection_of(LockKind::reserved, "");
   reserved.state = Inspection::State::free;
   reserved.next = NextClient{"", "bob"};
-  EXPECT_THAT(named_in(Errc::held, reserved), EndsWith("; reserved for bob"));
+  EXPECT_EQ(named_in(Errc::held, reserved), "'r' is reserved for bob");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::string_view holding_text(Inspection::State state) {
     case Inspection::State::held:
       return "held by";
     case Inspection::State::split:
-      return "split, most of all";
+      return "held most of all by";
     case Inspection::State::indeterminate:
       return "perhaps held by";
     case Inspection::State::free:
@@ -171,7 +171,7 @@ std::string holder_text(const Inspection& inspection) {
     return fmt::format("{} ({})", obstacle_text(inspection), for_how_long);
   }
   if (inspection.kind == LockKind::interval && left) {
-    return fmt::format("interval, over in {}", format_duration(*left));
+    return fmt::format("kept by its interval, {} left", format_duration(*left));
   }
   return obstacle_text(inspection);
 }

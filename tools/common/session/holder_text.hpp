@@ -43,9 +43,9 @@ namespace redlock::cli {
 [[nodiscard]] std::string obstacle_text(const Inspection& inspection);
 
 /// Why a resource cannot be had, in one line without a line end, for example "held by
-/// nightly@db3:4211 backup (exclusive, 4.9 s left)", "held by 2 readers", "interval, over in 4.9
-/// s", "broken by on call, free in 4.9 s", "reserved for cron@db1:77 nightly, next of 3 waiting".
-/// Empty: it is free.
+/// nightly@db3:4211 backup (exclusive, 4.9 s left)", "held by 2 readers", "kept by its
+/// interval, 4.9 s left", "broken by on call, free in 4.9 s", "reserved for cron@db1:77 nightly,
+/// next of 3 waiting". Empty: it is free.
 [[nodiscard]] std::string holder_text(const Inspection& inspection);
 
 /// Asks the nodes once about each permit: "3 of 3 permits taken, 2 clients wait".

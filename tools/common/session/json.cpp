@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/session/holder_text.hpp"
@@ -137,6 +138,23 @@ void add_round(Json& json, const Round& round, RoundKind kind) {
   for (const NodeVote& node : round.nodes) json["nodes"].push_back(node_json(node));
 }
 
+/// Who holds most of the nodes that refused, and for how long at most.
+void add_holder(Json& json, const Round& round) {
+  std::map<std::optional<Token>, std::size_t> nodes_of;
+  std::optional<Token> leader;
+  for (const NodeVote& vote : round.nodes) {
+    if (vote.vote != Vote::refused || !vote.holder) continue;
+    if (++nodes_of[vote.holder->token] > nodes_of[leader]) leader = vote.holder->token;
+  }
+  std::optional<std::chrono::nanoseconds> left;
+  for (const NodeVote& vote : round.nodes) {
+    const bool leads = vote.vote == Vote::refused && vote.holder && vote.holder->token == leader;
+    if (leads && vote.remaining) left = std::max(left.value_or(*vote.remaining), *vote.remaining);
+  }
+  json["holder"] = token_or_null(leader);
+  if (left) json["remaining_ms"] = milliseconds(*left);
+}
+
 /// As inspections name it.
 std::string_view kind_name(const Target& target) {
   switch (target.kind()) {
@@ -160,6 +178,7 @@ std::string round_json(std::string_view outcome, const Subject& subject,
   Json json = outcome_of_subject(outcome, subject);
   if (token) json["token"] = as_utf8(token->view());
   add_round(json, round, kind);
+  if (outcome == "held" || outcome == "split") add_holder(json, round);
   return json_line(json);
 }
 

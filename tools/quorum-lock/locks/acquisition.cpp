@@ -33,12 +33,17 @@ void fill_in_remaining(Error& error, const Inspection& inspection) {
 
 /// The obstacle in words. If there is one holder, its name goes into the acquisition.
 std::string describe_obstacle(Client& client, const Target& target, Acquisition& acquisition) {
-  if (target.permits() > 0) return describe_permits(client, target.resource(), target.permits());
+  const std::string name = fmt::format("'{}'", as_printable(target.resource()));
+  if (target.permits() > 0) {
+    const std::string permits = describe_permits(client, target.resource(), target.permits());
+    return permits.empty() ? permits : name + ": " + permits;
+  }
   const Result<Inspection> inspection = client.inspect(target.resource());
   if (!inspection || count_answered(*inspection) < inspection->quorum) return {};
   acquisition.holder_name = inspection->holder_name;
   fill_in_remaining(acquisition.lease.error(), *inspection);
-  return holder_text(*inspection);
+  const std::string holder = holder_text(*inspection);
+  return holder.empty() ? holder : fmt::format("{} is {}", name, holder);
 }
 
 /// The first of several resources that another client holds: "'b' is held by …".
@@ -54,14 +59,6 @@ std::string describe_obstacle_of_several(Client& client, const Target& target) {
   return {};
 }
 
-/// The library's text about the holder comes last, after the votes. A holder's name may have any
-/// text in it.
-void remove_holder(Error& error) {
-  const std::string end_of_votes = fmt::format(" of {}; ", error.round.nodes.size());
-  const std::size_t found = error.message.find(end_of_votes);
-  if (found != std::string::npos) error.message.erase(found + end_of_votes.size() - 2);
-}
-
 /// A refusal names the token. People know the holder by its name.
 void name_holder(Client& client, const Target& target, Acquisition& acquisition) {
   Error& error = acquisition.lease.error();
@@ -73,8 +70,11 @@ void name_holder(Client& client, const Target& target, Acquisition& acquisition)
                                ? describe_obstacle(client, target, acquisition)
                                : describe_obstacle_of_several(client, target);
   if (text.empty()) return;
-  if (error.code == Errc::held) remove_holder(error);
-  error.message += "; " + text;
+  if (error.code == Errc::held) {
+    error.message = text;
+  } else {
+    error.message += "; " + text;
+  }
 }
 
 /// Adopts the lock. If it is on a semaphore, the permit that the token holds replaces the

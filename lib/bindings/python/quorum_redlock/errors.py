@@ -23,7 +23,7 @@ class RedlockError(Exception):
         self.message = message
         if code is not None:
             self.code = code
-        #: The holder's name for people. Only with `name_holders`.
+        #: The holder's name for people; empty: not known, see `name_holders`.
         self.holder_name = holder_name
         #: The last round, with the vote of every node. None: nothing was sent.
         self.round = round

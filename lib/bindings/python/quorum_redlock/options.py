@@ -69,7 +69,8 @@ class ClientOptions(TypedDict, total=False):
     """A node that restarted with its data keeps its vote if it writes every command to disk
     (appendfsync always). Default: False."""
     name_holders: bool
-    """Whether errors name the holder, for one more round trip. Default: False."""
+    """Whether calls that do not wait also name the holder if they fail, for one more round trip.
+    Default: False."""
     prefix: str
     """A text before the names of resources on the nodes, so that teams can share nodes. It ends
     with a colon, as team: does. Names in calls and results are without it. Default: none."""

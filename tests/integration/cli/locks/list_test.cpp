@@ -47,7 +47,7 @@ TEST_F(CliList, NamesTheHolders) {
   EXPECT_THAT(tool({"list"}).output, testing::HasSubstr("held   teller-7"));
   const ProcessResult refused = tool({"acquire", "free", "job"});
   EXPECT_EQ(refused.exit_code, 75);
-  EXPECT_THAT(refused.errors, testing::HasSubstr("; 'job' is held by teller-7 (exclusive, "));
+  EXPECT_THAT(refused.errors, testing::HasSubstr("'job' is held by teller-7 (exclusive, "));
 }
 
 TEST_F(CliList, SaysThatThereIsNothing) {

@@ -115,7 +115,7 @@ TEST_F(CliAdopt, ALockThatIsGoneIsNotAdopted) {
   EXPECT_EQ(refused.exit_code, 76);
   EXPECT_EQ(refused.output, "");
   EXPECT_EQ(count_lines(refused.errors), 1U) << refused.errors;
-  EXPECT_THAT(refused.errors, HasSubstr("not the holder of 'r'"));
+  EXPECT_THAT(refused.errors, HasSubstr("'r' is not held by this token"));
   EXPECT_THAT(refused.errors, HasSubstr("the nightly report"));
   const auto json = run({"r"}, token_in(lease), {"--json"}, "echo ran");
   EXPECT_EQ(json.exit_code, 76);
