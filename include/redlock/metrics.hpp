@@ -15,9 +15,8 @@
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-/// Durations, counted in buckets whose bounds are powers of two in nanoseconds: 2^10 ns, which is
-/// 1.024 µs, twice as much, and so on up to 2^40 ns, which is 18 minutes; and a last bucket for
-/// longer durations. A value: it allocates nothing.
+/// Durations, counted in buckets: bucket i ends at 2^(10+i) ns (1 µs … 18 min); the last one is
+/// open. A value: it allocates nothing.
 struct REDLOCK_EXPORT DurationHistogram {
   static constexpr std::size_t bounds = 31;
 

@@ -80,7 +80,7 @@ struct REDLOCK_EXPORT NodeEvent {
     paused,   ///< this client's machine stood still: the clocks of a quorum advanced equally, so
               ///< no node is at fault. Reported once, for the first of these nodes. Leases
               ///< become shorter by the pause, and those that ran out meanwhile are lost
-    warning,  ///< something is to be mended, and the client goes on: TLS files that have changed
+    warning,  ///< something needs attention, and the client goes on: TLS files that have changed
               ///< cannot be used. Reported once, for the first node that was to use them
     counters_reset,  ///< an operator reset the server's counters (CONFIG RESETSTAT), also the
                      ///< number of evicted keys. The node keeps its vote if it does not evict now

@@ -351,10 +351,9 @@ std::string sentence(Errc code, std::string_view resource, const Round& report,
       return "unavailable for" + name + votes + ", " + std::to_string(report.quorum) + " needed" +
              about_failures(report);
     case Errc::expired:
-      return "expired while acquiring" + name + ": the TTL of " +
-             core::format_duration(report.ttl) + " leaves nothing after " +
-             core::format_duration(report.elapsed) +
-             " and the clock drift allowed for; raise the TTL";
+      return "expired while acquiring" + name + ": it took " +
+             core::format_duration(report.elapsed) + ", too long for the TTL of " +
+             core::format_duration(report.ttl) + "; raise the TTL";
     case Errc::excluded:
       return "too few voters for" + name + votes + ", " + std::to_string(report.quorum) +
              " needed" + about_failures(report);

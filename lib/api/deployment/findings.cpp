@@ -220,7 +220,7 @@ void Findings::judge_settings(const SurveyedNode& node) {
     add(node, admin::Finding::Kind::evicting,
         "The server throws keys away when memory is short (maxmemory-policy " +
             seen.maxmemory_policy + ").",
-        "It could throw away a lock that somebody holds, and give it to the next one who asks.",
+        "It may evict a held lock, and then grant it to another client.",
         "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file.");
   }
   const bool guarded = options_.guards.restart && !options_.guards.trust_durable;
@@ -231,7 +231,7 @@ void Findings::judge_settings(const SurveyedNode& node) {
         options_.guards.restart
             ? "--durable expects it to keep its vote over a restart, but it is not durable: each "
               "restart puts it into quarantine."
-            : "The restart guard is off: a restart can make it forget a lock that somebody holds.",
+            : "The restart guard is off: a restart can make it forget a held lock.",
         options_.guards.restart ? "Set appendonly yes and appendfsync always; or do not trust "
                                   "nodes to be durable (--durable)."
                                 : "Turn the restart guard on (--restart-guard), or set appendonly "
@@ -366,8 +366,8 @@ void Findings::judge_fencing(const SurveyedNode& node) {
   add(node, admin::Finding::Kind::fencing_floor,
       "It acknowledges no fencing token below a floor that is " + std::to_string(hours) +
           " hours ahead of the nodes' clocks: its clock is, or once was, that far ahead.",
-      "The other nodes refuse so large a number. Fencing and elections go on without this node's "
-      "vote while enough others are up, and fail or leap to such numbers when they are not.",
+      "The other nodes refuse so large a number. Fencing and elections work while a quorum of "
+      "other nodes is up; without it they fail, or jump to this node's numbers.",
       "Set its clock right. If no lease ever got so large a fencing token (quorum-lock inspect "
       "shows the numbers), delete its keys redlock:node:numbers and redlock:node:marker: it begins "
       "anew, after a quarantine. Otherwise wait until the clocks have caught up.");

@@ -23,8 +23,7 @@ inline constexpr std::string_view too_many_unanswered = "too many requests unans
 /// Why a node in first contact is not waited for.
 inline constexpr std::string_view not_connected_yet = "not connected yet";
 /// Why a node without a marker of its process is not asked.
-inline constexpr std::string_view nobody_met_it =
-    "it is new or has restarted, and no client that wants a lock has met it since";
+inline constexpr std::string_view nobody_met_it = "it is new or restarted, and not yet admitted";
 /// Why a node with a blank marker is not asked.
 inline constexpr std::string_view no_deployment =
     "it belongs to no deployment: it is new, or forgot which";

@@ -6,7 +6,7 @@
 namespace redlock::cli {
 
 /// Advice for an option of flock(1) or `consul lock` that `run` does not have; none: it is not one
-/// of theirs. FLOCK.md has the same for people.
+/// of theirs. tools/docs/pages/moving.md has the same for readers.
 [[nodiscard]] std::optional<std::string_view> instead_of(std::string_view word) noexcept;
 
 }  // namespace redlock::cli

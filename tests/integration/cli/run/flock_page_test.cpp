@@ -41,7 +41,7 @@ std::vector<std::string> in_backquotes(std::string_view text) {
 }
 
 std::vector<Row> rows_of(const std::string& section) {
-  std::istringstream page(read_file(pages_folder() + "/FLOCK.md"));
+  std::istringstream page(read_file(pages_folder() + "/pages/moving.md"));
   std::vector<Row> rows;
   bool inside = false;
   for (std::string line; std::getline(page, line);) {
