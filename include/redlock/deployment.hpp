@@ -46,6 +46,32 @@ struct REDLOCK_EXPORT MemberReport {
 /// "member", "joining", …
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(MemberReport::State state) noexcept;
 
+/// A server of a replicated node, as the node's primary reports it.
+struct REDLOCK_EXPORT ServerCheck {
+  std::string address{};  ///< "10.0.0.7:6379"; empty: not known
+  bool primary = false;
+  /// Of a replica, as Redis says it: "online" if it has had a first copy of the data. Of the
+  /// primary: empty.
+  std::string state{};
+  std::uint64_t offset = 0;                   ///< of the replication: how far it has come
+  std::uint64_t behind = 0;                   ///< bytes that the replica has not acknowledged
+  std::optional<std::chrono::seconds> lag{};  ///< since the replica's last acknowledgement
+};
+
+/// The reign of a replicated node's primary. A node votes while a majority of its servers has
+/// followed its primary without a break: see tools/docs/design/reigns.md.
+struct REDLOCK_EXPORT ReignCheck {
+  std::size_t servers = 0;  ///< as many as its URL says
+  bool stands = false;
+  std::string why_not{};  ///< stands: empty
+  /// Since a client saw a majority follow; a quarantine of max TTL began then. None: none has.
+  std::optional<std::chrono::nanoseconds> confirmed_for{};
+  std::size_t acknowledged = 0;     ///< replicas that acknowledged a write
+  std::size_t needed = 0;           ///< replicas that have to
+  std::size_t attached = 0;         ///< how often replicas have attached since the last record
+  std::vector<ServerCheck> seen{};  ///< the primary first
+};
+
 /// The facts that one node reports about itself. A missing fact is empty, unknown or none.
 struct REDLOCK_EXPORT NodeCheck {
   enum class Role {
@@ -96,6 +122,8 @@ struct REDLOCK_EXPORT NodeCheck {
   bool forgot = false;
   /// It has a vote for new leases now, as clients with these options count it.
   bool votes = false;
+  std::optional<ReignCheck>
+      reign{};  ///< none: it is no replicated node, or its primary did not say
 };
 
 /// Redis's name for it with "replica" for "slave": "master", "replica", "sentinel", "unknown".
@@ -133,6 +161,9 @@ struct REDLOCK_EXPORT Finding {
     refuses_writes,       ///< the server refuses every write
     short_memory,         ///< the server uses nearly all the memory that it may use
     unreadable_marker,    ///< the key of the node's marker is something else
+    reign,                ///< no majority of a replicated node's servers is known to follow
+    missing_command,      ///< the server lacks a command that votes of a replicated node need
+    replica_migration,    ///< the cluster may move a replica from one primary to another
   };
 
   std::string node{};  ///< the node's URL; several are separated by ", "

@@ -16,6 +16,9 @@ find_package(tomlplusplus REQUIRED)
 include(EmbedTexts)
 redlock_embed_texts(redlock_peers_embedded bench/peers_embedded.hpp redlock::bench
   peer_program=bench/peers/peer.mjs peer_packages=bench/peers/package.json)
+redlock_embed_texts(redlock_completion_embedded quorum-lock/completion_embedded.hpp redlock::cli
+  bash_completion=completion/quorum-lock.bash zsh_completion=completion/_quorum-lock
+  fish_completion=completion/quorum-lock.fish)
 redlock_embed_texts(redlock_page_embedded chaos/page_embedded.hpp redlock::chaos
   page_text=chaos/report/page.html)
 
@@ -66,7 +69,7 @@ if(redlock_tool_sources)
     PkgConfig::redlock_libuv PkgConfig::redlock_hiredis Threads::Threads)
   target_link_libraries(quorum_lock_parts PRIVATE redlock_clock)
   add_dependencies(quorum_lock_parts redlock_clock_embedded redlock_peers_embedded
-    redlock_page_embedded)
+    redlock_completion_embedded redlock_page_embedded)
   if(TARGET quorum_lock_chaos_checker)
     target_link_libraries(quorum_lock_parts PUBLIC quorum_lock_chaos_checker)
   endif()

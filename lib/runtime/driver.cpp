@@ -72,7 +72,7 @@ void Driver::carry_out(const core::Disconnect& command) {
   gathered_.send();
   // Requests of this step are still sent: a release after a SET that was given up.
   if (node.ready()) node.connection().flush();
-  std::string why = engine_.link(command.node).contact->failure().why + std::string(node.missing());
+  std::string why = engine_.link(command.node).contact->failure().why + node.missing();
   node.disconnect(uv::CloseMode::reset);
   // A connection that is not silent was given up for a new one, which shows the node's present
   // state.
@@ -192,6 +192,7 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.replica = identity.replica;
   event.marker = identity.marker;
   event.reign = identity.reign;
+  event.primary = identity.primary;
   event.unmarked = identity.unmarked;
   event.outdated = identity.outdated;
   event.quarantine = identity.quarantine;

@@ -145,9 +145,8 @@ class Listing::Visit final : private redis::AdminConnectionOwner {
   void on_answers(std::vector<OwnedValue> answers) noexcept override;
   void on_end(const std::string& why) noexcept override { fail(why); }
   void on_deadline() noexcept {
-    fail(connected_
-             ? "no answer within " + core::format_duration(limit_)
-             : core::no_connection_within(connect_limit_) + std::string(connection_.missing()));
+    fail(connected_ ? "no answer within " + core::format_duration(limit_)
+                    : core::no_connection_within(connect_limit_) + connection_.missing());
   }
 
   void ask(const redis::Questions& questions);

@@ -51,8 +51,8 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void probe_subscription();
   void unsubscribe();
   /// The thing that a connection which is not ready waits for: see redis::missing_to_connect().
-  [[nodiscard]] std::string_view missing() const noexcept {
-    return connection_ && !connection_->ready() ? connection_->missing() : std::string_view();
+  [[nodiscard]] std::string missing() const {
+    return connection_ && !connection_->ready() ? connection_->missing() : std::string();
   }
   /// A problem in spite of which the connection is made; each is returned once. Empty: nothing new.
   [[nodiscard]] std::string take_warning() {

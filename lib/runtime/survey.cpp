@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/membership/marker.hpp"
+#include "core/membership/reign.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "redis/connection/admin_connection.hpp"
 #include "redis/scripts_embedded.hpp"
@@ -121,7 +122,7 @@ void Survey::Visit::fail(std::string why) {
 
 void Survey::Visit::on_deadline() noexcept {
   fail(step_ == Step::connecting
-           ? core::no_connection_within(connect_limit_) + std::string(connection_.missing())
+           ? core::no_connection_within(connect_limit_) + connection_.missing()
            : "no answer within " + core::format_duration(limit_));
 }
 
@@ -144,13 +145,14 @@ void Survey::Visit::on_auth_result(const redis::AuthResult& result) noexcept {
   }
   selection_ = result.selection;
   step_ = Step::facts;
-  connection_.ask(fact_questions());
+  connection_.ask(fact_questions(core::servers_of(node_.seen.url),
+                                 std::chrono::ceil<milliseconds>(limit_ / 4)));
 }
 
 void Survey::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
   switch (step_) {
     case Step::facts:
-      take_facts(answers, node_);
+      take_facts(answers, connection_.peer(), node_);
       node_.unnamed_cluster = node_.seen.cluster && !of_cluster_;
       // Keys in another database do not belong to this deployment. A sentinel has no databases, and
       // a cluster has one: there a refused SELECT is not a separate problem.

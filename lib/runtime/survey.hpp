@@ -16,6 +16,18 @@
 
 namespace redlock::runtime {
 
+/// What a replicated node's primary says about its reign, as a vote reads it. The texts are the
+/// server's own.
+struct SurveyedReign {
+  std::string record{};  ///< empty: there is none
+  std::uint64_t acknowledged = 0;
+  std::uint64_t attachments = 0;
+  std::uint64_t in_step = 0;  ///< replicas that are attached and have had a first copy
+  std::vector<admin::ServerCheck> seen{};
+  std::string refused{};  ///< the command that the server refused; empty: none
+  std::string error{};    ///< its error
+};
+
 /// The answers of one node, before they are judged and compared with other nodes.
 struct SurveyedNode {
   admin::NodeCheck seen{};               ///< everything but clock_offset, which needs all nodes
@@ -25,6 +37,8 @@ struct SurveyedNode {
   std::string marker_problem{};          ///< why it cannot be read; empty: it can, or there is none
   std::optional<core::Marker> marker{};  ///< none: there is no marker of ours
   std::string quarantine_why{};          ///< the stored reason for the quarantine
+  std::optional<SurveyedReign> reign{};  ///< none: it is no replicated node, or it did not answer
+  bool migrates_replicas = false;        ///< it is a cluster's, which may move replicas
   core::NodeMemory memory{};
   /// Whether it is a server of a cluster, and is not named as one.
   bool unnamed_cluster = false;

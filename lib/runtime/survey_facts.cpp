@@ -37,6 +37,13 @@ enum Fact : std::size_t {
   most_clients,
   written,
   deleted,
+  migration,
+  // Of a replicated node, in the order of a vote: see append_reading() in requests/reign.cpp.
+  beat,
+  reign,
+  acknowledged,
+  statistics,
+  replication,
 };
 
 constexpr std::size_t longest_field = 64;
@@ -178,9 +185,65 @@ void take_abilities(const std::vector<OwnedValue>& answers, SurveyedNode& node) 
   if (forbidden && !node.can_compare && node.denied.empty()) node.denied = refusal;
 }
 
+constexpr std::string_view asks_for_offset = "*3\r\n$8\r\nREPLCONF\r\n$6\r\nGETACK\r\n$1\r\n*\r\n";
+
+/// The commands of a vote that nothing else needs, for people.
+constexpr std::array<std::pair<Fact, std::string_view>, 5> reign_commands{{
+    {beat, "SET redlock:node:beat"},
+    {reign, "GET redlock:node:reign"},
+    {acknowledged, "WAIT"},
+    {statistics, "INFO stats"},
+    {replication, "INFO replication"},
+}};
+
+void take_servers(const std::string& info, const std::string& address, SurveyedReign& taken) {
+  admin::ServerCheck primary;
+  primary.address = address;
+  primary.primary = true;
+  primary.offset = redis::replication_offset(info);
+  taken.seen.push_back(primary);
+  for (const redis::AttachedReplica& replica : redis::attached_replicas(info)) {
+    admin::ServerCheck& seen = taken.seen.emplace_back();
+    seen.address = replica.address;
+    seen.state = replica.state;
+    seen.offset = replica.offset;
+    seen.behind = primary.offset - std::min(primary.offset, replica.offset);
+    // WAIT has just asked the replicas for their offsets, in the same stream.
+    seen.behind -= std::min<std::uint64_t>(seen.behind, asks_for_offset.size());
+    constexpr std::uint64_t longest = 1'000'000'000;
+    if (replica.lag) seen.lag = std::chrono::seconds(std::min(*replica.lag, longest));
+  }
+}
+
+void take_reign(const std::vector<OwnedValue>& answers, const std::string& address,
+                SurveyedNode& node) {
+  if (answers.size() <= replication || node.seen.role != admin::NodeCheck::Role::master) return;
+  SurveyedReign& taken = node.reign.emplace();
+  for (const auto& [fact, command] : reign_commands) {
+    if (!answers[fact].is_error() || !taken.refused.empty()) continue;
+    taken.refused = command;
+    taken.error = answers[fact].text;
+  }
+  if (taken.refused.empty()) {
+    const OwnedValue& count = answers[acknowledged];
+    const bool counts = count.type == Value::Type::integer && count.integer >= 0;
+    const auto attachments = redis::attachments(answers[statistics].text);
+    if (!counts || !attachments) {
+      taken.refused = counts ? "INFO stats" : "WAIT";
+      taken.error = counts ? "no sync_full and sync_partial_ok in it" : "it answered no number";
+      return;
+    }
+    taken.acknowledged = static_cast<std::uint64_t>(count.integer);
+    taken.attachments = *attachments;
+  }
+  if (answers[reign].type == Value::Type::bulk) taken.record = answers[reign].text;
+  taken.in_step = redis::replicas_in_step(answers[replication].text);
+  take_servers(answers[replication].text, address, taken);
+}
+
 }  // namespace
 
-redis::Questions fact_questions() {
+redis::Questions fact_questions(std::size_t servers, milliseconds within) {
   redis::Questions questions;
   questions.add({"INFO"});
   questions.add({"CONFIG", "GET", "appendfsync"});
@@ -198,6 +261,14 @@ redis::Questions fact_questions() {
   // It expires if a user may not delete it.
   questions.add({"SET", redis::keys::check, "doctor", "PX", "1000"});
   questions.add({"DEL", redis::keys::check});
+  questions.add({"CONFIG", "GET", "cluster-allow-replica-migration"});
+  if (servers == 1) return questions;
+  // WAIT counts the replicas that have this write. It leaves nothing.
+  questions.add({"SET", redis::keys::beat, "1", "PX", "1000"});
+  questions.add({"GET", redis::keys::reign});
+  questions.add({"WAIT", std::to_string(servers - 1), std::to_string(within.count())});
+  questions.add({"INFO", "stats"});
+  questions.add({"INFO", "replication"});
   return questions;
 }
 
@@ -207,7 +278,8 @@ bool is_denial(std::string_view error) noexcept {
                      [error](std::string_view kind) { return error.starts_with(kind); });
 }
 
-void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
+void take_facts(const std::vector<OwnedValue>& answers, const std::string& address,
+                SurveyedNode& node) {
   admin::NodeCheck& seen = node.seen;
   const OwnedValue& reply = answers[info];
   if (reply.is_error() && is_denial(reply.text)) {
@@ -238,6 +310,8 @@ void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   take_persistence(answers, seen);
   take_errors(answers, node);
   take_abilities(answers, node);
+  node.migrates_replicas = seen.cluster && setting_in(answers[migration]) == "yes";
+  take_reign(answers, address, node);
 
   if (answers[marker].type == Value::Type::bulk) {
     node.marker_text = answers[marker].text;

@@ -11,10 +11,14 @@ namespace redlock::runtime {
 
 /// The commands that check a node, sent with one write. Each may be refused on its own: a
 /// sentinel knows few commands, a server that is loading answers few, a user may be allowed few.
-[[nodiscard]] redis::Questions fact_questions();
+/// A node of several `servers` is asked also what a vote there asks: it waits `within` for the
+/// acknowledgements of its replicas.
+[[nodiscard]] redis::Questions fact_questions(std::size_t servers = 1,
+                                              std::chrono::milliseconds within = {});
 
-/// Reads the answers to fact_questions() into `node`.
-void take_facts(const std::vector<redis::OwnedValue>& answers, SurveyedNode& node);
+/// Reads the answers to fact_questions() into `node`, whose server is at `address`.
+void take_facts(const std::vector<redis::OwnedValue>& answers, const std::string& address,
+                SurveyedNode& node);
 
 /// Whether the error is about the user, not about the command.
 [[nodiscard]] bool is_denial(std::string_view error) noexcept;

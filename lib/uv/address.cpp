@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <uv.h>
 
+#include <array>
 #include <cstring>
 
 namespace redlock::uv {
@@ -16,6 +17,18 @@ Address widen(const SockAddr& narrow) {
 }
 
 }  // namespace
+
+std::string text_of(const Address& address) {
+  std::array<char, INET6_ADDRSTRLEN> host{};
+  if (address.get()->sa_family == AF_INET6) {
+    const auto* const v6 = reinterpret_cast<const sockaddr_in6*>(address.get());
+    uv_ip6_name(v6, host.data(), host.size());
+    return '[' + std::string(host.data()) + "]:" + std::to_string(ntohs(v6->sin6_port));
+  }
+  const auto* const v4 = reinterpret_cast<const sockaddr_in*>(address.get());
+  uv_ip4_name(v4, host.data(), host.size());
+  return host.data() + (':' + std::to_string(ntohs(v4->sin_port)));
+}
 
 std::optional<Address> parse_literal(const std::string& host, std::uint16_t port) {
   sockaddr_in v4{};

@@ -28,6 +28,9 @@ class Address {
 
 using Addresses = std::vector<Address>;
 
+/// "10.0.0.7:6379", "[fe80::1]:6379"
+[[nodiscard]] std::string text_of(const Address& address);
+
 /// None if `host` is not an IP literal and has to be resolved.
 [[nodiscard]] std::optional<Address> parse_literal(const std::string& host, std::uint16_t port);
 

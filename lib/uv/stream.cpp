@@ -46,6 +46,7 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
   [[nodiscard]] std::string& outbox() noexcept { return outbox_; }
   [[nodiscard]] std::size_t unsent() const noexcept;
   [[nodiscard]] bool shaking_hands() const noexcept { return phase_ == Phase::shaking_hands; }
+  [[nodiscard]] std::string peer() const { return address_ ? text_of(*address_) : std::string(); }
 
  private:
   enum class Phase { fresh, resolving, connecting, shaking_hands, open, failed, closed };
@@ -382,6 +383,8 @@ std::string& Stream::outbox() noexcept { return connection_->outbox(); }
 void Stream::flush() { connection_->flush(); }
 
 std::size_t Stream::unsent() const noexcept { return connection_->unsent(); }
+
+std::string Stream::peer() const { return connection_->peer(); }
 
 bool Stream::shaking_hands() const noexcept { return connection_->shaking_hands(); }
 

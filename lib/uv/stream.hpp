@@ -97,6 +97,9 @@ class Stream {
   /// Connected, and the server has not completed the handshake of TLS.
   [[nodiscard]] bool shaking_hands() const noexcept;
 
+  /// The address that accepted: "10.0.0.7:6379"; empty: none did, or it is a Unix socket.
+  [[nodiscard]] std::string peer() const;
+
   /// Number of bytes that the kernel has not taken (under TLS encrypted bytes are counted as such).
   [[nodiscard]] std::size_t unsent() const noexcept;
 

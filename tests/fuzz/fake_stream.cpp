@@ -59,6 +59,7 @@ void Stream::open(const Endpoint& /*endpoint*/) {
 std::string& Stream::outbox() noexcept { return connection_->outbox; }
 
 bool Stream::shaking_hands() const noexcept { return false; }
+std::string Stream::peer() const { return {}; }
 
 void Stream::flush() {
   if (!connection_->connected) return;

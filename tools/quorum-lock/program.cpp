@@ -117,9 +117,13 @@ int run_checked(const std::vector<std::string>& words) {
   if (words.size() == 1 && words.front() == man_page_verb) return print_result(man_page());
   if (words.size() == 1 && words.front() == contenders_verb) return run_contenders();
   const auto parsed = parse_command_line(words);
-  if (const auto* request = std::get_if<TextRequest>(&parsed)) return print_result(request->text);
+  if (const auto* request = std::get_if<TextRequest>(&parsed)) {
+    const int printed = print_result(request->text);
+    return printed == code(ExitCode::done) ? code(request->exit_code) : printed;
+  }
   CommandLine command_line = std::get<CommandLine>(parsed);
   if (command_line.verb->name == "config") return verb_config(command_line.arguments);
+  if (command_line.verb->name == "completion") return verb_completion(command_line.arguments);
   fill_in(command_line.arguments, std::string(command_line.verb->name));
   const Signals signals;
   return verb_function(command_line.verb->name)(command_line.arguments, signals);

@@ -34,6 +34,9 @@ constexpr FindingKind kinds[] = {
     {admin::Finding::Kind::refuses_writes, "refuses-writes", true, true},
     {admin::Finding::Kind::short_memory, "short-memory", false, false},
     {admin::Finding::Kind::unreadable_marker, "unreadable-marker", false, true},
+    {admin::Finding::Kind::reign, "reign", false, true},
+    {admin::Finding::Kind::missing_command, "missing-command", true, true},
+    {admin::Finding::Kind::replica_migration, "replica-migration", false, false},
 };
 
 }  // namespace

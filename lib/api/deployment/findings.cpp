@@ -12,6 +12,7 @@
 #include "api/deployment/finding_kinds.hpp"
 #include "api/deployment/member_findings.hpp"
 #include "api/deployment/member_run.hpp"
+#include "api/deployment/reign_findings.hpp"
 #include "core/membership/reign.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "core/votes/fencing.hpp"
@@ -40,6 +41,7 @@ class Findings {
   void judge_kind(const SurveyedNode& node);
   void judge_scripts(const SurveyedNode& node);
   void judge_settings(const SurveyedNode& node);
+  void judge_migration(const SurveyedNode& node);
   void judge_writes(const SurveyedNode& node);
   void judge_memory(const SurveyedNode& node);
   void judge_marker(const SurveyedNode& node);
@@ -78,6 +80,8 @@ void compare_clocks(std::vector<SurveyedNode>& nodes) {
   }
 }
 
+bool is_replicated(const SurveyedNode& node) { return core::servers_of(node.seen.url) > 1; }
+
 bool too_old(const std::string& version) {
   constexpr int oldest_major = 6;
   int major = 0;
@@ -111,6 +115,7 @@ void Findings::judge(const SurveyedNode& node) {
   judge_kind(node);
   judge_scripts(node);
   judge_settings(node);
+  judge_migration(node);
   judge_tracking(node);
   judge_commands(node);
   judge_clients(node);
@@ -134,6 +139,9 @@ std::string how_to_reach(const admin::NodeCheck& seen) {
     const char* remedy;
   };
   constexpr Row rows[] = {
+      {"no sentinel names the primary",
+       "Check the addresses of the sentinels, the name that they have for the service, and their "
+       "login: sentinel_user and sentinel_password, in its URL."},
       {"max number of clients",
        "It admits nobody, not even you: see on its machine who is connected (ss -tnp), and end the "
        "program that opens so many connections. Then raise maxclients (CONFIG SET, and in its "
@@ -166,7 +174,11 @@ void Findings::judge_access(const SurveyedNode& node) {
             ? "Give the user all rights of Permissions in OPERATING.md, with ACL SETUSER: the "
               "server "
               "names only the first one that is missing. Or use another user."
-            : "Check the user and the password of this node: in its URL, or with --password-file.");
+            : std::string("Check the user and the password of this node: in its URL, or with "
+                          "--password-file.") +
+                  (is_replicated(node) ? " Each server of the service needs them: a replica does "
+                                         "not copy users."
+                                       : ""));
   } else if (!node.seen.reachable) {
     add(node, admin::Finding::Kind::unreachable, "It cannot be asked: " + ended(node.seen.problem),
         "It has no vote. Locks work as long as a majority of the nodes answers; every missing node "
@@ -177,7 +189,11 @@ void Findings::judge_access(const SurveyedNode& node) {
 
 void Findings::judge_kind(const SurveyedNode& node) {
   const admin::NodeCheck& seen = node.seen;
-  if (seen.role == admin::NodeCheck::Role::replica) {
+  if (seen.role == admin::NodeCheck::Role::replica && is_replicated(node)) {
+    add(node, admin::Finding::Kind::replica, "Its name leads to a replica.",
+        "A failover is under way, or the name does not follow the primary. It has no vote.",
+        "Wait for the failover. If it stays so, see which server the name or the sentinels name.");
+  } else if (seen.role == admin::NodeCheck::Role::replica) {
     add(node, admin::Finding::Kind::replica, "This server is a replica of another one.",
         "It copies its master late and cannot vote: the two are one node.",
         "Name the master instead, or make it a master of its own with REPLICAOF NO ONE.");
@@ -224,7 +240,8 @@ void Findings::judge_settings(const SurveyedNode& node) {
         "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file.");
   }
   const bool guarded = options_.guards.restart && !options_.guards.trust_durable;
-  if (!guarded && !seen.durable) {
+  // A replicated node never counts as durable, whoever trusts it.
+  if (!guarded && !seen.durable && !is_replicated(node)) {
     add(node, admin::Finding::Kind::not_durable,
         "The server answers before its data is on disk (persistence: " +
             std::string(to_string(seen.persistence)) + ").",
@@ -239,8 +256,25 @@ void Findings::judge_settings(const SurveyedNode& node) {
   }
 }
 
+void Findings::judge_migration(const SurveyedNode& node) {
+  if (!node.migrates_replicas || !is_replicated(node)) return;
+  add(node, admin::Finding::Kind::replica_migration,
+      "Its cluster may move a replica from one primary to another (cluster-allow-replica-migration "
+      "yes).",
+      "A server that comes from another shard makes more servers than the URL says: two primaries "
+      "could each have a majority, and two clients one lock.",
+      "CONFIG SET cluster-allow-replica-migration no on every server of the cluster, and the same "
+      "in its configuration file.");
+}
+
 void Findings::judge_writes(const SurveyedNode& node) {
   if (node.refuses_writes.empty()) return;
+  if (is_replicated(node) && node.refuses_writes.starts_with("NOREPLICAS")) {
+    return add(node, admin::Finding::Kind::refuses_writes,
+               "It refuses every write: " + ended(node.refuses_writes),
+               "It gives no vote, and clients can neither renew nor release there.",
+               "Bring its replicas back, or lower min-replicas-to-write: a vote does not need it.");
+  }
   struct Row {
     std::string_view error;
     const char* remedy;
@@ -324,10 +358,13 @@ void Findings::judge_commands(const SurveyedNode& node) {
       "their place, and DEBUG can do either. Clients notice that the marker is gone. If data come "
       "back as they once were, nobody notices.",
       "Find out who does it, and take these commands from that user with ACL SETUSER, or from all "
-      "with rename-command. This finding ends when the server restarts, or after CONFIG RESETSTAT. "
-      "RESETSTAT also resets the number of evicted keys, by which clients notice that a lock was "
-      "evicted: " +
-          when_to_reset(node));
+      "with rename-command. This finding ends when the server restarts" +
+          (is_replicated(node)
+               ? std::string(". Do not run CONFIG RESETSTAT: it ends the reign of the primary.")
+               : ", or after CONFIG RESETSTAT. RESETSTAT also resets the number of evicted keys, "
+                 "by "
+                 "which clients notice that a lock was evicted: " +
+                     when_to_reset(node)));
 }
 
 void Findings::judge_clients(const SurveyedNode& node) {
@@ -384,20 +421,31 @@ void Findings::judge_replicas(const SurveyedNode& node) {
         "notice that only if their user may run HELLO and CLIENT TRACKING.",
         "If it is a primary that may fail over, say how many servers it is: ?servers=" +
             std::to_string(there + 1) + " after its URL. Otherwise detach the replicas.");
-  } else if (servers > 1 && there + 1 != servers) {
-    add(node, admin::Finding::Kind::replicas,
-        attached + " Its URL says that it has " + std::to_string(servers) + " servers.",
-        there + 1 < servers ? "It gives a vote only while " + std::to_string(servers / 2 + 1) +
-                                  " of them follow, the primary included."
-                            : "With more servers than the URL says it gives no vote: two of them "
-                              "could be primary, each with enough followers.",
-        "See INFO replication there, and bring the other servers back, or correct ?servers=.");
   }
+  if (servers == 1) return;
+  if (auto reign = judge_reign(node)) return findings_.push_back(*std::move(reign));
+  if (there + 1 >= servers) return;
+  const std::size_t spare = there - std::min(there, servers / 2);
+  add(node, admin::Finding::Kind::replicas,
+      attached + " Its URL says that it has " + std::to_string(servers) + " servers.",
+      "It gives a vote only while " + std::to_string(servers / 2 + 1) +
+          " of them are up to date, the primary included: " +
+          (spare == 0 ? std::string("no other one may fail.")
+                      : "only " + std::to_string(spare) + " more may fail."),
+      "See INFO replication there, and bring the other servers back.");
 }
 
 void Findings::judge_membership(const SurveyedNode& node) {
   judge_replicas(node);
   if (!node.marker) return;
+  const std::string& self = node.marker->self;
+  if (!self.empty() && core::servers_of(self) != core::servers_of(node.seen.url)) {
+    add(node, admin::Finding::Kind::membership,
+        "Its deployment knows it as " + self + ", with another number of servers.",
+        "Clients that disagree about that get no vote from it: each could find a majority.",
+        "Give all clients the URL of the deployment. To change the number, stop all clients, and "
+        "run quorum-lock bootstrap with the new one.");
+  }
   const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
   if (node.marker->max_ttl == max_ttl) return;
   add(node, admin::Finding::Kind::membership,
@@ -415,8 +463,9 @@ bool restart_counts(const SurveyedNode& node, const ClientOptions& options) {
   return node.seen.restarted && options.guards.restart && !trusted;
 }
 
-/// The cause of the quarantine, for people. `why` is the word that guard.lua stores.
-std::string cause_of(std::string_view why) {
+/// The cause of the quarantine, for people: of the word that guard.lua or reign.lua stores.
+std::string cause_of(const SurveyedNode& node) {
+  const std::string& why = node.quarantine_why;
   if (why == "restarted") return "It restarted, and may have lost its data.";
   if (why == "evicted") return "It evicted keys because its memory was full.";
   if (why == "role") {
@@ -424,7 +473,14 @@ std::string cause_of(std::string_view why) {
            "or, before Redis 7.0, was copied by a replica or a backup (redis-cli --rdb). It cannot "
            "tell which.";
   }
-  if (why == "reign") return "Its primary is new: the leases of the one before are waited for.";
+  if (why == "reign") {
+    return "Its primary is new: " + primary_of(node) +
+           " does not know the locks of the one before.";
+  }
+  if (why == "broken") {
+    return "Too few of its servers followed its primary for a while: another one may have been the "
+           "primary.";
+  }
   return "It came without its data, or is new, or an operator opened the deployment again.";
 }
 
@@ -432,7 +488,8 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
   const nanoseconds left = node.seen.quarantine;
   if (!options_.guards.restart) return;
   if (left == nanoseconds::zero()) {
-    if (!restart_counts(node, options_)) return;
+    // Of a new primary, judge_reign() says that.
+    if (!restart_counts(node, options_) || is_replicated(node)) return;
     findings_.push_back(not_met_since(node.seen.url, "It restarted"));
     return;
   }
@@ -443,7 +500,7 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
   add(node, admin::Finding::Kind::quarantined,
       endless ? "It is in quarantine, and the quarantine's end is missing."
               : "It is in quarantine for another " + core::format_duration(left) + ".",
-      cause_of(node.quarantine_why) +
+      cause_of(node) +
           " A lock that it has forgotten may still be held, so it has no vote for new ones.",
       std::string(endless ? "Have the server delete the key redlock:node:quarantine once no lock "
                             "can still be held"
@@ -500,8 +557,10 @@ void drop_consequences(std::vector<admin::Finding>& findings) {
   const auto follows = [&](const admin::Finding& finding) {
     const bool of_marker = finding.kind == Kind::quarantined || finding.kind == Kind::membership;
     if (of_marker && has(finding.node, Kind::unreadable_marker)) return true;
-    // A node that forgot does not vote when its quarantine ends, but when it is taken back.
-    return finding.kind == Kind::quarantined && has(finding.node, Kind::membership);
+    if (finding.kind != Kind::quarantined) return false;
+    // A node that forgot does not vote when its quarantine ends, but when it is taken back; nor
+    // does one whose reign does not stand.
+    return has(finding.node, Kind::membership) || has(finding.node, Kind::reign);
   };
   std::vector<admin::Finding> kept;
   for (const admin::Finding& finding : findings) {
@@ -531,6 +590,7 @@ admin::DeploymentCheck judge(std::vector<SurveyedNode> nodes, const ClientOption
   compare_clocks(nodes);
   Findings findings(options, nodes);
   for (SurveyedNode& node : nodes) {
+    node.seen.reign = check_reign(node);
     findings.judge(node);
     node.seen.restarted = restart_counts(node, options);
   }

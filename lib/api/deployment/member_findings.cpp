@@ -300,10 +300,12 @@ std::optional<std::chrono::nanoseconds> when_granted(const std::vector<ObservedN
     const Marker* marker = core::fresh_marker(node);
     const bool votes = marker != nullptr && marker->state == Marker::State::active &&
                        marker->deployment == current->id;
-    if (votes)
-      left.push_back(options.guards.restart ? node.quarantine : decltype(left)::value_type{});
+    if (!votes || node.until_reign == std::chrono::milliseconds::max()) continue;
+    const auto wait = std::max(node.quarantine, node.until_reign);
+    left.push_back(options.guards.restart ? wait : decltype(left)::value_type{});
   }
   const std::size_t quorum = core::majority(current->members.size());
+  if (left.size() < quorum) return std::nullopt;
   std::sort(left.begin(), left.end());
   const auto last = left.at(quorum - 1);
   return last == std::chrono::milliseconds::max() ? forever : std::chrono::nanoseconds(last);

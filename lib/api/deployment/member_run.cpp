@@ -11,6 +11,7 @@
 
 #include "api/deployment/finding_kinds.hpp"
 #include "api/deployment/findings.hpp"
+#include "api/deployment/reign_findings.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "runtime/kernel_randomness.hpp"
 
@@ -160,6 +161,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
                          ? milliseconds::max()
                          : std::chrono::ceil<milliseconds>(node.seen.quarantine);
     one.quarantine_why = node.quarantine_why;
+    one.until_reign = until_reign(node);
     one.durable = node.seen.durable;
     one.runs_scripts = node.runs_scripts;
   }

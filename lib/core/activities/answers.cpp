@@ -105,9 +105,13 @@ void Answers::take_counted_plain_yes(NodeIndex node, const PlainYes& plain_yes, 
 
 void Answers::take_marker_reading(const Answer& answer) {
   if (answer.reply != Reply::marker) {
-    return contacts_.end_connection(
-        answer.node, Vote::error,
-        "its membership record could not be read: " + std::string(answer.text));
+    const std::string_view command = answer.reign.refused;
+    const std::string what =
+        command.empty()
+            ? "its membership record could not be read"
+            : "it does not show whether its servers follow: it refused " + std::string(command);
+    return contacts_.end_connection(answer.node, Vote::error,
+                                    what + ": " + std::string(answer.text));
   }
   if (answer.stamp.verb == Verb::read_reign) return take_reign(answer);
   take_marker(answer.node, answer.stamp, answer.text, answer.number);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "core/membership/reign.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "support/assert.hpp"
 
@@ -23,7 +24,9 @@ void Contacts::tend() {
       // Answers can no longer be matched to requests, so the connection cannot be used again.
       owed_releases_.undo_sets(node);
       outbox_.emit(Disconnect{node});
-      drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.in_flight->limit()));
+      std::string why = "no answer within " + in_milliseconds(link.in_flight->limit());
+      if (!link.reign->primary().empty()) why += " from its primary, " + link.reign->primary();
+      drop(node, Vote::timeout, why);
     } else if (link.contact->overdue(now_)) {
       outbox_.emit(Disconnect{node});
       drop(node, Vote::timeout, no_connection_within(link.contact->limit()));
@@ -199,10 +202,7 @@ void Contacts::take_upkeep(const Answer& answer, const std::optional<Arrival>& a
     case Verb::write_name:
       return names_.answered(answer);
     case Verb::write_reign:
-      if (answered && reigns_.written(answer.node, answer.reply)) {
-        nodes_[answer.node].contact.by(me).return_once_more();
-        end_connection(answer.node, Vote::error, "its primary was new");
-      }
+      if (answered) take_reign_written(answer);
       return;
     case Verb::join_queue:
     case Verb::leave_queue:
@@ -227,8 +227,21 @@ void Contacts::take_tracked(const Answer& answer) {
   if (is_news) inspections_.observe(observers_.changed(*entry, answer.node));
 }
 
+void Contacts::take_reign_written(const Answer& answer) {
+  Link& link = nodes_[answer.node];
+  if (reigns_.written(answer.node, answer.reply)) {
+    link.contact.by(me).return_once_more();
+    return end_connection(answer.node, Vote::error, primary_is_new);
+  }
+  if (answer.reply != Reply::error) return;
+  const bool is_news = !link.reign->cannot_be_recorded();
+  link.reign.by(me).refused_to_write(answer.text);
+  if (is_news) outbox_.emit(NodeExcluded{answer.node});
+}
+
 void Contacts::take_reign(NodeIndex node) {
-  if (!nodes_[node].reign->stands()) outbox_.emit(NodeExcluded{node});
+  const Reign& reign = *nodes_[node].reign;
+  if (!reign.stands() && !reign.is_unread()) outbox_.emit(NodeExcluded{node});
   serve_claims_of(node);
   attempts_.retry_connecting();
   attempts_.wake_after_outage();

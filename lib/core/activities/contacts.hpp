@@ -98,6 +98,8 @@ class Contacts {
  private:
   static constexpr By<Contacts> me{};
 
+  void take_reign_written(const Answer& answer);
+
   void kill_suspects(NodeIndex node);
   /// More nodes may vote than before: claims that waited for votes go on.
   void serve_all();

@@ -67,6 +67,10 @@ bool Reigns::read(NodeIndex node, const ReignReading& reading) {
     return false;
   }
   work.first_reading.reset();
+  if (reign.is_unread()) {
+    work.next = now_;
+    return false;
+  }
   if (!reign.has_enough(reading)) {
     work.broken_since.reset();
     if (!work.alone_since) work.alone_since = now_;

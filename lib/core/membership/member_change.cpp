@@ -4,12 +4,18 @@
 #include <utility>
 
 #include "core/membership/member_change_scene.hpp"
+#include "core/membership/reign.hpp"
 #include "core/votes/quorum.hpp"
 
 namespace redlock::core {
 namespace {
 
 using std::chrono::milliseconds;
+
+/// Two numbers of servers at one time would allow two majorities.
+constexpr std::string_view rename_replicated =
+    ". To change its sentinels or its number of servers, stop all clients, then run quorum-lock "
+    "bootstrap with the new list";
 
 ChangeRefused refuse_usage(std::string why) {
   return {ChangeRefused::Reason::wish, std::move(why), {}};
@@ -248,7 +254,9 @@ std::optional<MemberStep> MemberChange::refuse_wish(const ChangeScene& scene,
     return refuse_usage(wish_.entering + " is a member already; the members are " + members);
   }
   if (const auto other = other_name(scene, from, wish_.entering)) {
-    return refuse_usage(wish_.entering + " and the member " + *other + " are the same server");
+    const bool replicated = servers_of(wish_.entering) > 1 || servers_of(*other) > 1;
+    return refuse_usage(wish_.entering + " and the member " + *other + " are the same server" +
+                        (replicated ? std::string(rename_replicated) : std::string()));
   }
   if (staying(from, wish_).empty()) {
     return refuse_usage(wish_.kind == MemberWish::Kind::remove

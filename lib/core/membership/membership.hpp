@@ -29,6 +29,8 @@ struct ObservedNode {
   std::chrono::milliseconds quarantine{0};  ///< the rest of its quarantine; max(): it has no end
   std::string quarantine_why{};             ///< why the quarantine began, as the node keeps it: see
                                             ///< marker.hpp
+  /// A replicated node whose reign does not stand: the least time until it does; max(): not known.
+  std::chrono::milliseconds until_reign{0};
   bool durable = false;
   bool runs_scripts = true;  ///< an operator needs scripts to change members; some clients need
                              ///< none

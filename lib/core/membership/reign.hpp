@@ -13,6 +13,9 @@
 /// tools/docs/design/reigns.md.
 namespace redlock::core {
 
+/// The text for people about the quarantine that begins with a reign.
+inline constexpr std::string_view primary_is_new = "its primary is new";
+
 /// How many servers the member is, by its name: `servers=` in its query. 1: it is no replicated
 /// node.
 [[nodiscard]] std::size_t servers_of(std::string_view member) noexcept;

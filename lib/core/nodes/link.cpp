@@ -23,7 +23,7 @@ std::optional<std::uint64_t> Link::came_up(By<Contacts> /*their*/, const NodeUp&
   evicted_ = event.evicted;
   evictions_read_at_ = now;
   const bool same_memory = mandate.by(me).met(event, now);
-  reign.by(me).met(event.reign, mandate->marker(), now);
+  reign.by(me).met(event.reign, mandate->marker(), event.primary, now);
   if (reign->is_replicated() && event.replica) mandate.by(me).meet_anew(later(now, replica_look));
   // Another client may have seen evictions before the number was reset: the marker says so.
   const bool reset = evictions == Evictions::unknown;

@@ -60,7 +60,7 @@ class Link {
   Of<Contact, Contacts, Closing, Answers> contact;
   Of<InFlight, Contacts, Answers> in_flight;
   Of<Mandate, Nodes, Contacts, Clocks, Enroller, Sender> mandate;
-  Of<Reign, Answers> reign;
+  Of<Reign, Answers, Contacts> reign;
 
   [[nodiscard]] bool up() const noexcept { return contact->up(); }
   /// Returns how many keys the server had evicted, if an operator has reset that number since.

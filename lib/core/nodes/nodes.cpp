@@ -168,16 +168,33 @@ NodeSet Nodes::remembering(NodeSet nodes, Duration interval) const {
          where([&](NodeIndex node) { return remembers_in(node, interval) == Duration::zero(); });
 }
 
+std::string Nodes::why_no_reign(const Link& link) const {
+  const Reign& reign = *link.reign;
+  const std::string& why = reign.why_not();
+  if (reign.record()) {
+    return reign.primary().empty() ? why : why + "; its primary is " + reign.primary();
+  }
+  std::string text = reign.new_primary() + ": " + why;
+  if (reign.cannot_be_recorded()) return text;
+  return text + (why.empty() ? "" : "; then ") + "no new locks for " +
+         format_duration(settings_.max_ttl) + " (max TTL)";
+}
+
 std::string Nodes::exclusion(NodeIndex node) const {
   const Link& link = links_[node];
   if (link.mandate->duplicate_of())
     return "the same server as " + settings_.nodes[*link.mandate->duplicate_of()];
   if (!link.mandate->ineligible().empty()) return link.mandate->ineligible();
-  if (!link.reign->stands()) return link.reign->why_not();
+  // No client confirms a reign whose quarantine would have another length than its leases need.
+  const bool fits_us = !link.mandate->marker() || fits(*link.mandate->marker());
+  if (!link.reign->stands() && fits_us) return why_no_reign(link);
   if (is_quarantined(node)) {
-    std::string why = "quarantined for " +
-                      format_duration(*link.mandate->quarantined_until() - now_) +
-                      " more: " + link.mandate->quarantine_why();
+    const std::string left = format_duration(*link.mandate->quarantined_until() - now_);
+    if (link.mandate->quarantine_why().starts_with(primary_is_new)) {
+      return link.reign->new_primary() + ": no new locks for " + left +
+             " more: leases of the one before may still be valid";
+    }
+    std::string why = "quarantined for " + left + " more: " + link.mandate->quarantine_why();
     if (!link.mandate->vote_denied().empty()) why += "; " + link.mandate->vote_denied();
     return why;
   }
@@ -223,7 +240,11 @@ void Nodes::record_absent(Round& round, NodeIndex node, Duration interval) const
     return round.record(node, Vote::excluded, {why, {}, memory_in});
   }
   std::optional<Duration> left;
-  if (link.mandate->quarantined_until()) left = *link.mandate->quarantined_until() - now_;
+  // While it is ineligible, or its reign does not stand, it has no vote after a quarantine either.
+  const bool waits = link.reign->stands() && link.mandate->ineligible().empty();
+  if (link.mandate->quarantined_until() && waits) {
+    left = *link.mandate->quarantined_until() - now_;
+  }
   round.record(node, Vote::excluded, {exclusion(node), {}, left});
 }
 

@@ -190,6 +190,8 @@ class Nodes {
   [[nodiscard]] Ballot count_ballot() const;
   [[nodiscard]] bool is_alias(NodeIndex node) const;
   [[nodiscard]] bool may_vote_but_for_doubt(NodeIndex node) const;
+  /// Why votes of the node's primary do not count, and when they will.
+  [[nodiscard]] std::string why_no_reign(const Link& link) const;
   /// It is about to be read whether a majority follows the node's primary.
   [[nodiscard]] bool awaits_reign(NodeIndex node) const;
   /// Checks `version_`: a change that it missed would be a vote that does not exist.

@@ -19,6 +19,10 @@ std::string followers(std::uint64_t count, std::size_t servers, std::uint64_t ne
          std::to_string(needed + 1) + " are needed";
 }
 
+std::string not_written(const std::string& error) {
+  return "the record of its reign cannot be written: " + error;
+}
+
 }  // namespace
 
 void Reign::read(std::string_view text, const std::optional<Marker>& marker, Instant now) {
@@ -36,33 +40,48 @@ void Reign::set_stands(bool stands, std::string_view why_not) {
   why_not_.assign(why_not);
 }
 
-void Reign::met(std::string_view text, const std::optional<Marker>& marker, Instant now) {
+void Reign::met(std::string_view text, const std::optional<Marker>& marker,
+                std::string_view primary, Instant now) {
   if (!is_replicated()) return;
+  primary_.assign(primary);
+  write_error_.clear();
   read(text, marker, now);
   moved_ = 0;
   unread_ = true;
   // Each vote is proven by a reading of its own.
-  set_stands(record_.has_value(), "its replicas have not been counted yet");
+  set_stands(record_.has_value(), "it is not known yet how many of its servers follow");
 }
 
 bool Reign::take(const ReignReading& reading, const Marker& marker, Instant now) {
   const std::optional<ReignRecord> before = record_;
+  const std::uint64_t waited_for = wanted();
   read(reading.record, marker, now);
-  if (std::exchange(unread_, false)) version_->changed();
   const bool another = record_ && !(before && before->confirmed_at == record_->confirmed_at);
   moved_ = record_ ? moved_since(*record_, reading.attachments) : 0;
   const bool unbroken = record_ && reading.acknowledged >= needed() + moved_;
-  if (has_too_many(reading)) {
-    set_stands(false,
-               "it has more servers than the " + std::to_string(servers_) + " that its URL says");
-  } else if (!has_enough(reading)) {
-    set_stands(false, followers(reading.acknowledged, servers_, needed()));
-  } else {
-    set_stands(unbroken && !another,
-               record_ ? "its replicas were away: it is not known whether a majority stayed"
-                       : "its primary is new");
-  }
+  const bool stands = unbroken && !another && has_enough(reading);
+  // Those who attached may have acknowledged a moment after those for whom the reading waited.
+  const bool waited_for_all = wanted() == waited_for || reading.acknowledged >= wanted();
+  const bool unread = !stands && record_ && has_enough(reading) && !waited_for_all;
+  if (std::exchange(unread_, unread) != unread) version_->changed();
+  if (stands) write_error_.clear();
+  set_stands(stands, stands ? std::string() : why_not_standing(reading));
   return !another;
+}
+
+std::string Reign::why_not_standing(const ReignReading& reading) const {
+  if (has_too_many(reading)) {
+    return "it has more servers than the " + std::to_string(servers_) + " that its URL says";
+  }
+  if (!has_enough(reading)) return followers(reading.acknowledged, servers_, needed());
+  if (!write_error_.empty()) return not_written(write_error_);
+  if (!record_) return {};
+  return "a replica attached anew: it is not known whether a majority has followed all the time";
+}
+
+void Reign::refused_to_write(std::string_view error) {
+  write_error_.assign(error);
+  if (!stands_) why_not_ = not_written(write_error_);
 }
 
 }  // namespace redlock::core

@@ -34,6 +34,13 @@ class Reign {
   /// without a break since its record.
   [[nodiscard]] bool stands() const noexcept { return servers_ == 1 || stands_; }
   [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
+  /// The address of the server that was reached last; empty: not known.
+  [[nodiscard]] const std::string& primary() const noexcept { return primary_; }
+  /// "it has a new primary, 10.0.0.7:6379"
+  [[nodiscard]] std::string new_primary() const {
+    return "it has a new primary" + (primary_.empty() ? primary_ : ", " + primary_);
+  }
+  [[nodiscard]] bool cannot_be_recorded() const noexcept { return !write_error_.empty(); }
   /// The record that was last read; none: the primary has none of its own.
   [[nodiscard]] const std::optional<ReignRecord>& record() const noexcept { return record_; }
   /// The record word for word, whosever it is; empty: there is none.
@@ -52,18 +59,23 @@ class Reign {
   }
 
   /// The handshake found this record beside this marker.
-  void met(std::string_view text, const std::optional<Marker>& marker, Instant now);
+  void met(std::string_view text, const std::optional<Marker>& marker, std::string_view primary,
+           Instant now);
   /// The primary said this. False: it has begun another reign since the handshake, whose quarantine
   /// this client does not know.
   [[nodiscard]] bool take(const ReignReading& reading, const Marker& marker, Instant now);
+  /// The primary has refused to write a record, with this error.
+  void refused_to_write(std::string_view error);
   /// When this client first saw that the present reign was confirmed.
   [[nodiscard]] Instant seen_at() const noexcept { return seen_at_; }
-  /// Nothing was read since the handshake that would say whether a majority follows.
+  /// Nothing was read since the handshake that would say whether a majority follows, or what was
+  /// read waited for too few followers.
   [[nodiscard]] bool is_unread() const noexcept { return is_replicated() && !stands_ && unread_; }
 
  private:
   void read(std::string_view text, const std::optional<Marker>& marker, Instant now);
   void set_stands(bool stands, std::string_view why_not);
+  [[nodiscard]] std::string why_not_standing(const ReignReading& reading) const;
 
   VoteVersion* version_;
   std::size_t servers_;
@@ -74,6 +86,8 @@ class Reign {
   bool stands_ = false;
   bool unread_ = false;
   std::string why_not_;
+  std::string primary_;
+  std::string write_error_;
 };
 
 }  // namespace redlock::core

@@ -225,6 +225,8 @@ struct NodeUp {
   /// A replicated node's record of its reign, word for word (reign.hpp), read before the marker and
   /// the quarantine; empty: it has none.
   std::string_view reign{};
+  /// A replicated node: the address of the server that was reached; empty: not known.
+  std::string_view primary{};
   /// The marker is missing, or is not of this server process in its role. The handshake left it so:
   /// see Connect::marks.
   bool unmarked = false;

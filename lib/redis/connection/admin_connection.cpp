@@ -122,8 +122,8 @@ void AdminConnection::take_auth_result() {
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     if (!answers_[i].is_error()) continue;
     if (authenticated && i == 0) {
-      result.authentication = "AUTH: ";
-      result.authentication += without_secrets(answers_[i].text, target_.password);
+      const std::string refusal(without_secrets(answers_[i].text, target_.password));
+      result.authentication = at_primary(target_, "AUTH: " + refusal);
     } else {
       result.selection = "SELECT " + std::to_string(target_.db) + ": " + answers_[i].text;
     }
@@ -135,7 +135,7 @@ void AdminConnection::take_auth_result() {
 void AdminConnection::on_failure(const uv::Failure& failure) noexcept {
   // A server that turns a connection away says why, and closes it.
   const bool turned_away = answers_.size() == 1 && answers_.front().is_error();
-  end(turned_away ? std::string(answers_.front().text) : failure.message);
+  end(at_primary(target_, turned_away ? answers_.front().text : failure.message));
 }
 
 void AdminConnection::end(const std::string& why) {

@@ -85,10 +85,10 @@ class AdminConnection final : private uv::StreamListener {
 
   void close();
 
+  /// The server's address; empty: there is no connection, or it is a Unix socket.
+  [[nodiscard]] std::string peer() const { return stream_.peer(); }
   /// Before on_auth_result: what it waits for, see missing_to_connect().
-  [[nodiscard]] std::string_view missing() const noexcept {
-    return missing_to_connect(login_, stream_);
-  }
+  [[nodiscard]] std::string missing() const { return missing_to_connect(login_, stream_); }
 
  private:
   void on_credentials() noexcept;

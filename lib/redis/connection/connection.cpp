@@ -193,14 +193,15 @@ void Connection::take_handshake(const Value& value) {
       plain_yes_forms_ =
           plain_yes_forms(dialect_, target_.guard ? Protocol::resp3 : Protocol::resp2);
       // The owner may destroy the connection in the call, and still use the identity.
-      const ServerIdentity identity = handshake_->identity();
+      ServerIdentity identity = handshake_->identity();
+      if (target_.guard && target_.guard->replicated) identity.primary = stream_.peer();
       handshake_.reset();
       stream_.server_works();
       owner_.on_ready(identity);
       return;
     }
     case Handshake::Progress::refused: {
-      const std::string why = handshake_->why();
+      const std::string why = at_primary(target_, handshake_->why());
       login_refused_ = handshake_->login_refused();
       go_down(core::NodeDown::Cause::error, why, ProtocolError::none);
       return;
@@ -312,7 +313,7 @@ void Connection::report_change(std::string_view key) {
 }
 
 void Connection::on_failure(const uv::Failure& failure) noexcept {
-  const std::string why = failure.message;
+  const std::string why = at_primary(target_, failure.message);
   go_down(core::NodeDown::Cause::unreachable, why, ProtocolError::none);
 }
 

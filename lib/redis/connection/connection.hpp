@@ -101,9 +101,7 @@ class Connection final : private uv::StreamListener {
   void close(uv::CloseMode mode);
 
   /// Before the connection is ready: what it waits for, see missing_to_connect().
-  [[nodiscard]] std::string_view missing() const noexcept {
-    return missing_to_connect(login_, stream_);
-  }
+  [[nodiscard]] std::string missing() const { return missing_to_connect(login_, stream_); }
   /// After on_down: whether the server did not know us by our credentials.
   [[nodiscard]] bool login_refused() const noexcept { return login_refused_; }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "redis/batches/encoder.hpp"
+#include "redis/handshake/login.hpp"
 #include "redis/values/url_text.hpp"
 #include "redis/values/visible.hpp"
 
@@ -80,7 +81,12 @@ void PrimaryQuery::on_bytes(std::string_view bytes) noexcept {
 
 void PrimaryQuery::take(const Value& value) {
   if (value.type == Value::Type::error) {
-    return failed(without_secrets(value.text, guides_->password));
+    const std::string why(without_secrets(value.text, guides_->password));
+    const bool of_login = is_login_refusal(why) || why.starts_with("ERR AUTH");
+    return failed(of_login && !guides_->slot ? why +
+                                                   " (the sentinels' login: sentinel_user and "
+                                                   "sentinel_password in the URL)"
+                                             : why);
   }
   if (value.type == Value::Type::nil) {
     return failed("it knows no service '" + visible(guides_->service) + "'");

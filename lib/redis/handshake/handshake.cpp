@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/membership/marker.hpp"
+#include "core/membership/reign.hpp"
 #include "redis/batches/encoder.hpp"
 #include "redis/handshake/authentication.hpp"
 #include "redis/handshake/capability_rows.hpp"
@@ -48,9 +49,15 @@ namespace {
   return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
 }
 
-[[nodiscard]] core::Capabilities given_by_version(std::string_view version) noexcept {
-  int major = 0;  // stays 0 if there is no number
+/// 0: there is no number.
+[[nodiscard]] int major_of(std::string_view version) noexcept {
+  int major = 0;
   std::from_chars(version.data(), version.data() + version.size(), major);
+  return major;
+}
+
+[[nodiscard]] core::Capabilities given_by_version(std::string_view version) noexcept {
+  const int major = major_of(version);
   core::Capabilities given;
   for (const VersionRow& row : version_rows) {
     if (row.since == 0 || major >= row.since) given = given.with(row.gives);
@@ -432,7 +439,8 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
       member && why == core::met_unmarked ? core::came_without_data : core::may_be_new;
   if (why == "restarted") what = "it restarted";
   if (why == "evicted") what = "it evicted keys";
-  if (why == "reign") what = "its primary is new";
+  if (why == "reign") what = core::primary_is_new;
+  if (why == "broken") what = "too few of its servers followed its primary for a while, and it";
   if (why == "role") {
     what =
         "it was a replica for a while, took over from its master, or, before Redis 7.0, a replica "
@@ -457,6 +465,13 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
   }
   identity_.capabilities = given_by_version(identity_.version);
   identity_.ineligible = why_ineligible(text, of_cluster_);
+  // Older ones take a new replication id when the first replica attaches.
+  constexpr int first_of_replicated = 7;
+  if (identity_.ineligible.empty() && guard_ && guard_->replicated &&
+      major_of(identity_.version) < first_of_replicated) {
+    identity_.ineligible =
+        "a primary with replicas needs Redis 7.0 or later, and this is " + identity_.product;
+  }
   if (!tracks_ || !identity_.ineligible.empty()) withdraw(core::Capability::track);
   // While a server reads its append-only file, it says aof_enabled:0. The guard asks a moment
   // later, when the file may be read, and would take a durable node for one that may have forgotten

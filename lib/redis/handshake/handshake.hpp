@@ -28,6 +28,7 @@ struct ServerIdentity {
   bool unmarked = false;        ///< the marker is not of this process: see RestartGuard::marks
   bool outdated = false;        ///< the marker holds a number of evictions that was reset since
   std::string reign{};          ///< a replicated node's record of its reign; empty: none
+  std::string primary{};        ///< the address of a replicated node's server; empty: not known
   core::Duration quarantine{};  ///< how long it has no vote for new leases
   std::string quarantine_why{};
 };

@@ -102,13 +102,31 @@ void Login::on_primary() noexcept {
   answered_();
 }
 
-std::string_view missing_to_connect(const Login& login, const uv::Stream& stream) noexcept {
+namespace {
+
+/// The primary that the guides name; empty: they name none, or there are no guides.
+std::string named_primary(const ConnectionTarget& target) {
+  const uv::Endpoint& endpoint = target.endpoint;
+  if (target.guides == nullptr || !endpoint.refused.empty()) return {};
+  const bool is_v6 = endpoint.host.find(':') != std::string::npos;
+  return (is_v6 ? '[' + endpoint.host + ']' : endpoint.host) + ':' + std::to_string(endpoint.port);
+}
+
+}  // namespace
+
+std::string at_primary(const ConnectionTarget& target, std::string_view what) {
+  const std::string primary = named_primary(target);
+  return (primary.empty() ? primary : "its primary, " + primary + ": ") + std::string(what);
+}
+
+std::string missing_to_connect(const Login& login, const uv::Stream& stream) {
   if (login.asking()) return ": the provider of credentials has not answered";
   if (login.looking()) return ": nobody has named the primary";
   if (stream.shaking_hands()) {
     return ": the TLS handshake was not answered. Does the server speak TLS on this port?";
   }
-  return {};
+  const std::string primary = named_primary(login.target());
+  return primary.empty() ? primary : " to its primary, " + primary;
 }
 
 bool is_login_refusal(std::string_view error) noexcept {

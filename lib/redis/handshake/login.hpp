@@ -64,6 +64,7 @@ class Login final : private CredentialsCall::Listener {
 
   /// Whether no guide has answered.
   [[nodiscard]] bool looking() const noexcept { return primary_.asking(); }
+  [[nodiscard]] const ConnectionTarget& target() const noexcept { return target_; }
 
  private:
   void on_answer(const ProvidedCredentials& answer) noexcept override;
@@ -83,9 +84,11 @@ class Login final : private CredentialsCall::Listener {
   uv::Handle<uv_timer_t> again_;
 };
 
-/// For a connection that takes too long: ": " and what it waits for; empty: not known.
-[[nodiscard]] std::string_view missing_to_connect(const Login& login,
-                                                  const uv::Stream& stream) noexcept;
+/// For a connection that takes too long: what it waits for, to follow the time; empty: not known.
+[[nodiscard]] std::string missing_to_connect(const Login& login, const uv::Stream& stream);
+
+/// What happened at a server, and at which, if its guides name it.
+[[nodiscard]] std::string at_primary(const ConnectionTarget& target, std::string_view what);
 
 /// Whether an error of a server says that it does not know us by these credentials.
 [[nodiscard]] bool is_login_refusal(std::string_view error) noexcept;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "redis/requests/parts.hpp"
 #include "redis/requests/row.hpp"
@@ -31,10 +33,22 @@ void append_reading(Writer& out, const core::Terms& terms) {
   out.command({"INFO", "replication"});
 }
 
+/// The commands of append_reading(), for people: some errors of permissions name no key.
+constexpr std::array<std::string_view, 7> reading_commands{"SET redlock:node:beat",
+                                                           "ZMSCORE redlock:node:numbers",
+                                                           "GET redlock:node:marker",
+                                                           "GET redlock:node:reign",
+                                                           "WAIT",
+                                                           "INFO stats",
+                                                           "INFO replication"};
+
 /// Without an error in any of them: nothing is proven by a part.
 std::optional<core::Answer> classify_reading(Values v) noexcept {
-  for (const Value* value : v) {
-    if (value->type == Type::error) return error_of(*value);
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    if (v[i]->type != Type::error) continue;
+    core::Answer refused = error_of(*v[i]);
+    refused.reign.refused = reading_commands.at(i);
+    return refused;
   }
   std::optional<core::Answer> result = classify_floor_and_marker(*v[1], *v[2]);
   const Value& record = *v[3];
@@ -84,7 +98,7 @@ constexpr std::array all_reign_requests{
         .verb = Verb::read_reign,
         .letter = 'G',
         .replies = {Reply::marker, Reply::error},
-        .values = 7,
+        .values = reading_commands.size(),
         .encode = append_reading,
         .meaning = [](Dialect, Values v) noexcept { return classify_reading(v); },
     },

@@ -23,12 +23,26 @@ std::string_view info_field(std::string_view info, std::string_view field) noexc
 
 namespace {
 
+/// 0: it does not begin with a number.
+std::uint64_t leading_number(std::string_view text) noexcept {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 /// 0: INFO does not say.
 std::uint64_t count_in(std::string_view info, std::string_view field) noexcept {
-  const std::string_view text = info_field(info, field);
-  std::uint64_t count = 0;
-  std::from_chars(text.data(), text.data() + text.size(), count);
-  return count;
+  return leading_number(info_field(info, field));
+}
+
+/// The value in "ip=10.0.0.8,port=6379"; empty: it is not there.
+std::string_view value_in(std::string_view line, std::string_view name) noexcept {
+  for (std::size_t at = 0; at < line.size();) {
+    const std::string_view word = line.substr(at, line.find(',', at) - at);
+    if (word.starts_with(name)) return word.substr(name.size());
+    at += word.size() + 1;
+  }
+  return {};
 }
 
 }  // namespace
@@ -52,6 +66,29 @@ std::uint64_t replicas_in_step(std::string_view info) noexcept {
     ++count;
   }
   return count;
+}
+
+std::vector<AttachedReplica> attached_replicas(std::string_view info) {
+  constexpr std::size_t longest_word = 64;
+  constexpr std::size_t most = 64;
+  std::vector<AttachedReplica> replicas;
+  while (true) {
+    const auto line = info_field(info, "slave" + std::to_string(replicas.size()));
+    if (line.empty() || replicas.size() == most) return replicas;
+    AttachedReplica& replica = replicas.emplace_back();
+    const std::string host = visible(value_in(line, "ip="), longest_word);
+    const bool is_v6 = host.find(':') != std::string::npos;
+    replica.address =
+        (is_v6 ? '[' + host + ']' : host) + ':' + visible(value_in(line, "port="), longest_word);
+    replica.state = visible(value_in(line, "state="), longest_word);
+    replica.offset = leading_number(value_in(line, "offset="));
+    const std::string_view lag = value_in(line, "lag=");
+    if (!lag.empty() && lag.front() != '-') replica.lag = leading_number(lag);
+  }
+}
+
+std::uint64_t replication_offset(std::string_view info) noexcept {
+  return count_in(info, "master_repl_offset");
 }
 
 core::NodeMemory memory_in(std::string_view info) {

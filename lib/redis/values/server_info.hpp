@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/membership/node_memory.hpp"
 
@@ -20,6 +21,17 @@ namespace redlock::redis {
 [[nodiscard]] std::optional<std::uint64_t> attachments(std::string_view info) noexcept;
 /// How many replicas are attached, and have had a first copy of the data.
 [[nodiscard]] std::uint64_t replicas_in_step(std::string_view info) noexcept;
+
+/// A replica, as its primary sees it.
+struct AttachedReplica {
+  std::string address{};  ///< "10.0.0.8:6379"
+  std::string state{};    ///< "online": it has had a first copy of the data
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> lag{};  ///< seconds since its last acknowledgement
+};
+[[nodiscard]] std::vector<AttachedReplica> attached_replicas(std::string_view info);
+/// How far the server's replication has come.
+[[nodiscard]] std::uint64_t replication_offset(std::string_view info) noexcept;
 
 /// What the server says about its memory, in an INFO of all default sections. Before Redis 4.0
 /// there is no replication id, and the run_id takes its place: a change of role is not noticed.

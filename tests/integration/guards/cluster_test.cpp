@@ -138,7 +138,10 @@ class Cluster {
   NewNodes servers_;
 };
 
-TEST(ClusterNode, GrantsFencesListsAndServesWaiters) {
+class ClusterNode : public OfReplicas {};
+class ClusterUnderFire : public OfReplicas {};
+
+TEST_F(ClusterNode, GrantsFencesListsAndServesWaiters) {
   Cluster cluster;
   ASSERT_TRUE(succeeded(admin::bootstrap(cluster.options())));
   Client client = make_client(cluster.options());
@@ -170,7 +173,7 @@ TEST(ClusterNode, GrantsFencesListsAndServesWaiters) {
   for (const admin::Finding& finding : check->findings) ADD_FAILURE() << finding.what;
 }
 
-TEST(ClusterNode, FollowsItsSlotThroughAFailoverAndToAnotherShardAndBack) {
+TEST_F(ClusterNode, FollowsItsSlotThroughAFailoverAndToAnotherShardAndBack) {
   Cluster cluster;
   Client client = make_client(cluster.options());
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
@@ -186,7 +189,7 @@ TEST(ClusterNode, FollowsItsSlotThroughAFailoverAndToAnotherShardAndBack) {
   EXPECT_EQ(cluster.owner(), 1U);
 }
 
-TEST(ClusterNode, GrantsAgainWhenThePrimariesHaveReplacedOneThatHangs) {
+TEST_F(ClusterNode, GrantsAgainWhenThePrimariesHaveReplacedOneThatHangs) {
   Cluster cluster;
   Client client = make_client(cluster.options());
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
@@ -205,7 +208,7 @@ std::string why_not_found(const std::string& slots) {
   return refused ? "granted" : refused.error().message;
 }
 
-TEST(ClusterNode, TheReasonSaysWhyThePrimaryIsNotFound) {
+TEST_F(ClusterNode, TheReasonSaysWhyThePrimaryIsNotFound) {
   EXPECT_THAT(why_not_found("-ERR This instance has cluster support disabled\r\n"),
               HasSubstr("ERR This instance has cluster support disabled"));
   EXPECT_THAT(why_not_found("*0\r\n"), HasSubstr("no server of the cluster has slot 1236"));
@@ -219,7 +222,7 @@ TEST(ClusterNode, TheReasonSaysWhyThePrimaryIsNotFound) {
   }
 }
 
-TEST(ClusterNode, NeedsAHashTag) {
+TEST_F(ClusterNode, NeedsAHashTag) {
   ClientOptions options = impatient({"redis+cluster://127.0.0.1:1/?servers=3"});
   for (const char* wrong : {"", "locks:", "{}:", "{locks:", "x{locks}:", "{lo*ks}:", "{locks}"}) {
     options.prefix = wrong;
@@ -285,7 +288,7 @@ class ClusterAdversary {
   std::mt19937 random_;
 };
 
-TEST(ClusterUnderFire, HasNoTwoHoldersThroughFailoversAndMovesOfItsSlot) {
+TEST_F(ClusterUnderFire, HasNoTwoHoldersThroughFailoversAndMovesOfItsSlot) {
   for (const bool fenced : {false, true}) {
     Cluster cluster;
     const unsigned seed = std::random_device{}();

@@ -20,6 +20,14 @@
 /// of what they had.
 namespace redlock::test {
 
+/// Needs servers that a primary with replicas can be: rows of the matrix from Redis 7.0 on.
+class OfReplicas : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!RedisServer().is_since(7)) GTEST_SKIP() << "needs Redis 7.0";
+  }
+};
+
 struct Judged {
   std::size_t leases = 0;
   std::size_t overlaps = 0;

@@ -78,11 +78,23 @@ class Service {
   NewNodes servers_;
 };
 
+class Reigns : public OfReplicas {};
+class ReignsUnderFire : public OfReplicas {};
+
 std::string why(const Result<Lease>& refused) {
   return refused ? "granted" : refused.error().message;
 }
 
-TEST(Reigns, APrimaryWithReplicasGrantsOnceAMajorityFollowsIt) {
+std::string findings_of(const ClientOptions& options) {
+  std::string all;
+  const auto check = admin::check(options);
+  for (const admin::Finding& finding : check.value().findings) {
+    all.append(to_string(finding.kind)).append(": ").append(finding.what) += '\n';
+  }
+  return all;
+}
+
+TEST_F(Reigns, APrimaryWithReplicasGrantsOnceAMajorityFollowsIt) {
   Service service;
   Client client = make_client(service.options());
   auto lease = acquire_patiently(client, "r", {.ttl = seconds(1)});
@@ -93,7 +105,7 @@ TEST(Reigns, APrimaryWithReplicasGrantsOnceAMajorityFollowsIt) {
   EXPECT_TRUE(succeeded(other.acquire("r", {.ttl = seconds(1)}))) << "another reads the record";
 }
 
-TEST(Reigns, OneOfThreeServersMayGoAndComeBack) {
+TEST_F(Reigns, OneOfThreeServersMayGoAndComeBack) {
   Service service;
   Client client = make_client(service.options());
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
@@ -116,7 +128,7 @@ TEST(Reigns, OneOfThreeServersMayGoAndComeBack) {
   }
 }
 
-TEST(Reigns, WithoutAMajorityThereIsNoLockAndTheReasonSaysHowManyFollow) {
+TEST_F(Reigns, WithoutAMajorityThereIsNoLockAndTheReasonSaysHowManyFollow) {
   Service service;
   Client client = make_client(service.options());
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
@@ -131,7 +143,7 @@ TEST(Reigns, WithoutAMajorityThereIsNoLockAndTheReasonSaysHowManyFollow) {
   EXPECT_TRUE(succeeded(acquire_patiently(client, "c", {.ttl = seconds(1)})));
 }
 
-TEST(Reigns, ANewPrimaryGrantsNothingBeforeTheLeasesOfTheOldOneAreOver) {
+TEST_F(Reigns, ANewPrimaryGrantsNothingBeforeTheLeasesOfTheOldOneAreOver) {
   Service service;
   Client holder = make_client(service.options());
   auto lease = acquire_patiently(holder, "r", {.ttl = seconds(1), .renew = false});
@@ -147,7 +159,7 @@ TEST(Reigns, ANewPrimaryGrantsNothingBeforeTheLeasesOfTheOldOneAreOver) {
   EXPECT_FALSE(lease->valid());
 }
 
-TEST(Reigns, AnOldPrimaryThatNobodyFollowsHasNoVoteAlthoughItTakesWrites) {
+TEST_F(Reigns, AnOldPrimaryThatNobodyFollowsHasNoVoteAlthoughItTakesWrites) {
   Service service;
   Client client = make_client(service.options());
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
@@ -170,7 +182,8 @@ class Sentinel {
           if (command.at(0) == "AUTH") return command.back() == "pw" ? "+OK\r\n" : "-WRONGPASS\r\n";
           return answer;
         }) {}
-  static FakeAnswer naming(const RedisServer& server) {
+  template <class Server>
+  static FakeAnswer naming(const Server& server) {
     return resp::array({resp::bulk("127.0.0.1"), resp::bulk(std::to_string(server.port()))});
   }
   void name(const RedisServer& server) {
@@ -184,7 +197,7 @@ class Sentinel {
   FakeServer server_;
 };
 
-TEST(Reigns, SentinelsNameThePrimaryAndTheNextOneIsAskedIfOneDoesNot) {
+TEST_F(Reigns, SentinelsNameThePrimaryAndTheNextOneIsAskedIfOneDoesNot) {
   Service service;
   Sentinel ignorant("*-1\r\n");
   Sentinel refusing("-NOPERM this user has no permissions\r\n");
@@ -202,7 +215,7 @@ TEST(Reigns, SentinelsNameThePrimaryAndTheNextOneIsAskedIfOneDoesNot) {
   EXPECT_TRUE(service[2].get("redlock:node:reign").has_value());
 }
 
-TEST(Reigns, TheReasonSaysWhatEachSentinelSaid) {
+TEST_F(Reigns, TheReasonSaysWhatEachSentinelSaid) {
   Service service;
   Sentinel ignorant("*-1\r\n");
   Sentinel no_sentinel("+PONG\r\n");
@@ -216,7 +229,29 @@ TEST(Reigns, TheReasonSaysWhatEachSentinelSaid) {
   EXPECT_THAT(refused.error().message, HasSubstr("it does not answer as a sentinel does"));
 }
 
-TEST(Reigns, ASilentSentinelCostsAMoment) {
+TEST_F(Reigns, TheReasonSaysWhoseLoginIsRefused) {
+  Service service;
+  Sentinel sentinel(Sentinel::naming(service[0]));
+  ClientOptions options = service.options();
+  const std::string url = "redis+sentinel://" + sentinel.address() + "/mymaster?servers=3";
+  options.nodes = {url + "&sentinel_password=wrong"};
+  EXPECT_THAT(why(make_client(options).try_acquire("r", {.ttl = seconds(1)})),
+              HasSubstr(sentinel.address() + ": WRONGPASS (the sentinels' login"));
+  const std::string primary = "its primary, 127.0.0.1:" + std::to_string(service[0].port());
+  service[0].command({"ACL", "SETUSER", "u", "on", ">pw", "~*", "&*", "+@all"});
+  options.nodes = {url};
+  options.user = "u";
+  options.password = "wrong";
+  EXPECT_THAT(why(make_client(options).try_acquire("r", {.ttl = seconds(1)})),
+              HasSubstr(primary + ": AUTH: WRONGPASS"));
+  EXPECT_THAT(findings_of(options), HasSubstr(primary + ": AUTH: WRONGPASS"));
+  service[0].kill();
+  options.user = options.password = "";
+  EXPECT_THAT(why(make_client(options).try_acquire("r", {.ttl = seconds(1)})),
+              HasSubstr(primary + ": connection refused"));
+}
+
+TEST_F(Reigns, ASilentSentinelCostsAMoment) {
   Service service;
   Sentinel silent(FakeAnswer::silence());
   Sentinel knowing(Sentinel::naming(service[0]));
@@ -228,7 +263,21 @@ TEST(Reigns, ASilentSentinelCostsAMoment) {
   EXPECT_TRUE(succeeded(admin::check(options)));
 }
 
-TEST(Reigns, AClientThatSaysAnotherNumberOfServersHasNoVote) {
+TEST_F(Reigns, AServerThatHangsIsLeftOnceTheSentinelsNameAnother) {
+  Service service;
+  FakeServer hanging([](const Command&) { return FakeAnswer::silence(); });
+  Sentinel sentinel(Sentinel::naming(hanging));
+  ClientOptions options = service.options();
+  options.nodes = {"redis+sentinel://" + sentinel.address() + "/mymaster?servers=3"};
+  // Longer than the test waits: the time limit is not what ends the connection.
+  options.node.connect_timeout = std::chrono::minutes(10);
+  Client client = make_client(options);
+  ASSERT_TRUE(eventually([&] { return hanging.connections_open() > 0; }));
+  sentinel.name(service[0]);
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+}
+
+TEST_F(Reigns, AClientThatSaysAnotherNumberOfServersHasNoVote) {
   Service service;
   ASSERT_TRUE(succeeded(acquire_patiently(*std::make_unique<Client>(make_client(service.options())),
                                           "r", {.ttl = seconds(1)})));
@@ -242,7 +291,7 @@ TEST(Reigns, AClientThatSaysAnotherNumberOfServersHasNoVote) {
   }
 }
 
-TEST(Reigns, CallsThatAskOnceConfirmANewPrimary) {
+TEST_F(Reigns, CallsThatAskOnceConfirmANewPrimary) {
   Service service;
   EXPECT_TRUE(eventually([&] {
     return make_client(service.options()).try_acquire("r", {.ttl = seconds(1)}).has_value();
@@ -257,26 +306,61 @@ TEST(Reigns, CallsThatAskOnceConfirmANewPrimary) {
   }));
 }
 
-TEST(Reigns, DoctorCountsTheServers) {
+TEST_F(Reigns, DoctorJudgesAsAVoteDoes) {
   Service service;
   ASSERT_TRUE(service.soon_followed(0, 2));
-  ClientOptions options = service.options();
+  const ClientOptions options = service.options();
+  const auto opened = admin::bootstrap(options);
+  ASSERT_TRUE(succeeded(opened));
+  EXPECT_GE(opened->granted_in, seconds(1)) << "the first lock waits for max TTL";
+  EXPECT_THAT(findings_of(options), HasSubstr("no client has asked for a lock since"));
   Client client = make_client(options);
   ASSERT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
-  const auto findings = [&] {
-    std::string all;
-    const auto check = admin::check(options);
-    for (const admin::Finding& finding : check.value().findings) all += finding.what + '\n';
-    return all;
-  };
-  EXPECT_EQ(findings(), "");
+  EXPECT_EQ(findings_of(options), "");
+  const auto check = admin::check(options);
+  ASSERT_TRUE(check->nodes[0].reign);
+  EXPECT_TRUE(check->nodes[0].reign->confirmed_for);
+  ASSERT_EQ(check->nodes[0].reign->seen.size(), 3U);
+  EXPECT_EQ(check->nodes[0].reign->seen[1].state, "online");
   service[2].kill();
-  EXPECT_TRUE(eventually([&] {
-    return findings() == "1 replica is attached to it. Its URL says that it has 3 servers.\n";
-  })) << findings();
+  const std::string one_away =
+      "replicas: 1 replica is attached to it. Its URL says that it has 3 servers.\n";
+  EXPECT_TRUE(eventually([&] { return findings_of(options) == one_away; })) << findings_of(options);
+  service[1].kill();
+  const std::string alone = "reign: 1 of its 3 servers is up to date; 2 are needed.\n";
+  EXPECT_TRUE(eventually([&] { return findings_of(options) == alone; })) << findings_of(options);
+  EXPECT_EQ(admin::check(options)->granted_in, std::nullopt);
 }
 
-TEST(Reigns, NeedTheRestartGuardAndANumberOfServers) {
+TEST_F(Reigns, DoctorAndBootstrapNameTheRightThatIsMissing) {
+  for (const std::string right : {"-wait", "-info", "-eval", "resetkeys ~redlock:node:[^b]* ~a*"}) {
+    Service service;
+    ASSERT_TRUE(service.soon_followed(0, 2));
+    service[0].command({"ACL", "SETUSER", "u", "on", ">pw", "~*", "&*", "+@all"});
+    std::vector<std::string> change{"ACL", "SETUSER", "u"};
+    for (std::size_t at = 0; at < right.size();) {
+      change.push_back(right.substr(at, right.find(' ', at) - at));
+      at += change.back().size() + 1;
+    }
+    service[0].command(change);
+    ClientOptions options = service.options();
+    options.user = "u";
+    options.password = "pw";
+    EXPECT_THAT(findings_of(options), HasSubstr("auth: ")) << right;
+    const auto opened = admin::bootstrap(options);
+    ASSERT_FALSE(opened) << right;
+    EXPECT_THAT(opened.error().message, HasSubstr("NOPERM")) << right;
+    Client client = make_client(options);
+    Result<Lease> refused = client.try_acquire("a", {.ttl = seconds(1)});
+    EXPECT_TRUE(eventually([&] {
+      refused = client.try_acquire("a", {.ttl = seconds(1)});
+      return why(refused).find("NOPERM") != std::string::npos;
+    })) << right
+        << ": " << why(refused);
+  }
+}
+
+TEST_F(Reigns, NeedTheRestartGuardAndANumberOfServers) {
   Service service;
   ClientOptions options = service.options();
   options.guards.restart = false;
@@ -351,7 +435,7 @@ class Adversary {
   std::mt19937 random_;
 };
 
-TEST(ReignsUnderFire, HaveNoTwoHoldersWhoeverPromotesWhom) {
+TEST_F(ReignsUnderFire, HaveNoTwoHoldersWhoeverPromotesWhom) {
   for (const bool fenced : {false, true}) {
     Service service;
     const unsigned seed = std::random_device{}();
@@ -362,7 +446,7 @@ TEST(ReignsUnderFire, HaveNoTwoHoldersWhoeverPromotesWhom) {
 }
 
 /// For the page: how often two hold a lock on the same service if nobody asks who follows.
-TEST(ReignsUnderFire, DISABLED_PlainLocksHaveTwoHolders) {
+TEST_F(ReignsUnderFire, DISABLED_PlainLocksHaveTwoHolders) {
   Service service;
   Contest contest(service.plain(milliseconds(300)), false);
   Adversary(std::random_device{}()).play(service, contest_rounds());

@@ -144,6 +144,8 @@ TEST(CliCommandLine, AnUnknownOptionIsRefusedWhereItStands) {
 
 TEST(CliCommandLine, AnUnknownVerbOrTopicIsCorrected) {
   EXPECT_EQ(refusal_of({"acquier", "r"}), "VERB: 'acquier' is not known: did you mean acquire?");
+  EXPECT_EQ(refusal_of({"unlock", "r"}), "VERB: 'unlock' is not known: did you mean release?");
+  EXPECT_EQ(refusal_of({"ps"}), "VERB: 'ps' is not known: did you mean list?");
   EXPECT_EQ(refusal_of({"help", "optoins"}), "help: 'optoins' is not known: did you mean options?");
   EXPECT_TRUE(
       refusal_of({"help", "x"}).starts_with("help: 'x' is not known: allowed are options, "));

@@ -26,9 +26,7 @@ ConfigFile config_of(const std::string& text) {
 std::vector<std::string> mistakes_in(const std::string& text) {
   std::vector<std::string> texts;
   for (const ConfigFile::Mistake& mistake : config_of(text).mistakes) {
-    const std::size_t begin = mistake.text.find('\'', mistake.text.find(" in '"));
-    const std::size_t end = mistake.text.find("q.toml'");
-    texts.push_back(mistake.text.substr(0, begin + 1) + mistake.text.substr(end));
+    texts.push_back(mistake.text.substr(mistake.text.find("q.toml:")));
   }
   return texts;
 }
@@ -118,19 +116,17 @@ TEST(CliConfig, MayBeEmpty) {
 
 TEST(CliConfig, NamesEachMistakeWithItsLine) {
   EXPECT_EQ(mistakes_in("tiemout = \"1s\"\n\n[run]\nwiat = \"1s\"\n[rnu]\n"),
-            (std::vector<std::string>{
-                "'tiemout' in 'q.toml', line 1: is not known: did you mean timeout?",
-                "[run] wiat in 'q.toml', line 4: is not known: did you mean wait?",
-                "the table 'rnu' in 'q.toml', line 5: no verb has this name: did you mean run?"}));
+            (std::vector<std::string>{"q.toml:1: unknown key 'tiemout'; did you mean 'timeout'?",
+                                      "q.toml:4: unknown key 'wiat' in [run]; did you mean 'wait'?",
+                                      "q.toml:5: no verb is named 'rnu'; did you mean 'run'?"}));
   EXPECT_EQ(mistakes_in("timeout = 3\n[release]\ntoken = \"t\"\n"),
             (std::vector<std::string>{
-                "timeout in 'q.toml', line 1: must be a string such as \"10s\"",
-                "[release] token in 'q.toml', line 3: can have no default: it belongs on the "
-                "command line"}));
+                "q.toml:1: timeout must be a string such as \"10s\"",
+                "q.toml:3: [release] token can have no default: it belongs on the command line"}));
   EXPECT_EQ(mistakes_in("max-hold = \"1s\"\nrun = 3\n"),
             (std::vector<std::string>{
-                "'max-hold' in 'q.toml', line 1: is allowed only in the table of a verb: [run]",
-                "'run' in 'q.toml', line 2: must be a table: [run]"}));
+                "q.toml:1: 'max-hold' is allowed only in the table of a verb: [run]",
+                "q.toml:2: 'run' must be a table: [run]"}));
 }
 
 TEST(CliConfig, RefusesWhatOnlyOneCommandCanSay) {
@@ -192,12 +188,12 @@ TEST(CliLayers, AnAnswerReplacesAllWeakerOnes) {
 TEST(CliLayers, WhatCannotBeCombinedIsRefusedByItsLine) {
   const Variables variables("", "");
   EXPECT_NE(refusal_of_filling({}, "run", "local = 3\nnodes = \"a\"\n")
-                .find("line 2: not together with local in '"),
+                .find("q.toml:2: nodes: not together with "),
             std::string::npos);
   Arguments shared;
   shared.set_flag("shared", true, "--shared");
   EXPECT_TRUE(refusal_of_filling(shared, "run", "[run]\nfencing = true\n")
-                  .starts_with("--shared: not together with [run] fencing in '"));
+                  .ends_with("q.toml:2: [run] fencing"));
   shared.set_flag("fencing", false, "--fencing");
   EXPECT_EQ(refusal_of_filling(shared, "run", "[run]\nfencing = true\n"), "");
 }
@@ -210,8 +206,9 @@ TEST(CliLayers, AWrongValueIsNamedByItsLine) {
     static_cast<void>(ttl_of(given, settings));
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with("[run] ttl in '")) << error.what();
-    EXPECT_NE(std::string(error.what()).find(", line 3: 31.000 s is not"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("q.toml:3: [run] ttl: 31.000 s is not"),
+              std::string::npos)
+        << error.what();
   }
 }
 

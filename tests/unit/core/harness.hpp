@@ -267,12 +267,13 @@ class Harness {
     event.time = quarantine;
     return step(event);
   }
-  /// Answers read-reign.
-  std::string reign_answer(NodeIndex node, std::string_view marker, const ReignReading& reading) {
+  /// Answers read-reign. If a command was refused, `text` is the error, otherwise the marker.
+  std::string reign_answer(NodeIndex node, std::string_view text, const ReignReading& reading) {
     const Stamp stamp = open_[node].front();
     EXPECT_EQ(stamp.verb, Verb::read_reign);
     open_[node].pop_front();
-    Answer event{node, stamp, Reply::marker, marker};
+    const bool refused = !reading.refused.empty();
+    Answer event{node, stamp, refused ? Reply::error : Reply::marker, text};
     event.reign = reading;
     return step(event);
   }

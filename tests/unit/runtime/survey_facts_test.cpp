@@ -44,17 +44,81 @@ std::vector<OwnedValue> answers() {
           bulk("# Commandstats\r\ncmdstat_ping:calls=1,usec=1,usec_per_call=1.00\r\n"),
           pair("maxclients", "10000"),
           {Value::Type::status, 0, "OK", {}},
-          integer(1)};
+          integer(1),
+          {Value::Type::array, 0, {}, {}}};
 }
 
 SurveyedNode read(const std::vector<OwnedValue>& replies) {
   SurveyedNode node;
-  take_facts(replies, node);
+  take_facts(replies, "10.0.0.7:6379", node);
   return node;
 }
 
 TEST(SurveyFacts, AreOneAnswerPerQuestion) {
   EXPECT_EQ(fact_questions().count(), answers().size());
+}
+
+/// Those of a primary with two replicas.
+std::vector<OwnedValue> answers_of_primary() {
+  auto replies = answers();
+  replies.push_back({Value::Type::status, 0, "OK", {}});
+  replies.push_back(bulk("reign1 abc xyz 17 4"));
+  replies.push_back(integer(1));
+  replies.push_back(bulk("# Stats\r\nsync_full:2\r\nsync_partial_ok:3\r\n"));
+  replies.push_back(
+      bulk("# Replication\r\nrole:master\r\nconnected_slaves:2\r\n"
+           "slave0:ip=10.0.0.8,port=6379,state=online,offset=4000,lag=1\r\n"
+           "slave1:ip=fe80::9,port=6380,state=send_bulk,offset=0,lag=-1\r\n"
+           "master_repl_offset:4049\r\n"));
+  return replies;
+}
+
+TEST(SurveyFacts, OfAPrimaryWithReplicasAreThoseOfAVote) {
+  EXPECT_EQ(fact_questions(3, milliseconds(60)).count(), answers_of_primary().size());
+  EXPECT_FALSE(read(answers()).reign);
+  const SurveyedNode node = read(answers_of_primary());
+  ASSERT_TRUE(node.reign);
+  EXPECT_EQ(node.reign->record, "reign1 abc xyz 17 4");
+  EXPECT_EQ(node.reign->acknowledged, 1U);
+  EXPECT_EQ(node.reign->attachments, 5U);
+  EXPECT_EQ(node.reign->in_step, 1U);
+  EXPECT_EQ(node.reign->refused, "");
+  ASSERT_EQ(node.reign->seen.size(), 3U);
+  EXPECT_EQ(node.reign->seen[0].address, "10.0.0.7:6379");
+  EXPECT_TRUE(node.reign->seen[0].primary);
+  EXPECT_EQ(node.reign->seen[1].address, "10.0.0.8:6379");
+  EXPECT_EQ(node.reign->seen[1].behind, 12U);
+  EXPECT_EQ(node.reign->seen[1].lag, seconds(1));
+  EXPECT_EQ(node.reign->seen[2].address, "[fe80::9]:6380");
+  EXPECT_EQ(node.reign->seen[2].state, "send_bulk");
+  EXPECT_EQ(node.reign->seen[2].lag, std::nullopt);
+}
+
+TEST(SurveyFacts, NameTheCommandOfAVoteThatThePrimaryRefuses) {
+  const std::size_t first = answers().size();
+  const std::vector<std::string> commands{"SET redlock:node:beat", "GET redlock:node:reign", "WAIT",
+                                          "INFO stats", "INFO replication"};
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    auto replies = answers_of_primary();
+    replies[first + i] = error("NOPERM");
+    ASSERT_TRUE(read(replies).reign);
+    EXPECT_EQ(read(replies).reign->refused, commands[i]);
+    EXPECT_EQ(read(replies).reign->error, "NOPERM");
+  }
+  auto replies = answers_of_primary();
+  replies[first + 3] = bulk("# Stats\r\n");
+  EXPECT_EQ(read(replies).reign->refused, "INFO stats") << "as of a proxy";
+}
+
+TEST(SurveyFacts, SayWhetherAClusterMayMoveReplicas) {
+  auto replies = answers();
+  const std::size_t migration = replies.size() - 1;
+  replies[migration] = pair("cluster-allow-replica-migration", "yes");
+  EXPECT_FALSE(read(replies).migrates_replicas) << "it is no cluster";
+  replies[0] = bulk("redis_mode:cluster\r\n" + info());
+  EXPECT_TRUE(read(replies).migrates_replicas);
+  replies[migration] = pair("cluster-allow-replica-migration", "no");
+  EXPECT_FALSE(read(replies).migrates_replicas);
 }
 
 TEST(SurveyFacts, NameTheCommandsThatCanMakeANodeForget) {

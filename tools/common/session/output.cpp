@@ -240,17 +240,21 @@ void print_on_standard_error(std::string_view text) {
 }
 
 std::string acquired_text(const Style& style, const Settings& settings, const Subject& subject,
-                          const Lease& lease) {
+                          const Target& target, const Lease& lease) {
   // Raw: a script passes on the token itself.
   if (settings.detail == Settings::Detail::quiet) return lease.token().str() + "\n";
   const std::string number =
       lease.fencing_token() ? to_string(*lease.fencing_token()) : std::string();
   const Round round = lease.round();
   std::string text = fmt::format(
-      "{} {}  token {}{}{}  valid for {}  ({} of {} granted)\n",
+      "{} {}  token {}{}{}  valid for {}{}  ({} of {} granted)\n",
       style.paint(Style::Colour::good, "acquired"), name_text(subject),
       as_printable(lease.token().view()), number.empty() ? "" : "  fencing token ", number,
-      format_duration(round.remaining), count_granted(round), round.nodes.size());
+      format_duration(round.remaining),
+      target.interval().count() > 0
+          ? fmt::format("  nobody else for {} (interval)", format_duration(target.interval()))
+          : std::string(),
+      count_granted(round), round.nodes.size());
   if (settings.detail == Settings::Detail::verbose) text += votes_text(style, round);
   return text;
 }

@@ -44,7 +44,8 @@ void print_on_standard_error(std::string_view text);
 
 /// The text output. All texts end with a line end.
 [[nodiscard]] std::string acquired_text(const Style& style, const Settings& settings,
-                                        const Subject& subject, const Lease& lease);
+                                        const Subject& subject, const Target& target,
+                                        const Lease& lease);
 [[nodiscard]] std::string round_text(const Style& style, const Settings& settings,
                                      std::string_view outcome, const Subject& subject,
                                      const Round& round);

@@ -63,6 +63,7 @@ class Arguments {
   Value nodes_origin{{}, "--nodes"};
   std::vector<std::string> words{};    ///< what is no option: the resource
   std::vector<std::string> command{};  ///< of run and elect
+  bool has_dashes = false;             ///< whether `--` stood before the command
 
  private:
   std::map<std::string, Value> values_;

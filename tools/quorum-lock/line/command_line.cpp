@@ -150,6 +150,7 @@ std::variant<std::size_t, TextRequest> find_verb(const std::vector<std::string>&
   const Parsed parsed = parse(*app, {words.begin(), end}, known);
   if (parsed == Parsed::help_request) return TextRequest{program_help()};
   if (parsed == Parsed::version_request) return TextRequest{version_text()};
+  if (words.empty()) return TextRequest{program_help(), ExitCode::usage};
   if (verb_at == words.size()) {
     throw UsageError(fmt::format("VERB: none given: allowed are {}", verb_list()));
   }
@@ -163,7 +164,8 @@ const VerbText& verb_named(const std::string& name) {
                                  as_printable(name.substr(0, name.find('='))),
                                  meant_option({global_options()}, name)));
   }
-  const auto meant = nearest(name, verb_names());
+  auto meant = nearest(name, verb_names());
+  if (const auto verb = verb_for(name)) meant = *verb;
   throw UsageError(fmt::format("VERB: '{}' is not known: {}", as_printable(name),
                                meant ? fmt::format("did you mean {}?", *meant)
                                      : fmt::format("allowed are {}", verb_list())));
@@ -225,6 +227,7 @@ std::variant<CommandLine, TextRequest> parse_command_line(const std::vector<std:
   result.verb = &verb_named(head[verb_at]);
   head.erase(head.begin() + static_cast<std::ptrdiff_t>(verb_at));
   const bool runs = runs_command(*result.verb);
+  result.arguments.has_dashes = end_of_options != words.end();
   if (runs && end_of_options == words.end()) tail = take_command(head, *result.verb);
 
   const auto app = make_app();

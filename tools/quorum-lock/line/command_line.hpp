@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/session/exit_code.hpp"
 #include "common/text/arguments.hpp"
 #include "quorum-lock/line/verb_table.hpp"
 
@@ -18,6 +19,7 @@ struct CommandLine {
 /// A request for the help or the version: the program prints the text and ends.
 struct TextRequest {
   std::string text;
+  ExitCode exit_code = ExitCode::done;
 };
 
 /// `words` are the arguments without the program's name. Throws UsageError.

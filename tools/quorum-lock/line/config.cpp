@@ -39,8 +39,8 @@ toml::table parse_toml(const std::string& path, const std::string& origin) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
-    throw UsageError(fmt::format("{}: '{}', line {}: {}", origin, as_printable(path),
-                                 error.source().begin.line, as_printable(error.description())));
+    throw UsageError(fmt::format("{}:{}: {}", as_printable(path), error.source().begin.line,
+                                 as_printable(error.description())));
   }
 }
 
@@ -107,8 +107,8 @@ std::string tables_with(std::string_view name) {
 
 std::string correction(std::string_view name, const std::vector<std::string>& known) {
   const auto meant = nearest(name, known);
-  return meant ? fmt::format("did you mean {}?", *meant)
-               : fmt::format("allowed are {}", fmt::join(known, ", "));
+  return meant ? fmt::format("; did you mean '{}'?", *meant)
+               : fmt::format("; allowed are {}", fmt::join(known, ", "));
 }
 
 /// Fills a ConfigFile with one key after the other.
@@ -134,12 +134,8 @@ class Reader {
   }
 
  private:
-  void complain(std::string_view subject, std::size_t line, std::string_view problem) {
-    file_.mistakes.push_back({line, fmt::format("{}: {}", where(subject, line), problem)});
-  }
-
-  [[nodiscard]] std::string where(std::string_view subject, std::size_t line) const {
-    return fmt::format("{} in '{}', line {}", subject, path_, line);
+  void complain(std::size_t line, std::string_view problem) {
+    file_.mistakes.push_back({line, fmt::format("{}:{}: {}", path_, line, problem)});
   }
 
   void read_top_level(const std::string& name, const toml::node& node, std::size_t line) {
@@ -147,21 +143,21 @@ class Reader {
     if (const OptionText* option = find_option_text(known, name)) {
       take(*option, name, node, line, Arguments::Layer::top_level, file_.top_level);
     } else if (node.is_table() || node.is_array_of_tables()) {
-      complain(fmt::format("the table '{}'", as_printable(name)), line,
-               "no verb has this name: " + correction(name, verbs_with_table()));
+      complain(line, fmt::format("no verb is named '{}'{}", as_printable(name),
+                                 correction(name, verbs_with_table())));
     } else {
       const std::string tables = tables_with(name);
-      complain(fmt::format("'{}'", as_printable(name)), line,
-               tables.empty() ? "is not known: " + correction(name, names_of(known))
-                              : "is allowed only in the table of a verb: " + tables);
+      complain(line, tables.empty() ? fmt::format("unknown key '{}'{}", as_printable(name),
+                                                  correction(name, names_of(known)))
+                                    : fmt::format("'{}' is allowed only in the table of a verb: {}",
+                                                  as_printable(name), tables));
     }
   }
 
   void read_table(const VerbText& verb, const toml::node& node, std::size_t line) {
     const toml::table* table = node.as_table();
     if (table == nullptr) {
-      complain(fmt::format("'{}'", verb.name), line,
-               fmt::format("must be a table: [{}]", verb.name));
+      complain(line, fmt::format("'{}' must be a table: [{}]", verb.name, verb.name));
       return;
     }
     const std::vector<OptionText> own = own_defaults(verb);
@@ -175,9 +171,10 @@ class Reader {
         take(*option, subject, value, at, Arguments::Layer::verb_table,
              file_.tables[std::string(verb.name)]);
       } else if (find_option_text(verb.options, name) != nullptr) {
-        complain(subject, at, "can have no default: it belongs on the command line");
+        complain(at, subject + " can have no default: it belongs on the command line");
       } else {
-        complain(subject, at, "is not known: " + correction(name, names_of(known)));
+        complain(at, fmt::format("unknown key '{}' in [{}]{}", as_printable(name), verb.name,
+                                 correction(name, names_of(known))));
       }
     }
   }
@@ -185,7 +182,7 @@ class Reader {
   void take(const OptionText& option, const std::string& subject, const toml::node& node,
             std::size_t line, Arguments::Layer layer, Arguments& into) {
     const std::string name(option.name);
-    Arguments::Value value{{}, where(subject, line), layer, line};
+    Arguments::Value value{{}, fmt::format("{}:{}: {}", path_, line, subject), layer, line};
     bool taken = false;
     switch (kind_of(option)) {
       case OptionKind::nodes:
@@ -215,7 +212,7 @@ class Reader {
         taken = set(name, list_text(node), value, into);
         break;
     }
-    if (!taken) complain(subject, line, "must be " + allowed_in_file(option));
+    if (!taken) complain(line, subject + " must be " + allowed_in_file(option));
   }
 
   static bool set(const std::string& name, const std::optional<std::string>& text,

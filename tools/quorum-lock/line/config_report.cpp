@@ -45,6 +45,7 @@ constexpr Preset presets[] = {
     {"acquire", "wait", "0s"},
     {"acquire", "conflict-exit-code", "75"},
     {"elect", "wait", "forever"},
+    {"wait", "wait", "forever"},
     {"doctor", "interval", "5s"},
     {"list", "limit", "10000"},
     {"top", "limit", "10000"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace redlock::cli {
 namespace {
@@ -42,7 +43,23 @@ std::string_view name_in(std::string_view word) {
   return has_number ? name.substr(0, 2) : name;
 }
 
+constexpr std::pair<std::string_view, std::string_view> foreign_verbs[] = {
+    {"check", "doctor"},   {"exec", "run"},       {"force", "break"},    {"get", "inspect"},
+    {"hold", "run"},       {"info", "inspect"},   {"init", "bootstrap"}, {"kill", "break"},
+    {"leader", "elect"},   {"lock", "acquire"},   {"locks", "list"},     {"ls", "list"},
+    {"monitor", "watch"},  {"nodes", "members"},  {"open", "bootstrap"}, {"ping", "doctor"},
+    {"ps", "list"},        {"refresh", "extend"}, {"renew", "extend"},   {"show", "inspect"},
+    {"status", "inspect"}, {"steal", "break"},    {"unlock", "release"}, {"with", "run"},
+};
+
 }  // namespace
+
+std::optional<std::string_view> verb_for(std::string_view word) noexcept {
+  for (const auto& [foreign, verb] : foreign_verbs) {
+    if (foreign == word) return verb;
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string_view> instead_of(std::string_view word) noexcept {
   const std::string_view name = name_in(word);

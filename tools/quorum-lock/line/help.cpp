@@ -65,11 +65,6 @@ std::string usage_lines(const VerbText& verb) {
   }
 }
 
-std::string first_sentence(std::string_view text) {
-  const std::string_view sentence = text.substr(0, text.find(". "));
-  return std::string(sentence.substr(0, sentence.find_last_not_of('.') + 1));
-}
-
 }  // namespace
 
 std::vector<ExitText> with_common_exits(std::span<const ExitText> own) {
@@ -118,15 +113,16 @@ std::string reflowed(std::string_view text) {
 }
 
 std::string program_help() {
-  std::string out =
-      fmt::format("{}.\n\nUsage: quorum-lock [OPTIONS] VERB ...\n\nVerbs:\n", program_summary());
-  for (const VerbText& verb : verbs()) {
-    out += fmt::format("  {:<10}", verb.name) + wrapped(first_sentence(verb.summary), 12);
+  std::string out = fmt::format("{}.\n\nUsage: quorum-lock VERB [OPTIONS] ...\n\nExamples:\n{}\n\n",
+                                program_summary(), program_examples());
+  for (const VerbGroup& group : verb_groups()) {
+    out += fmt::format("{}:\n", group.task);
+    for (const VerbLine& line : group.lines) {
+      out += fmt::format("  {:<27} {}\n", line.verbs, line.what);
+    }
   }
-  return out + table("Options, before or after the verb", global_options()) +
-         table("Other", program_options()) + "\n" + reflowed(rules_of_values()) +
-         exit_table(program_exits()) + fmt::format("\nExamples:\n{}\n", program_examples()) +
-         "\nquorum-lock help VERB and quorum-lock help options say more.\n";
+  return out +
+         "\nquorum-lock help VERB says more; quorum-lock help options has what all verbs take.\n";
 }
 
 std::string verb_help(const VerbText& verb) {
@@ -140,7 +136,7 @@ std::string options_help() {
   return "Options that every verb takes, before or after the verb.\n" +
          table("Options", global_options()) + table("Other", program_options()) + "\n" +
          reflowed(rules_of_values()) + "\n" + reflowed(rules_of_sources()) + "\n" +
-         reflowed(rules_of_variables()) + variable_table();
+         reflowed(rules_of_variables()) + variable_table() + exit_table(program_exits());
 }
 
 std::string help_about(const std::vector<std::string>& topics) {

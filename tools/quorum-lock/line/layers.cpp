@@ -141,7 +141,7 @@ void fill_in(Arguments& given, const std::string& verb) {
   if (const auto path = config_of(given)) {
     file = read_config(path->text, path->origin);
     if (!file.mistakes.empty()) {
-      throw UsageError(fmt::format("{}: {}", path->origin, file.mistakes.front().text));
+      throw UsageError(file.mistakes.front().text);
     }
   }
   fill_in(given, verb, file);

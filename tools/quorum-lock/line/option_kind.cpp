@@ -65,7 +65,7 @@ bool may_have_default(const OptionText& option) noexcept {
 }
 
 bool may_have_table(const VerbText& verb) noexcept {
-  return verb.name != "help" && verb.name != "config";
+  return verb.name != "help" && verb.name != "config" && verb.name != "completion";
 }
 
 std::vector<OptionText> global_defaults() { return with_default(global_options()); }

@@ -172,6 +172,8 @@ constexpr OptionText release_options[] = {
 constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K permits of a semaphore"}};
 constexpr OptionText limit_option = {"limit", "KEYS",
                                      "How many keys of each node to go through; default 10000"};
+constexpr OptionText wait_options[] = {
+    {"wait", "DURATION|forever", "How long to wait; default: forever. 0s: look once"}};
 constexpr OptionText list_verb_options[] = {
     {"watch", "",
      "List again every second, until a signal; on a terminal, each list replaces the one before"},
@@ -304,6 +306,7 @@ constexpr ExitText acquire_exits[] = {no_quorum, held_by_another};
 constexpr ExitText token_exits[] = {no_quorum, not_the_holder};
 constexpr ExitText node_exits[] = {no_quorum};
 constexpr ExitText list_exits[] = {{"69", "fewer than a quorum of the nodes answer"}};
+constexpr ExitText wait_exits[] = {no_quorum, {"75", "it was not free before the wait was over"}};
 constexpr ExitText break_exits[] = {
     no_quorum, {"75", "not broken, or there are more holders than were shown"}};
 constexpr ExitText doctor_exits[] = {
@@ -462,6 +465,17 @@ constexpr VerbText verb_texts[] = {
      "than that are printed as one. With --json each line is an object: resource, state (free,\n"
      "held), kind, holder, owner. While too few nodes answer, it prints no change.",
      {}},
+    {"wait", "RESOURCE [--wait DURATION|forever]",
+     "Wait until nobody holds RESOURCE, and print that it is free. Acquires nothing: another "
+     "client "
+     "can hold it a moment later.",
+     wait_options,
+     "Examples:\n"
+     "  quorum-lock wait nightly && echo 'the report is there'\n"
+     "  quorum-lock wait nightly --wait 10m --nodes r1,r2,r3\n"
+     "\n"
+     "It sees a change as watch does. Until RESOURCE is free, it prints nothing.",
+     wait_exits},
     {"break",
      "RESOURCE [--yes] [--delay DURATION]\n"
      "PATTERN [--holder NAME] [--yes] [--delay DURATION]\n"
@@ -623,6 +637,17 @@ constexpr VerbText verb_texts[] = {
      "fencing-token, yes, holder, after-loss, observe, check, keep, nagios. Each verb refuses a\n"
      "file with an unknown key, a wrong type, or a table that is not a verb.",
      config_exits},
+    {"completion",
+     "bash|zsh|fish",
+     "Print the completions for a shell, for those who have not installed them with a package.",
+     {},
+     "Examples:\n"
+     "  source <(quorum-lock completion bash)\n"
+     "  source <(quorum-lock completion zsh)\n"
+     "  quorum-lock completion fish | source\n"
+     "\n"
+     "Put the line into ~/.bashrc, ~/.zshrc (after compinit) or ~/.config/fish/config.fish.",
+     {}},
     {"help",
      "[VERB | options]",
      "Show the help of the program, of VERB, or of the options that every verb takes.",
@@ -635,8 +660,35 @@ constexpr VerbText verb_texts[] = {
      {}},
 };
 
+constexpr VerbLine lock_lines[] = {
+    {"run", "Hold a lock while a command runs, and renew it"},
+    {"acquire", "Take a lock and leave it on the nodes; prints its token"},
+    {"extend, downgrade, release", "Change or end a lock by its token"},
+    {"elect", "Campaign to be the leader, or watch who is"},
+};
+constexpr VerbLine look_lines[] = {
+    {"inspect", "Show what each node stores for a lock, and who holds it"},
+    {"list, top", "Show all locks: once, or as a live table"},
+    {"watch, wait", "Print each change of holder; wait until a lock is free"},
+};
+constexpr VerbLine operate_lines[] = {
+    {"doctor", "Check the nodes: what is wrong, and the remedy"},
+    {"bootstrap", "Open a deployment on new nodes, once"},
+    {"members", "Show or change the nodes of a deployment"},
+    {"break", "Release a lock that others hold"},
+};
+constexpr VerbLine try_lines[] = {
+    {"bench, chaos", "Measure; or break nodes on purpose, and judge every lease"},
+    {"config, completion, help", "Check a configuration file; complete words in a shell"},
+};
+constexpr VerbGroup verb_group_texts[] = {{"Take a lock", lock_lines},
+                                          {"See who holds it", look_lines},
+                                          {"Operate the nodes", operate_lines},
+                                          {"More", try_lines}};
+
 }  // namespace
 
+std::span<const VerbGroup> verb_groups() noexcept { return verb_group_texts; }
 std::span<const OptionText> global_options() noexcept {
   static const std::vector<OptionText> globals = make_globals();
   return globals;
@@ -677,12 +729,11 @@ std::string_view rules_of_variables() noexcept {
 }
 
 std::string_view program_examples() noexcept {
-  return "  export QUORUM_LOCK_NODES=redis://r1,redis://r2,redis://r3\n"
-         "  quorum-lock run nightly ./backup.sh\n"
+  return "  quorum-lock run demo --local 3 bash           # try it, on three private nodes\n"
+         "  export QUORUM_LOCK_NODES=redis://r1,redis://r2,redis://r3\n"
+         "  quorum-lock run nightly ./backup.sh           # one backup at a time\n"
          "  token=$(quorum-lock acquire invoice/42 --quiet --ttl 30s)\n"
-         "  quorum-lock release invoice/42 --token \"$token\"\n"
-         "  quorum-lock doctor\n"
-         "  quorum-lock run demo --local 3 quorum-lock inspect demo";
+         "  quorum-lock release invoice/42 --token \"$token\"";
 }
 
 }  // namespace redlock::cli

@@ -32,6 +32,18 @@ struct VerbText {
   std::span<const ExitText> exits = {};
 };
 
+/// A line of the program's help: one verb or several, with commas between them.
+struct VerbLine {
+  std::string_view verbs;
+  std::string_view what;
+};
+struct VerbGroup {
+  std::string_view task;
+  std::span<const VerbLine> lines;
+};
+
+/// Each verb once, by what people want to do.
+[[nodiscard]] std::span<const VerbGroup> verb_groups() noexcept;
 [[nodiscard]] std::span<const OptionText> global_options() noexcept;
 [[nodiscard]] std::span<const VerbText> verbs() noexcept;
 /// Null: there is no such verb.

@@ -205,6 +205,7 @@ bool confirm_break(std::string_view what, std::chrono::nanoseconds delay) {
                 "Break {}? A holder that is alive is not notified. Nobody can acquire it "
                 "for {}.",
                 what, format_duration(delay));
+  require_somebody_to_ask();
   return confirm(question);
 }
 

@@ -79,8 +79,10 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
   return environment_with(additions, removals);
 }
 
-int report_start_failure(const std::string& command, int error) {
-  print_error(fmt::format("COMMAND: '{}' cannot be executed: {}", command, std::strerror(error)));
+int report_start_failure(const HeldCommand& request, int error) {
+  print_error(fmt::format("COMMAND: '{}' cannot be executed: {}{}",
+                          as_printable(request.command.front()), std::strerror(error),
+                          error == ENOENT ? request.not_found_hint : std::string()));
   return code(error == ENOENT ? ExitCode::not_found : ExitCode::not_executable);
 }
 
@@ -210,7 +212,7 @@ int hold_and_run(const HeldCommand& request, const std::string& program, const S
   status.end();
   if (const int* error = std::get_if<int>(&supervised)) {
     static_cast<void>(lease.release());
-    return report_start_failure(request.command.front(), *error);
+    return report_start_failure(request, *error);
   }
   const auto& ending = std::get<Ending>(supervised);
   const auto held = BootClock::now() - acquired_at;
@@ -225,7 +227,7 @@ int hold_and_run(const HeldCommand& request, const std::string& program, const S
 int run_under_lock(const HeldCommand& request, const Signals& signals) {
   // Before the lock is taken: a typing error must not make others wait.
   const FoundProgram program = find_program(request.command.front());
-  if (program.problem != 0) return report_start_failure(request.command.front(), program.problem);
+  if (program.problem != 0) return report_start_failure(request, program.problem);
 
   Session session(request.settings, signals);
   Result<Client> client = session.connect();

@@ -36,8 +36,10 @@ std::string state_of(const admin::NodeCheck& node) {
   if (node.forgot) return "has lost its data";
   if (node.quarantine == forever) return "quarantine without end";
   if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
-  if (node.restarted) return "restarted: quarantine when a lock is asked for";
+  const bool replicated = node.reign.has_value();
+  if (node.restarted && !replicated) return "restarted: quarantine when a lock is asked for";
   if (node.membership == admin::MemberReport::State::unreachable) return "no vote";
+  if (replicated && node.marked && !node.reign->stands) return "reign does not stand";
   return node.marked ? member_text(node) : "new";
 }
 
@@ -65,6 +67,29 @@ Json granted_in_ms(const admin::DeploymentCheck& check) {
   return check.granted_in ? Json(wait_ms(*check.granted_in)) : Json(nullptr);
 }
 
+Json reign_json(const std::optional<admin::ReignCheck>& reign) {
+  if (!reign) return nullptr;
+  Json json{{"servers", reign->servers}, {"stands", reign->stands}};
+  json["why_not"] = text_or_null(reign->why_not);
+  json["confirmed_for_ms"] =
+      reign->confirmed_for
+          ? Json(std::chrono::floor<std::chrono::milliseconds>(*reign->confirmed_for).count())
+          : Json(nullptr);
+  json["acknowledged"] = reign->acknowledged;
+  json["needed"] = reign->needed;
+  json["attached"] = reign->attached;
+  json["seen"] = Json::array();
+  for (const admin::ServerCheck& server : reign->seen) {
+    Json& seen = json["seen"].emplace_back(Json{{"address", text_or_null(server.address)}});
+    seen["primary"] = server.primary;
+    seen["state"] = text_or_null(server.state);
+    seen["offset"] = server.offset;
+    seen["behind"] = server.behind;
+    seen["lag_s"] = server.lag ? Json(server.lag->count()) : Json(nullptr);
+  }
+  return json;
+}
+
 Json node_json(const admin::NodeCheck& node) {
   Json json{{"url", as_utf8(node.url)}, {"reachable", node.reachable}};
   const bool measured = node.round_trip.count() > 0;
@@ -87,6 +112,7 @@ Json node_json(const admin::NodeCheck& node) {
   json["member"] = text_or_null(node.member);
   json["votes"] = node.votes;
   json["replicas"] = node.run_id.empty() ? Json(nullptr) : Json(node.replicas);
+  json["reign"] = reign_json(node.reign);
   if (!node.problem.empty()) json["message"] = as_utf8(node.problem);
   return json;
 }
@@ -129,6 +155,32 @@ Row row_of(const admin::NodeCheck& node) {
   return row;
 }
 
+/// The servers of a replicated node, and its reign; empty: it is none.
+std::string servers_text(const admin::NodeCheck& node) {
+  if (!node.reign) return {};
+  const admin::ReignCheck& reign = *node.reign;
+  std::string out;
+  for (const admin::ServerCheck& server : reign.seen) {
+    const std::string address = server.address.empty() ? "-" : as_printable(server.address);
+    if (server.primary) {
+      out += fmt::format("  {}  primary  offset {}\n", address, server.offset);
+      continue;
+    }
+    out += fmt::format("  {}  replica  {}, {} bytes behind", address,
+                       server.state.empty() ? "-" : as_printable(server.state), server.behind);
+    if (server.lag) out += fmt::format(", acknowledged {} s ago", server.lag->count());
+    out += '\n';
+  }
+  out += "  reign ";
+  if (!reign.stands) return out + "does not stand: " + as_printable(reign.why_not) + '\n';
+  out += "confirmed " + format_duration(reign.confirmed_for.value_or(std::chrono::nanoseconds(0))) +
+         " ago; ";
+  out += fmt::format("{} of {} replicas acknowledge, {} {} needed", reign.acknowledged,
+                     reign.servers - 1, reign.needed, reign.needed == 1 ? "is" : "are");
+  if (reign.attached > 0) out += fmt::format("; attached since: {}", reign.attached);
+  return out + '\n';
+}
+
 /// The columns are as wide as their contents.
 std::string table(const Style& style, const admin::DeploymentCheck& check) {
   std::vector<Row> rows{{"NODE", "RTT", "SERVER", "ROLE", "RUN ID", "UPTIME", "PERSISTENCE",
@@ -149,6 +201,7 @@ std::string table(const Style& style, const admin::DeploymentCheck& check) {
     text += rows[i].back();
     const bool broken = i > 0 && !check.nodes[i - 1].reachable;
     out += style.paint(i == 0 ? Colour::faint : broken ? Colour::bad : Colour::plain, text) + '\n';
+    if (i > 0) out += servers_text(check.nodes[i - 1]);
   }
   return out;
 }
@@ -271,6 +324,26 @@ std::string opened_json(const admin::DeploymentCheck& check) {
   return json_line(json);
 }
 
+namespace {
+
+/// When the first lock is granted, if that depends on the reign of a replicated node: its
+/// quarantine begins when a client asks for a lock. Empty: it does not.
+std::string first_lock_text(const admin::DeploymentCheck& check) {
+  const auto waits =
+      std::find_if(check.nodes.begin(), check.nodes.end(),
+                   [](const admin::NodeCheck& node) { return node.reign && !node.reign->stands; });
+  if (waits == check.nodes.end() || check.granted_in == std::chrono::nanoseconds(0)) return {};
+  if (!check.granted_in) {
+    return fmt::format(": no lock is granted before a majority of the servers follows: {}: {}",
+                       as_printable(waits->url), as_printable(waits->reign->why_not));
+  }
+  if (*check.granted_in == forever) return {};
+  return fmt::format(": first lock {} after a client has asked for it",
+                     format_duration(*check.granted_in));
+}
+
+}  // namespace
+
 std::string opened_text(const Style& style, const Settings& settings,
                         const admin::DeploymentCheck& check) {
   if (settings.detail == Settings::Detail::quiet) return {};
@@ -281,6 +354,8 @@ std::string opened_text(const Style& style, const Settings& settings,
   }
   const auto left = check.granted_in.value_or(std::chrono::nanoseconds(0));
   std::string open = style.paint(Colour::good, "open");
+  if (const std::string wait = first_lock_text(check); !wait.empty())
+    return out + open + wait + '\n';
   if (left == forever) {
     open += ": no lock is granted before the key redlock:node:quarantine is deleted";
   } else if (left.count() > 0) {

@@ -40,6 +40,10 @@ constexpr FindingRow level_rows[] = {
     {FindingKind::refuses_writes, FindingLevel::warning},
     {FindingKind::short_memory, FindingLevel::warning},
     {FindingKind::unreadable_marker, FindingLevel::warning},
+    {FindingKind::reign, FindingLevel::warning},
+    {FindingKind::missing_command, FindingLevel::warning},
+    // Two primaries may each have a majority: two clients may hold one lock.
+    {FindingKind::replica_migration, FindingLevel::critical},
 };
 
 }  // namespace

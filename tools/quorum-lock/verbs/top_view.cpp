@@ -42,8 +42,12 @@ std::vector<Cell> node_row(const admin::NodeCheck& node) {
   admin::NodeCheck rest = node;
   rest.quarantine = {};
   const std::string server = server_text(node);
+  std::string state = state_of(rest);
+  if (node.reign && !node.reign->seen.empty() && !node.reign->seen.front().address.empty()) {
+    state += ", primary " + node.reign->seen.front().address;
+  }
   return {{as_printable(node.url)},
-          {as_printable(state_of(rest)), node.reachable ? Colour::plain : Colour::bad},
+          {as_printable(state), node.reachable ? Colour::plain : Colour::bad},
           {node.round_trip.count() > 0 ? format_duration(node.round_trip) : "-"},
           {server.empty() ? "-" : as_printable(server)},
           {memory_of(node)},

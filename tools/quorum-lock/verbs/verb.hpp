@@ -11,7 +11,7 @@ namespace redlock::cli {
 #define QUORUM_LOCK_VERBS(VERB) \
   VERB(run) VERB(acquire) VERB(extend) VERB(downgrade) VERB(release) VERB(inspect) VERB(list) \
   VERB(top) VERB(watch) VERB(break) VERB(doctor) VERB(bootstrap) VERB(members) VERB(bench) \
-  VERB(elect) VERB(chaos)
+  VERB(elect) VERB(chaos) VERB(wait)
 // clang-format on
 #define VERB(name) [[nodiscard]] int verb_##name(const Arguments& given, const Signals& signals);
 QUORUM_LOCK_VERBS(VERB)
@@ -19,5 +19,6 @@ QUORUM_LOCK_VERBS(VERB)
 
 /// `given` must come from the command line alone: the verb checks the file of --config.
 [[nodiscard]] int verb_config(const Arguments& given);
+[[nodiscard]] int verb_completion(const Arguments& given);
 
 }  // namespace redlock::cli

@@ -41,10 +41,10 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
 
   Lease lease = std::move(acquisition.lease).value();
   if (target.kind() == Target::Kind::permit) subject.permit = lease.resource();
-  const int printed =
-      print_result(settings.format == Settings::Format::json
-                       ? acquired_json(subject, target, lease)
-                       : acquired_text(Style::of_standard_output(), settings, subject, lease));
+  const int printed = print_result(
+      settings.format == Settings::Format::json
+          ? acquired_json(subject, target, lease)
+          : acquired_text(Style::of_standard_output(), settings, subject, target, lease));
   // If the token could not be printed, the lease is released: it would only block the resource.
   if (printed != code(ExitCode::done)) return printed;
   if (!lease.detach().resources.empty()) return printed;

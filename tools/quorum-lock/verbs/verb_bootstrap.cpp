@@ -17,11 +17,25 @@
 namespace redlock::cli {
 namespace {
 
+/// A member with replicas that the options call by another name: its sentinels or its number of
+/// servers are to change. Empty: there is none.
+std::string member_to_rename(const admin::Membership& before) {
+  for (const admin::MemberReport& node : before.nodes) {
+    const bool replicated = (node.member + node.url).find("servers=") != std::string::npos;
+    if (replicated && !node.member.empty() && node.member != node.url) return node.member;
+  }
+  return {};
+}
+
 /// Describes the deployment that the options would change; empty: they would change none.
 std::string deployment_to_change(const ClientOptions& options, std::size_t nodes) {
   const Result<admin::Membership> before = admin::members(options);
   if (!before || before->deployment.empty()) return {};
   const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options.max_ttl);
+  const std::string renamed = member_to_rename(*before);
+  if (!renamed.empty()) {
+    return fmt::format("these nodes are a deployment that has the member {}", renamed);
+  }
   if (before->members.size() == nodes && before->max_ttl == max_ttl) return {};
   return fmt::format("these nodes are a deployment of {} members with a max TTL of {}",
                      before->members.size(), format_duration(before->max_ttl));

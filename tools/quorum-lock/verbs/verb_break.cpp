@@ -118,7 +118,6 @@ int verb_break(const Arguments& given, const Signals& signals) {
   }
   const bool sure = given.flag("yes");
   const std::chrono::nanoseconds delay = delay_of(given, settings);
-  if (!sure) require_somebody_to_ask();
 
   Session session(settings, signals);
   BreakProgress progress;

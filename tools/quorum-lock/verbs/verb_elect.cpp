@@ -4,9 +4,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -17,6 +15,7 @@
 #include "common/session/output.hpp"
 #include "common/session/session.hpp"
 #include "common/system/output_reader.hpp"
+#include "common/system/wait_for_end.hpp"
 #include "common/text/duration.hpp"
 #include "common/text/text.hpp"
 #include "common/text/usage_error.hpp"
@@ -62,19 +61,6 @@ int run_while_leader(const Candidacy& candidacy, const Arguments& given, const S
   return run_under_lock(request, signals);
 }
 
-/// Waits until `over` is requested, or until the time `limit` has passed.
-void wait_for_end(const std::stop_token& over, std::chrono::nanoseconds limit = forever) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  // A very long limit, added to the clock's time, would overflow.
-  if (limit > std::chrono::hours(24 * 365 * 100)) {
-    never.wait(lock, over, [] { return false; });
-  } else {
-    never.wait_for(lock, over, limit, [] { return false; });
-  }
-}
-
 std::string elected_text(const Candidacy& candidacy, const Leadership& leadership) {
   if (candidacy.settings.format == Settings::Format::json) {
     return leader_json(candidacy.election, Leader{candidacy.candidate, leadership.lease().token()},
@@ -118,7 +104,7 @@ int lead(const Candidacy& candidacy, Client& client, LockStatus& status, const S
   const std::stop_token lost = elected->lost();
   {
     const std::stop_callback on_loss(lost, [&over] { over.request_stop(); });
-    wait_for_end(over.get_token());
+    wait_for_end(over.get_token(), forever);
   }
   const int signal = watcher.finish();
   const bool was_lost = lost.stop_requested();

@@ -306,6 +306,25 @@ TEST_F(CliKinds, WatchPrintsALineAtEachChange) {
   EXPECT_EQ(end->code, 128 + SIGTERM);
 }
 
+TEST_F(CliKinds, WaitEndsWhenTheResourceIsFree) {
+  const auto lock = tool({"acquire", "w", "--ttl", "30s", "--quiet", "--name", "ann"});
+  ASSERT_EQ(lock.exit_code, 0);
+  const auto once = tool({"wait", "w", "--wait", "0s"});
+  EXPECT_EQ(once.exit_code, 75);
+  EXPECT_NE(once.errors.find("'w' is not free: held by ann"), std::string::npos) << once.errors;
+  EXPECT_EQ(tool({"wait", "w", "--wait", "50ms"}).exit_code, 75);
+  ChildProcess wait = start({"wait", "w"});
+  // It has asked once: its answer to the release comes from a notification, or from asking again.
+  const std::string token = lock.output.substr(0, lock.output.find('\n'));
+  ASSERT_EQ(tool({"release", "w", "--token", token}).exit_code, 0);
+  const auto end = wait.wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->code, 0);
+  EXPECT_EQ(wait.output(), "w  free\n");
+  EXPECT_EQ(Json::parse(tool({"wait", "w", "--json"}).output)["state"], "free");
+  EXPECT_EQ(tool({"wait", "w", "--quiet"}).output, "");
+}
+
 TEST_F(CliKinds, WatchNeedsAResource) {
   const auto none = tool({"watch"});
   EXPECT_EQ(none.exit_code, 64);

@@ -261,7 +261,11 @@ TEST_F(CliVerbs, BreakDoesNotGuessWithoutATerminal) {
   const ProcessResult result = tool({"break", "r"});
   EXPECT_EQ(result.exit_code, 64);
   EXPECT_NE(result.errors.find("--yes"), std::string::npos) << result.errors;
+  EXPECT_NE(result.output.find("held by a"), std::string::npos) << "it shows what it asks about";
   EXPECT_TRUE(eventually([&] { return nodes().count_held_by("r", "a") == 3; }));
+  const ProcessResult nothing = tool({"break", "free"});
+  EXPECT_EQ(nothing.exit_code, 0) << nothing.errors;
+  EXPECT_EQ(nothing.output, "free free, nothing to break\n");
 }
 
 TEST_F(CliVerbs, BreakRefusesAKeyThatIsNoLock) {

@@ -97,7 +97,7 @@ TEST_F(CliPrefix, ThatIsNotAllowedIsOneLineAndChangesNothing) {
   const std::string file = directory.write("locks.toml", "\nprefix = \"te*m:\"\n").native();
   const ProcessResult checked = run_tool({"config", "check", "--config", file});
   EXPECT_EQ(checked.exit_code, 64);
-  EXPECT_THAT(checked.errors, HasSubstr("locks.toml', line 2: 'te*m:'; letters, digits and"));
+  EXPECT_THAT(checked.errors, HasSubstr("locks.toml:2: prefix: 'te*m:'; letters, digits and"));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "support/process.hpp"
 #include "support/programs.hpp"
+#include "support/temp_dir.hpp"
 
 namespace redlock::test {
 namespace {
@@ -51,6 +53,20 @@ TEST(CliShells, ZshCanReadItsFile) {
   const ProcessResult result =
       run_process({"zsh", "-n", pages_folder() + "/../completion/_quorum-lock"});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
+}
+
+TEST(CliShells, TheProgramPrintsTheirFiles) {
+  for (const auto& [shell, file] :
+       {std::pair{"bash", "quorum-lock.bash"}, std::pair{"zsh", "_quorum-lock"},
+        std::pair{"fish", "quorum-lock.fish"}}) {
+    const ProcessResult printed = run_process({quorum_lock_program(), "completion", shell});
+    EXPECT_EQ(printed.exit_code, 0) << printed.errors;
+    EXPECT_EQ(printed.output, read_file(pages_folder() + "/../completion/" + file)) << shell;
+  }
+  const ProcessResult unknown = run_process({quorum_lock_program(), "completion", "csh"});
+  EXPECT_EQ(unknown.exit_code, 64);
+  EXPECT_EQ(unknown.errors,
+            "quorum-lock: completion: 'csh' is not known: allowed are bash, zsh and fish\n");
 }
 
 }  // namespace

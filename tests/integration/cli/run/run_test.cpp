@@ -91,6 +91,14 @@ TEST_F(CliRun, ACommandThatIsNotThereIs127AndTouchesNoLock) {
   EXPECT_EQ(result.exit_code, 127);
   EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
   EXPECT_EQ(nodes().count_held("r"), 0U);
+  const ProcessResult two = run_tool({"run", "r", "r2", "true", "--nodes", nodes().joined_urls()});
+  EXPECT_EQ(two.exit_code, 64) << "the options are the command's";
+  const ProcessResult second =
+      run_tool({"run", "--nodes", nodes().joined_urls(), "r", "r2", "true"});
+  EXPECT_EQ(second.exit_code, 127);
+  EXPECT_NE(second.errors.find("; several resources need --: run r r2 -- COMMAND"),
+            std::string::npos)
+      << second.errors;
 }
 
 TEST_F(CliRun, ACommandThatCanNotBeExecutedIs126) {

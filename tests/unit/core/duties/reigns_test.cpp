@@ -20,7 +20,8 @@ struct ReignsDuty : testing::Test {
   /// The node has no record, or that of `attachments`.
   void meet(const std::string& record = "") {
     borrowed.mark(0, borrowed.marker_of(0));
-    borrowed.nodes[0].reign.by(me).met(record, borrowed.nodes[0].mandate->marker(), borrowed.now);
+    borrowed.nodes[0].reign.by(me).met(record, borrowed.nodes[0].mandate->marker(), "",
+                                       borrowed.now);
   }
   [[nodiscard]] std::string record(int attachments) const {
     return head_of(reign_of(borrowed.marker_of(0))) + " 17 " + std::to_string(attachments);
@@ -115,6 +116,10 @@ TEST_F(ReignsDuty, DoNotWriteAnewWhatMovedBetweenTheReadings) {
 TEST_F(ReignsDuty, GiveTheFollowersOfABrokenReignAMomentBeforeAnotherBegins) {
   static_cast<void>(enroller.want_votes());
   meet(record(10));
+  say(record(10), 1, 11);
+  EXPECT_EQ(reigns.deadline(), borrowed.now) << "the reading did not wait for the other";
+  pass(0s);
+  EXPECT_TRUE(asks());
   say(record(10), 1, 11);
   EXPECT_EQ(written(), nullptr) << "the other may be about to acknowledge";
   pass(borrowed.settings.longest_limit);

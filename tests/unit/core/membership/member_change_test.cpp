@@ -375,6 +375,23 @@ TEST(MemberChange, RefusesAnotherNameOfTheMemberThatLeaves) {
   EXPECT_TRUE(run.writes.empty());
 }
 
+TEST(MemberChange, RefusesAnotherNumberOfServersOfAMemberAndSaysWhatToDo) {
+  World world(4);
+  world.found(names_up_to(3), "1.d");
+  world.at("n4").seen.run_id = world.at("n3").seen.run_id;
+  const auto refusal_of = [&](const std::string& entering) {
+    world.at("n4").seen.name = entering;
+    Operator run(world, wish_of(Kind::replace, "n3", entering, names_up_to(3)));
+    EXPECT_TRUE(run.refused() && run.writes.empty());
+    return run.refused() ? run.refused()->why : std::string();
+  };
+  EXPECT_EQ(refusal_of("n4"), "n4 and the member n3 are the same server");
+  EXPECT_EQ(
+      refusal_of("n4?servers=3"),
+      "n4?servers=3 and the member n3 are the same server. To change its sentinels or its "
+      "number of servers, stop all clients, then run quorum-lock bootstrap with the new list");
+}
+
 TEST(MemberChange, SeesANodeThatWasAskedAtAMembersUrlUnderThatUrl) {
   World world(4);
   world.found(names_up_to(3), "1.d");

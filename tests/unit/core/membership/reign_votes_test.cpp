@@ -47,6 +47,7 @@ struct Replicated : Harness {
     NodeUp event;
     event.marker = known;
     if (node == 0) event.reign = record;
+    event.primary = "10.0.0.7:6379";
     return up_as(node, event);
   }
   /// The primary says who follows.
@@ -95,6 +96,87 @@ TEST(ReignVotes, OfAnotherNumberOfServersAreNone) {
     h.come_up(0, marker);
     EXPECT_NE(h.engine().exclusion(0).find("must agree how many servers"), std::string::npos);
   }
+}
+
+/// A primary that nobody has confirmed.
+struct NewPrimary : Replicated {
+  NewPrimary() {
+    NodeUp event;
+    known = text(member(0));
+    event.marker = known;
+    event.primary = "10.0.0.7:6379";
+    up_as(0, event);
+    acquire(1, 10s);
+    end_turn();
+  }
+  /// Its answer to a reading. It has no record.
+  std::string says(std::uint64_t acknowledged) {
+    while (is_next(0, Verb::read_marker)) answer(0, Reply::marker, known);
+    return reign_answer(0, known, {"", acknowledged, 10, acknowledged});
+  }
+  std::string known;
+};
+
+TEST(ReignVotes, TheReasonNamesTheNewPrimaryAndSaysForHowLongThereAreNoLocks) {
+  NewPrimary h;
+  EXPECT_EQ(h.engine().exclusion(0),
+            "it has a new primary, 10.0.0.7:6379: it is not known yet how many of its servers "
+            "follow; then no new locks for 30 s (max TTL)");
+  h.says(0);
+  EXPECT_EQ(h.engine().exclusion(0),
+            "it has a new primary, 10.0.0.7:6379: 1 of its 3 servers is up to date; 2 are needed; "
+            "then no new locks for 30 s (max TTL)");
+  h.pass(1s);
+  EXPECT_NE(h.says(1).find("write-reign -> 0"), std::string::npos);
+  EXPECT_EQ(h.engine().exclusion(0),
+            "it has a new primary, 10.0.0.7:6379: no new locks for 30 s (max TTL)");
+  // It refuses to write the record.
+  h.answer(0, Reply::error, "NOPERM 'eval'");
+  EXPECT_EQ(
+      h.engine().exclusion(0),
+      "it has a new primary, 10.0.0.7:6379: the record of its reign cannot be written: NOPERM "
+      "'eval'");
+  h.pass(1s);
+  EXPECT_EQ(h.says(1), "write-reign -> 0");
+  EXPECT_NE(h.answer(0, Reply::done).find("disconnect 0"), std::string::npos);
+  NodeUp event;
+  event.marker = h.known;
+  event.reign = Replicated::record;
+  event.primary = "10.0.0.7:6379";
+  event.quarantine = 29s;
+  event.quarantine_why = "its primary is new and may have forgotten leases that are still valid";
+  h.up_as(0, event);
+  EXPECT_EQ(h.engine().exclusion(0),
+            "it has a new primary, 10.0.0.7:6379: no new locks for 29 s more: leases of the one "
+            "before may still be valid");
+}
+
+TEST(ReignVotes, TheReasonNamesTheCommandThatTheUserMayNotRun) {
+  Replicated h;
+  h.come_up(0, Replicated::member(0));
+  h.come_up(1, Replicated::member(1));
+  h.acquire(1, 10s);
+  h.end_turn();
+  ReignReading refused;
+  refused.refused = "WAIT";
+  h.answer(0, Reply::granted);
+  const std::string out = h.reign_answer(0, "NOPERM no rights", refused);
+  EXPECT_NE(out.find("disconnect 0"), std::string::npos) << out;
+  EXPECT_EQ(h.engine().link(0).contact->failure().why,
+            "it does not show whether its servers follow: it refused WAIT: NOPERM no rights");
+}
+
+TEST(ReignVotes, AClientWithAnotherMaxTtlIsToldThatAndNotThatThePrimaryIsNew) {
+  Replicated h;
+  Marker marker = Replicated::blank(0);
+  marker.max_ttl = 5s;
+  NodeUp event;
+  const std::string known = Replicated::text(marker);
+  event.marker = known;
+  h.up_as(0, event);
+  EXPECT_NE(h.engine().exclusion(0).find("a client with a max TTL of 5 s has met it"),
+            std::string::npos)
+      << h.engine().exclusion(0);
 }
 
 TEST(ReignVotes, ARecordThatIsWrittenAmongThemEndsTheConnectionAndNothingElse) {

@@ -14,7 +14,7 @@ struct Primary {
     marker.replid = "id";
   }
   void met(const std::string& record = "reign1 run id 17 10") {
-    reign.met(record, marker, Instant());
+    reign.met(record, marker, "10.0.0.7:6379", Instant());
   }
   bool said(std::uint64_t acknowledged, std::uint64_t attachments,
             std::string_view record = "reign1 run id 17 10") {
@@ -67,6 +67,34 @@ TEST(Reign, DoesNotStandBecauseOfWhoCameBack) {
   EXPECT_FALSE(of_three.reign.stands()) << "an operator has reset the number";
 }
 
+TEST(Reign, IsReadAgainIfAReadingDidNotWaitForThoseWhoCameBack) {
+  Primary of_three(3);
+  of_three.met();
+  EXPECT_TRUE(of_three.reign.stands());
+  EXPECT_TRUE(of_three.said(1, 11));
+  EXPECT_TRUE(of_three.reign.is_unread()) << "the other one may be about to acknowledge";
+  EXPECT_TRUE(of_three.said(1, 11));
+  EXPECT_FALSE(of_three.reign.is_unread()) << "this reading waited for both";
+  Primary alone(3);
+  alone.met();
+  EXPECT_TRUE(alone.said(0, 11));
+  EXPECT_FALSE(alone.reign.is_unread()) << "too few follow in any case";
+}
+
+TEST(Reign, SaysThatItsRecordCannotBeWritten) {
+  Primary forbidden(3);
+  forbidden.met("");
+  forbidden.reign.refused_to_write("NOPERM 'eval'");
+  const char* const why = "the record of its reign cannot be written: NOPERM 'eval'";
+  EXPECT_EQ(forbidden.reign.why_not(), why);
+  EXPECT_TRUE(forbidden.said(2, 10, ""));
+  EXPECT_EQ(forbidden.reign.why_not(), why) << "the readings in between explain nothing";
+  EXPECT_TRUE(forbidden.said(0, 10, ""));
+  EXPECT_EQ(forbidden.reign.why_not(), "1 of its 3 servers is up to date; 2 are needed");
+  forbidden.met("");
+  EXPECT_FALSE(forbidden.reign.cannot_be_recorded()) << "another connection, perhaps another user";
+}
+
 TEST(Reign, DoesNotStandWithMoreServersThanAreNamed) {
   Primary of_two(2);
   of_two.met();
@@ -85,7 +113,8 @@ TEST(Reign, IsOfThisPrimary) {
   EXPECT_EQ(promoted.reign.record_text(), "reign1 other id 17 10");
   EXPECT_TRUE(promoted.said(2, 10, "reign1 other id 17 10"));
   EXPECT_FALSE(promoted.reign.stands());
-  EXPECT_EQ(promoted.reign.why_not(), "its primary is new");
+  EXPECT_EQ(promoted.reign.why_not(), "") << "nothing but its quarantine is missing";
+  EXPECT_EQ(promoted.reign.new_primary(), "it has a new primary, 10.0.0.7:6379");
 }
 
 TEST(Reign, ThatBeganMeanwhileHasAQuarantineThatTheHandshakeDidNotSee) {

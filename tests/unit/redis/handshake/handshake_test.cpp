@@ -146,6 +146,14 @@ TEST(Handshake, FindsOutWhoCanHaveNoVote) {
   EXPECT_EQ(handshake.take(integer(1)), Progress::more);
   EXPECT_EQ(handshake.take(bulk(info("7.0.15") + "cluster_enabled:1\r\n")), Progress::more);
   EXPECT_EQ(handshake.identity().ineligible, "") << "the node is named as a cluster";
+  named.guard = RestartGuard{.replicated = true};
+  out.clear();
+  Handshake old(named, out);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(old.take(i == 0 ? integer(1) : status("OK")), Progress::more);
+  EXPECT_EQ(old.take(bulk(info("6.2.14"))), Progress::more);
+  EXPECT_EQ(old.identity().ineligible,
+            "a primary with replicas needs Redis 7.0 or later, and this is Redis 6.2.14");
   EXPECT_EQ(ineligible("maxmemory_policy:allkeys-lru\r\n"),
             "it may evict locks: maxmemory-policy is allkeys-lru, must be noeviction");
 }
