@@ -30,7 +30,9 @@ inline namespace REDLOCK_ABI {
 ///
 /// The locking functions throw, because the standard's lock guards have no other way to learn of an
 /// error. They throw std::system_error, with the code of the error, for errors that waiting cannot
-/// resolve: closed, forked, would_block, invalid_argument, limit_reached. Nothing else throws.
+/// resolve: closed, forked, would_block, invalid_argument, limit_reached. Those that wait without a
+/// limit also throw excluded, with which their wait ends if no waiting helps: see Errc. Nothing
+/// else throws.
 ///
 /// Threads that share one Mutex object queue in the process first, and only one of them contends at
 /// the nodes. `unlock()` passes the lease on to the next of them without asking a node, as long as

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <iostream>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,16 +13,19 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "examples/task.hpp"
 #include "redlock/redlock.hpp"
 
 /// The declarations that the pages' C++ assumes: the reader's own program.
 namespace redlock::documentation {
 
 using namespace std::chrono_literals;
+using example::Task;
 
 inline int complain(std::string_view message) { return message.empty() ? 0 : 1; }
 inline bool work_is_left() { return false; }

@@ -19,16 +19,17 @@
 namespace redlock {
 namespace {
 
-bool helped_by_waiting(Errc code) {
+bool helped_by_waiting(Errc code, std::chrono::nanoseconds wait) {
   switch (code) {
     case Errc::held:
     case Errc::split:
     case Errc::unavailable:
     case Errc::expired:
-    case Errc::excluded:
     case Errc::not_holder:
     case Errc::cancelled:
       return true;
+    case Errc::excluded:
+      return wait != forever;
     case Errc::closed:
     case Errc::forked:
     case Errc::would_block:
@@ -41,10 +42,10 @@ bool helped_by_waiting(Errc code) {
 
 }  // namespace
 
-void api::explain_or_throw(Error&& error, Error* why) {
+void api::explain_or_throw(Error&& error, std::chrono::nanoseconds wait, Error* why) {
   if (why != nullptr) {
     *why = std::move(error);
-  } else if (!helped_by_waiting(error.code)) {
+  } else if (!helped_by_waiting(error.code, wait)) {
     throw std::system_error(error.code, error.message);
   }
 }
@@ -214,7 +215,7 @@ bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop, E
     return true;
   }
   state_->leave();
-  api::explain_or_throw(std::move(lease).error(), why);
+  api::explain_or_throw(std::move(lease).error(), wait, why);
   return false;
 }
 

@@ -79,7 +79,7 @@ bool SharedMutex::State::obtain_shared(std::chrono::nanoseconds wait, const std:
   auto lease = api::acquire(writer.core(), Target(readers_target), AcquireOptions(readers_options),
                             wait, stop);
   if (!lease) {
-    api::explain_or_throw(std::move(lease).error(), why);
+    api::explain_or_throw(std::move(lease).error(), wait, why);
     return false;
   }
   const std::lock_guard lock(mutex);

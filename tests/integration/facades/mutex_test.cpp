@@ -12,6 +12,8 @@
 #include <thread>
 
 #include "integration/library.hpp"
+#include "redlock/recursive_mutex.hpp"
+#include "redlock/shared_mutex.hpp"
 #include "support/process.hpp"
 #include "support/temp_dir.hpp"
 
@@ -298,6 +300,32 @@ TEST_F(MutexCalls, WhatWaitingCanNotMendIsThrown) {
   }
   // The mutex can be used as before.
   EXPECT_THROW(endless.lock(), std::system_error);
+}
+
+/// Waiting without a limit ends with `excluded` when no waiting helps. A lock() that returned then
+/// would let two threads into the critical section.
+TEST_F(MutexCalls, LockingThrowsIfTheDeploymentHasAnotherMaxTtl) {
+  ClientOptions options = patient(shared_urls(3));
+  options.max_ttl = seconds(60);
+  Client other = make_client(std::move(options));
+  const auto expect_excluded = [](const auto& lock) {
+    try {
+      lock();
+      FAIL() << "it returned without the lock";
+    } catch (const std::system_error& error) {
+      EXPECT_EQ(error.code(), Errc::excluded);
+    }
+  };
+  Mutex mutex(other, resource_);
+  RecursiveMutex recursive(other, resource_);
+  SharedMutex shared_mutex(other, resource_);
+  std::stop_source never;
+  expect_excluded([&] { mutex.lock(); });
+  expect_excluded([&] { static_cast<void>(mutex.lock(never.get_token())); });
+  expect_excluded([&] { recursive.lock(); });
+  expect_excluded([&] { shared_mutex.lock(); });
+  expect_excluded([&] { shared_mutex.lock_shared(); });
+  EXPECT_FALSE(mutex.try_lock_for(milliseconds(1)));
 }
 
 }  // namespace

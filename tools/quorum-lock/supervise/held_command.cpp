@@ -82,7 +82,7 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
 int report_start_failure(const HeldCommand& request, int error) {
   print_error(fmt::format("COMMAND: '{}' cannot be executed: {}{}",
                           as_printable(request.command.front()), std::strerror(error),
-                          error == ENOENT ? request.not_found_hint : std::string()));
+                          error == ENOENT ? request.if_not_found : std::string()));
   return code(error == ENOENT ? ExitCode::not_found : ExitCode::not_executable);
 }
 

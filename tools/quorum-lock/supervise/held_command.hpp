@@ -34,7 +34,7 @@ struct HeldCommand {
   LockTerms terms{};
   std::optional<Adoption> adopted{};  ///< instead of acquiring the target
   std::vector<std::string> command{};
-  std::string not_found_hint{};  ///< follows the message if there is no such command
+  std::string if_not_found{};  ///< follows the message if there is no such command
   std::optional<std::chrono::nanoseconds> max_hold{};
   std::optional<std::uint64_t> max_renewals{};
   std::optional<std::chrono::nanoseconds> kill_after{};

@@ -105,7 +105,7 @@ std::optional<Adoption> adoption_of(const Arguments& given, const Target& target
 }
 
 /// What somebody may have meant whose second word is no program.
-std::string hint_at_resources(const Arguments& given) {
+std::string meant_resources(const Arguments& given) {
   if (given.has_dashes || given.command.size() < 2) return {};
   return fmt::format("; several resources need --: run {} {} -- COMMAND",
                      as_printable(given.words.front()), as_printable(given.command.front()));
@@ -122,7 +122,7 @@ int verb_run(const Arguments& given, const Signals& signals) {
   if (request.command.empty() || request.command.front().empty()) {
     throw UsageError("COMMAND: none given, as in: run RESOURCE COMMAND");
   }
-  request.not_found_hint = hint_at_resources(given);
+  request.if_not_found = meant_resources(given);
   request.adopted = adoption_of(given, request.target);
   request.max_hold = given.positive_duration("max-hold");
   request.max_renewals = given.number("max-renewals");
