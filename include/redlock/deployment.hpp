@@ -41,6 +41,8 @@ struct REDLOCK_EXPORT MemberReport {
   std::string member{};
   /// How long it has no vote for new leases. `forever`: the quarantine key has lost its expiry.
   std::chrono::nanoseconds quarantine{0};
+  /// A replicated node: the address of its primary; empty: it is none, or not known.
+  std::string primary{};
 };
 
 /// "member", "joining", …

@@ -167,7 +167,9 @@ struct Failures {
 std::string_view reason_of(const NodeVote& node) {
   const std::string_view message = node.message;
   const std::size_t colon = message.find(" more: ");
-  return node.remaining && colon != std::string_view::npos ? message.substr(colon) : message;
+  // Two nodes with new primaries have two.
+  const bool quarantined = node.remaining && message.starts_with("quarantined for ");
+  return quarantined && colon != std::string_view::npos ? message.substr(colon) : message;
 }
 
 bool has_failed(const NodeVote& node) {

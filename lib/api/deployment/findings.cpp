@@ -154,6 +154,9 @@ std::string how_to_reach(const admin::NodeCheck& seen) {
        "out who runs it."},
       {"cannot resolve host name",
        "Check the host name in its URL, and that this machine's resolver knows it."},
+      {"its primary, ",
+       "If a failover is under way, wait for it. Otherwise see that this server runs and can be "
+       "reached, and why the sentinels name it as the primary: SENTINEL MASTERS, and their logs."},
   };
   for (const Row& row : rows) {
     if (seen.problem.find(row.problem) != std::string::npos) return row.remedy;

@@ -162,6 +162,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
                          : std::chrono::ceil<milliseconds>(node.seen.quarantine);
     one.quarantine_why = node.quarantine_why;
     one.until_reign = until_reign(node);
+    if (node.reign && !node.reign->seen.empty()) one.primary = node.reign->seen.front().address;
     one.durable = node.seen.durable;
     one.runs_scripts = node.runs_scripts;
   }

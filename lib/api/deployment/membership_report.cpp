@@ -59,6 +59,7 @@ admin::Membership read_membership(const std::vector<ObservedNode>& nodes) {
     report.url = node.address;
     report.state = state_of(node, alive);
     report.problem = node.problem;
+    report.primary = node.primary;
     if (const Marker* marker = core::fresh_marker(node)) {
       report.deployment = marker->deployment;
       report.member = marker->self;

@@ -29,7 +29,10 @@ void Contacts::tend() {
       drop(node, Vote::timeout, why);
     } else if (link.contact->overdue(now_)) {
       outbox_.emit(Disconnect{node});
-      drop(node, Vote::timeout, no_connection_within(link.contact->limit()));
+      std::string why = no_connection_within(link.contact->limit());
+      const std::string& primary = link.reign->primary();
+      if (!primary.empty()) why += "; its last primary was " + primary;
+      drop(node, Vote::timeout, why);
     }
     if (link.role_check_due(now_)) {
       end_connection(

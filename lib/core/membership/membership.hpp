@@ -29,6 +29,7 @@ struct ObservedNode {
   std::chrono::milliseconds quarantine{0};  ///< the rest of its quarantine; max(): it has no end
   std::string quarantine_why{};             ///< why the quarantine began, as the node keeps it: see
                                             ///< marker.hpp
+  std::string primary{};  ///< a replicated node: the address of its server; empty: not known
   /// A replicated node whose reign does not stand: the least time until it does; max(): not known.
   std::chrono::milliseconds until_reign{0};
   bool durable = false;

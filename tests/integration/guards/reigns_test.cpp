@@ -212,6 +212,9 @@ TEST_F(Reigns, SentinelsNameThePrimaryAndTheNextOneIsAskedIfOneDoesNot) {
   service.follow(0, 2);
   knowing.name(service[2]);
   EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = seconds(1)})));
+  const auto members = admin::members(options);
+  ASSERT_TRUE(succeeded(members));
+  EXPECT_EQ(members->nodes[0].primary, "127.0.0.1:" + std::to_string(service[2].port()));
   EXPECT_TRUE(service[2].get("redlock:node:reign").has_value());
 }
 

@@ -166,6 +166,14 @@ TEST(Explain, NamesNodesThatFailedForOneReasonTogether) {
   EXPECT_THAT(explain(Errc::excluded, "r", std::move(report)).message,
               EndsWith("2 needed; redis://a, redis://b: quarantined for 29 s more: " + fresh +
                        "; redis://c: quarantined for 3 s more: it restarted"));
+  const std::string of_a = "it has a new primary, 10.0.0.7:6379: no new locks for 4 s more: …";
+  const std::string of_b = "it has a new primary, 10.0.1.7:6379: no new locks for 5 s more: …";
+  Round of_services;
+  of_services.quorum = 2;
+  of_services.nodes =
+      std::vector<NodeVote>{excluded("redis://a", of_a, 4), excluded("redis://b", of_b, 5)};
+  EXPECT_THAT(explain(Errc::excluded, "r", std::move(of_services)).message,
+              testing::HasSubstr("; redis://a: " + of_a + "; redis://b: " + of_b));
 }
 
 TEST(Explain, MakesOfTheWordsOfNodesWhatTheyMean) {

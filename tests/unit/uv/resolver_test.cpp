@@ -214,5 +214,10 @@ TEST_F(ResolverTest, TakesAStreamPastAnAddressThatHangs) {
   reach(hangs, false);
 }
 
+TEST(Address, HasATextAsInAUrl) {
+  EXPECT_EQ(text_of(*parse_literal("10.0.0.7", 6379)), "10.0.0.7:6379");
+  EXPECT_EQ(text_of(*parse_literal("::1", 6379)), "[::1]:6379");
+}
+
 }  // namespace
 }  // namespace redlock::uv::test

@@ -21,6 +21,7 @@ std::string state_text(const admin::MemberReport& node) {
   std::string text(to_string(node.state));
   if (!node.member.empty() && node.member != node.url) text += " as " + as_printable(node.member);
   if (!node.problem.empty()) return text + ": " + as_printable(node.problem);
+  if (!node.primary.empty()) text += ", primary " + as_printable(node.primary);
   if (node.quarantine == forever) return text + ", quarantine without end";
   if (node.quarantine.count() > 0) text += ", votes in " + format_duration(node.quarantine);
   return text;
@@ -40,7 +41,8 @@ std::string membership_json(const admin::Membership& membership) {
              {"membership", to_string(node.state)},
              {"member", text_or_null(node.member)},
              {"deployment", text_or_null(node.deployment)},
-             {"quarantine_ms", wait_ms(node.quarantine)}};
+             {"quarantine_ms", wait_ms(node.quarantine)},
+             {"primary", text_or_null(node.primary)}};
     if (!node.problem.empty()) one["message"] = as_utf8(node.problem);
     json["nodes"].push_back(std::move(one));
   }

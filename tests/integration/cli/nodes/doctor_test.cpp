@@ -295,6 +295,21 @@ TEST(CliBootstrap, AsksBeforeItChangesADeployment) {
   EXPECT_NE(marker(), opened);
 }
 
+TEST(CliBootstrap, AsksBeforeItChangesTheNumberOfServersOfAMember) {
+  NewNodes nodes(1);
+  const std::string primary = nodes[0].url() + "?servers=3";
+  const ProcessResult opened = tool({"bootstrap"}, primary);
+  EXPECT_EQ(opened.exit_code, 0) << opened.errors;
+  EXPECT_THAT(opened.output, HasSubstr("open: no lock is granted before a majority"));
+  const auto marker = nodes[0].get(marker_key);
+  for (const std::string& other : {nodes[0].url() + "?servers=5", nodes[0].url()}) {
+    const ProcessResult unasked = tool({"bootstrap"}, other);
+    EXPECT_EQ(unasked.exit_code, 64);
+    EXPECT_THAT(unasked.errors, HasSubstr("a deployment that has the member " + primary));
+    EXPECT_EQ(nodes[0].get(marker_key), marker);
+  }
+}
+
 TEST(CliBootstrap, ExitsWith75WhileAKeyCanBeALock) {
   NewNodes nodes(3);
   nodes[2].command({"SET", "nightly", "somebody", "PX", "20000"});

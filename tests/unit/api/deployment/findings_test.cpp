@@ -532,6 +532,9 @@ TEST(Findings, GiveTheRemedyOfWhatKeepsANodeFromAnswering) {
                          Row{"DENIED Redis is running in protected mode", "requirepass"},
                          Row{"BUSY Redis is busy running a script", "SCRIPT KILL"},
                          Row{"cannot resolve host name 'a'", "host name"},
+                         Row{"no sentinel names the primary: s1:26379: refused", "sentinel_user"},
+                         Row{"its primary, 10.0.0.7:6379: connection refused", "SENTINEL MASTERS"},
+                         Row{"its primary, 10.0.0.7:6379: ERR max number of clients", "maxclients"},
                          Row{"connection refused", "the server runs"}}) {
     SurveyedNode node;
     node.seen.url = "redis://a";

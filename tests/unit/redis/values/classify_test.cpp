@@ -635,5 +635,27 @@ TEST(Classify, IsTotalOverVerbsFormsAndKindsOfValuesAndNeverInventsAGrant) {
   }
 }
 
+TEST(Classify, AReadingOfAReignNamesTheCommandThatWasRefused) {
+  const Value refused = error("NOPERM");
+  const std::vector<std::string> commands{"SET redlock:node:beat",
+                                          "ZMSCORE redlock:node:numbers",
+                                          "GET redlock:node:marker",
+                                          "GET redlock:node:reign",
+                                          "WAIT",
+                                          "INFO stats",
+                                          "INFO replication"};
+  ASSERT_EQ(values_expected(Verb::read_reign), commands.size());
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const Value other = nil();
+    std::vector<const Value*> values(commands.size(), &other);
+    values[i] = &refused;
+    const auto answer = redis::classify(Verb::read_reign, Dialect::classic, values);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->reply, Reply::error);
+    EXPECT_EQ(answer->text, "NOPERM");
+    EXPECT_EQ(answer->reign.refused, commands[i]);
+  }
+}
+
 }  // namespace
 }  // namespace redlock::redis

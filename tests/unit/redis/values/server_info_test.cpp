@@ -59,5 +59,20 @@ TEST(ServerInfo, TheModeIsFoundByTheNamesThatForksGaveIt) {
   EXPECT_EQ(server_mode("role:master\r\n"), "");
 }
 
+TEST(ServerInfo, APrimaryListsItsReplicas) {
+  const auto replicas = attached_replicas(
+      "role:master\r\nconnected_slaves:2\r\n"
+      "slave0:ip=10.0.0.8,port=6379,state=online,offset=42,lag=0\r\n"
+      "slave1:ip=::1,port=6380,state=wait_bgsave,offset=0,lag=-1\r\n");
+  ASSERT_EQ(replicas.size(), 2U);
+  EXPECT_EQ(replicas[0].address, "10.0.0.8:6379");
+  EXPECT_EQ(replicas[0].state, "online");
+  EXPECT_EQ(replicas[0].offset, 42U);
+  EXPECT_EQ(replicas[0].lag, 0U);
+  EXPECT_EQ(replicas[1].address, "[::1]:6380");
+  EXPECT_EQ(replicas[1].lag, std::nullopt);
+  EXPECT_TRUE(attached_replicas("role:master\r\nconnected_slaves:0\r\n").empty());
+}
+
 }  // namespace
 }  // namespace redlock::redis
