@@ -18,6 +18,8 @@
 #include "chaos/report/report.hpp"
 #include "chaos/run.hpp"
 #include "chaos/schedule.hpp"
+#include "chaos/service.hpp"
+#include "chaos/unsafe_contender.hpp"
 #include "common/servers/loopback_server.hpp"
 #include "common/session/exit_code.hpp"
 #include "common/session/output.hpp"
@@ -65,6 +67,19 @@ std::set<FaultKind> without_forgetting(std::set<FaultKind> kinds, const Argument
           chaos::to_string(kind)));
     }
   }
+  return kinds;
+}
+
+/// Removes from the default the kinds that a replicated service cannot have. Throws UsageError if
+/// --faults names one of them.
+std::set<FaultKind> of_a_service(std::set<FaultKind> kinds, const Arguments& given) {
+  const std::set<FaultKind> possible = chaos::kinds_of_service();
+  std::erase_if(kinds, [&](FaultKind kind) {
+    if (possible.contains(kind)) return false;
+    if (given.find("faults") == nullptr) return true;
+    throw UsageError(fmt::format("--faults: {} is not allowed with --sentinel: allowed are {}",
+                                 chaos::to_string(kind), chaos::list_of(possible)));
+  });
   return kinds;
 }
 
@@ -123,9 +138,30 @@ ChaosRequest read_request(const Arguments& given) {
   if (given.asked_for("nodes")) {
     throw UsageError("--nodes: not with chaos, which breaks nodes of its own: --local N of them");
   }
+  if (given.asked_for("local-sentinel")) {
+    throw UsageError("--local-sentinel: not with chaos, which breaks nodes of its own: --sentinel");
+  }
   request.settings = resolve_settings(given, NodesNeeded::optional);
   chaos::RunRequest& run = request.run;
   run.nodes = request.settings.local.value_or(5);
+  if (const auto* servers = given.find("sentinel")) {
+    if (given.asked_for("local")) {
+      throw UsageError("--sentinel: not together with --local: the service is the one node");
+    }
+    run.service = chaos::find_service_kind("sentinel");
+    run.unsafe = given.text("unsafe").value_or(std::string());
+    if (!run.unsafe.empty() && chaos::find_unsafe_lock(run.unsafe) == nullptr) {
+      throw UsageError(fmt::format("--unsafe: '{}' is not known: allowed are {}",
+                                   as_printable(run.unsafe), chaos::unsafe_lock_names()));
+    }
+    run.nodes = servers->text.empty() ? 3 : *given.number("sentinel");
+    for (const char* const other : {"contender-command", "check"}) {
+      if (!given.asked_for(other)) continue;
+      throw UsageError(fmt::format("--sentinel: not together with --{}", other));
+    }
+  } else if (given.asked_for("unsafe")) {
+    throw UsageError("--unsafe: only with --sentinel");
+  }
   run.contenders = given.number("clients").value_or(4);
   const auto duration = given.positive_duration("duration").value_or(std::chrono::seconds{15});
   if (duration < shortest_run || duration > longest_run) {
@@ -135,6 +171,7 @@ ChaosRequest read_request(const Arguments& given) {
   run.duration = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
   run.seed = given.number("seed").value_or(std::random_device{}());
   run.kinds = kinds_of(given);
+  if (run.service != nullptr) run.kinds = of_a_service(std::move(run.kinds), given);
   run.foreign = foreign_command(given);
   if (!run.foreign.empty()) {
     run.kinds = without_forgetting(std::move(run.kinds), given);
@@ -143,7 +180,9 @@ ChaosRequest read_request(const Arguments& given) {
   run.ports = request.settings.ports;
   // Each contender reaches each server over a link of its own; a name may lead to one more server.
   const std::size_t strangers = run.kinds.contains(FaultKind::name) ? 1 : 0;
-  check_ports(run.ports, strangers + run.nodes * (1 + run.contenders));
+  // A service has as many sentinels, and a link between its own servers to each of them.
+  const std::size_t managers = run.service == nullptr ? 0 : run.nodes * (2 + run.contenders);
+  check_ports(run.ports, strangers + managers + run.nodes * (1 + run.contenders));
   request.html = given.text("html");
   if (const auto folder = given.text("check")) request.check = *folder;
   if (request.check && !run.foreign.empty()) {
