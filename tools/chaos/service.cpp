@@ -5,17 +5,12 @@
 namespace redlock::chaos {
 namespace {
 
-constexpr ServiceKind service_kinds[] = {
-    {"sentinel", start_sentinel_service},
+constexpr ServiceKind kind_rows[] = {
+    {"sentinel", 3, start_sentinel_service},
 };
 
 }  // namespace
 
-const ServiceKind* find_service_kind(std::string_view name) noexcept {
-  for (const ServiceKind& kind : service_kinds) {
-    if (kind.name == name) return &kind;
-  }
-  return nullptr;
-}
+std::span<const ServiceKind> service_kinds() noexcept { return kind_rows; }
 
 }  // namespace redlock::chaos

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,14 +51,14 @@ struct ServiceParts {
   const cli::Signals& signals;
 };
 
-/// The kinds of services, by their names. A kind is a row of `service_kinds`.
+/// One way to run a replicated service.
 struct ServiceKind {
-  std::string_view name;
+  std::string_view name;  ///< and of the option that chooses it
+  std::size_t servers;    ///< by default
   /// Returns when the service is complete. Throws std::runtime_error.
   std::unique_ptr<Service> (*start)(const ServiceParts& parts);
 };
 
-/// Null: there is no such kind.
-[[nodiscard]] const ServiceKind* find_service_kind(std::string_view name) noexcept;
+[[nodiscard]] std::span<const ServiceKind> service_kinds() noexcept;
 
 }  // namespace redlock::chaos

@@ -86,7 +86,7 @@ class UnsafeContender {
       if (!port) return {};
       primary_.emplace(cli::ServerAddress{.port = *port});
     }
-    const std::string answer = primary_->ask(line, "\r\n");
+    std::string answer = primary_->ask(line, "\r\n");
     // Among others, it may be a replica now.
     if (answer.empty() || answer.starts_with('-')) primary_.reset();
     return answer;

@@ -72,15 +72,39 @@ std::set<FaultKind> without_forgetting(std::set<FaultKind> kinds, const Argument
 
 /// Removes from the default the kinds that a replicated service cannot have. Throws UsageError if
 /// --faults names one of them.
-std::set<FaultKind> of_a_service(std::set<FaultKind> kinds, const Arguments& given) {
+std::set<FaultKind> of_a_service(std::set<FaultKind> kinds, std::string_view service,
+                                 const Arguments& given) {
   const std::set<FaultKind> possible = chaos::kinds_of_service();
   std::erase_if(kinds, [&](FaultKind kind) {
     if (possible.contains(kind)) return false;
-    if (given.find("faults") == nullptr) return true;
-    throw UsageError(fmt::format("--faults: {} is not allowed with --sentinel: allowed are {}",
-                                 chaos::to_string(kind), chaos::list_of(possible)));
+    if (!given.asked_for("faults")) return true;
+    throw UsageError(fmt::format("--faults: {} is not allowed with --{}: allowed are {}",
+                                 chaos::to_string(kind), service, chaos::list_of(possible)));
   });
   return kinds;
+}
+
+/// The option that names a kind of service makes it the one node.
+void choose_service(const Arguments& given, chaos::RunRequest& run) {
+  for (const chaos::ServiceKind& kind : chaos::service_kinds()) {
+    const auto* const servers = given.find(std::string(kind.name));
+    if (servers == nullptr) continue;
+    for (const char* const other : {"local", "contender-command", "check"}) {
+      if (!given.asked_for(other)) continue;
+      throw UsageError(fmt::format("--{}: not together with --{}", kind.name, other));
+    }
+    run.service = &kind;
+    run.nodes = servers->text.empty() ? kind.servers : *given.number(std::string(kind.name));
+  }
+  if (run.service == nullptr && given.asked_for("unsafe")) {
+    throw UsageError("--unsafe: only with --sentinel");
+  }
+  if (run.service == nullptr) return;
+  run.unsafe = given.text("unsafe").value_or(std::string());
+  if (!run.unsafe.empty() && chaos::find_unsafe_lock(run.unsafe) == nullptr) {
+    throw UsageError(fmt::format("--unsafe: '{}' is not known: allowed are {}",
+                                 as_printable(run.unsafe), chaos::unsafe_lock_names()));
+  }
 }
 
 /// Words between blanks; the first one is found along PATH.
@@ -144,24 +168,7 @@ ChaosRequest read_request(const Arguments& given) {
   request.settings = resolve_settings(given, NodesNeeded::optional);
   chaos::RunRequest& run = request.run;
   run.nodes = request.settings.local.value_or(5);
-  if (const auto* servers = given.find("sentinel")) {
-    if (given.asked_for("local")) {
-      throw UsageError("--sentinel: not together with --local: the service is the one node");
-    }
-    run.service = chaos::find_service_kind("sentinel");
-    run.unsafe = given.text("unsafe").value_or(std::string());
-    if (!run.unsafe.empty() && chaos::find_unsafe_lock(run.unsafe) == nullptr) {
-      throw UsageError(fmt::format("--unsafe: '{}' is not known: allowed are {}",
-                                   as_printable(run.unsafe), chaos::unsafe_lock_names()));
-    }
-    run.nodes = servers->text.empty() ? 3 : *given.number("sentinel");
-    for (const char* const other : {"contender-command", "check"}) {
-      if (!given.asked_for(other)) continue;
-      throw UsageError(fmt::format("--sentinel: not together with --{}", other));
-    }
-  } else if (given.asked_for("unsafe")) {
-    throw UsageError("--unsafe: only with --sentinel");
-  }
+  choose_service(given, run);
   run.contenders = given.number("clients").value_or(4);
   const auto duration = given.positive_duration("duration").value_or(std::chrono::seconds{15});
   if (duration < shortest_run || duration > longest_run) {
@@ -171,8 +178,11 @@ ChaosRequest read_request(const Arguments& given) {
   run.duration = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
   run.seed = given.number("seed").value_or(std::random_device{}());
   run.kinds = kinds_of(given);
-  if (run.service != nullptr) run.kinds = of_a_service(std::move(run.kinds), given);
-  run.foreign = foreign_command(given);
+  if (run.service != nullptr) {
+    run.kinds = of_a_service(std::move(run.kinds), run.service->name, given);
+  } else {
+    run.foreign = foreign_command(given);
+  }
   if (!run.foreign.empty()) {
     run.kinds = without_forgetting(std::move(run.kinds), given);
     ++run.contenders;
