@@ -370,7 +370,7 @@ constexpr VerbText verb_texts[] = {
      "and so does a COMMAND that has a -- of its own.\n"
      "\n"
      "COMMAND gets QUORUM_LOCK_NODES only if it contains no password; with --local it gets the\n"
-     "private nodes. CLI.md says how COMMAND is signalled and ended. With --json an object is\n"
+     "private nodes, and with --local-sentinel REDISCLI_AUTH, too. CLI.md says how COMMAND is signalled and ended. With --json an object is\n"
      "printed only if COMMAND was not run: standard output belongs to COMMAND.",
      run_exits},
     {"acquire", "RESOURCE... [OPTIONS]",
