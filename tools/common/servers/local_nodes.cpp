@@ -119,8 +119,8 @@ std::vector<ServerAddress> LocalNodes::sentinels() const {
 void LocalNodes::become_service() {
   const ServerAddress& primary = nodes_.front().address;
   for (std::size_t i = 1; i < nodes_.size() && !nodes_[i].is_sentinel; ++i) {
-    static_cast<void>(
-        ask_server(nodes_[i].address, fmt::format("REPLICAOF 127.0.0.1 {}", primary.port), ""));
+    static_cast<void>(ask_server(
+        nodes_[i].address, fmt::format("REPLICAOF 127.0.0.1 {}\r\nPING", primary.port), "PONG"));
   }
   const std::vector<ServerAddress> addresses = sentinels();
   const SentinelGroup group{service_name, addresses};
