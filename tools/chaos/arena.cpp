@@ -60,6 +60,7 @@ struct ToldFault {
 };
 constexpr ToldFault told_faults[] = {
     {FaultForm::clients_killed, {"CLIENT KILL TYPE normal"}, {}},
+    {FaultForm::replicas_cut, {"CLIENT KILL TYPE replica"}, {}},
     {FaultForm::scripts_flushed, {"SCRIPT FLUSH"}, {}},
     {FaultForm::node_flushed, {"FLUSHALL"}, {}},
     {FaultForm::memory_full, {"CONFIG SET maxmemory 1"}, {"CONFIG SET maxmemory 0"}},
@@ -72,6 +73,11 @@ void tell(const FaultServer& server, const std::array<std::string_view, 2>& comm
   for (const std::string_view command : commands) {
     if (!command.empty()) server.command(command);
   }
+}
+
+bool is_of_service(FaultForm form) noexcept {
+  return form == FaultForm::failover_ordered || form == FaultForm::primary_cut_off ||
+         form == FaultForm::replica_exchanged;
 }
 
 const ToldFault* told_fault(FaultForm form) noexcept {
@@ -97,9 +103,23 @@ Arena::Arena(const ArenaRequest& request, const cli::Signals& signals)
     stranger_ = std::make_unique<FaultServer>(request.servers / "stranger", request.clocks, ports_,
                                               signals);
   }
+  std::vector<std::vector<std::size_t>> links(contenders_.size());
+  std::vector<std::vector<std::uint16_t>> link_ports(contenders_.size());
   for (const auto& server : servers_) {
-    for (Contender& contender : contenders_) {
-      contender.urls.push_back(url_of(proxy_.add(server->port(), ports_.take_for_listener())));
+    for (std::size_t slot = 0; slot < contenders_.size(); ++slot) {
+      links[slot].push_back(proxy_.size());
+      link_ports[slot].push_back(proxy_.add(server->port(), ports_.take_for_listener()));
+    }
+  }
+  if (request.service != nullptr) {
+    service_ = request.service->start({request.servers, servers_, proxy_, ports_, signals});
+  }
+  for (std::size_t slot = 0; slot < contenders_.size(); ++slot) {
+    std::vector<std::string>& urls = contenders_[slot].urls;
+    if (service_) {
+      urls.push_back(service_->add_contender(links[slot], link_ports[slot]));
+    } else {
+      for (const std::uint16_t port : link_ports[slot]) urls.push_back(url_of(port));
     }
   }
   open_deployment();
@@ -110,14 +130,15 @@ Arena::~Arena() {
   for (Contender& contender : contenders_) end(contender);
 }
 
-std::vector<std::string> Arena::server_urls() const {
+std::vector<std::string> Arena::node_urls() const {
+  if (service_) return {service_->url()};
   std::vector<std::string> urls;
   for (const auto& server : servers_) urls.push_back(url_of(server->port()));
   return urls;
 }
 
 void Arena::open_deployment() const {
-  const auto opened = admin::bootstrap(contender_options(server_urls()));
+  const auto opened = admin::bootstrap(contender_options(node_urls()));
   if (!opened) throw std::runtime_error("chaos: " + opened.error().message);
 }
 
@@ -134,6 +155,7 @@ void Arena::start_contender(std::size_t slot) {
   contender_request.seed = request_.seed * 1'000'003 + slot * 1009 + contender_request.generation;
   contender_request.resources = request_.resources;
   contender_request.nodes = contender.urls;
+  contender_request.unsafe = request_.unsafe;
   if (slot + 1 == contenders_.size()) contender_request.foreign = request_.foreign;
   cli::ChildRequest request;
   request.program = cli::platform::own_program();
@@ -159,6 +181,11 @@ void Arena::end(Contender& contender) noexcept {
   contender.pid = -1;
 }
 
+Fault Arena::aimed(Fault fault) const {
+  if (service_ && fault.part) fault.node = service_->server_of(*fault.part, *fault.node);
+  return fault;
+}
+
 void Arena::begin(const Fault& fault) {
   // A fault without a duration is never healed, so it is noted here.
   if (fault.begin == fault.end) needs_operator_ = needs_operator_ || fault.needs_operator;
@@ -167,6 +194,8 @@ void Arena::begin(const Fault& fault) {
   } else if (const auto mode = mode_of(fault.form)) {
     const bool away = fault.form == FaultForm::name_leads_away;
     set_links(fault, {*mode, fault.amount, away ? stranger_->port() : std::uint16_t{0}});
+  } else if (service_ && is_of_service(fault.form)) {
+    service_->begin(fault);
   } else if (fault.node) {
     break_node(fault, *servers_[*fault.node]);
   } else {
@@ -185,6 +214,8 @@ void Arena::heal(const Fault& fault) {
       stranger_->kill(FaultServer::Data::forgotten);
       stranger_->start();
     }
+  } else if (service_ && is_of_service(fault.form)) {
+    service_->heal(fault);
   } else if (fault.node) {
     mend_node(fault, *servers_[*fault.node]);
   } else {
@@ -276,14 +307,14 @@ void Arena::call_operator() {
   request.arguments = {"quorum-lock",  "bootstrap", "--quiet",
                        "--after-loss", "--max-ttl", fmt::format("{}ms", max_ttl.count())};
   request.environment = cli::environment_of_helper(
-      {fmt::format("QUORUM_LOCK_NODES={}", fmt::join(server_urls(), ","))});
+      {fmt::format("QUORUM_LOCK_NODES={}", fmt::join(node_urls(), ","))});
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const auto* child = std::get_if<cli::ChildProcess>(&started)) operator_pid_ = child->pid();
 }
 
 std::optional<std::size_t> Arena::count_members() const {
-  const auto checked = admin::check(contender_options(server_urls()));
+  const auto checked = admin::check(contender_options(node_urls()));
   if (!checked) return std::nullopt;
   return static_cast<std::size_t>(std::count_if(
       checked->nodes.begin(), checked->nodes.end(),
@@ -292,7 +323,7 @@ std::optional<std::size_t> Arena::count_members() const {
 
 bool Arena::is_closed_for_clients() const {
   const std::optional<std::size_t> members = count_members();
-  return members && *members > 0 && *members <= servers_.size() / 2;
+  return members && *members > 0 && *members <= node_urls().size() / 2;
 }
 
 void Arena::look_at_markers() {
@@ -332,6 +363,7 @@ void Arena::mend_contenders(const Fault& fault) {
 void Arena::look_after(const Recorder& recorder) {
   for (const auto& server : servers_) server->look_after();
   if (stranger_) stranger_->look_after();
+  if (service_) service_->look_after(recorder);
   call_operator();
   for (std::size_t slot = 0; slot < contenders_.size(); ++slot) {
     Contender& contender = contenders_[slot];

@@ -17,6 +17,7 @@
 #include "chaos/load.hpp"
 #include "chaos/recorder.hpp"
 #include "chaos/schedule.hpp"
+#include "chaos/service.hpp"
 #include "common/servers/loopback_ports.hpp"
 #include "common/system/signals.hpp"
 
@@ -26,8 +27,11 @@ struct ArenaRequest {
   std::filesystem::path servers{};    ///< folder for the servers' files
   std::filesystem::path histories{};  ///< folder for the contenders' records
   std::uint64_t seed = 1;
-  std::size_t nodes = 5;
+  std::size_t nodes = 5;  ///< the number of servers, if they are one service
+  /// None: the servers are independent nodes.
+  const ServiceKind* service = nullptr;
   std::size_t contenders = 4;
+  std::string unsafe{};  ///< the lock of all contenders; empty: ours
   /// The command of the last contender; empty: that one is ours.
   std::vector<std::string> foreign{};
   std::vector<std::string> resources{};
@@ -49,6 +53,8 @@ class Arena {
 
   void start_contenders();
 
+  /// The fault, with the number of the server that has its part now.
+  [[nodiscard]] Fault aimed(Fault fault) const;
   void begin(const Fault& fault);
   void heal(const Fault& fault);
 
@@ -87,7 +93,7 @@ class Arena {
   /// The number of nodes that are members; none: it could not be found out.
   [[nodiscard]] std::optional<std::size_t> count_members() const;
   [[nodiscard]] bool is_closed_for_clients() const;
-  [[nodiscard]] std::vector<std::string> server_urls() const;
+  [[nodiscard]] std::vector<std::string> node_urls() const;
 
   const ArenaRequest& request_;
   const cli::Signals& signals_;
@@ -97,6 +103,7 @@ class Arena {
   std::optional<Load> load_{};
   std::vector<Offset> clock_bases_;
   FaultProxy proxy_{};
+  std::unique_ptr<Service> service_{};  ///< none: the servers are independent nodes
   std::vector<Contender> contenders_;
   bool needs_operator_ = false;
   bool was_closed_ = false;

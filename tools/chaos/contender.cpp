@@ -22,6 +22,7 @@
 #include "chaos/foreign.hpp"
 #include "chaos/recorder.hpp"
 #include "chaos/terms.hpp"
+#include "chaos/unsafe_contender.hpp"
 #include "common/system/descriptor.hpp"
 #include "common/text/arguments.hpp"
 #include "redlock/client.hpp"
@@ -352,7 +353,7 @@ class Contender {
 };
 
 ContenderRequest parse(const std::vector<std::string>& words) {
-  if (words.size() < 6) throw std::invalid_argument("a contender has six arguments");
+  if (words.size() < 7) throw std::invalid_argument("a contender has seven arguments");
   ContenderRequest request;
   request.folder = words[0];
   request.slot = std::stoul(words[1]);
@@ -360,7 +361,8 @@ ContenderRequest parse(const std::vector<std::string>& words) {
   request.seed = std::stoull(words[3]);
   request.resources = cli::split_list(words[4]);
   request.nodes = cli::split_list(words[5]);
-  request.foreign.assign(words.begin() + 6, words.end());
+  request.unsafe = words[6];
+  request.foreign.assign(words.begin() + 7, words.end());
   return request;
 }
 
@@ -383,7 +385,8 @@ std::vector<std::string> words_of(const ContenderRequest& request) {
                                  std::to_string(request.generation),
                                  std::to_string(request.seed),
                                  fmt::format("{}", fmt::join(request.resources, ",")),
-                                 fmt::format("{}", fmt::join(request.nodes, ","))};
+                                 fmt::format("{}", fmt::join(request.nodes, ",")),
+                                 request.unsafe};
   words.insert(words.end(), request.foreign.begin(), request.foreign.end());
   return words;
 }
@@ -392,6 +395,9 @@ int run_contender(const std::vector<std::string>& words) {
   const ContenderRequest request = parse(words);
   redirect_errors(request);
   if (!request.foreign.empty()) return become_foreign(request);
+  if (const UnsafeLock* lock = find_unsafe_lock(request.unsafe)) {
+    return run_unsafe_contender(request, *lock);
+  }
   auto client = Client::create(contender_options(request.nodes));
   if (!client) {
     fmt::print(stderr, "{}\n", client.error().message);

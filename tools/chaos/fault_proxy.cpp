@@ -34,6 +34,7 @@ struct FaultProxy::Impl {
     Impl* proxy = nullptr;
     std::uint16_t target_port = 0;
     LinkRule rule{};
+    PortNames renamed{};
     uv_tcp_t listener{};
     std::list<ProxyConnection> connections{};
     std::uint32_t connected = 0;  ///< how many there ever were
@@ -50,7 +51,7 @@ struct FaultProxy::Impl {
   void finish();
   /// Runs the job on the loop's thread, waits for it, and throws its exception.
   void call(const std::function<void()>& job);
-  std::uint16_t listen(std::uint16_t target_port, std::uint16_t port);
+  std::uint16_t listen(std::uint16_t target_port, std::uint16_t port, PortNames renamed);
   void close_all();
 
   static void on_wakeup(uv_async_t* handle) noexcept;
@@ -99,9 +100,11 @@ void FaultProxy::Impl::on_wakeup(uv_async_t* handle) noexcept {
   for (const auto& job : jobs) job();
 }
 
-std::uint16_t FaultProxy::Impl::listen(std::uint16_t target_port, std::uint16_t port) {
+std::uint16_t FaultProxy::Impl::listen(std::uint16_t target_port, std::uint16_t port,
+                                       PortNames renamed) {
   Link& link = links.emplace_back();
   link.proxy = this;
+  link.renamed = std::move(renamed);
   link.target_port = target_port;
   link.listener.data = &link;
   require(uv_tcp_init(&loop, &link.listener), "no socket");
@@ -120,8 +123,9 @@ void FaultProxy::Impl::on_connection(uv_stream_t* listener, int status) noexcept
   // Out of descriptors, most likely: the client runs into its time limit.
   if (status != 0) return;
   Link& link = *static_cast<Link*>(listener->data);
-  const auto position = link.connections.emplace(link.connections.end(), &link.proxy->loop,
-                                                 link.target_port, link.rule, ++link.connected);
+  const auto position =
+      link.connections.emplace(link.connections.end(), &link.proxy->loop, link.target_port,
+                               link.rule, link.renamed, ++link.connected);
   position->start(listener, [&link, position] { link.connections.erase(position); });
 }
 
@@ -136,8 +140,9 @@ void FaultProxy::Impl::close_all() {
 FaultProxy::FaultProxy() : impl_(std::make_unique<Impl>()) { impl_->start(); }
 FaultProxy::~FaultProxy() { impl_->finish(); }
 
-std::uint16_t FaultProxy::add(std::uint16_t target_port, std::uint16_t port) {
-  impl_->call([&] { port = impl_->listen(target_port, port); });
+std::uint16_t FaultProxy::add(std::uint16_t target_port, std::uint16_t port, PortNames renamed) {
+  impl_->call([&] { port = impl_->listen(target_port, port, std::move(renamed)); });
+  ++size_;
   return port;
 }
 

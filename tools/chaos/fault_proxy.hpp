@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -32,6 +33,9 @@ struct LinkRule {
   std::uint16_t leads_to = 0;
 };
 
+/// Ports that servers name in their replies, and those that clients read instead.
+using PortNames = std::map<std::uint16_t, std::uint16_t>;
+
 /// Forwards loopback ports to servers, one a link, and misbehaves on demand. Bytes that a client
 /// sent before it closed or reset its connection still reach the server, as from a network that
 /// delivers late. All links share one thread with a libuv loop.
@@ -42,9 +46,13 @@ class FaultProxy {
   FaultProxy(const FaultProxy&) = delete;
   FaultProxy& operator=(const FaultProxy&) = delete;
 
-  /// The port of 127.0.0.1 that leads to the target's: this one, or with 0 any. Throws
-  /// std::runtime_error.
-  [[nodiscard]] std::uint16_t add(std::uint16_t target_port, std::uint16_t port = 0);
+  /// The port of 127.0.0.1 that leads to the target's: this one, or with 0 any. In replies, ports
+  /// that are strings of their own are replaced as `renamed` says. Throws std::runtime_error.
+  [[nodiscard]] std::uint16_t add(std::uint16_t target_port, std::uint16_t port = 0,
+                                  PortNames renamed = {});
+
+  /// The number of links, which is the next one's.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   /// Links count from zero in the order in which they were added. In force when it returns.
   void set(std::size_t link, LinkRule rule);
@@ -52,6 +60,7 @@ class FaultProxy {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace redlock::chaos

@@ -4,6 +4,8 @@
 
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <ios>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -24,8 +26,8 @@ constexpr auto pace = std::chrono::milliseconds{2};
 }  // namespace
 
 FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, cli::LoopbackPorts& ports,
-                         const cli::Signals& signals)
-    : folder_(std::move(folder)), signals_(signals) {
+                         const cli::Signals& signals, Program program)
+    : folder_(std::move(folder)), signals_(signals), kind_(program) {
   const cli::FoundProgram server = cli::find_program("redis-server");
   if (server.problem != 0) {
     throw std::runtime_error(
@@ -36,6 +38,7 @@ FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, cli::Loo
   if (clock == WallClock::movable) clock_.emplace(folder_);
   const auto deadline = std::chrono::steady_clock::now() + start_limit;
   port_ = ports.take();
+  write_configuration();
   launch();
   while (!cli::answers_as({.port = port_}, pid_)) {
     if (std::chrono::steady_clock::now() > deadline) {
@@ -46,6 +49,7 @@ FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, cli::Loo
     if (!cli::has_ended(pid_)) continue;
     gone(Data::forgotten);
     port_ = ports.take();
+    write_configuration();
     launch();
   }
   if (!clock_ || clock_->is_followed_by(pid_)) return;
@@ -60,15 +64,24 @@ FaultServer::~FaultServer() {
   if (pid_ > 0) gone(Data::kept);
 }
 
+void FaultServer::write_configuration() const {
+  std::ofstream file(folder_ / "conf", std::ios::trunc);
+  file << "port " << port_ << "\nbind 127.0.0.1\ndaemonize no\nlogfile \""
+       << (folder_ / "log").native() << "\"\ndir \"" << (folder_ / "data").native() << "\"\n";
+  if (kind_ == Program::server) {
+    file << "save \"\"\nappendonly yes\nappendfsync no\n"
+            // Another node may become our replica, and must not wait for more.
+            "repl-diskless-sync yes\nrepl-diskless-sync-delay 0\n";
+  }
+  file.close();
+  if (!file) throw std::runtime_error(fmt::format("'{}' cannot be written", folder_.native()));
+}
+
 void FaultServer::launch() {
   cli::ChildRequest request;
   request.program = program_;
-  request.arguments = {"redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1",
-                       "--save", "", "--appendonly", "yes", "--appendfsync", "no",
-                       // Another node may become our replica, and must not wait for more.
-                       "--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
-                       "--daemonize", "no", "--dir", (folder_ / "data").string(), "--logfile",
-                       (folder_ / "log").string()};
+  request.arguments = {"redis-server", (folder_ / "conf").string()};
+  if (kind_ == Program::sentinel) request.arguments.emplace_back("--sentinel");
   request.environment =
       cli::environment_of_helper(clock_ ? clock_->environment() : std::vector<std::string>{});
   request.streams = cli::ChildRequest::Streams::none;

@@ -16,15 +16,16 @@
 namespace redlock::chaos {
 
 /// A redis-server that is there to be broken: it writes its data to an append-only file, and
-/// comes back at the same port. The kernel kills it if this process dies. Used from the main
-/// thread.
+/// comes back at the same port, with the settings that CONFIG REWRITE has kept. The kernel kills it
+/// if this process dies. Used from the main thread.
 class FaultServer {
  public:
   enum class WallClock { machine, movable };
+  enum class Program { server, sentinel };
 
   /// Starts it at one of the ports and waits for its first answer. Throws std::runtime_error.
   FaultServer(std::filesystem::path folder, WallClock clock, cli::LoopbackPorts& ports,
-              const cli::Signals& signals);
+              const cli::Signals& signals, Program program = Program::server);
   ~FaultServer();
   FaultServer(const FaultServer&) = delete;
   FaultServer& operator=(const FaultServer&) = delete;
@@ -52,12 +53,14 @@ class FaultServer {
   void command(std::string_view line) const;
 
  private:
+  void write_configuration() const;
   void launch();
   void gone(Data data);
 
   std::filesystem::path folder_;
   std::optional<FaultClock> clock_;
   const cli::Signals& signals_;
+  Program kind_;
   std::string program_;
   std::uint16_t port_ = 0;
   pid_t pid_ = -1;

@@ -24,6 +24,21 @@ uv_handle_t* as_handle(Handle& handle) noexcept {
   return reinterpret_cast<uv_handle_t*>(&handle);
 }
 
+/// A server sends such a short reply at once, so it arrives in one piece.
+std::string with_ports(std::string_view bytes, const PortNames& renamed) {
+  std::string text(bytes);
+  const auto bulk = [](std::uint16_t port) {
+    const std::string digits = std::to_string(port);
+    return "$" + std::to_string(digits.size()) + "\r\n" + digits + "\r\n";
+  };
+  for (const auto& [named, read] : renamed) {
+    const std::string from = bulk(named);
+    const std::size_t at = text.find(from);
+    if (at != std::string::npos) return text.replace(at, from.size(), bulk(read));
+  }
+  return text;
+}
+
 }  // namespace
 
 struct ProxyConnection::Write {
@@ -32,8 +47,13 @@ struct ProxyConnection::Write {
 };
 
 ProxyConnection::ProxyConnection(uv_loop_t* loop, std::uint16_t target_port, const LinkRule& rule,
-                                 std::uint32_t seed)
-    : loop_(loop), target_port_(target_port), rule_(rule), split_(seed), buffer_(read_size, '\0') {
+                                 const PortNames& renamed, std::uint32_t seed)
+    : loop_(loop),
+      target_port_(target_port),
+      rule_(rule),
+      renamed_(renamed),
+      split_(seed),
+      buffer_(read_size, '\0') {
   requests_.owner = replies_.owner = this;
 }
 
@@ -89,6 +109,8 @@ void ProxyConnection::on_connected(uv_connect_t* request, int status) noexcept {
 }
 
 void ProxyConnection::received(Pipe& pipe, std::string_view bytes) {
+  std::string renamed;
+  if (is_replies(pipe) && !renamed_.empty()) bytes = renamed = with_ports(bytes, renamed_);
   if (is_replies(pipe) && rule_.mode == LinkMode::lose_replies) {
     pipe.lost_bytes = true;
     return;

@@ -24,7 +24,7 @@ class ProxyConnection {
   /// Leads to the target, unless the rule leads elsewhere. The seed decides where replies are
   /// split.
   ProxyConnection(uv_loop_t* loop, std::uint16_t target_port, const LinkRule& rule,
-                  std::uint32_t seed);
+                  const PortNames& renamed, std::uint32_t seed);
   ProxyConnection(const ProxyConnection&) = delete;
   ProxyConnection& operator=(const ProxyConnection&) = delete;
 
@@ -80,6 +80,7 @@ class ProxyConnection {
   uv_loop_t* loop_;
   std::uint16_t target_port_;
   const LinkRule& rule_;
+  const PortNames& renamed_;
   std::uint16_t connected_port_ = 0;
   std::minstd_rand split_;
   std::function<void()> on_closed_{};

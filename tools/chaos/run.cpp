@@ -48,7 +48,9 @@ class Conductor {
     arena_request.histories = request_.histories;
     arena_request.seed = request_.seed;
     arena_request.nodes = request_.nodes;
+    arena_request.service = request_.service;
     arena_request.contenders = request_.contenders;
+    arena_request.unsafe = request_.unsafe;
     arena_request.foreign = request_.foreign;
     arena_request.ports = request_.ports;
     for (std::size_t i = 0; i < resource_count; ++i) {
@@ -60,10 +62,16 @@ class Conductor {
     arena_request.strangers = request_.kinds.contains(FaultKind::name);
     Arena arena(arena_request, signals_);
     begin_ = boot_now();
-    recorder_.write(fmt::format("run {} {} {} {} {} {} {}", request_.seed, request_.nodes,
+    const std::size_t nodes = request_.service == nullptr ? request_.nodes : 1;
+    recorder_.write(fmt::format("run {} {} {} {} {} {} {}", request_.seed, nodes,
                                 request_.contenders, fmt::join(arena_request.resources, ","),
                                 begin_, std::chrono::nanoseconds(request_.duration).count(),
                                 list_of(request_.kinds)));
+    if (request_.service != nullptr) {
+      recorder_.write(fmt::format("service {} {} {}", request_.service->name, request_.nodes,
+                                  std::chrono::nanoseconds(max_ttl).count()));
+    }
+    if (!request_.unsafe.empty()) recorder_.write(fmt::format("unsafe {}", request_.unsafe));
     recorder_.write(fmt::format("permits {}", permits));
     recorder_.write(fmt::format("interval {} {}", interval_resource,
                                 std::chrono::nanoseconds(interval).count()));
@@ -112,7 +120,8 @@ class Conductor {
     return 0;
   }
 
-  void begin(Arena& arena, const Fault& fault) {
+  void begin(Arena& arena, const Fault& planned) {
+    const Fault fault = arena.aimed(planned);
     const Open open{fault, boot_now()};
     tell(describe(fault));
     arena.begin(fault);
@@ -159,7 +168,9 @@ class Conductor {
   [[nodiscard]] std::string describe(const Fault& fault) const {
     std::string text = fmt::format("{:7.3f} s  {}", static_cast<double>(now().count()) / 1e3,
                                    to_string(fault.form));
-    if (fault.node) text += fmt::format(", node {}", *fault.node);
+    if (fault.node) {
+      text += fmt::format(", {} {}", request_.service == nullptr ? "node" : "server", *fault.node);
+    }
     for (std::size_t slot = 0; slot < request_.contenders; ++slot) {
       if ((fault.contenders >> slot & 1U) != 0) text += fmt::format(", contender {}", slot);
     }
@@ -205,6 +216,7 @@ std::vector<Fault> schedule_of(const RunRequest& request) {
   schedule.contenders = request.contenders;
   schedule.forgetting = request.foreign.empty();
   schedule.length = fault_time(request.duration);
+  if (request.service != nullptr) return make_service_schedule(schedule);
   return make_schedule(schedule);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chaos/schedule.hpp"
+#include "chaos/service.hpp"
 #include "common/servers/loopback_ports.hpp"
 #include "common/system/signals.hpp"
 
@@ -20,8 +21,10 @@ struct RunRequest {
   std::filesystem::path servers{};    ///< an empty folder; its content is of no use afterwards
   std::filesystem::path histories{};  ///< an empty folder; the checker reads it
   std::uint64_t seed = 1;
-  std::size_t nodes = 5;
-  std::size_t contenders = 4;  ///< the foreign one among them
+  std::size_t nodes = 5;                 ///< the number of servers, if they are one service
+  const ServiceKind* service = nullptr;  ///< none: the servers are independent nodes
+  std::size_t contenders = 4;            ///< the foreign one among them
+  std::string unsafe{};  ///< the lock of all contenders, of unsafe_contender.hpp; empty: ours
   /// The words of a command that is the last contender; see foreign.hpp. Empty: all are ours.
   /// Faults that make nodes forget are left out then.
   std::vector<std::string> foreign{};

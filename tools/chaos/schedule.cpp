@@ -16,7 +16,8 @@ enum class Target {
   contenders,  ///< several at once
   links,
   name,  ///< the server to which a node's name leads some contenders
-  machine
+  machine,
+  service  ///< only a replicated service has it
 };
 
 enum class Lasting {
@@ -92,6 +93,13 @@ constexpr Row rows[] = {
     {FaultForm::name_leads_away, FaultKind::name, "name-leads-away", Target::name,
      Lasting::long_while, Loss::some},
     {FaultForm::machine_busy, FaultKind::load, "machine-busy", Target::machine, Lasting::spell},
+    {FaultForm::failover_ordered, FaultKind::role, "failover", Target::service, Lasting::moment},
+    {FaultForm::replica_exchanged, FaultKind::role, "replica-exchanged", Target::service,
+     Lasting::while_},
+    {FaultForm::primary_cut_off, FaultKind::partition, "primary-cut-off", Target::service,
+     Lasting::long_while},
+    {FaultForm::replicas_cut, FaultKind::partition, "replicas-cut", Target::service,
+     Lasting::moment},
 };
 
 const Row& row_of(FaultForm form) noexcept {
@@ -175,7 +183,7 @@ class Planner {
         contender_busy_(request.contenders),
         link_busy_(request.nodes * request.contenders) {
     for (const Row& row : rows) {
-      if (!request.kinds.contains(row.kind)) continue;
+      if (!request.kinds.contains(row.kind) || row.target == Target::service) continue;
       if (!request.forgetting && ends_keys(row.form)) continue;
       // Fewer than three nodes have no minority.
       if (row.loss == Loss::some && request.nodes < 3) continue;
@@ -247,6 +255,8 @@ class Planner {
         return on_name(fault);
       case Target::machine:
         return on_machine(fault);
+      case Target::service:
+        break;
     }
     return false;
   }

@@ -62,7 +62,15 @@ enum class FaultForm {
   node_evicts,        ///< the node's policy is changed and its memory full: no lock stays
   name_leads_away,    ///< the name leads some contenders to a blank server; others keep the old one
   machine_busy,       ///< other processes keep the processors busy
+  // Of a replicated service.
+  failover_ordered,   ///< SENTINEL FAILOVER
+  primary_cut_off,    ///< replicas and sentinels do not reach the primary; some contenders do
+  replicas_cut,       ///< CLIENT KILL TYPE replica: all replicas attach again
+  replica_exchanged,  ///< a replica leaves its primary, and comes back for all of its data
 };
+
+/// The part that a server of a replicated service has when a fault begins, in place of its number.
+enum class Part { primary, replica };
 
 [[nodiscard]] std::string_view to_string(FaultForm form) noexcept;
 [[nodiscard]] FaultKind kind_of(FaultForm form) noexcept;
@@ -76,6 +84,9 @@ struct Fault {
   Offset begin{};
   Offset end{};     ///< healed then; the same as `begin` if the fault does not last
   Offset amount{};  ///< the length of a delay, or of a clock's step
+  /// Of a replicated service: the fault is about the primary, or the replica that `node` counts.
+  /// The arena puts the server's number in the place of `node`.
+  std::optional<Part> part{};
   /// The fault is one of several that cost a majority its memory: only an operator can open the
   /// deployment again.
   bool needs_operator = false;
@@ -106,5 +117,13 @@ struct ScheduleRequest {
 /// possible, the schedule aims: around a fault that loses keys, contenders are cut off from so many
 /// other nodes that leases rest on bare quorums.
 [[nodiscard]] std::vector<Fault> make_schedule(const ScheduleRequest& request);
+
+/// The kinds of faults that a replicated service can have.
+[[nodiscard]] std::set<FaultKind> kinds_of_service();
+
+/// As make_schedule, of a replicated service of `request.nodes` servers. Most faults cost it its
+/// primary. After most of them there is time for a failover, a quarantine and some leases; the next
+/// fault sometimes comes earlier.
+[[nodiscard]] std::vector<Fault> make_service_schedule(const ScheduleRequest& request);
 
 }  // namespace redlock::chaos

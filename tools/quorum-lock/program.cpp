@@ -138,6 +138,8 @@ int run_program(int argc, char** argv) noexcept {
     words.assign(argv + (argc > 0 ? 1 : 0), argv + argc);
     hide_passwords(argc, argv);
     return run_checked(words);
+  } catch (const EndedBySignal& ended) {
+    return code_of_signal(ended.signal);
   } catch (const UsageError& error) {
     // Wrong usage is always one line for people, whatever form the settings want: half of these
     // errors come before any setting is known.

@@ -174,6 +174,18 @@ TEST_F(Reigns, AnOldPrimaryThatNobodyFollowsHasNoVoteAlthoughItTakesWrites) {
   EXPECT_TRUE(succeeded(acquire_patiently(other, "a", {.ttl = seconds(1)})));
 }
 
+TEST(Reigns, ALockIsNotBrokenWithADelayOnAnOldPrimary) {
+  Service service;
+  Client client = make_client(service.options());
+  auto lease = acquire_patiently(client, "r", {.ttl = seconds(1)});
+  ASSERT_TRUE(succeeded(lease));
+  service.promote(1);
+  service.follow(2, 1);
+  ASSERT_TRUE(service.soon_followed(1, 1));
+  const auto broken = client.break_lock("r", lease->token(), {.delay = seconds(1)});
+  EXPECT_FALSE(broken) << "the new primary knows nothing of the delay";
+}
+
 /// A sentinel that says what the test wants.
 class Sentinel {
  public:

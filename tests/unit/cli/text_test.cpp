@@ -61,6 +61,7 @@ TEST(CliText, FindsPasswords) {
   EXPECT_TRUE(has_password("rediss://user:secret@host:1/2"));
   EXPECT_TRUE(has_password("user:secret@host"));
   EXPECT_TRUE(has_password("redis://user:with/slash@host"));
+  EXPECT_TRUE(has_password("redis+sentinel://s1;s2/m?servers=3&sentinel_password=secret"));
   EXPECT_FALSE(has_password("redis://user@host:6379"));
   EXPECT_FALSE(has_password("host:6379"));
   EXPECT_FALSE(has_password("redis://[::1]:6379/0"));
@@ -70,6 +71,8 @@ TEST(CliText, FindsPasswords) {
 TEST(CliText, TakesPasswordsOutOfUrls) {
   EXPECT_EQ(without_password("redis://:secret@host"), "redis://@host");
   EXPECT_EQ(without_password("redis://user:se@cret@host:1"), "redis://user@host:1");
+  EXPECT_EQ(without_password("redis+sentinel://u:a@s1;s2/m?sentinel_password=b&servers=3"),
+            "redis+sentinel://u@s1;s2/m?sentinel_password=&servers=3");
   EXPECT_EQ(without_password("host:6379"), "host:6379");
 }
 

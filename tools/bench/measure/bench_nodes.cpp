@@ -15,6 +15,10 @@ namespace redlock::cli {
 std::vector<std::uint64_t> choose_nodes(const Arguments& given, Settings& settings,
                                         std::vector<std::uint64_t> by_default) {
   if (settings.client.quorum) throw UsageError("--quorum: not with bench: it measures majorities");
+  if (given.asked_for("local-sentinel")) {
+    throw UsageError("--local-sentinel: not with bench: --local N");
+  }
+  settings.service.reset();
   const std::size_t present = settings.local.value_or(settings.nodes.size());
   std::vector<std::uint64_t> counts = given.numbers("nodes-count").value_or(std::move(by_default));
   const std::uint64_t most = *std::max_element(counts.begin(), counts.end());

@@ -71,6 +71,7 @@ class Judge {
     counters();
     progress();
     waits();
+    recoveries();
     for (const DeathRecord& death : history_.deaths) {
       add("died", {},
           "contender " + std::to_string(death.contender) + " ended by itself: " + death.how,
@@ -215,6 +216,18 @@ class Judge {
           "it was free for " + std::to_string(waiting.longest_idle / 1'000'000) +
               " ms while it was waited for and nothing was broken",
           waiting.idle_at);
+    }
+  }
+
+  void recoveries() {
+    judgement_.recoveries = recoveries_of(history_);
+    for (const Recovery& recovery : judgement_.recoveries) {
+      if (recovery.granted - recovery.whole <= longest_recovery(history_)) continue;
+      add("late", {},
+          "no lock was granted until " + when(history_, recovery.granted) +
+              ", after the failover at " + when(history_, recovery.failover) +
+              " and the last fault at " + when(history_, recovery.whole),
+          recovery.failover);
     }
   }
 

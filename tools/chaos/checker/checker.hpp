@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chaos/checker/checker_failover.hpp"
 #include "chaos/checker/checker_history.hpp"
 #include "chaos/checker/checker_waiting.hpp"
 
@@ -25,6 +26,7 @@ struct Violation {
   /// - no-progress: a contender did not get a resource after everything was healed
   /// - starved: while nothing was broken, a call waited for far too long
   /// - idle: while nothing was broken, a resource that a call waited for was free for far too long
+  /// - late: after a failover, no lock was granted for far too long
   /// - died: a contender ended by itself
   /// - unreadable: a record cannot be understood
   std::string kind{};
@@ -44,6 +46,7 @@ struct Judgement {
   /// lock so shortly before that nobody could know.
   std::uint64_t unnoticed = 0;
   Waiting waiting{};  ///< the waits while nothing was broken
+  std::vector<Recovery> recoveries{};
 
   /// Whether nothing was violated, although there were leases that could have violated something.
   [[nodiscard]] bool good(const History& history) const noexcept {

@@ -77,6 +77,9 @@ class FileReader {
     if (kind == "broken") return broken(words);
     if (kind == "run") return run(words);
     if (kind == "fault") return fault(words);
+    if (kind == "service") return service(words);
+    if (kind == "failover") return failover(words);
+    if (kind == "unsafe") return unsafe(words);
     if (kind == "permits") return permits(words);
     if (kind == "interval") return interval(words);
     if (kind == "foreign") return foreign(words);
@@ -225,6 +228,31 @@ class FileReader {
     if (!words.sound_to_the_end()) return false;
     history_.deaths.push_back(std::move(death));
     return true;
+  }
+
+  bool service(Words& words) {
+    ServiceRecord record;
+    record.kind = words.text();
+    record.servers = words.number<std::size_t>();
+    record.max_ttl = words.instant();
+    if (!words.sound_to_the_end()) return false;
+    history_.service = std::move(record);
+    return true;
+  }
+
+  bool failover(Words& words) {
+    FailoverRecord record;
+    record.from = words.number<std::size_t>();
+    record.to = words.number<std::size_t>();
+    record.at = words.instant();
+    if (!words.sound_to_the_end()) return false;
+    history_.failovers.push_back(record);
+    return true;
+  }
+
+  bool unsafe(Words& words) {
+    history_.unsafe = words.text();
+    return words.sound_to_the_end();
   }
 
   bool permits(Words& words) {

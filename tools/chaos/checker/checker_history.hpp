@@ -38,6 +38,9 @@
 ///
 ///   run SEED NODES CONTENDERS RESOURCES BEGIN DURATION KINDS
 ///   fault KIND WHAT NODE CONTENDERS BEGIN END    NODE -1: none; CONTENDERS a set of bits
+///   service KIND SERVERS MAX_TTL    the one node is a replicated service
+///   failover FROM TO AT             it has another primary; its managers say so at AT
+///   unsafe LOCK                     all contenders took this lock, which is not ours
 ///   permits K                       the permits of a semaphore
 ///   interval RESOURCE DURATION      it is granted at most once within this
 ///   foreign SLOT COMMAND            this contender is not ours; its command to the end of the line
@@ -110,6 +113,19 @@ struct FaultRecord {
   BootTime end = 0;
 };
 
+/// The node is a service of several servers.
+struct ServiceRecord {
+  std::string kind{};
+  std::size_t servers = 0;
+  BootTime max_ttl = 0;
+};
+
+struct FailoverRecord {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  BootTime at = 0;
+};
+
 struct DeathRecord {
   std::size_t contender = 0;
   BootTime at = 0;
@@ -132,6 +148,9 @@ struct History {
   std::size_t permits = 0;                      ///< the number of permits of a semaphore
   std::map<std::string, BootTime> intervals{};  ///< resources that are granted once within this
   std::optional<ForeignRecord> foreign{};
+  std::optional<ServiceRecord> service{};
+  std::string unsafe{};  ///< a lock that is not ours; empty: none
+  std::vector<FailoverRecord> failovers{};
   std::optional<BootTime> healed{};
   std::optional<BootTime> finished{};
   std::vector<LeaseRecord> leases{};

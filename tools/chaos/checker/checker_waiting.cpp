@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "chaos/checker/checker_failover.hpp"
+
 namespace redlock::chaos {
 namespace {
 
@@ -45,8 +47,12 @@ std::vector<Span> without(Span whole, const std::vector<Span>& parts) {
 
 std::vector<Span> calm_stretches(const History& history) {
   std::vector<Span> broken;
+  const BootTime after = history.service ? longest_recovery(history) : aftermath;
   for (const FaultRecord& fault : history.faults) {
-    broken.push_back({fault.begin, fault.end + aftermath});
+    broken.push_back({fault.begin, fault.end + after});
+  }
+  for (const FailoverRecord& failover : history.failovers) {
+    broken.push_back({failover.at, failover.at + after});
   }
   for (const DeathRecord& death : history.deaths) {
     broken.push_back({death.at, death.at + aftermath});

@@ -121,15 +121,34 @@ std::map<std::string, std::size_t> failure_counts(const History& history) {
 
 std::string repeat_command(const History& history) {
   std::string command = "quorum-lock chaos";
-  if (history.nodes != 5) command += fmt::format(" --local {}", history.nodes);
+  if (history.service) {
+    command += fmt::format(" --{} {}", history.service->kind, history.service->servers);
+  } else if (history.nodes != 5) {
+    command += fmt::format(" --local {}", history.nodes);
+  }
   const auto milliseconds = history.duration / 1'000'000;
   const std::string duration = milliseconds % 1000 == 0 ? fmt::format("{}s", milliseconds / 1000)
                                                         : fmt::format("{}ms", milliseconds);
   command += fmt::format(" --clients {} --duration {} --faults {} --seed {}",
                          our_contenders(history), duration, history.kinds, history.seed);
+  if (!history.unsafe.empty()) command += " --unsafe " + history.unsafe;
   if (history.foreign)
     command += " --contender-command " + cli::shell_word(history.foreign->command);
   return command;
+}
+
+Failovers failovers_of(const History& history, const Judgement& judgement) {
+  Failovers result;
+  result.count = history.failovers.size();
+  std::vector<double> times;
+  for (const Recovery& recovery : judgement.recoveries) {
+    times.push_back(static_cast<double>(recovery.granted - recovery.failover) / 1e3);
+  }
+  if (times.empty()) return result;
+  std::sort(times.begin(), times.end());
+  result.granted_after_p50 = times[times.size() / 2];
+  result.granted_after_most = times.back();
+  return result;
 }
 
 nlohmann::ordered_json report_object(const History& history, const Judgement& judgement,
@@ -163,6 +182,16 @@ nlohmann::ordered_json report_object(const History& history, const Judgement& ju
     json["foreign"] = {{"contender", history.foreign->contender},
                        {"command", cli::as_utf8(history.foreign->command)},
                        {"leases", foreign_leases(history)}};
+  }
+  if (!history.unsafe.empty()) json["unsafe"] = history.unsafe;
+  if (history.service) {
+    const Failovers failovers = failovers_of(history, judgement);
+    json["service"] = {{"kind", history.service->kind},
+                       {"servers", history.service->servers},
+                       {"failovers", failovers.count},
+                       {"granted_again_p50_us", std::llround(failovers.granted_after_p50)},
+                       {"granted_again_max_us", std::llround(failovers.granted_after_most)},
+                       {"max_ttl_ms", history.service->max_ttl / 1'000'000}};
   }
   json["updates"] = judgement.updates;
   const Latencies latencies = acquire_latencies(history);
@@ -206,6 +235,18 @@ TextReport text_report(const History& history, const Judgement& judgement, Endin
     report.facts +=
         fmt::format("foreign          {} leases of contender {}: {}\n", foreign_leases(history),
                     history.foreign->contender, cli::as_printable(history.foreign->command));
+  }
+  if (!history.unsafe.empty()) {
+    report.facts += fmt::format("unsafe           every lock was taken by {}\n", history.unsafe);
+  }
+  if (history.service) {
+    const Failovers failovers = failovers_of(history, judgement);
+    report.facts += fmt::format(
+        "failovers        {} of one service of {} servers; a lock again p50 {}, at most {} after "
+        "it, with a max TTL of {}\n",
+        failovers.count, history.service->servers, duration_of(failovers.granted_after_p50),
+        duration_of(failovers.granted_after_most),
+        duration_of(static_cast<double>(history.service->max_ttl) / 1e3));
   }
   if (judgement.unnoticed > 0) {
     report.facts += fmt::format(

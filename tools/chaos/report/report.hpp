@@ -30,6 +30,15 @@ struct Latencies {
 };
 [[nodiscard]] Latencies acquire_latencies(const History& history);
 
+/// The failovers of a replicated service, and the times from each to the next lease, in
+/// microseconds.
+struct Failovers {
+  std::size_t count = 0;
+  double granted_after_p50 = 0;
+  double granted_after_most = 0;
+};
+[[nodiscard]] Failovers failovers_of(const History& history, const Judgement& judgement);
+
 [[nodiscard]] std::string duration_of(double microseconds);
 
 /// Executed faults of each kind; all kinds are there.

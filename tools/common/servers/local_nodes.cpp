@@ -18,9 +18,11 @@
 #include <thread>
 #include <variant>
 
+#include "common/servers/sentinel_group.hpp"
 #include "common/system/child_process.hpp"
 #include "common/system/descriptor.hpp"
 #include "common/system/platform.hpp"
+#include "common/text/duration.hpp"
 #include "common/text/text.hpp"
 
 namespace redlock::cli {
@@ -28,6 +30,12 @@ namespace {
 
 constexpr auto start_limit = std::chrono::seconds{10};
 constexpr int port_attempts = 20;
+
+constexpr std::size_t service_servers = 3;
+/// As in the documentation of Redis.
+constexpr std::string_view service_name = "mymaster";
+constexpr std::string_view sentinel_settings =
+    "down-after-milliseconds 1000 failover-timeout 5000 parallel-syncs 2";
 
 /// 128 bits of the kernel's randomness.
 std::string make_password() {
@@ -65,22 +73,33 @@ LocalNodes::LocalNodes(std::size_t count, const Signals& signals, Reach reach, L
       reach_(reach),
       ports_(ports),
       password_(reach == Reach::loopback ? make_password() : std::string()) {
+  start(count, 0);
+}
+
+LocalNodes::LocalNodes(LocalService service, const Signals& signals)
+    : signals_(signals), service_(service), reach_(Reach::loopback), password_(make_password()) {
+  start(service_servers, service_servers);
+}
+
+void LocalNodes::start(std::size_t servers, std::size_t sentinels) {
   const FoundProgram server = find_program("redis-server");
   if (server.problem != 0) {
     throw std::runtime_error(
-        "--local: redis-server is not installed (not found in PATH): install Redis, or name "
-        "running nodes with --nodes");
+        "redis-server is not installed (not found in PATH): install Redis, or name running nodes "
+        "with --nodes");
   }
   program_ = server.path;
   directory_ = make_temporary_directory();
   try {
-    nodes_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
+    nodes_.resize(servers + sentinels);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i].number = i + 1;
+      nodes_[i].is_sentinel = i >= servers;
       choose_address(nodes_[i]);
       launch(nodes_[i]);
     }
     for (Node& node : nodes_) launch_until_ready(node);
+    if (service_) become_service();
   } catch (...) {
     end();
     throw;
@@ -88,6 +107,36 @@ LocalNodes::LocalNodes(std::size_t count, const Signals& signals, Reach reach, L
 }
 
 LocalNodes::~LocalNodes() { end(); }
+
+std::vector<ServerAddress> LocalNodes::sentinels() const {
+  std::vector<ServerAddress> addresses;
+  for (const Node& node : nodes_) {
+    if (node.is_sentinel) addresses.push_back(node.address);
+  }
+  return addresses;
+}
+
+void LocalNodes::become_service() {
+  const ServerAddress& primary = nodes_.front().address;
+  for (std::size_t i = 1; i < nodes_.size() && !nodes_[i].is_sentinel; ++i) {
+    static_cast<void>(ask_server(
+        nodes_[i].address, fmt::format("REPLICAOF 127.0.0.1 {}\r\nPING", primary.port), "PONG"));
+  }
+  const std::vector<ServerAddress> addresses = sentinels();
+  const SentinelGroup group{service_name, addresses};
+  watch_primary(group, primary.port, password_, sentinel_settings);
+  const auto deadline = std::chrono::steady_clock::now() + start_limit;
+  while (!is_complete(group, primary)) {
+    while (const auto signal = signals_.take()) {
+      if (ends_process(*signal)) throw EndedBySignal{*signal};
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      throw std::runtime_error(
+          "--local-sentinel: the sentinels do not find each other and the replicas");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+}
 
 void LocalNodes::choose_address(Node& node) {
   if (reach_ == Reach::unix_sockets) {
@@ -116,14 +165,19 @@ void LocalNodes::launch(Node& node) {
           ? fmt::format("port 0\nunixsocket {}\nunixsocketperm 700\n",
                         as_configuration_word(node.address.path))
           : fmt::format("port {}\nbind 127.0.0.1\nrequirepass {}\n", node.address.port, password_);
+  if (!node.is_sentinel) configuration += "save \"\"\nappendonly no\n";
+  if (service_ && !node.is_sentinel) {
+    configuration += fmt::format("masterauth {}\nrepl-diskless-sync-delay 0\n", password_);
+  }
   configuration +=
-      fmt::format("save \"\"\nappendonly no\ndaemonize no\ndir {}\nlogfile {}\n",
-                  as_configuration_word(directory_), as_configuration_word(file_of(node, "log")));
+      fmt::format("daemonize no\ndir {}\nlogfile {}\n", as_configuration_word(directory_),
+                  as_configuration_word(file_of(node, "log")));
   write_private_file(file_of(node, "conf"), configuration);
 
   ChildRequest request;
   request.program = program_;
   request.arguments = {"redis-server", file_of(node, "conf")};
+  if (node.is_sentinel) request.arguments.emplace_back("--sentinel");
   request.environment = environment_of_helper();
   request.streams = ChildRequest::Streams::none;
   const auto started = ChildProcess::start(request, signals_);
@@ -161,6 +215,10 @@ std::string LocalNodes::log_of(const Node& node) const {
 }
 
 std::vector<std::string> LocalNodes::urls() const {
+  if (service_) {
+    const std::vector<ServerAddress> addresses = sentinels();
+    return {url_of({service_name, addresses})};
+  }
   std::vector<std::string> urls;
   for (const Node& node : nodes_) {
     const ServerAddress& address = node.address;
@@ -169,6 +227,27 @@ std::vector<std::string> LocalNodes::urls() const {
                        : "unix://" + address.path);
   }
   return urls;
+}
+
+std::vector<std::string> LocalNodes::description(std::chrono::nanoseconds max_ttl) const {
+  if (!service_) return {};
+  std::string replicas;
+  std::string addresses;
+  for (const Node& node : nodes_) {
+    if (node.number == 1) continue;
+    std::string& list = node.is_sentinel ? addresses : replicas;
+    list += fmt::format("{}127.0.0.1:{}", list.empty() ? "" : ", ", node.address.port);
+  }
+  return {fmt::format("started one node: primary 127.0.0.1:{}, replicas {}; sentinels {}",
+                      nodes_.front().address.port, replicas, addresses),
+          fmt::format("to try a failover: redis-cli -p {} sentinel failover {}; then, as now, no "
+                      "lock is granted for {}, and a lock that is held is lost",
+                      nodes_.back().address.port, service_name, format_duration(max_ttl))};
+}
+
+std::vector<std::string> LocalNodes::environment() const {
+  if (!service_) return {};
+  return {"REDISCLI_AUTH=" + password_};
 }
 
 void LocalNodes::clear() const {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "common/system/signals.hpp"
 
 namespace redlock::cli {
+
+/// The replicated services that can be started as one private node.
+enum class LocalService { sentinel };
 
 /// Private redis-server processes without persistence, in a temporary directory. No other user of
 /// the machine gets in. They and the directory are gone when this object is; the kernel ends the
@@ -28,12 +32,20 @@ class LocalNodes {
   /// missing.
   LocalNodes(std::size_t count, const Signals& signals, Reach reach = Reach::unix_sockets,
              LoopbackPorts ports = LoopbackPorts());
+  /// One node: a primary, two replicas and three sentinels, on loopback with a password. Returns
+  /// when a failover can succeed. Throws EndedBySignal if a signal comes before that.
+  LocalNodes(LocalService service, const Signals& signals);
   ~LocalNodes();
   LocalNodes(const LocalNodes&) = delete;
   LocalNodes& operator=(const LocalNodes&) = delete;
 
   /// With the password, if there is one.
   [[nodiscard]] std::vector<std::string> urls() const;
+  /// What was started, and what to try with it, for people: one line each. Empty for independent
+  /// servers.
+  [[nodiscard]] std::vector<std::string> description(std::chrono::nanoseconds max_ttl) const;
+  /// The variables with which redis-cli has the password; empty: it needs none.
+  [[nodiscard]] std::vector<std::string> environment() const;
 
   /// Cuts all connections to the servers, and makes them forget everything.
   void clear() const;
@@ -54,7 +66,12 @@ class LocalNodes {
     std::size_t number = 0;
     pid_t pid = -1;
     ServerAddress address{};
+    bool is_sentinel = false;
   };
+
+  void start(std::size_t servers, std::size_t sentinels);
+  void become_service();
+  [[nodiscard]] std::vector<ServerAddress> sentinels() const;
 
   void choose_address(Node& node);
   /// Starts the server at its address.
@@ -68,6 +85,7 @@ class LocalNodes {
   [[nodiscard]] std::string log_of(const Node& node) const;
 
   const Signals& signals_;
+  std::optional<LocalService> service_{};
   Reach reach_;
   std::string program_;
   LoopbackPorts ports_;

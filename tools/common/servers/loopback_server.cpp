@@ -17,6 +17,7 @@
 #include <cstring>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "common/system/descriptor.hpp"
 #include "common/system/platform.hpp"
@@ -75,27 +76,33 @@ std::string make_temporary_directory() {
   return name;
 }
 
-std::string ask_server(const ServerAddress& server, std::string_view line,
-                       std::string_view wanted) {
-  const Descriptor socket = connect_to(server);
+ServerConnection::ServerConnection(ServerAddress server)
+    : server_(std::move(server)), socket_(connect_to(server_)) {}
+
+std::string ServerConnection::ask(std::string_view line, std::string_view wanted) const {
   std::string question;
-  if (!server.password.empty()) question = "AUTH " + server.password + "\r\n";
+  if (!server_.password.empty()) question = "AUTH " + server_.password + "\r\n";
   question.append(line).append("\r\n");
-  if (!socket.valid() || platform::send_quietly(socket.get(), question.data(), question.size()) !=
-                             static_cast<ssize_t>(question.size())) {
+  if (!socket_.valid() || platform::send_quietly(socket_.get(), question.data(), question.size()) !=
+                              static_cast<ssize_t>(question.size())) {
     return {};
   }
   std::string answer;
   std::array<char, 4096> buffer{};
   while (answer.find(wanted) == std::string::npos ||
          answer.find("\r\n", answer.find(wanted)) == std::string::npos) {
-    pollfd readable{socket.get(), POLLIN, 0};
+    pollfd readable{socket_.get(), POLLIN, 0};
     if (::poll(&readable, 1, 1000) <= 0) return {};
-    const ssize_t count = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
+    const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (count <= 0) return {};
     answer.append(buffer.data(), static_cast<std::size_t>(count));
   }
   return answer;
+}
+
+std::string ask_server(const ServerAddress& server, std::string_view line,
+                       std::string_view wanted) {
+  return ServerConnection(server).ask(line, wanted);
 }
 
 bool answers_as(const ServerAddress& server, pid_t pid) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/system/descriptor.hpp"
+
 namespace redlock::cli {
 
 /// Private servers on this machine.
@@ -20,8 +22,20 @@ struct ServerAddress {
 /// unusual for the URL of a Unix socket. Throws std::runtime_error.
 [[nodiscard]] std::string make_temporary_directory();
 
-/// The server's answer to a line, up to the line of the answer that contains `wanted`; empty
-/// without an answer within a second.
+/// A connection that is kept.
+class ServerConnection {
+ public:
+  explicit ServerConnection(ServerAddress server);
+  /// The answer to a line, up to the line of the answer that contains `wanted`; empty without an
+  /// answer within a second. The connection is of no more use then.
+  [[nodiscard]] std::string ask(std::string_view line, std::string_view wanted) const;
+
+ private:
+  ServerAddress server_;
+  Descriptor socket_;
+};
+
+/// As ServerConnection::ask, over a connection of its own.
 [[nodiscard]] std::string ask_server(const ServerAddress& server, std::string_view line,
                                      std::string_view wanted);
 

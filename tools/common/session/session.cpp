@@ -80,6 +80,13 @@ Session::Session(const Settings& settings, const Signals& signals, LocalNodes::R
                                           LoopbackPorts(settings.ports));
     nodes_ = local_->urls();
     open_deployment(nodes_);
+  } else if (settings.service) {
+    local_ = std::make_unique<LocalNodes>(*settings.service, signals);
+    nodes_ = local_->urls();
+    open_deployment(nodes_);
+    for (const std::string& line : local_->description(settings.client.max_ttl)) {
+      print_note(settings, line);
+    }
   } else {
     if (settings.ports) throw UsageError("--ports: only with --local, whose servers use them");
     nodes_ = settings.nodes;
@@ -103,6 +110,10 @@ void Session::reopen_local_nodes(const std::vector<std::string>& nodes) const {
   if (!local_) return;
   local_->clear();
   open_deployment(nodes);
+}
+
+std::vector<std::string> Session::environment_of_local_nodes() const {
+  return local_ ? local_->environment() : std::vector<std::string>{};
 }
 
 std::chrono::nanoseconds Session::cpu_time_of_local_nodes() const {

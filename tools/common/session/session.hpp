@@ -51,6 +51,8 @@ class Session {
   /// Makes private nodes forget everything. If a guard needs a deployment, the given ones become
   /// one. Throws std::runtime_error; given nodes are left alone.
   void reopen_local_nodes(const std::vector<std::string>& nodes) const;
+  /// What redis-cli needs to reach private nodes.
+  [[nodiscard]] std::vector<std::string> environment_of_local_nodes() const;
   /// Zero: the nodes are not private ones.
   [[nodiscard]] std::chrono::nanoseconds cpu_time_of_local_nodes() const;
 

@@ -21,6 +21,9 @@
 namespace redlock::cli {
 namespace {
 
+/// Each failover of a private service is followed by as long a time without new locks.
+constexpr std::chrono::seconds max_ttl_of_service{5};
+
 std::vector<std::string> split_nodes(const std::vector<std::string>& lists,
                                      std::string_view origin) {
   std::vector<std::string> nodes;
@@ -41,9 +44,16 @@ std::vector<std::string> split_nodes(const std::vector<std::string>& lists,
 
 void resolve_nodes(const Arguments& given, Settings& settings) {
   settings.local = given.number("local");
+  if (given.flag("local-sentinel")) settings.service = LocalService::sentinel;
+  if (settings.local && settings.service) {
+    throw UsageError("--local-sentinel: not together with --local: one node or several");
+  }
   if (given.nodes.empty()) return;
   if (settings.local) {
     throw UsageError("--local: not together with --nodes: private nodes or given ones");
+  }
+  if (settings.service) {
+    throw UsageError("--local-sentinel: not together with --nodes: private nodes or given ones");
   }
   settings.nodes = split_nodes(given.nodes, given.nodes_origin.origin);
 }
@@ -126,7 +136,8 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   Settings settings;
   resolve_nodes(given, settings);
 
-  if (nodes_needed == NodesNeeded::required && settings.nodes.empty() && !settings.local) {
+  if (nodes_needed == NodesNeeded::required && settings.nodes.empty() && !settings.local &&
+      !settings.service) {
     throw UsageError(
         "--nodes: none given: name them with --nodes URL[,URL...], QUORUM_LOCK_NODES or --config "
         "FILE, or try --local N");
@@ -163,7 +174,8 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   // A quarantine too short for any TTL is refused below, by its own name.
   if (given.find("max-ttl") == nullptr) {
     client.max_ttl = std::clamp<std::chrono::nanoseconds>(
-        client.guards.quarantine.value_or(forever), limits::shortest_ttl, limits::default_max_ttl);
+        client.guards.quarantine.value_or(forever), limits::shortest_ttl,
+        settings.service ? max_ttl_of_service : limits::default_max_ttl);
   }
   if (client.max_ttl < limits::shortest_ttl || client.max_ttl > limits::longest_max_ttl) {
     throw UsageError(fmt::format("{}: allowed is {}ms to {}h", given.find("max-ttl")->origin,
@@ -176,7 +188,7 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
                                  format_duration(*client.guards.quarantine),
                                  format_duration(client.max_ttl), limits::longest_max_ttl.count()));
   }
-  const std::size_t nodes = settings.local.value_or(settings.nodes.size());
+  const std::size_t nodes = settings.service ? 1 : settings.local.value_or(settings.nodes.size());
   client.quorum = given.number("quorum", nodes / 2 + 1, std::max<std::size_t>(nodes, 1));
   resolve_output(given, settings);
   return settings;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/servers/local_nodes.hpp"
 #include "common/servers/loopback_ports.hpp"
 #include "common/text/arguments.hpp"
 #include "redlock/limits.hpp"
@@ -19,6 +20,8 @@ struct Settings {
   std::vector<std::string> nodes{};
   /// Number of private servers that are used instead of `nodes`.
   std::optional<std::size_t> local{};
+  /// A private service that is used instead of `nodes`.
+  std::optional<LocalService> service{};
   std::optional<PortRange> ports{};  ///< where private servers may listen; none: anywhere
   ClientOptions client{};            ///< without nodes
   enum class Format { people, json } format = Format::people;

@@ -38,6 +38,12 @@ class Signals {
 /// Whether a signal asks this process to end (and not to stop, to go on, or to redraw).
 [[nodiscard]] bool ends_process(int signal) noexcept;
 
+/// Thrown when a signal comes while something is being started: everything is undone on the way to
+/// main().
+struct EndedBySignal {
+  int signal;
+};
+
 /// "SIGTERM"; "signal 40" for one that has no name on every system. (sigabbrev_np() is not in musl,
 /// and in glibc from 2.32 on.)
 [[nodiscard]] std::string name_of_signal(int signal);

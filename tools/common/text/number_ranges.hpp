@@ -29,6 +29,7 @@ inline constexpr NumberRange number_ranges[] = {
     {"contenders", 1, 512},
     {"hand-overs", 1, 100'000},
     {"clients", 1, 32},
+    {"sentinel", 3, 9},
 };
 
 /// Any number, for an option that is not in the table.

@@ -134,6 +134,9 @@ constexpr std::size_t wrapped_width = 96;
 
 bool begins_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
 
+/// A part of the query of a URL that names sentinels.
+constexpr std::string_view sentinel_password = "sentinel_password=";
+
 }  // namespace
 
 std::size_t width_of(std::string_view text) {
@@ -179,9 +182,16 @@ std::string without_password(std::string_view url) {
   std::string result(url);
   if (const auto password = find_password(url))
     result.erase(password->begin - 1, password->size + 1);
+  const std::size_t of_sentinels = result.find(sentinel_password);
+  if (of_sentinels != std::string::npos) {
+    const std::size_t begin = of_sentinels + sentinel_password.size();
+    result.erase(begin, std::min(result.find('&', begin), result.size()) - begin);
+  }
   return result;
 }
 
-bool has_password(std::string_view url) { return find_password(url).has_value(); }
+bool has_password(std::string_view url) {
+  return find_password(url).has_value() || url.find(sentinel_password) != std::string_view::npos;
+}
 
 }  // namespace redlock::cli

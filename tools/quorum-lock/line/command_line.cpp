@@ -32,9 +32,11 @@ void add_options(CLI::App& app, std::span<const OptionText> options, Arguments& 
         into.set_flag(name, times > 0, dashed);
       });
     } else {
-      app.add_option_function<std::string>(dashed, [&into, name, dashed](const std::string& text) {
-        into.set(name, {text, dashed});
-      });
+      auto* const added = app.add_option_function<std::string>(
+          dashed, [&into, name, dashed](const std::string& text) {
+            into.set(name, {text, dashed});
+          });
+      if (option.value.starts_with('[')) added->expected(0, 1);
     }
   }
 }

@@ -17,6 +17,8 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> examples[] = {
     {"local", "1 3 5"},
     {"nodes-count", "1 3 5"},
+    {"sentinel", "3 5"},
+    {"unsafe", "set set-wait"},
     {"log-level", "debug info warning"},
     {"restart-guard", "off 30s"},
     {"wait", "0s 1s 10s 30s 2m forever"},

@@ -25,12 +25,8 @@ struct Alternatives {
 };
 
 constexpr Alternatives alternatives[] = {
-    {{"nodes", "local"}},
-    {{"quiet", "verbose"}},
-    {{"quiet", "log-level"}},
-    {{"shared", "owner", "permits"}},
-    {{"async", "blocking"}},
-    {{"reentry", "drain"}, true},
+    {{"nodes", "local", "local-sentinel"}}, {{"quiet", "verbose"}},  {{"quiet", "log-level"}},
+    {{"shared", "owner", "permits"}},       {{"async", "blocking"}}, {{"reentry", "drain"}, true},
     {{"password-file", "password"}},
 };
 

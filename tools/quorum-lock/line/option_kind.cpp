@@ -27,7 +27,8 @@ OptionKind kind_of(const OptionText& option) noexcept {
   if (option.value.starts_with("DURATION")) return OptionKind::duration;
   if (option.value == "LIST") return OptionKind::list;
   // Numbers have short names: N, K; but a token is T.
-  if (option.value == "KEYS" || (option.value.size() == 1 && option.value != "T")) {
+  if (option.value == "KEYS" || option.value == "[N]" ||
+      (option.value.size() == 1 && option.value != "T")) {
     return OptionKind::number;
   }
   return OptionKind::text;

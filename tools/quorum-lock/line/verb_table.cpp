@@ -23,6 +23,9 @@ constexpr OptionText before_the_librarys[] = {
     {"local", "N",
      "Start 1 to 15 private redis-server processes for the length of this command and use them; no "
      "other user of this machine can reach them"},
+    {"local-sentinel", "",
+     "As --local, but one node: a primary with two replicas and three sentinels. The max TTL is 5s "
+     "unless --max-ttl names another one; so long takes the first lock, and one after a failover"},
     {"name", "TEXT",
      "The name of this process for people, 1 to 80 bytes, in inspections and refusals; default: "
      "user@host:pid program. In elect, the name of the candidate; default: host and process"},
@@ -237,9 +240,17 @@ constexpr OptionText chaos_options[] = {
     {"clients", "C", "How many contenders, each a process; 1 to 32, default 4"},
     {"duration", "DURATION",
      "2s to 1h, default 15s; afterwards every contender must get every lock once more"},
+    {"sentinel", "[N]",
+     "One node, which is a primary with replicas: N servers in all, 3 to 9, and N sentinels; 3 if "
+     "N "
+     "is left out. The primary is stopped, killed and cut off, failovers are ordered, and replicas "
+     "leave and come back"},
+    {"unsafe", "LOCK",
+     "With --sentinel: instead of ours, take a lock that a failover breaks, to see how often two "
+     "contenders hold it. set: SET NX PX on the primary; set-wait: and WAIT 1"},
     {"faults", "LIST",
      "What to break: kill, pause, partition, clock, restart, slow, role, pieces, evict, name, "
-     "load; default: all"},
+     "load; default: all, with --sentinel without clock, evict and name"},
     {"seed", "S", "Repeats the schedule of the faults, which --verbose prints; default: any"},
     {"ports", "FIRST-LAST",
      "Ports of 127.0.0.1: one for each node, one for each pair of contender and node, and one "
@@ -361,7 +372,7 @@ constexpr VerbText verb_texts[] = {
      "and so does a COMMAND that has a -- of its own.\n"
      "\n"
      "COMMAND gets QUORUM_LOCK_NODES only if it contains no password; with --local it gets the\n"
-     "private nodes. CLI.md says how COMMAND is signalled and ended. With --json an object is\n"
+     "private nodes, and with --local-sentinel REDISCLI_AUTH, too. CLI.md says how COMMAND is signalled and ended. With --json an object is\n"
      "printed only if COMMAND was not run: standard output belongs to COMMAND.",
      run_exits},
     {"acquire", "RESOURCE... [OPTIONS]",
@@ -594,12 +605,14 @@ constexpr VerbText verb_texts[] = {
      "their own; servers and contenders are killed, stopped and restarted, connections are cut, "
      "held back and slowed down, clocks leap, nodes change their role or evict locks, names of "
      "nodes lead to another server, and the machine is kept busy. --local says how many nodes, 5 "
-     "otherwise.",
+     "otherwise; with --sentinel, the one node is a primary with replicas.",
      chaos_options,
      "Examples:\n"
      "  quorum-lock chaos\n"
      "  quorum-lock chaos --duration 1m --clients 8 --html chaos.html\n"
      "  quorum-lock chaos --faults kill,partition --seed 7 --json\n"
+     "  quorum-lock chaos --sentinel --duration 5m\n"
+     "  quorum-lock chaos --sentinel --unsafe set\n"
      "  quorum-lock chaos --contender-command 'node contender.mjs'\n"
      "\n"
      "CLI.md says what each fault does, and what counts as a violation. The judge shares no code "

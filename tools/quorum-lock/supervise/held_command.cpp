@@ -67,6 +67,13 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
   if (session.is_local()) {
     additions.push_back("QUORUM_LOCK_NODES=" + join(session.nodes()));
     removals.emplace_back("QUORUM_LOCK_LOCAL");
+    removals.emplace_back("QUORUM_LOCK_LOCAL_SENTINEL");
+    // All clients of a node need the same.
+    additions.push_back(fmt::format(
+        "QUORUM_LOCK_MAX_TTL={}us",
+        std::chrono::duration_cast<std::chrono::microseconds>(request.settings.client.max_ttl)
+            .count()));
+    for (const std::string& each : session.environment_of_local_nodes()) additions.push_back(each);
     if (!request.settings.client.prefix.empty()) {
       additions.push_back("QUORUM_LOCK_PREFIX=" + request.settings.client.prefix);
     }

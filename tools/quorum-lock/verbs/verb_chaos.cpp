@@ -18,6 +18,8 @@
 #include "chaos/report/report.hpp"
 #include "chaos/run.hpp"
 #include "chaos/schedule.hpp"
+#include "chaos/service.hpp"
+#include "chaos/unsafe_contender.hpp"
 #include "common/servers/loopback_server.hpp"
 #include "common/session/exit_code.hpp"
 #include "common/session/output.hpp"
@@ -66,6 +68,43 @@ std::set<FaultKind> without_forgetting(std::set<FaultKind> kinds, const Argument
     }
   }
   return kinds;
+}
+
+/// Removes from the default the kinds that a replicated service cannot have. Throws UsageError if
+/// --faults names one of them.
+std::set<FaultKind> of_a_service(std::set<FaultKind> kinds, std::string_view service,
+                                 const Arguments& given) {
+  const std::set<FaultKind> possible = chaos::kinds_of_service();
+  std::erase_if(kinds, [&](FaultKind kind) {
+    if (possible.contains(kind)) return false;
+    if (!given.asked_for("faults")) return true;
+    throw UsageError(fmt::format("--faults: {} is not allowed with --{}: allowed are {}",
+                                 chaos::to_string(kind), service, chaos::list_of(possible)));
+  });
+  return kinds;
+}
+
+/// The option that names a kind of service makes it the one node.
+void choose_service(const Arguments& given, chaos::RunRequest& run) {
+  for (const chaos::ServiceKind& kind : chaos::service_kinds()) {
+    const auto* const servers = given.find(std::string(kind.name));
+    if (servers == nullptr) continue;
+    for (const char* const other : {"local", "contender-command", "check"}) {
+      if (!given.asked_for(other)) continue;
+      throw UsageError(fmt::format("--{}: not together with --{}", kind.name, other));
+    }
+    run.service = &kind;
+    run.nodes = servers->text.empty() ? kind.servers : *given.number(std::string(kind.name));
+  }
+  if (run.service == nullptr && given.asked_for("unsafe")) {
+    throw UsageError("--unsafe: only with --sentinel");
+  }
+  if (run.service == nullptr) return;
+  run.unsafe = given.text("unsafe").value_or(std::string());
+  if (!run.unsafe.empty() && chaos::find_unsafe_lock(run.unsafe) == nullptr) {
+    throw UsageError(fmt::format("--unsafe: '{}' is not known: allowed are {}",
+                                 as_printable(run.unsafe), chaos::unsafe_lock_names()));
+  }
 }
 
 /// Words between blanks; the first one is found along PATH.
@@ -123,9 +162,13 @@ ChaosRequest read_request(const Arguments& given) {
   if (given.asked_for("nodes")) {
     throw UsageError("--nodes: not with chaos, which breaks nodes of its own: --local N of them");
   }
+  if (given.asked_for("local-sentinel")) {
+    throw UsageError("--local-sentinel: not with chaos, which breaks nodes of its own: --sentinel");
+  }
   request.settings = resolve_settings(given, NodesNeeded::optional);
   chaos::RunRequest& run = request.run;
   run.nodes = request.settings.local.value_or(5);
+  choose_service(given, run);
   run.contenders = given.number("clients").value_or(4);
   const auto duration = given.positive_duration("duration").value_or(std::chrono::seconds{15});
   if (duration < shortest_run || duration > longest_run) {
@@ -135,7 +178,11 @@ ChaosRequest read_request(const Arguments& given) {
   run.duration = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
   run.seed = given.number("seed").value_or(std::random_device{}());
   run.kinds = kinds_of(given);
-  run.foreign = foreign_command(given);
+  if (run.service != nullptr) {
+    run.kinds = of_a_service(std::move(run.kinds), run.service->name, given);
+  } else {
+    run.foreign = foreign_command(given);
+  }
   if (!run.foreign.empty()) {
     run.kinds = without_forgetting(std::move(run.kinds), given);
     ++run.contenders;
@@ -143,7 +190,9 @@ ChaosRequest read_request(const Arguments& given) {
   run.ports = request.settings.ports;
   // Each contender reaches each server over a link of its own; a name may lead to one more server.
   const std::size_t strangers = run.kinds.contains(FaultKind::name) ? 1 : 0;
-  check_ports(run.ports, strangers + run.nodes * (1 + run.contenders));
+  // A service has as many sentinels, and a link between its own servers to each of them.
+  const std::size_t managers = run.service == nullptr ? 0 : run.nodes * (2 + run.contenders);
+  check_ports(run.ports, strangers + managers + run.nodes * (1 + run.contenders));
   request.html = given.text("html");
   if (const auto folder = given.text("check")) request.check = *folder;
   if (request.check && !run.foreign.empty()) {

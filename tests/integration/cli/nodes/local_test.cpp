@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -107,6 +108,94 @@ TEST(CliLocal, ASignalWhileWaitingRemovesTheDirectory) {
   child.signal(SIGINT);
   EXPECT_EQ(child.wait(), (ExitStatus{128 + SIGINT, 0})) << child.errors();
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+bool nobody_listens(std::uint16_t port) {
+  try {
+    static_cast<void>(RespClient::tcp(port));
+    return false;
+  } catch (const std::runtime_error&) {
+    return true;
+  }
+}
+
+/// The ports of an address that names sentinels.
+std::vector<std::uint16_t> ports_of(const std::string& url) {
+  std::vector<std::uint16_t> ports;
+  const std::string hosts = url.substr(url.find('@') + 1);
+  for (std::size_t at = 0; (at = hosts.find("127.0.0.1:", at)) != std::string::npos;) {
+    at += 10;
+    ports.push_back(static_cast<std::uint16_t>(std::stoi(hosts.substr(at))));
+  }
+  return ports;
+}
+
+TEST(CliLocalSentinel, IsOneNodeThatLivesAsLongAsTheCommandAndNoLonger) {
+  for (const int signal : {0, SIGTERM, SIGKILL}) {
+    const TempDir directory;
+    ChildProcess child = start_tool({"run", "--local-sentinel", "--max-ttl", "1s", "r", "--", "sh",
+                                     "-c", "echo $QUORUM_LOCK_NODES; read line"},
+                                    {.environment = {"TMPDIR=" + directory.path().string()}});
+    ASSERT_TRUE(child.wait_for_output("\n")) << child.errors();
+    EXPECT_TRUE(child.output().starts_with("redis+sentinel://:")) << child.output();
+    EXPECT_NE(child.errors().find("started one node: primary 127.0.0.1:"), std::string::npos)
+        << child.errors();
+    const std::vector<std::uint16_t> ports = ports_of(child.output());
+    ASSERT_EQ(ports.size(), 3U);
+    EXPECT_EQ(child.errors().find(child.output().substr(18, 32)), std::string::npos)
+        << "no password is shown";
+    if (signal == 0) {
+      child.write_input("\n");
+      EXPECT_EQ(child.wait(), (ExitStatus{0, 0})) << child.errors();
+    } else {
+      child.signal(signal);
+      ASSERT_TRUE(child.wait().has_value());
+    }
+    for (const std::uint16_t port : ports) {
+      EXPECT_TRUE(eventually([port] { return nobody_listens(port); }));
+    }
+    if (signal != SIGKILL) EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  }
+}
+
+TEST(CliLocalSentinel, ASignalDuringTheStartRemovesTheDirectory) {
+  const TempDir directory;
+  ChildProcess child = start_tool({"run", "--local-sentinel", "r", "sleep", "1000"},
+                                  {.environment = {"TMPDIR=" + directory.path().string()}});
+  ASSERT_TRUE(eventually([&] { return !std::filesystem::is_empty(directory.path()); }));
+  child.signal(SIGINT);
+  EXPECT_EQ(child.wait(), (ExitStatus{128 + SIGINT, 0})) << child.errors();
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(CliLocalSentinel, ASecondQuorumLockInsideSeesTheLock) {
+  const ProcessResult result = run_tool({"run", "--local-sentinel", "--max-ttl", "2s", "r", "--",
+                                         quorum_lock_program(), "inspect", "r", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(json_of(result).value("state", ""), "held");
+}
+
+TEST(CliLocalSentinel, AFailoverEndsTheCommandBeforeAnotherClientCanHoldTheLock) {
+  const ProcessResult result =
+      run_tool({"run", "--local-sentinel", "--max-ttl", "2s", "r", "--", "sh", "-c",
+                "port=${QUORUM_LOCK_NODES##*@}; port=${port#*:}; "
+                "redis-cli -p ${port%%;*} sentinel failover mymaster && exec sleep 1000"});
+  EXPECT_EQ(result.output, "OK\n");
+  EXPECT_EQ(result.exit_code, 74) << result.errors;
+  EXPECT_NE(result.errors.find("lost 'r'"), std::string::npos) << result.errors;
+}
+
+TEST(CliLocalSentinel, IsRefusedTogetherWithOtherNodes) {
+  const std::vector<Words> refused = {{"acquire", "r", "--local-sentinel", "--local", "3"},
+                                      {"acquire", "r", "--local-sentinel", "--nodes", "h"},
+                                      {"bench", "--local-sentinel"}};
+  for (const Words& words : refused) {
+    EXPECT_TRUE(refused_in_one_line(run_tool(words), "--local-sentinel"));
+  }
+  const ProcessResult missing =
+      run_tool({"acquire", "r", "--local-sentinel"}, {.environment = {"PATH=/nowhere"}});
+  EXPECT_EQ(missing.exit_code, 69);
+  EXPECT_EQ(count_lines(missing.errors), 1U) << missing.errors;
 }
 
 TEST(CliLocal, AMissingServerProgramIsReportedClearly) {

@@ -178,6 +178,38 @@ TEST(CliChaos, AForeignContenderThatFailsIsFound) {
   EXPECT_EQ(content_of(histories / "contender-1.0.log"), "module not found\n");
 }
 
+TEST(CliChaosOfAService, FindsNothingWrongThroughFailovers) {
+  const TempDir directory;
+  const auto histories = directory.path() / "histories";
+  const ProcessResult result =
+      run_tool({"chaos", "--sentinel", "3", "--duration", "20s", "--clients", "3", "--seed", "7",
+                "--keep", histories, "--html", directory.path() / "page.html", "--json"},
+               {.environment = {"TMPDIR=" + directory.path().string()}});
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  const Json json = json_of(result);
+  EXPECT_EQ(json.value("verdict", ""), "ok");
+  EXPECT_EQ(json.value("nodes_count", 0), 1);
+  EXPECT_EQ(json.at("service").value("servers", 0), 3);
+  EXPECT_GT(json.at("service").value("failovers", 0), 0);
+  EXPECT_GT(json.at("service").value("granted_again_max_us", 0), 0);
+  for (const char* kind : {"clock", "evict", "name"}) EXPECT_EQ(json.at("faults").at(kind), 0);
+  EXPECT_EQ(json_of(run_tool({"chaos", "--check", histories, "--json"})), json);
+  EXPECT_EQ(processes_of(directory.path()), 0U);
+}
+
+TEST(CliChaosOfAService, PlaysOtherLocksToo) {
+  for (const char* lock : {"set", "set-wait"}) {
+    const ProcessResult result = run_tool({"chaos", "--sentinel", "--unsafe", lock, "--duration",
+                                           "4s", "--faults", "role", "--clients", "2", "--json"});
+    const Json json = json_of(result);
+    EXPECT_GT(json.value("leases", 0), 0) << result.errors;
+    EXPECT_EQ(json.at("locks").at("exclusive"), json.at("leases"));
+    EXPECT_EQ(json.value("unsafe", ""), lock);
+    // Whether two hold one is a matter of luck in so short a time.
+    EXPECT_EQ(result.exit_code, json.at("violations").empty() ? 0 : 1);
+  }
+}
+
 TEST(CliChaos, AnInterruptEndsEverythingAndTellsWhatWasSeen) {
   for (const int signal : {SIGINT, SIGKILL}) {
     const TempDir directory;
@@ -223,6 +255,16 @@ TEST(CliChaos, RefusesWhatItCanNotDo) {
       {{"--contender-command", "true", "--faults", "kill,role"}, "role is not allowed"},
       {{"--contender-command", "true", "--faults", "clock"}, "clock is not allowed"},
       {{"--contender-command", "true", "--check", folder}, "--contender-command"},
+      {{"--sentinel", "2"}, "--sentinel"},
+      {{"--sentinel", "x"}, "--sentinel"},
+      {{"--sentinel", "--local", "3"}, "--sentinel"},
+      {{"--sentinel", "--nodes", "127.0.0.1:1"}, "--nodes"},
+      {{"--sentinel", "--faults", "kill,clock"}, "clock is not allowed with --sentinel"},
+      {{"--sentinel", "--contender-command", "true"}, "--sentinel"},
+      {{"--sentinel", "--check", folder}, "--sentinel"},
+      {{"--sentinel", "--unsafe", "get"}, "'get'"},
+      {{"--unsafe", "set"}, "--unsafe"},
+      {{"--local-sentinel"}, "--local-sentinel"},
   };
   for (const auto& [words, named] : refused) {
     Words all = {"chaos"};

@@ -76,6 +76,24 @@ TEST_F(ChaosChecker, IsMildForASecondAndAHalfAfterAnEvictionAndSaysSo) {
   EXPECT_TRUE(overlap_at(2300, 2500));
 }
 
+TEST_F(ChaosChecker, WantsALockSoonAfterAFailover) {
+  // The max TTL is 1 s; the failover is at 10 s, and the next grant at `granted`.
+  const auto judged = [&](std::int64_t granted, const std::string& fault = {}) {
+    constexpr std::int64_t ms = 1'000'000;
+    write("run", "run 7 1 2 a 1000 5000000000 kill\nservice sentinel 3 1000000000\n" + fault +
+                     "failover 0 2 " + std::to_string(10'000 * ms) + "\n");
+    const auto instant = [](std::int64_t at) { return std::to_string(at * ms) + " "; };
+    write("contender-0.0", "granted 1 a " + instant(8000) + instant(8001) + instant(8500) +
+                               instant(500) + "10\ngranted 2 a " + instant(granted - 1) +
+                               instant(granted) + instant(granted + 100) + instant(500) + "11\n");
+    return kinds();
+  };
+  EXPECT_EQ(judged(15'900), Kinds{});
+  EXPECT_EQ(judge(history()).recoveries.size(), 1U);
+  EXPECT_EQ(judged(16'100), Kinds{"late"});
+  EXPECT_EQ(judged(16'100, "fault kill killed-empty 1 0 11000000000 12000000000\n"), Kinds{});
+}
+
 TEST_F(ChaosChecker, JudgesALockThatWasBroken) {
   // Two leases overlap from 2700 ms on; the first one's lock is broken at 2500 ms.
   const auto judged = [&](const std::string& breaks) {

@@ -43,6 +43,15 @@ TEST_F(ChaosProxy, ForwardsBothWays) {
   }
 }
 
+TEST_F(ChaosProxy, ReplacesThePortsThatASentinelNames) {
+  const test::FakeServer sentinel([](const test::Command& words) {
+    return test::FakeAnswer("*2\r\n$9\r\n127.0.0.1\r\n$4\r\n" + words.at(0) + "\r\n");
+  });
+  RespClient client = RespClient::tcp(proxy_.add(sentinel.port(), 0, {{7001, 17001}}));
+  EXPECT_EQ(client.call({"7001"}).elements.at(1).string, "17001");
+  EXPECT_EQ(client.call({"7002"}).elements.at(1).string, "7002");
+}
+
 TEST_F(ChaosProxy, DeliversLateWhatItHeldBack) {
   RespClient client = connect();
   static_cast<void>(client.call({"ECHO"}));

@@ -40,6 +40,24 @@ TEST(ChaosReport, TellsTheVerdictInTheJson) {
   EXPECT_EQ(json.at("not_granted").at("held"), 1);
 }
 
+TEST(ChaosReport, SaysHowSoonAfterFailoversLocksWereGranted) {
+  const test::TempDir folder;
+  std::ofstream(folder.path() / "run.history")
+      << "run 7 1 1 a 1000 2500000000 kill\nservice sentinel 3 1000000000\nunsafe set\n"
+         "failover 0 1 1000000\nfailover 1 2 2000000\nfailover 2 0 7000000\n";
+  std::ofstream(folder.path() / "contender-0.0.history")
+      << "granted 1 a 2500000 3000000 3500000 1000000 0\n"
+         "granted 2 a 8500000 9000000 9500000 1000000 0\n";
+  const History history = read_history(folder.path());
+  const auto json = nlohmann::json::parse(json_report(history, judge(history), Ending::complete));
+  EXPECT_EQ(json.at("service").at("failovers"), 3);
+  EXPECT_EQ(json.at("service").at("granted_again_max_us"), 2000) << "the first was not the last";
+  EXPECT_EQ(json.at("unsafe"), "set");
+  EXPECT_EQ(repeat_command(history),
+            "quorum-lock chaos --sentinel 3 --clients 1 --duration 2500ms --faults kill --seed 7 "
+            "--unsafe set");
+}
+
 TEST(ChaosReport, CountsTheKindsOfLocks) {
   const History history = history_with(
       "granted 1 b 1 2 9 9 0 readers\ngranted 2 c 1 2 9 9 0 owner-x\ngranted 3 d#0 1 2 9 9 0\n"

@@ -233,6 +233,36 @@ TEST(ChaosSchedule, FitsAnyNumberOfNodesAndContenders) {
   }
 }
 
+TEST(ChaosSchedule, BreaksAServiceInOnePlaceAtATime) {
+  std::set<FaultForm> seen;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    ScheduleRequest request = request_of(seed, 60s);
+    request.nodes = 3;
+    request.kinds = kinds_of_service();
+    const auto faults = make_service_schedule(request);
+    const auto again = make_service_schedule(request);
+    EXPECT_TRUE(std::equal(faults.begin(), faults.end(), again.begin(), again.end(), same));
+    Offset server_until{0};
+    Offset links_until{0};
+    for (const Fault& fault : faults) {
+      seen.insert(fault.form);
+      EXPECT_LE(fault.end, 60s);
+      EXPECT_TRUE(request.kinds.contains(kind_of(fault.form)));
+      EXPECT_EQ(fault.contenders >> request.contenders, 0U);
+      if (fault.part == Part::replica) EXPECT_LT(*fault.node, 2U);
+      Offset& until = fault.contenders == 0 ? server_until : links_until;
+      const bool of_links = fault.part && fault.contenders != 0;
+      if (!fault.part) continue;
+      EXPECT_GE(fault.begin, of_links ? links_until : until) << "seed " << seed;
+      until = fault.end;
+    }
+  }
+  for (const FaultForm form : {FaultForm::failover_ordered, FaultForm::primary_cut_off,
+                               FaultForm::replicas_cut, FaultForm::replica_exchanged}) {
+    EXPECT_TRUE(seen.contains(form));
+  }
+}
+
 TEST(ChaosSchedule, KnowsItsKindsByName) {
   for (const FaultKind kind : all_fault_kinds) EXPECT_EQ(fault_kind(to_string(kind)), kind);
   EXPECT_EQ(fault_kind("fire"), std::nullopt);

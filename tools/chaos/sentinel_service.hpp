@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "chaos/service.hpp"
+
+namespace redlock::chaos {
+
+/// A primary with replicas, and as many sentinels as servers.
+[[nodiscard]] std::unique_ptr<Service> start_sentinel_service(const ServiceParts& parts);
+
+}  // namespace redlock::chaos
