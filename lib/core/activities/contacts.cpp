@@ -40,7 +40,9 @@ void Contacts::tend() {
           link.mandate->ineligible().empty() ? counters_were_reset : link.mandate->ineligible());
     }
     if (link.name_look_due(now_)) end_connection(node, Vote::error, nodes_.why_not_counted(node));
-    if (link.take_marker_look(me, now_) && !closing_.has_begun()) proof_.read(node);
+    if (link.take_marker_look(me, now_) && !closing_.has_begun()) {
+      proof_.read(node, enroller_.wants_votes());
+    }
     if (link.contact->retry_due(now_)) {
       link.contact.by(me).connecting(now_);
       outbox_.emit(Connect{node, enroller_.may_mark(node)});

@@ -13,11 +13,14 @@ void MarkerProof::end_turn() {
   unproven_ = floor_wanted_ = NodeSet();
 }
 
-void MarkerProof::read(NodeIndex node) {
+void MarkerProof::read(NodeIndex node, bool wants_votes) {
   // The reading also covers the votes that were requested earlier in this turn.
   const Verb reading = floor_wanted_.has(node) ? Verb::read_floor_and_marker : Verb::read_marker;
-  // At a replicated node it covers them only together with the reign.
-  if (unproven_.has(node)) return outbox_.read_markers(NodeSet::of(node), Stamp(reading));
+  // At a replicated node it covers them only together with the reign, whose reading also shows that
+  // the server is a replica now.
+  if (unproven_.has(node) || wants_votes) {
+    return outbox_.read_markers(NodeSet::of(node), Stamp(reading));
+  }
   outbox_.send(NodeSet::of(node), Stamp(reading));
 }
 

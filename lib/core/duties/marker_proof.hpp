@@ -27,7 +27,8 @@ class MarkerProof {
   [[nodiscard]] NodeSet unproven() const noexcept { return unproven_; }
   void end_turn();
   /// Reads the marker of a node from which no vote is requested: no vote would show a change of it.
-  void read(NodeIndex node);
+  /// Without `wants_votes` it writes nothing.
+  void read(NodeIndex node, bool wants_votes);
   void dropped(NodeIndex node) noexcept {
     unproven_.remove(node);
     floor_wanted_.remove(node);

@@ -102,6 +102,19 @@ TEST(ReignVotes, DoNotCountWithTheAnswerToTheWritingOfAMarker) {
   EXPECT_EQ(out.find("acquired"), std::string::npos) << out;
 }
 
+TEST(ReignVotes, AServerThatIsAReplicaNowIsNoticedAlthoughTooFewMembersVote) {
+  Replicated h;
+  h.come_up(0, Replicated::member(0));
+  h.come_up(1, Replicated::blank(1));
+  h.come_up(2, Replicated::blank(2));
+  h.acquire(1, 10s);
+  // Nobody is asked for a vote. A replica has the marker too, so its marker alone proves nothing.
+  h.tick();
+  const std::string looks = h.pass(1s);
+  EXPECT_NE(looks.find("read-reign -> 0"), std::string::npos) << looks;
+  EXPECT_NE(looks.find("read-marker -> 1"), std::string::npos) << looks;
+}
+
 TEST(ReignVotes, OfAnotherNumberOfServersAreNone) {
   for (const char* name : {"node0", "node0?servers=5"}) {
     Replicated h;
