@@ -471,7 +471,7 @@ void add_outlook(Error& error, const core::Outlook& outlook) {
 }
 
 Error explain_loss(std::string_view resource, Round report) {
-  std::string message = "lost the lease on" + quoted_name(resource) + ": its deadline passed";
+  std::string message = "lost the lease on " + quoted_name(resource) + ": its deadline passed";
   // Otherwise nothing failed: the process was paused, or nobody renewed the lease.
   if (!report.nodes.empty() && count(report).granted < report.quorum) {
     message += ", and the last renewal failed: " + counted(report) + ", " +
@@ -506,7 +506,7 @@ std::string explain_undelivered(const core::Undelivered& report) {
 }
 
 std::string explain_spent_renewals(std::string_view resource) {
-  return "limit reached for" + quoted_name(resource) +
+  return "limit reached for " + quoted_name(resource) +
          ": the lease's max renewals or max hold allow no further extend";
 }
 

@@ -178,7 +178,9 @@ std::string round_json(std::string_view outcome, const Subject& subject,
   Json json = outcome_of_subject(outcome, subject);
   if (token) json["token"] = as_utf8(token->view());
   add_round(json, round, kind);
-  if (outcome == "held" || outcome == "split") add_holder(json, round);
+  if (kind == RoundKind::lease && (outcome == "held" || outcome == "split")) {
+    add_holder(json, round);
+  }
   return json_line(json);
 }
 

@@ -36,7 +36,7 @@ TEST_F(CliBreakDelay, TellsEverybodyWhoBrokeItAndForHowLong) {
 
   const ProcessResult refused = tool({"acquire", "job"});
   EXPECT_EQ(refused.exit_code, 75);
-  EXPECT_THAT(refused.errors, HasSubstr("; broken by on call, free in "));
+  EXPECT_THAT(refused.errors, HasSubstr("'job' is broken by on call, free in "));
   EXPECT_THAT(tool({"inspect", "job"}).output, HasSubstr("held by nobody, broken by on call, "));
   EXPECT_THAT(tool({"list"}).output, HasSubstr("broken by on call"));
   const Json seen = json_of(tool({"inspect", "job", "--json"}));
