@@ -47,13 +47,6 @@ TEST(Validity, SaturatesAtTheEndsOfTimeInsteadOfWrapping) {
   EXPECT_EQ(later(at(0s), Duration::min()), Instant::min());
 }
 
-TEST(Validity, TheEarlierOfTwoInstantsTreatsNoneAsNever) {
-  EXPECT_EQ(earlier(std::nullopt, std::nullopt), std::nullopt);
-  EXPECT_EQ(earlier(at(1s), std::nullopt), at(1s));
-  EXPECT_EQ(earlier(std::nullopt, at(1s)), at(1s));
-  EXPECT_EQ(earlier(at(2s), at(1s)), at(1s));
-}
-
 TEST(Quorum, OfAnEvenNumberIsLostWithHalfOfTheVotesDenied) {
   EXPECT_EQ(majority(4), 3U);
   EXPECT_EQ(verdict({4, 3, 2, 1}), Verdict::pending);
