@@ -65,43 +65,6 @@ struct Asleep : NoneFree {
   }
 };
 
-TEST(AnyPermit, IsWaitedForInOneQueue) {
-  NoneFree h;
-  EXPECT_EQ(h.after_refusal, "release t1 -> 2; subscribe 0 1 2");
-  EXPECT_EQ(h.subscribed({0, 1, 2}),
-            "queue resource# for any -> 0; queue resource# for any -> 1; "
-            "queue resource# for any -> 2");
-}
-
-TEST(AnyPermit, IsNotPolledFor) {
-  Asleep h;
-  std::size_t requests = 0;
-  for (const Instant end = later(h.now(), 9s); h.now() < end;) {
-    const std::string out = h.pass(1ms);
-    if (out.empty()) continue;
-    ++requests;
-    EXPECT_EQ(out.find("take-permit"), 0U) << out;
-    EXPECT_EQ(h.refuse(10s, {7}).find("queue"), std::string::npos) << "the nodes know";
-  }
-  EXPECT_LE(requests, 4U) << "a notification may be lost";
-}
-
-TEST(AnyPermit, IsAskedForWhenAQuorumNotifies) {
-  Asleep h;
-  EXPECT_EQ(h.notified(0, "resource#7"), "");
-  EXPECT_EQ(h.notified(1, "resource#7"), "take-permit t3 -> 0 1 2");
-  EXPECT_EQ(h.permit_asked_for(), "resource#7");
-  EXPECT_EQ(h.refuse(10s, {7}), "release t3 again 7 -> 2");
-  EXPECT_EQ(h.pass(2390ms), "") << "asleep again";
-}
-
-TEST(AnyPermit, ThatIsFreeAlreadyIsAskedForAgain) {
-  NoneFree h;
-  h.subscribed({0, 1, 2});
-  EXPECT_EQ(h.answer(0, Reply::gone), "");
-  EXPECT_EQ(h.answer(1, Reply::gone), "take-permit t3 -> 0 1 2");
-}
-
 TEST(AnyPermit, ThatIsGivenUpWhileItAsksIsAskedForAgain) {
   Asleep h;
   h.notified_by_two();
@@ -109,20 +72,6 @@ TEST(AnyPermit, ThatIsGivenUpWhileItAsksIsAskedForAgain) {
   EXPECT_EQ(h.refused({0, 1}, none_free, 10s, {7}),
             "release t3 again 7 -> 2; take-permit t4 -> 0 1 2");
   EXPECT_EQ(h.permit_asked_for(), "resource#9");
-}
-
-TEST(AnyPermit, IsAskedForThatMostNodesHaveReserved) {
-  Asleep h;
-  h.notified(0, "resource#3");
-  EXPECT_EQ(h.notified(1, "resource#7"), "take-permit t3 -> 0 1 2");
-  const std::string asked = h.permit_asked_for();
-  h.notified(2, "resource#9");
-  EXPECT_TRUE(asked == "resource#3" || asked == "resource#7") << asked;
-  std::string others = none_free;
-  others[3] = others[7] = others[9] = '1';
-  // With its reservation the client can take any of the three.
-  EXPECT_EQ(h.refused({0, 1}, others, 10s, {7}),
-            "release t3 again 7 -> 2; take-permit t4 -> 0 1 2");
 }
 
 TEST(AnyPermit, LeavesNothingWhenItIsGranted) {
@@ -137,11 +86,6 @@ TEST(AnyPermit, ThatIsReservedForWhoWaitsNoMoreIsGivenBack) {
   Asleep h;
   h.cancel(1);
   EXPECT_EQ(h.notified(0, "resource#7"), "leave resource#7 -> 0");
-}
-
-TEST(AnyPermit, IsLeftByWhoGivesUp) {
-  Asleep h;
-  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource# -> 0 1 2");
 }
 
 TEST(AnyPermit, IsAskedForByTheFirstAloneWhenItExpires) {
@@ -167,13 +111,6 @@ struct TwoAsleep : Asleep {
     EXPECT_EQ(refuse(), "release t3 -> 2") << "the nodes know";
   }
 };
-
-TEST(AnyPermit, IsAskedForByOneOfAClient) {
-  TwoAsleep h;
-  EXPECT_EQ(h.notified_by_two(), "take-permit t4 -> 0 1 2");
-  EXPECT_EQ(h.refuse(10s, {7}), "release t4 again 7 -> 2");
-  EXPECT_EQ(h.pass(2390ms), "") << "the other sleeps on";
-}
 
 TEST(AnyPermit, HasAnotherOfTheClientAskAndBeQueuedWhenItIsGranted) {
   TwoAsleep h;

@@ -39,18 +39,6 @@ struct BesideForeignLocks : Tracking {
   std::string begun;
 };
 
-TEST(BesideForeignLocks, AClientIsQueuedAndTheKeysAreTracked) {
-  BesideForeignLocks h;
-  EXPECT_EQ(h.after_refusal, "release t1 -> 0; subscribe 0 1 2; track resource -> 0 1 2");
-}
-
-TEST(BesideForeignLocks, AWinIsReservedUntilTheNextAttempt) {
-  BesideForeignLocks h;
-  EXPECT_EQ(h.begun, "take t3 ticket 7 -> 0 1 2");
-  EXPECT_EQ(h.try_again(), "release t3 again 7 for longer -> 0; track resource -> 0 1 2");
-  EXPECT_LE(h.until_deadline(), kept_for / 2);
-}
-
 TEST(BesideForeignLocks, HoweverOftenItFailsTheNextAttemptComesInTime) {
   BesideForeignLocks h;
   for (int i = 0; i < 20; ++i) {
@@ -60,13 +48,6 @@ TEST(BesideForeignLocks, HoweverOftenItFailsTheNextAttemptComesInTime) {
     h.notified(0, "resource");           // by its own release
     ASSERT_NE(h.pass(kept_for / 2).find("take"), std::string::npos) << i;
   }
-}
-
-TEST(BesideForeignLocks, ANodeThatHasNotAnsweredYetCountsAsAWin) {
-  BesideForeignLocks h;
-  h.refused({1}, foreign, 10s, {7, true});
-  EXPECT_EQ(h.refused({2}, another, 10s, {7, true}),
-            "release t3 again 7 for longer -> 0; track resource -> 0 1 2");
 }
 
 TEST(BesideForeignLocks, OneThatEndsIsReplacedAtOnce) {
@@ -93,16 +74,6 @@ TEST(BesideForeignLocks, OneThatEndsIsLeftToTheFirstInTheQueue) {
   const Duration left = h.until_deadline();
   EXPECT_EQ(h.changed({1}, "resource"), "");
   EXPECT_EQ(h.until_deadline(), left);
-}
-
-TEST(BesideForeignLocks, AnAttemptFollowsSoonWhereNodesDoNotNotify) {
-  Connected h(3);
-  h.shows_notifications = true;
-  h.acquire(1, 10s, 60s);
-  h.answer(0, Reply::granted);
-  h.refused({1}, foreign, 10s, {});
-  EXPECT_EQ(h.refused({2}, another, 10s, {}), "release t1 -> 0; subscribe 0 1 2");
-  EXPECT_LE(h.until_deadline(), 10ms);
 }
 
 }  // namespace

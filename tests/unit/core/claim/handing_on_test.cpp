@@ -37,13 +37,6 @@ TEST(HandingOn, ReleasesALostLeaseForTheCallerThatWasFirst) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST(HandingOn, ReleasesALostLeaseWhenTheClientCloses) {
-  Waiting h;
-  h.hold(10s);
-  h.pass(9898ms);
-  EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0 1 2");
-}
-
 TEST(HandingOn, NeitherRepairsNorExtendsWhatWasHandedOn) {
   Waiting h;
   h.hold(10s);

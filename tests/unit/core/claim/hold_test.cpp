@@ -113,15 +113,6 @@ TEST(Renewal, GoesOnAfterAnExtendByHandThatFailedWhileTheDeadlineWasFar) {
   EXPECT_EQ(h.pass(1ns), "extend t1 -> 0");
 }
 
-TEST(Renewal, IsNotPutOffByExtendsByHandThatRaiseNothing) {
-  Connected h(1);
-  h.hold(9s, without_limits);
-  h.pass(2900ms);
-  h.extend(2, 10ms);
-  h.answer(0, Reply::extended);
-  EXPECT_EQ(h.pass(100ms), "extend t1 -> 0");
-}
-
 TEST(Renewal, LimitsBindAnExtendByHandToo) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, 20s});
@@ -217,18 +208,6 @@ TEST(Extend, AskedForWhileOneIsUnderWayWaitsAndSharesTheNextRound) {
             "extended until 11878ms; extended #3 until 11878ms; extended #4 until 11878ms");
 }
 
-TEST(Extend, ReportsTheRoundThatDecidedItAlthoughAnotherOneIsWaiting) {
-  Connected h(1);
-  h.hold(10s);
-  h.extend(2, 10s);
-  h.extend(3, 12s);
-  h.answer(0, Reply::extended);
-  const Round* round = h.decided_by();
-  ASSERT_NE(round, nullptr);
-  EXPECT_EQ(round->ttl(), 10s);
-  EXPECT_EQ(round->vote(0).vote, Vote::granted);
-}
-
 TEST(Extend, IsCancelledByARelease) {
   Connected h(1);
   h.hold(10s);
@@ -282,21 +261,6 @@ TEST(Loss, IsNotReportedToACallerThatHandsTheLeaseOnAfterTheDeadline) {
   h.hold(10s);
   h.oversleep(20s);
   EXPECT_EQ(h.step(Detach{h.lease}), "");
-  EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Loss, SendsNothingToTheNodeThatWentDownInTheSameStep) {
-  Connected h(3);
-  h.hold(10s);
-  h.oversleep(20s);
-  EXPECT_EQ(h.down(1), "lost; release t1 -> 0 2");
-}
-
-TEST(Loss, DoesNotComeAfterADetach) {
-  Connected h(3);
-  h.hold(10s, without_limits);
-  EXPECT_EQ(h.step(Detach{h.lease}), "");
-  EXPECT_EQ(h.pass(60s), "") << "no renewal, no release, no loss";
   EXPECT_EQ(h.settled(), "yes");
 }
 

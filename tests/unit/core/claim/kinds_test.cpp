@@ -76,16 +76,6 @@ TEST(Writer, AsksReadersToMakeRoomOnceItHasMetThem) {
   EXPECT_LT(claim_of(h).writer_reservation(), 5s);
 }
 
-TEST(Writer, WithAFencingNumberKeepsReadersOutWhereTheNumberGoesByAScript) {
-  Connected h(3);
-  Acquire event = asking(1, 5s);
-  event.fencing = 5ms - h.now().time_since_epoch();
-  EXPECT_EQ(h.step(event), "take t1 5000 -> 0 1 2");
-  EXPECT_GT(claim_of(h).writer_reservation(), 3200ms);
-  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "shared", 9s), "");
-  EXPECT_EQ(h.pass(60ms).substr(0, 4), "take") << "where the server knows plain commands, too";
-}
-
 TEST(Writer, KeepsNobodyOutForLongerThanItWaits) {
   Connected h(1);
   h.step(asking(1, 100ms));
@@ -118,17 +108,6 @@ TEST(Interval, IsAskedForWithTheKeyAndKeptByTheRelease) {
   h.pass(1s);
   EXPECT_EQ(h.release(2), "release t1 -> 0");
   EXPECT_EQ(claim_of(h).cooldown(h.now()), 1h - 1s);
-}
-
-TEST(Interval, OfAnAttemptThatWasNotGrantedKeepsNobodyOut) {
-  Connected h(3);
-  Acquire event = asking(1);
-  event.interval = 1h;
-  h.step(event);
-  h.answer(0, Reply::granted);
-  h.answer(1, Reply::taken, "somebody");
-  EXPECT_EQ(h.answer(2, Reply::taken, "somebody"), "release t1 -> 0; failed #1 held");
-  EXPECT_EQ(claim_of(h).cooldown(h.now()), 0s);
 }
 
 /// A released interval; on node 2 another attempt's key was in the way.
@@ -165,24 +144,11 @@ TEST_F(BlockedInterval, IsWrittenAsSoonAsTheOtherKeyIsGone) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
-TEST_F(BlockedInterval, IsWrittenWhenTheNodeIsBack) {
-  h.down(2);
-  EXPECT_EQ(h.up(2), "release t1 -> 2");
-  h.answer(2, Reply::gone);
-  EXPECT_EQ(h.settled(), "yes");
-}
-
 TEST_F(BlockedInterval, IsGivenUpWhenKeysOfThatTimeAreGone) {
   const std::size_t refused = refused_within(32s);
   EXPECT_GT(refused, 20U);
   EXPECT_LT(refused, 100U) << "a node is not asked again and again at once";
   EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST_F(BlockedInterval, IsTriedAgainWhileTheClientClosesButDoesNotCountAsLeftBehind) {
-  EXPECT_EQ(h.step(Shutdown{500ms}), "");
-  EXPECT_GT(refused_within(499ms), 3U);
-  EXPECT_EQ(h.pass(1ms), "drained");
 }
 
 TEST_F(BlockedInterval, ThatWasWrittenLetsTheClientClose) {
@@ -200,17 +166,6 @@ TEST_F(ShortBlockedInterval, IsGivenUpWhenItIsOver) {
   EXPECT_GT(refused_within(2s), 2U);
   EXPECT_EQ(refused_within(2s), 0U);
   EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Interval, ThatIsOverLetsTheReleaseFreeTheResource) {
-  Connected h(1);
-  Acquire event = asking(1);
-  event.interval = 2s;
-  h.step(event);
-  h.answer(0, Reply::granted);
-  h.pass(3s);
-  h.release(2);
-  EXPECT_EQ(claim_of(h).cooldown(h.now()), 0s);
 }
 
 class Permits : public testing::Test {

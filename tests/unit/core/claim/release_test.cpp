@@ -23,17 +23,6 @@ TEST(Release, GoesBehindASetThatIsNotAnswered) {
   EXPECT_EQ(h.open(2), 2U);
 }
 
-TEST(Release, GoesToANodeThatWasRepairedAlthoughItRefusedTheSetLate) {
-  Connected h(3);
-  h.acquire(1, 10s);
-  h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.extend(2, 10s), "extend t1 -> 0 1 2");
-  h.answer(2, Reply::taken, "other");
-  h.answers({0, 1}, Reply::extended);
-  EXPECT_EQ(h.answer(2, Reply::gone), "extend-or-set t1 -> 2");
-  EXPECT_EQ(h.release(3), "release t1 -> 0 1 2");
-}
-
 TEST(Release, OfWhatHadExpiredIsNotTheHolders) {
   Connected h(3);
   h.hold(10s);
@@ -55,26 +44,6 @@ TEST(Release, ThatReachesTooFewIsUnavailableAndStaysOwed) {
   h.up(1);
   h.answer(1, Reply::released);
   EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Release, NeedsNobodyToWaitForIt) {
-  Connected h(1);
-  h.hold(10s);
-  EXPECT_EQ(h.release(0), "release t1 -> 0");
-  EXPECT_EQ(h.answer(0, Reply::released), "");
-}
-
-TEST(Release, ThatIsCertainIsOwedUntilTheKeyHasExpiredAndThenDropped) {
-  Connected h(3);
-  h.hold(10s);
-  h.down(0);
-  h.release(2);
-  h.answers({1, 2}, Reply::released);
-  h.pass(10'101ms);
-  EXPECT_EQ(h.engine().claims(), 1U);
-  h.pass(1ms);
-  EXPECT_EQ(h.settled(), "yes");
-  EXPECT_EQ(h.up(0), "");
 }
 
 TEST(Release, WhoseSetMayBeExecutedYetIsOwedPastTheExpiry) {
@@ -158,56 +127,6 @@ TEST(Release, IsOwedUntilWhatWasExtendedLateHasExpired) {
   EXPECT_LE(tried, 10s + drift(10s) + 20ms);
 }
 
-TEST(Release, IsOwedUntilWhatWasSetLateHasExpiredThoughExtendsAskedForLess) {
-  Connected h(3);
-  h.acquire(1, 10s);
-  h.answers({0, 1}, Reply::granted);
-  h.extend(2, 1s);
-  h.answers({0, 1}, Reply::extended);
-  h.release(3);
-  h.answers({0, 1}, Reply::released);
-  h.pass(90ms);
-  h.answer(2, Reply::granted);
-  h.answer(2, Reply::extended);
-  h.answer(2, Reply::error, "BUSY");
-  const Duration tried = until_given_up(h);
-  EXPECT_GE(tried, 10s + drift(10s)) << "its TTL may have begun when it was answered";
-  EXPECT_LE(tried, 10s + drift(10s) + 20ms);
-}
-
-TEST(Release, InDoubtThatIsAnsweredWithErrorsIsNotTriedForEver) {
-  Connected h(3);
-  h.acquire(1, 10s);
-  h.answers({0, 1}, Reply::granted);
-  h.down(2);
-  h.release(2);
-  h.answers({0, 1}, Reply::released);
-  h.up(2);
-  h.answer(2, Reply::done);
-  h.answer(2, Reply::error, "READONLY");
-  // Node 2 has answered the kill: the key that the SET may have left expires.
-  for (int i = 0; i < 4000 && h.engine().claims() > 0; ++i) {
-    if (h.pass(10ms) == "release t1 -> 2") h.answer(2, Reply::error, "READONLY");
-    h.tick();
-  }
-  EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Release, OfSeveralClaimsThatDoNotFitOnANewConnectionIsNeverForgotten) {
-  Settings settings = Harness::settings_for(1);
-  settings.max_unanswered = 2;
-  Connected h(settings);
-  h.acquire(1, 10s);
-  h.acquire(2, 10s);
-  EXPECT_EQ(h.down(0), "failed #1 unavailable; failed #2 unavailable");
-  EXPECT_EQ(h.up(0), "kill 101 -> 0; release t1 -> 0");
-  h.answer(0, Reply::done);
-  h.answer(0, Reply::gone);
-  EXPECT_EQ(h.pass(1s), "release t2 -> 0");
-  h.answer(0, Reply::gone);
-  EXPECT_EQ(h.settled(), "yes");
-}
-
 TEST(Release, OfAHoldWaitsForNoNodeInFirstContact) {
   Harness h(3);
   h.tick();
@@ -225,28 +144,11 @@ TEST(Release, OfAHoldWaitsForNoNodeInFirstContact) {
   EXPECT_EQ(h.answer(1, Reply::released), "failed #2 unavailable");
 }
 
-TEST(ReleaseByToken, AsksAllNodesAndNeedsAQuorumThatHadIt) {
-  Connected h(3);
-  EXPECT_EQ(h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
-  EXPECT_EQ(h.answer(0, Reply::released), "");
-  EXPECT_EQ(h.answer(1, Reply::released), "released #1");
-}
-
 TEST(ReleaseByToken, OfATokenWithoutAMajorityIsNotTheHolders) {
   Connected h(3);
   h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")});
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   EXPECT_EQ(h.answer(1, Reply::taken), "failed #1 not_holder");
-}
-
-TEST(ReleaseByToken, ThatReachesTooFewIsUnavailableAndOwed) {
-  Connected h(3);
-  h.down(1);
-  h.down(2);
-  EXPECT_EQ(h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")}), "release abc -> 0");
-  EXPECT_EQ(h.answer(0, Reply::released), "failed #1 unavailable");
-  EXPECT_EQ(h.up(1), "release abc -> 1");
-  EXPECT_EQ(h.up(2), "release abc -> 2");
 }
 
 TEST(ReleaseByToken, IsOwedToANodeWhoseFirstContactFails) {
@@ -283,17 +185,6 @@ TEST(ReleaseByToken, DoesNotWaitForANodeThatTurnsOutToBeAReplica) {
   NodeUp replica{2, "server2", 3};
   replica.replica = true;
   EXPECT_EQ(h.step(replica), "failed #1 unavailable");
-}
-
-TEST(ReleaseByToken, AskedForTwiceInFirstContactIsAnsweredTwice) {
-  Harness h(3);
-  h.tick();
-  h.up(0);
-  h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")});
-  h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc")});
-  EXPECT_EQ(h.up(1), "release abc -> 0 1; release abc -> 0 1");
-  EXPECT_EQ(h.answers({0, 0}, Reply::released), "");
-  EXPECT_EQ(h.answers({1, 1}, Reply::released), "released #1; released #2");
 }
 
 /// A release by an operator, with this delay.
@@ -335,14 +226,6 @@ TEST(BreakWithDelay, IsOwedToNodesThatAreDown) {
   EXPECT_EQ(h.up(2), "break abc -> 2");
 }
 
-TEST(BreakWithDelay, LeavesNoTraceInTheNextRelease) {
-  Connected h(3);
-  h.step(broken_for(5s));
-  h.answers({0, 1, 2}, Reply::released);
-  h.answers({0, 1, 2}, Reply::done);
-  EXPECT_EQ(h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
-}
-
 TEST(ExtendByToken, GivesTheKeyBackOnlyAfterAQuorumHasShownToHaveIt) {
   Connected h(3);
   EXPECT_EQ(h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s}), "extend abc -> 0 1 2");
@@ -352,22 +235,6 @@ TEST(ExtendByToken, GivesTheKeyBackOnlyAfterAQuorumHasShownToHaveIt) {
             "extended until 9898ms; extended #1 until 9898ms; extend-or-set abc -> 0");
   h.answer(0, Reply::repaired);
   EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(ExtendByToken, RepairsAStragglerToo) {
-  Connected h(3);
-  h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s});
-  h.answers({1, 2}, Reply::extended);
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "extend abc in full -> 0");
-  EXPECT_EQ(h.answer(0, Reply::gone), "extend-or-set abc -> 0");
-}
-
-TEST(ExtendByToken, RepairsNothingBehindAReleaseOfTheToken) {
-  Connected h(3);
-  h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s});
-  h.answers({1, 2}, Reply::extended);
-  h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc")});
-  EXPECT_EQ(h.answer(0, Reply::gone), "");
 }
 
 TEST(ExtendByToken, OfSeveralResourcesGivesBackAllOfThemOrNone) {
@@ -443,13 +310,6 @@ TEST(Adoption, OfAHoldIsNoExclusiveLease) {
       << "others hold it, too";
   h.answer(2, Reply::extended, "", {}, Holds{2});
   EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Adoption, OfAHoldAsAHoldIsALease) {
-  Connected h(3);
-  h.step(adoption("shared"));
-  h.answer(0, Reply::extended, "", {}, Holds{2});
-  EXPECT_EQ(h.answer(1, Reply::extended, "", {}, Holds{2}), "acquired #1 until 9898ms");
 }
 
 TEST(Inspect, IsAnsweredWhenEveryNodeAnsweredOrFailed) {

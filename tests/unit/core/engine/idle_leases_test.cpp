@@ -66,13 +66,6 @@ TEST(Renewal, OfManyLeasesIsSpreadOverHalfOfItsTimeAndNeverLater) {
   EXPECT_EQ(instants.size(), 1504U / 8 + 1) << "so that requests leave together";
 }
 
-TEST(Renewal, ThatIsNotWantedIsNotSpreadEither) {
-  Renewal renewal;
-  renewal.begin(std::nullopt, Instant(1s), 9s);
-  renewal.spread(UINT16_MAX);
-  EXPECT_EQ(renewal.due(), std::nullopt);
-}
-
 TEST(Renewal, OfACrowdKeepsItsDistance) {
   Settings settings = Harness::settings_for(3);
   settings.most_in_step = 0;

@@ -67,14 +67,6 @@ TEST(Names, AQueuedClientHasItsId) {
   EXPECT_EQ(h.engine().client_id().view(), own_id);
 }
 
-TEST(Names, AreNotWrittenForAnInspection) {
-  Connected h(named());
-  Inspect inspect;
-  inspect.request = CallId{1};
-  inspect.resource = "resource";
-  EXPECT_EQ(h.step(inspect), "inspect  -> 0 1 2");
-}
-
 TEST(Names, AreRenewedWhileThereIsALease) {
   Connected h(named(60s));
   h.acquire(1, 60s);

@@ -22,11 +22,6 @@ struct Full : Connected {
   Full() : Connected(small()) { acquire(1, 10s, 60s); }
 };
 
-TEST(Space, IsNotWaitedForByWhoAsksOnce) {
-  Full h;
-  EXPECT_EQ(h.acquire(2, 10s), "set t2 -> 0 1 2");
-}
-
 TEST(Space, IsGivenInTheOrderInWhichCallersCame) {
   Full h;
   h.acquire(2, 10s, 60s);

@@ -62,19 +62,6 @@ TEST(ByTokenInFirstContact, AnExtendCountsTheNodesThatComeUpAfterIt) {
   EXPECT_EQ(h.answer_upkeep({0, 1}), "extended until 9898ms; extended #1 until 9898ms");
 }
 
-TEST(ByTokenInFirstContact, AnExtendNeedsNoClock) {
-  JustBegun h;
-  h.step(extend());
-  h.come_up(0);
-  h.come_up(1);
-  h.end_turn();
-  for (NodeIndex node = 0; node < 2; ++node) {
-    h.answer(node, Reply::error, "BUSY Redis is busy running a script");
-    h.answer(node, Reply::extended);
-  }
-  EXPECT_EQ(h.answer_upkeep({0, 1}), "extended until 9898ms; extended #1 until 9898ms");
-}
-
 TEST(ByTokenInFirstContact, EveryCallBeginsWhenAQuorumOfOneDeploymentIsUp) {
   const Token token = *Token::parse("abc");
   ReleaseToken broken{CallId{1}, "r", token, true};
@@ -114,38 +101,6 @@ TEST(ByTokenInFirstContact, ANodeOfAnotherDeploymentDoesNotDecide) {
   EXPECT_EQ(h.come_up(0, marker_of(0, 3, "E")), "read-clock -> 0");
   EXPECT_EQ(h.come_up(1), "excluded 1; read-clock -> 1");
   EXPECT_EQ(h.come_up(2), "read-clock -> 2; extend abc -> 0 1 2");
-}
-
-TEST(ByTokenInFirstContact, ItBeginsWhenNoNodeIsInFirstContactAnyMore) {
-  JustBegun h;
-  h.step(extend());
-  h.come_up(0);
-  EXPECT_EQ(h.down(1), "");
-  EXPECT_EQ(h.down(2), "extend abc -> 0; failed #1 unavailable");
-}
-
-TEST(ByTokenInFirstContact, NothingIsAskedOfNodesThatAreAllDown) {
-  JustBegun h;
-  h.step(Inspect{CallId{1}, "r"});
-  h.down(0);
-  h.down(1);
-  EXPECT_EQ(h.down(2), "inspected #1");
-}
-
-TEST(ByTokenInFirstContact, AReleaseEndsTheExtendThatWaitsBesideIt) {
-  JustBegun h;
-  h.step(extend());
-  h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc")});
-  h.come_up(0);
-  EXPECT_EQ(h.come_up(1), "read-clock -> 1; extend abc -> 0 1; release abc -> 0 1");
-}
-
-TEST(ByTokenInFirstContact, AClientThatClosesCarriesOutWhatItWasAskedFor) {
-  JustBegun h;
-  h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")});
-  EXPECT_EQ(h.step(Shutdown{1s}), "");
-  h.come_up(0);
-  EXPECT_EQ(h.come_up(1), "read-clock -> 1; release abc -> 0 1");
 }
 
 TEST(ByTokenInFirstContact, AClientThatClosesAnswersAllTheSame) {

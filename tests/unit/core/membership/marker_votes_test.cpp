@@ -218,35 +218,6 @@ TEST(MarkerBehindVotes, AnExtendCountsOnlyWithItsMarkerToo) {
   EXPECT_EQ(h.answer(1, Reply::marker, ""), "disconnect 1") << "one vote is no quorum";
 }
 
-TEST(MarkerBehindVotes, WhatComesBehindAVoteWaitsForItsTurn) {
-  Remembering h;
-  h.acquire(1, 10s);
-  h.cancel(1);
-  h.end_turn();
-  EXPECT_EQ(h.answer(0, Reply::granted), "");
-  EXPECT_EQ(h.answer(0, Reply::released), "");
-  EXPECT_EQ(h.unchanged(0), "");
-  EXPECT_EQ(h.open(0), 0U);
-}
-
-TEST(MarkerBehindVotes, ARefusalKeepsTheQueuePositionThatItReports) {
-  Remembering h;
-  h.shows_notifications = h.random.shortest = true;
-  h.acquire(1, 10s, 60s);
-  h.end_turn();
-  const std::string holder(40, 'a');
-  h.answers({0, 1, 2}, Reply::taken, holder, 10s);
-  for (NodeIndex node = 0; node < 3; ++node) h.unchanged(node);
-  h.subscribed({0, 1, 2});
-  h.queued({0, 1, 2}, {7});
-  EXPECT_EQ(h.pass(2400ms), "take t3 ticket 7 -> 0 1 2");
-  h.end_turn();
-  EXPECT_EQ(h.refused({0, 1}, holder, 20ms, {9, true}), "");
-  h.unchanged(0);
-  EXPECT_EQ(h.unchanged(1), "queue resource ticket 9 -> 2");
-  EXPECT_EQ(h.pass(21ms), "take t4 ticket 9 -> 0 1 2") << "it is first";
-}
-
 TEST(MarkerBehindVotes, AReplicaOrOneThatLoadsItsDataEndsTheConnection) {
   for (const char* error :
        {"READONLY You can't write against a read only replica.",

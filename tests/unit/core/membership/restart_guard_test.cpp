@@ -37,10 +37,6 @@ std::string member(std::string_view run_id, std::string_view replid, bool durabl
   return format_marker(marker) + " 5";
 }
 
-TEST(RestartGuard, LeavesTheMarkerOfThisProcessInThisRole) {
-  EXPECT_FALSE(guard_node({.marker = member("run2", "replid"), .time = node_time}, client()));
-}
-
 TEST(RestartGuard, MarksANewNodeBlankBehindAQuarantine) {
   const auto writes = guard_node({.time = node_time}, client());
   ASSERT_TRUE(writes);
@@ -110,13 +106,6 @@ TEST(RestartGuard, SaysSinceWhenANodeRemembersThatHasForgotten) {
   marker.insert(marker.rfind(' '), " since");
   const auto kept = guard_node({.marker = marker, .time = node_time}, trusted);
   EXPECT_EQ(parse_marker(kept->marker)->remembers_since, 5us) << "as before it restarted";
-}
-
-TEST(RestartGuard, TakesWhatIsNoMarkerForNone) {
-  const auto writes =
-      guard_node({.marker = "redlock1 something else", .time = node_time}, client());
-  ASSERT_TRUE(writes);
-  EXPECT_EQ(writes->why, "empty");
 }
 
 TEST(RestartGuard, MarksANodeThatRestartedOrChangedItsRole) {

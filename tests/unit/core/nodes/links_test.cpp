@@ -94,19 +94,6 @@ struct Replica : Connected {
   }
 };
 
-TEST(Replicas, AreSentNothingThatWrites) {
-  Replica h;
-  EXPECT_EQ(h.release(2), "release t1 -> 0 1");
-  EXPECT_EQ(h.answers({0, 1}, Reply::released), "released #2");
-  EXPECT_EQ(h.step(ReleaseToken{CallId{3}, "r", *Token::parse("a")}), "release a -> 0 1");
-  h.answers({0, 1}, Reply::gone);
-  EXPECT_EQ(h.step(ExtendToken{CallId{4}, "r", *Token::parse("a"), 1s}), "extend a -> 0 1");
-  h.answers({0, 1}, Reply::gone);
-  EXPECT_EQ(h.acquire(5, 10s), "set t2 -> 0 1");
-  h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.pass(4s), "");
-}
-
 TEST(Replicas, GetWhatIsOwedWhenTheirRoleHasChanged) {
   Replica h;
   h.release(2);
@@ -133,12 +120,6 @@ TEST(Replicas, AreOwedNothingOfAConnectionThatIsDeadAndHasExpired) {
   h.oversleep(31s);
   h.tick();
   EXPECT_EQ(h.settled(), "yes");
-}
-
-TEST(Replicas, AreNotWaitedForAtTheEnd) {
-  Replica h;
-  EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0 1");
-  EXPECT_EQ(h.answers({0, 1}, Reply::released), "undelivered 1 for 10092 ms -> 2; drained");
 }
 
 TEST(Reconnect, HasTwiceTheTimeAfterEachConnectionThatTookTooLong) {
@@ -223,31 +204,6 @@ struct Idle : Connected {
   }
 };
 
-TEST(IdleConnections, ThatAreDeadFailNoCall) {
-  Idle h;
-  h.acquire(2, 10s);
-  const std::string out = h.pass(100ms);  // no answer
-  EXPECT_EQ(out.find("failed"), std::string::npos) << out;
-  h.pass(10ms);
-  EXPECT_EQ(h.up(0), "kill 101 -> 0; release t2 -> 0");
-  EXPECT_EQ(h.up(1), "kill 102 -> 1; release t2 -> 1; set t3 -> 0 1");
-  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
-    h.answer(node, Reply::done);
-    h.answer(node, Reply::released);
-  }
-  h.answer(0, Reply::granted);
-  EXPECT_TRUE(h.answer(1, Reply::granted).starts_with("acquired #2"));
-}
-
-TEST(IdleConnections, ThatEndAreWaitedFor) {
-  Idle h;
-  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}}) h.down(node, "reset");
-  EXPECT_EQ(h.acquire(2, 10s), "");
-  EXPECT_EQ(h.pass(10ms), "connect 0; connect 1; connect 2");
-  EXPECT_EQ(h.up(0), "");
-  EXPECT_EQ(h.up(1), "set t2 -> 0 1");
-}
-
 TEST(IdleConnections, AreWaitedForOnce) {
   Idle h;
   for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}}) h.down(node, "reset");
@@ -256,20 +212,6 @@ TEST(IdleConnections, AreWaitedForOnce) {
   EXPECT_EQ(h.down(0, "refused"), "");
   EXPECT_EQ(h.down(1, "refused"), "failed #2 unavailable");
   EXPECT_EQ(h.acquire(3, 10s), "failed #3 unavailable") << "two are known to be down";
-}
-
-TEST(Congestion, MakesANodeThatOwesTooManyAnswersAFailureAtOnce) {
-  Settings settings = Harness::settings_for(3);
-  settings.max_unanswered = 2;
-  Connected h(settings);
-  h.acquire(1, 10s);
-  h.answers({0, 1}, Reply::granted);
-  h.acquire(2, 10s);
-  h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.acquire(3, 10s), "set t3 -> 0 1");
-  EXPECT_EQ(h.answer(0, Reply::granted), "");
-  EXPECT_EQ(h.answer(1, Reply::granted), "acquired #3 until 9898ms");
-  EXPECT_EQ(h.engine().claim(h.lease)->round->vote(2).text, "too many requests unanswered");
 }
 
 TEST(Congestion, OfAMajorityIsUnavailable) {
@@ -293,18 +235,6 @@ TEST(Congestion, IsWhatAReleaseThatFindsNoRoomSays) {
   EXPECT_EQ(h.release(3), "failed #3 unavailable");
   EXPECT_EQ(h.decided_by()->vote(0).vote, Vote::timeout);
   EXPECT_EQ(h.decided_by()->vote(0).text, "too many requests unanswered");
-}
-
-TEST(Congestion, OfANodeThatSetsTheKeyAfterItsExpiryLeavesNothingThere) {
-  Settings settings = Harness::settings_for(3);
-  settings.max_unanswered = 1;
-  Connected h(settings);
-  h.acquire(1, 50ms);
-  h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.release(2), "release t1 -> 0 1") << "the third has no room";
-  h.answers({0, 1}, Reply::released);
-  h.pass(60ms);
-  EXPECT_EQ(h.answer(2, Reply::granted), "release t1 -> 2") << "its TTL begins only now";
 }
 
 TEST(Operations, MayBeExactlyAsManyAsTheLimit) {
@@ -454,19 +384,6 @@ TEST(Shutdown, WaitsUntilReleasesThatFoundNoRoomAreSent) {
   EXPECT_EQ(h.answer(0, Reply::released), "drained");
 }
 
-TEST(Shutdown, GivesADetachedLeaseToANodeInFirstContactAndWaitsForNoHungOne) {
-  Harness h(3);
-  h.tick();
-  h.up(0);
-  h.up(1);
-  h.acquire(1, 10s);
-  h.answers({0, 1}, Reply::granted);
-  h.step(Detach{h.lease});
-  EXPECT_EQ(h.step(Shutdown{1s}), "");
-  EXPECT_EQ(h.pass(99ms), "");
-  EXPECT_EQ(h.pass(1ms), "drained");
-}
-
 TEST(Shutdown, WithoutAnythingOpenIsDrainedAtOnce) {
   Connected h(3);
   EXPECT_EQ(h.step(Shutdown{1s}), "drained");
@@ -475,13 +392,6 @@ TEST(Shutdown, WithoutAnythingOpenIsDrainedAtOnce) {
   EXPECT_EQ(h.step(ExtendToken{CallId{3}, "r", *Token::parse("a"), 1s}), "failed #3 closed");
   EXPECT_EQ(h.step(Inspect{CallId{4}, "r"}), "failed #4 closed");
   EXPECT_EQ(h.release(5), "failed #5 closed");
-}
-
-TEST(Shutdown, AnswersAVisitUnderWayWithClosedAtTheLatest) {
-  Connected h(1);
-  h.step(Inspect{CallId{1}, "r"});
-  EXPECT_EQ(h.step(Shutdown{50ms}), "");
-  EXPECT_EQ(h.pass(50ms), "failed #1 closed; drained");
 }
 
 }  // namespace

@@ -44,15 +44,6 @@ TEST(FencingToken, ThatComesTooLateIsNoLease) {
   EXPECT_EQ(h.fenced(0, Reply::granted, 7001), "release t1 -> 0; failed #1 expired");
 }
 
-TEST(FencingToken, IsNotChangedByAnExtend) {
-  Connected h(1);
-  h.acquire_fenced(1, 10s, 5000);
-  h.fenced(0, Reply::granted, 5000);
-  EXPECT_EQ(h.extend(2, 20s), "extend t1 -> 0");
-  h.answer(0, Reply::extended);
-  EXPECT_EQ(token_of(h), 5000U);
-}
-
 /// Three nodes with known clocks that acknowledge numbers without a script.
 struct Numbered : Harness {
   Numbered() : Harness(settings()) {
@@ -94,18 +85,6 @@ TEST(Numbering, AcknowledgesWhereTheNumberIsHigherAndTheKeyIsStillOurs) {
     EXPECT_EQ(nodes.fenced(0, Reply::granted, row.highest, row.holder), "");
     EXPECT_EQ(nodes.fenced(1, Reply::granted, 0, "t1"), row.then) << row.highest << row.holder;
   }
-}
-
-TEST(Numbering, IsFinishedByTheScriptWhereTheNumberIsNotTheHighest) {
-  Numbered h;
-  h.acquire_fenced(1, 10s, 5000);
-  h.fenced(0, Reply::granted, 7000, "t1");
-  EXPECT_EQ(h.fenced(1, Reply::granted, 4000, "t1"), "raise t1 7001 -> 0 1");
-  EXPECT_EQ(h.fenced(2, Reply::granted, 4000, "t1"), "raise t1 7001 -> 2")
-      << "what was lower than 5000 says nothing of 7001";
-  h.fenced(2, Reply::granted, 7001);
-  EXPECT_EQ(h.fenced(0, Reply::granted, 7001), "acquired #1 until 9898ms");
-  EXPECT_EQ(token_of(h), 7001U);
 }
 
 TEST(Numbering, IsTheScriptsWhereTheNodeWouldRefuseTheNumber) {
@@ -306,17 +285,6 @@ TEST(FencingToken, IsRaisedAboveNumbersFarAheadWhereNoQuorumIsPossibleWithoutThe
   h.release(2);
   h.answers({0, 1}, Reply::released);
   EXPECT_EQ(h.acquire_fenced(3, 10s, 6000), "take t2 6000 -> 0 1");
-}
-
-TEST(FencingToken, LeavesOutANodeWhoseNumbersTurnOutToBeFarAheadWhenTheyAreRaised) {
-  Connected h(3);
-  h.acquire_fenced(1, 10s, 5000);
-  h.fenced(0, Reply::behind, 7000);
-  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
-  EXPECT_EQ(h.fenced(2, Reply::granted, 5000), "raise t1 7001 -> 2");
-  EXPECT_EQ(h.fenced(0, Reply::behind, far_ahead), "");
-  h.fenced(1, Reply::granted, 7001);
-  EXPECT_EQ(h.fenced(2, Reply::granted, 7001), "acquired #1 until 9898ms");
 }
 
 TEST(FencingToken, ThatWasRefusedForBeingTooFarAheadIsNotAskedForAgain) {

@@ -45,13 +45,6 @@ TEST(QueuePositions, AreNobodysInAFirstAttempt) {
   EXPECT_EQ(position_of_attempt(h), "nobody's");
 }
 
-TEST(QueuePositions, OfReadersHaveNoTicket) {
-  QueuedReader h;
-  h.notified(0, "resource");
-  h.notified(1, "resource");
-  EXPECT_EQ(position_of_attempt(h), "as the client");
-}
-
 /// The second of two resources is in the way.
 struct Blocked : Connected {
   Blocked() : Connected(3) {
@@ -81,13 +74,6 @@ struct Blocked : Connected {
   }
 };
 
-TEST(SeveralResources, AreKeptForNobodyWhoseTurnItIsNot) {
-  Blocked h;
-  EXPECT_EQ(h.pass(2400ms), "take t3 -> 0 1 2") << "the nodes keep nothing";
-  h.refused_by(2);
-  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave second -> 0 1 2");
-}
-
 /// The second resource was passed on to the client, and then the first one was in the way.
 struct Turned : Blocked {
   explicit Turned(const std::string& whose = holder) {
@@ -103,15 +89,6 @@ TEST(SeveralResources, StayReservedForATurnIfAnotherOneIsInTheWay) {
   EXPECT_EQ(h.moves, "queue second of several ticket 7 -> 0 1; queue resource of several -> 0 1 2");
   h.alone_in_queues();
   EXPECT_EQ(h.turn_for("resource"), "take t4 and keeps for 20 ms -> 0 1 2");
-}
-
-TEST(SeveralResources, ArePassedOnWhenTheTurnIsOver) {
-  Turned h;
-  h.alone_in_queues();
-  EXPECT_EQ(h.until_deadline(), 20ms);
-  EXPECT_EQ(h.pass(20ms), "leave second -> 0 1 2") << "and nothing is asked";
-  h.alone_in_queues();
-  EXPECT_GE(h.until_deadline(), 400ms) << "it sleeps";
 }
 
 TEST(SeveralResources, AreWaitedForWithTheTicketThatTheClientHad) {

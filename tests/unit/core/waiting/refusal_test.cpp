@@ -11,7 +11,6 @@ namespace {
 using namespace std::chrono_literals;
 
 const std::string our_token(40, 'a');
-const std::string foreign_token = "another library's token";
 
 Acquire asking(std::string_view resource) {
   Acquire event;
@@ -73,17 +72,6 @@ TEST(Refusals, ByAReservationOrAnIntervalSayThatNoReleaseWillPassItOn) {
   EXPECT_FALSE(LostRound().refused(0, next).refused(1, next).refusal().will_be_passed_on());
   const std::string interval = "redlock:cooldown";
   EXPECT_FALSE(LostRound().refused(0, interval).refused(1, interval).refusal().is_known);
-}
-
-TEST(Refusals, KnowLocksOfOtherLibrariesThatHoldItOrSomeOfItsNodes) {
-  const Refusal held = LostRound().refused(0, foreign_token).refused(1, foreign_token).refusal();
-  EXPECT_TRUE(held.is_foreign);
-  EXPECT_FALSE(held.is_among_foreign) << "a quorum names its holder";
-  const Refusal split =
-      LostRound().granted(0).refused(1, our_token).refused(2, foreign_token).refusal();
-  EXPECT_TRUE(split.why == Errc::split);
-  EXPECT_FALSE(split.is_foreign);
-  EXPECT_TRUE(split.is_among_foreign);
 }
 
 TEST(Refusals, ByHoldsTellTheCallersOwnGroupFromAnother) {

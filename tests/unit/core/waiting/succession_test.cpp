@@ -21,29 +21,6 @@ struct Contended : Queued {
   }
 };
 
-TEST(Contention, OfASecondAgoHasAWaiterQueueAtOnce) {
-  Contended h;
-  h.pass(999ms);
-  EXPECT_EQ(h.acquire(2, 10s, 60s), "take t3 ticket 0 -> 0 1 2");
-}
-
-TEST(Contention, OfLongerAgoCostsNothing) {
-  Contended h;
-  h.pass(1s);
-  EXPECT_EQ(h.acquire(2, 10s, 60s), "set t3 -> 0 1 2");
-}
-
-TEST(Contention, HasNobodyQueueWhoDoesNotWait) {
-  Contended h;
-  EXPECT_EQ(h.acquire(2, 10s), "set t3 -> 0 1 2");
-}
-
-TEST(Contention, HasOneOfAClientQueueForAll) {
-  Contended h;
-  h.acquire(2, 10s, 60s);
-  EXPECT_EQ(h.acquire(3, 10s, 60s), "set t4 -> 0 1 2");
-}
-
 TEST(Contention, IsOfOneResource) {
   Contended h;
   Acquire other;
@@ -61,16 +38,6 @@ TEST(Contention, IsShownByAStandbysNotification) {
   h.answers({0, 1, 2}, Reply::done);
   h.pass(999ms);
   EXPECT_EQ(h.acquire(2, 10s, 60s), "take t3 ticket 0 -> 0 1 2");
-}
-
-TEST(Tickets, AreKeptAndTheHighestIsSentToNodesThatGaveALowerOne) {
-  Refused h;
-  h.subscribed({0, 1, 2});
-  EXPECT_EQ(h.queued({0}, {7}), "") << "no quorum yet";
-  EXPECT_EQ(h.queued({1}, {9}), "queue resource ticket 9 -> 0");
-  EXPECT_EQ(h.queued({2}, {9}), "");
-  EXPECT_EQ(h.queued({0}, {9}), "") << "once";
-  EXPECT_EQ(h.pass(2400ms), "take t3 ticket 9 -> 0 1 2");
 }
 
 TEST(Tickets, AreMadeLevelByARequestThatLearnsOfAnIntervalToo) {
@@ -102,60 +69,6 @@ TEST(Tickets, OfRefusalsAreMadeLevel) {
   EXPECT_EQ(h.refused({0, 1}, holder, 10s, {14}), "");
 }
 
-TEST(Tickets, AreForgottenByWhoStopsWaiting) {
-  Contended h;
-  h.acquire(2, 10s, 60s);
-  h.refused({0, 1, 2}, holder, 10s, {11});
-  h.cancel(2);
-  h.answers({0, 1, 2}, Reply::done);
-  EXPECT_EQ(h.acquire(3, 10s, 60s), "take t4 ticket 0 -> 0 1 2");
-}
-
-TEST(LostAttempts, ThatNameNoSingleHolderPassOnWhatTheyRelease) {
-  Queued h;
-  h.pass(2400ms);
-  h.answer(2, Reply::granted);
-  h.refused({0}, holder, 10s, {7});
-  EXPECT_EQ(h.refused({1}, std::string(40, 'b'), 10s, {7}).find("release t3 again 7 -> 2"), 0U);
-}
-
-TEST(LostAttempts, ThatAReservationRefusedPassOnWhatIsGrantedLate) {
-  Queued h;
-  h.pass(2400ms);
-  EXPECT_EQ(h.refused({0, 1}, reservation, 20ms, {7}), "");
-  EXPECT_EQ(h.answer(2, Reply::granted), "release t3 again 7 -> 2");
-}
-
-TEST(LostAttempts, OfWhatAQuorumNamesReleaseOnlyWhatIsGranted) {
-  Queued h;
-  h.pass(2400ms);
-  EXPECT_EQ(h.refused({0, 1}, holder, 10s, {7}), "") << "the third will refuse as well";
-  EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "");
-  EXPECT_EQ(h.tick(), "");
-}
-
-TEST(LostAttempts, ThatANodeDoesNotAnswerAreUndoneBehindThem) {
-  Queued h;
-  h.pass(2400ms);
-  h.refused({0, 1}, holder, 10s, {7});
-  const std::string out = h.pass(1s);
-  EXPECT_EQ(out.find("release t3 again 7 quietly -> 2; disconnect 2"), 0U) << out;
-}
-
-TEST(LostAttempts, ThatWaitForAnAnswerAreReleasedByAShutdown) {
-  Queued h;
-  h.pass(2400ms);
-  h.refused({0, 1}, holder, 10s, {7});
-  const std::string out = h.step(Shutdown{1s});
-  EXPECT_NE(out.find("release t3"), std::string::npos) << out;
-}
-
-TEST(LostAttempts, OfWhoStopsWaitingDoNotQueueItAgain) {
-  Queued h;
-  h.pass(2400ms);
-  EXPECT_EQ(h.cancel(1), "release t3 -> 0 1 2; failed #1 cancelled; leave resource -> 0 1 2");
-}
-
 TEST(LostAttempts, ThatOutlastTheWaitDoNotQueueAgain) {
   Contended h;
   h.acquire(2, 10s, 50ms);
@@ -169,23 +82,6 @@ TEST(LostAttempts, ThatAreReleasedAgainDoNotQueueAgain) {
   EXPECT_EQ(h.placed({2}, Reply::granted, {}, {}, {}), "release t3 again 7 quietly -> 2");
   h.answer(2, Reply::error, "OOM");
   EXPECT_EQ(h.pass(1s).find("release t3 -> 2"), 0U);
-}
-
-TEST(Reservations, DoNotMakeAWaiterPollThatIsNotFirst) {
-  Queued h;
-  h.pass(2400ms);
-  h.refused({0, 1, 2}, reservation, 20ms, {7});
-  EXPECT_EQ(h.pass(2390ms), "");
-  EXPECT_EQ(h.pass(20ms), "take t4 ticket 7 -> 0 1 2");
-}
-
-TEST(Reservations, ArePolledByWhoIsFirst) {
-  Queued h;
-  h.pass(2400ms);
-  h.refused({0}, reservation, 20ms, {7, true});
-  h.refused({1}, reservation, 20ms, {7});
-  EXPECT_EQ(h.pass(20ms), "");
-  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
 }
 
 TEST(Reservations, ArePolledByWhoIsFirstAsItLearnsBehindTheRound) {
@@ -205,28 +101,6 @@ TEST(Reservations, AreNotPolledByWhoIsFirstNoMore) {
   h.refused({2}, reservation, 20ms, {7});  // from the round before
   h.refused({0, 1, 2}, reservation, 20ms, {7});
   EXPECT_EQ(h.pass(1s), "");
-}
-
-TEST(Reservations, ThatAWatcherMeetsHaveItComeAgainWhenTheyAreOver) {
-  Queued h;
-  h.pass(30ms);
-  h.notified(1, "resource", 1);
-  h.pass(h.engine().reserved_for() + 1ms);
-  h.refused({0, 1, 2}, reservation, 9ms, {7});
-  EXPECT_EQ(h.pass(9ms), "");
-  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
-  h.refused({0, 1, 2}, reservation, 9ms, {7});
-  EXPECT_EQ(h.pass(1s), "") << "a standby was notified of that reservation";
-}
-
-TEST(Reservations, HaveAStandbyRetryThatIsNotifiedDuringAnAttempt) {
-  Queued h;
-  h.pass(2400ms);
-  h.notified(1, "resource", 1);
-  h.notified(2, "resource", 1);
-  h.refused({0, 1, 2}, holder, 10s, {7});
-  EXPECT_EQ(h.pass(h.engine().reserved_for()), "");
-  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
 }
 
 TEST(Reservations, ThatItsOwnAttemptCausedOnTooFewNodesNeedNoStandby) {
@@ -273,13 +147,6 @@ TEST(Reservations, ThatOneNodeTellsOfDuringAnAttemptAreAskedForSoonAfterIt) {
   h.refused({0, 2}, holder, 10s, {7});
   h.answer(1, Reply::gone);
   EXPECT_NE(h.pass(2ms).find("take t4"), std::string::npos);
-}
-
-TEST(Reservations, DoNotKeepAStandbyThatIsNotifiedItself) {
-  Queued h;
-  h.notified(0, "resource", 1);
-  h.notified(0, "resource");
-  EXPECT_EQ(h.notified(1, "resource"), "take t3 ticket 7 -> 0 1 2");
 }
 
 /// The length of the reservation after one round trip of `round_trip`.
@@ -349,16 +216,6 @@ TEST(Reservations, ForWhatIsOverAreGivenBack) {
   EXPECT_EQ(h.notified(1, "resource", 1), "") << "to a watcher nothing is reserved";
 }
 
-TEST(Reservations, AreNotGivenBackWhereTheGrantTookUsOut) {
-  Queued h;
-  h.notified(0, "resource");
-  h.notified(1, "resource");
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms");
-  EXPECT_EQ(h.notified(0, "resource"), "");
-  EXPECT_EQ(h.notified(1, "resource"), "");
-  EXPECT_EQ(h.notified(1, "resource"), "leave resource -> 1") << "that is a new one";
-}
-
 TEST(Reservations, AreGivenBackWhateverAWaitBeforeHasLeft) {
   Contended h;
   Acquire owner = reading(2);
@@ -384,14 +241,6 @@ TEST(Reservations, OfAnotherConnectionAreGivenBack) {
   EXPECT_EQ(h.notified(2, "resource"), "leave resource -> 2") << "leave was not sent to this node";
 }
 
-TEST(Grants, LeaveTheQueuesOfTheOtherNodesOnly) {
-  Contended h;
-  h.acquire(2, 10s, 60s);
-  h.refused({2}, holder, 10s, {7});
-  EXPECT_EQ(h.placed({0, 1}, Reply::granted, {}, {}, {}),
-            "acquired #2 until 9898ms; leave resource -> 2");
-}
-
 /// Two nodes granted the lock; the third has not answered.
 struct GrantedByTwo : Contended {
   GrantedByTwo() {
@@ -401,35 +250,9 @@ struct GrantedByTwo : Contended {
   std::string granted;
 };
 
-TEST(Grants, NeedNotLeaveTheQueueOfANodeThatGrantsItLater) {
-  GrantedByTwo h;
-  EXPECT_EQ(h.granted, "acquired #2 until 9898ms");
-  EXPECT_EQ(h.placed({2}, Reply::granted, {}, {}, {}), "");
-}
-
 TEST(Grants, LeaveTheQueueOfANodeThatFailsLater) {
   GrantedByTwo h;
   EXPECT_EQ(h.answer(2, Reply::error, "OOM"), "leave resource -> 2");
-}
-
-TEST(Grants, StayInTheQueueOfANodeThatRefusesThemLaterForWhoWaitsAgain) {
-  GrantedByTwo h;
-  h.acquire(3, 10s, 60s);
-  EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "");
-}
-
-TEST(Grants, OfOneQueueTheOthersOfAClientAtTheBackOfAllNodes) {
-  Queued h;
-  h.pass(1s);
-  h.acquire(2, 10s, 60s);
-  h.refuse(holder);
-  EXPECT_EQ(h.pass(1400ms), "take t4 ticket 7 -> 0 1 2");
-  EXPECT_EQ(h.placed({0, 1}, Reply::granted, {}, {}, {}),
-            "acquired #1 until 12298ms; queue resource anew -> 0 1 2");
-  h.placed({2}, Reply::granted, {}, {}, {});
-  h.queued({0, 1, 2}, {8});
-  h.notified(0, "resource");
-  EXPECT_EQ(h.notified(1, "resource"), "take t5 ticket 8 -> 0 1 2") << "a new ticket";
 }
 
 TEST(Grants, AreNotQueuedAgainForAnotherOfTheClientThatStopsWaiting) {
@@ -441,25 +264,6 @@ TEST(Grants, AreNotQueuedAgainForAnotherOfTheClientThatStopsWaiting) {
   h.placed({0}, Reply::granted, {}, {}, {});
   EXPECT_EQ(h.cancel(2), "failed #2 cancelled") << "node 0 would reserve the next release for us";
   EXPECT_EQ(h.placed({1}, Reply::granted, {}, {}, {}), "acquired #1 until 12298ms");
-}
-
-TEST(Grants, AreNotQueuedAgainForAnotherOfTheClientThatBeginsToWait) {
-  Queued h;
-  h.pass(2399ms);
-  h.acquire(2, 10s, 60s);
-  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2") << "of #1";
-  const std::string out = h.refused({0, 1}, holder, 10s, {});
-  EXPECT_EQ(out.find("queue"), std::string::npos)
-      << "the attempt of #1 decides whether we are queued: " << out;
-}
-
-TEST(Grants, AreNotQueuedAgainByAHigherTicketOfAnotherNode) {
-  Refused h;
-  h.subscribed({0, 1, 2});
-  h.queued({0, 1, 2}, {7});
-  h.notified(0, "resource");
-  EXPECT_EQ(h.notified(1, "resource"), "take t3 ticket 7 -> 0 1 2");
-  EXPECT_EQ(h.refused({2}, holder, 10s, {9}), "") << "the others may have granted it";
 }
 
 }  // namespace

@@ -29,11 +29,6 @@ struct BehindForeignLock : Tracking {
   std::string after_refusal;
 };
 
-TEST(ForeignLock, IsTracked) {
-  BehindForeignLock h;
-  EXPECT_EQ(h.after_refusal, "subscribe 0 1 2; track resource -> 0 1 2");
-}
-
 TEST(ForeignLock, IsNotPolled) {
   BehindForeignLock h;
   EXPECT_EQ(h.pass(1s), "");
@@ -44,37 +39,6 @@ TEST(ForeignLock, ThatAQuorumSawEndIsAskedForAtOnce) {
   BehindForeignLock h;
   h.changed({0}, "resource");
   EXPECT_EQ(h.changed({1}, "resource"), "take t3 ticket 7 -> 0 1 2");
-}
-
-TEST(ForeignLock, IsTrackedAgainAfterItChanged) {
-  BehindForeignLock h;
-  h.changed({0, 1}, "resource");
-  const std::string out = h.refused({0, 1}, foreign, 10s, {7, true});
-  EXPECT_NE(out.find("track resource -> 0 1"), std::string::npos) << out;
-}
-
-TEST(ForeignLock, ThatWasGoneWhenTheNodesWereAskedIsAskedFor) {
-  Tracking h;
-  h.acquire(1, 10s, 60s);
-  h.refused({0, 1}, foreign, 10s, {});
-  h.refused({2}, foreign, 10s, {});
-  h.subscribed({0, 1, 2});
-  h.answers({0, 1}, Reply::gone);
-  h.answers({2}, Reply::gone);
-  h.answers({2}, Reply::gone);
-  EXPECT_NE(h.queued({0, 1}, {7, true}), "");
-}
-
-TEST(ForeignLock, IsPolledWhereTooFewNodesTrack) {
-  Harness h(3);
-  h.random.shortest = true;
-  h.tick();
-  h.up_as(0, tracking_node());
-  h.up(1);
-  h.up(2);
-  h.acquire(1, 10s, 60s);
-  h.answers({0, 1}, Reply::taken, foreign, 10s);
-  EXPECT_LT(h.until_deadline(), 60ms);
 }
 
 TEST(ForeignLock, IsLeftForAMomentToWhoIsFirstInTheQueue) {
@@ -110,24 +74,9 @@ struct Observing : Tracking {
   std::string first;
 };
 
-TEST(Observer, TracksTheKeyAndInspectsBehindThat) {
-  Observing h;
-  EXPECT_EQ(h.begun, "track resource -> 0 1 2; inspect  -> 0 1 2");
-  EXPECT_EQ(h.first, "inspected #1");
-}
-
 TEST(Observer, InspectsSoonWhenOneNodeHasChanged) {
   Observing h;
   h.changed({0}, "resource");
-  EXPECT_LE(h.until_deadline(), 10ms);
-}
-
-TEST(Observer, InspectsAgainWhenSomethingChangedMeanwhile) {
-  Observing h;
-  h.changed({0, 1}, "resource");
-  h.answers({0, 1}, Reply::taken);
-  h.changed({2}, "resource");
-  h.answers({0, 1, 2}, Reply::found, holder, 10s);
   EXPECT_LE(h.until_deadline(), 10ms);
 }
 

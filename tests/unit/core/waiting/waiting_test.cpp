@@ -12,21 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Queues, AreForWhoWasRefusedAndWaits) {
-  Refused h;
-  EXPECT_EQ(h.after_refusal, "subscribe 0 1 2");
-  EXPECT_EQ(h.engine().client_id().str(), "t2");
-  EXPECT_EQ(h.subscribed({0}), "queue resource -> 0");
-  EXPECT_EQ(h.subscribed({0}), "") << "once";
-}
-
-TEST(Queues, AreNotForASingleAttempt) {
-  Connected h(3);
-  h.shows_notifications = true;
-  h.acquire(1, 10s);
-  EXPECT_EQ(h.answers({0, 1}, Reply::taken, holder, 10s), "failed #1 held");
-}
-
 TEST(Queues, LetSleepWhoStandsInAQuorumOfThem) {
   Refused h;
   h.subscribed({0, 1});
@@ -47,40 +32,6 @@ TEST(Queues, HaveAClientRetryAtOnceWhenTheResourceIsFree) {
   EXPECT_EQ(h.answer(1, Reply::gone), "take t3 ticket 0 -> 0 1 2");
 }
 
-TEST(Queues, HaveTheFirstClientRetryWhenAQuorumHasNotifiedIt) {
-  Queued h;
-  EXPECT_EQ(h.notified(0, "resource"), "");
-  EXPECT_EQ(h.notified(0, "resource"), "") << "one node, twice";
-  EXPECT_EQ(h.notified(1, "another"), "leave another -> 1") << "it counts for nothing else";
-  EXPECT_EQ(h.notified(2, "resource"), "take t3 ticket 7 -> 0 1 2");
-}
-
-TEST(Queues, ThatDisagreeHaveItRetryAMomentLater) {
-  Queued h;
-  EXPECT_EQ(h.notified(0, "resource"), "");
-  EXPECT_EQ(h.pass(900us), "");
-  EXPECT_EQ(h.pass(100us), "take t3 ticket 7 -> 0 1 2");
-}
-
-TEST(Queues, HaveTheStandbyRetryWhenTheReservationOfTheFirstIsOver) {
-  Queued h;
-  EXPECT_EQ(
-      h.notified(0, "resource", 1) + h.notified(1, "resource", 1) + h.notified(2, "resource", 1),
-      "");
-  EXPECT_EQ(h.engine().reserved_for(), 20ms);
-  EXPECT_EQ(h.pass(20900us), "");
-  EXPECT_EQ(h.pass(100us), "take t3 ticket 7 -> 0 1 2");
-}
-
-TEST(Queues, OfNodesThatHadLetAReaderInNeedNotNotifyIt) {
-  QueuedReader h;
-  h.pass(2400ms);
-  h.answer(2, Reply::granted);
-  h.answers({0, 1}, Reply::taken, holder, 10s);
-  h.answer(2, Reply::released);
-  EXPECT_EQ(h.notified(1, "resource"), "enter t4 -> 0 1 2");
-}
-
 TEST(Queues, NotifyAReaderThatFindsAWriterLeaving) {
   Connected h(4);
   h.shows_notifications = h.random.shortest = true;
@@ -96,25 +47,6 @@ TEST(Queues, NotifyAReaderThatFindsAWriterLeaving) {
   h.answers({0, 1}, Reply::released);
   EXPECT_EQ(h.notified(2, "resource"), "enter t4 -> 0 1 2 3")
       << "two let it in, and a third would: no need to wait and see";
-}
-
-TEST(Queues, OfNodesThatHadGrantedAClientWithATicketHaveToNotifyIt) {
-  Queued h;
-  h.pass(2400ms);
-  h.placed({2}, Reply::granted, {}, {}, {});
-  EXPECT_EQ(h.refused({0, 1}, holder, 10s, {7}), "release t3 again 7 quietly -> 2");
-  h.answer(2, Reply::released);
-  EXPECT_EQ(h.notified(1, "resource"), "") << "it may have been passed on to another client";
-  EXPECT_EQ(h.notified(2, "resource"), "take t4 ticket 7 -> 0 1 2");
-}
-
-TEST(Queues, SendNotificationsThatAreNotLostDuringAnAttempt) {
-  Queued h;
-  EXPECT_EQ(h.pass(2400ms), "take t3 ticket 7 -> 0 1 2");
-  h.notified(0, "resource");
-  h.notified(1, "resource");
-  EXPECT_EQ(h.refused({0, 1}, holder, 10s, {7}), "");
-  EXPECT_EQ(h.tick(), "take t4 ticket 7 -> 0 1 2");
 }
 
 /// A client that is queued, and whose checks the text shows.
@@ -138,26 +70,6 @@ TEST(Checks, ThatFindTheKeyFreeOnAQuorumHaveTheClientAskAtOnce) {
   h.pass(475ms);
   EXPECT_EQ(h.placed({1}, Reply::gone, {}, {}, {7}), "check resource -> 0 2");
   EXPECT_EQ(h.placed({2}, Reply::gone, {}, {}, {7}), "take t3 ticket 7 -> 0 1 2");
-}
-
-TEST(Checks, DoNotAskAgainANodeThatWasFreeWhileTheOthersWereNot) {
-  Checking h;
-  h.pass(475ms);
-  h.placed({1}, Reply::gone, {}, {}, {7});
-  EXPECT_EQ(h.queued({0, 2}, {7}), "");
-  EXPECT_EQ(h.pass(475ms), "check resource -> 2");
-  h.queued({2}, {7});
-  EXPECT_EQ(h.pass(475ms), "check resource -> 0");
-  EXPECT_EQ(h.placed({0}, Reply::gone, {}, {}, {7}), "take t3 ticket 7 -> 0 1 2") << "two now";
-}
-
-TEST(Checks, ThatFindTheKeyTakenChangeNothing) {
-  Checking h;
-  h.pass(475ms);
-  EXPECT_EQ(h.queued({1}, {7}), "");
-  h.shows_checks = false;
-  EXPECT_EQ(h.pass(1900ms), "");
-  EXPECT_EQ(h.pass(30ms), "take t3 ticket 7 -> 0 1 2") << "as late as without the check";
 }
 
 TEST(Checks, OfThousandsOfKeysAreAtMostTwoThousandInASecond) {
@@ -191,23 +103,6 @@ TEST(Checks, AreMadeByOneOfTheCallersOfAClient) {
   h.queued({1}, {7});
   h.cancel(1);
   EXPECT_EQ(h.pass(475ms), "check resource -> 2") << "the other caller";
-}
-
-TEST(Checks, AreNotMadeOfOtherLibrariesLocks) {
-  Refused h(foreign);
-  h.shows_checks = true;
-  EXPECT_EQ(h.pass(1s).find("check"), std::string::npos);
-}
-
-TEST(Queues, AreNotForLocksOfOthers) {
-  Refused h("another client's");
-  EXPECT_EQ(h.after_refusal, "");
-  EXPECT_NE(h.pass(60ms), "");
-}
-
-TEST(Queues, AreForAnIntervalToo) {
-  Queued h("redlock:cooldown");
-  EXPECT_EQ(h.pass(1s), "");
 }
 
 TEST(Queues, OfAnIntervalAreNotLeftToTheFirstWhoMayBeGone) {
@@ -261,16 +156,6 @@ TEST(Queues, OfANodeThatComesBackAreEnteredAgain) {
   EXPECT_EQ(h.subscribed({2}), "queue resource ticket 7 -> 2");
 }
 
-TEST(Queues, AreEnteredOnceForAllOfOneClientWhoTakeTurns) {
-  Queued h;
-  h.acquire(2, 10s, 60s);
-  EXPECT_EQ(h.refuse(holder), "") << "they know";
-  h.notified(0, "resource");
-  EXPECT_EQ(h.notified(1, "resource"), "take t4 ticket 7 -> 0 1 2") << "the other one sleeps on";
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted),
-            "acquired #1 until 9898ms; queue resource anew -> 0 1 2");
-}
-
 TEST(Queues, LetOneOfAClientTryAtATime) {
   Queued h;
   h.acquire(2, 10s, 60s);
@@ -298,12 +183,6 @@ TEST(Queues, PassATurnOnThatNobodyTook) {
   EXPECT_EQ(h.tick(), "take t5 ticket 7 -> 0 1 2") << "the next in the queue was notified as well";
 }
 
-TEST(Queues, KeepThePositionOfAReaderThatAWaitingWriterKeepsOut) {
-  QueuedReader h;
-  h.pass(2400ms);
-  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "writer", 3s), "");
-}
-
 TEST(Queues, LetNewHoldsInAgainWhenWhoHadThemRefusedLeaves) {
   Queued h("shared");
   h.pass(2400ms);
@@ -324,29 +203,6 @@ TEST(Queues, AreEnteredInFullWhereTheScriptIsNotKnownAnyMore) {
   h.queued({0, 1}, {7});
   EXPECT_EQ(h.answer(2, Reply::script_missing), "queue resource ticket 7 in full -> 2");
   EXPECT_EQ(h.answer(2, Reply::script_missing), "") << "it will never know it";
-}
-
-TEST(Queues, AreNotEnteredAgainBehindAnAttemptThatTakesUsOutOfThem) {
-  Refused h;
-  h.subscribed({0, 1, 2});
-  h.queued({0, 1}, {7});
-  h.notified(0, "resource");
-  EXPECT_EQ(h.notified(1, "resource"), "take t3 ticket 7 -> 0 1 2");
-  EXPECT_EQ(h.answer(2, Reply::script_missing), "") << "to the request before the attempt";
-}
-
-TEST(Queues, AreLeftInFullWhereTheScriptIsNotKnownAnyMore) {
-  Queued h;
-  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource -> 0 1 2");
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "leave resource in full -> 0");
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "");
-}
-
-TEST(Queues, AreNotLeftLateByWhoIsQueuedAgain) {
-  Queued h;
-  h.cancel(1);
-  EXPECT_EQ(h.acquire(2, 10s, 60s), "take t3 ticket 0 -> 0 1 2");
-  EXPECT_EQ(h.answer(0, Reply::script_missing), "") << "to the request to leave";
 }
 
 /// A caller that waits for three seconds, in which it asks once.
@@ -392,15 +248,6 @@ TEST(Queues, AreEnteredAgainBeforeNodesForget) {
     h.answer(2, Reply::taken, holder, 10s);
   }
   EXPECT_NE(asked.find("queue resource as a reader ticket 7 -> 0 1 2"), std::string::npos) << asked;
-}
-
-TEST(Queues, AreEnteredByEveryAttemptWithATicket) {
-  Queued h;
-  for (int i = 0; i < 5; ++i) {
-    const std::string token = "t" + std::to_string(3 + i);
-    EXPECT_EQ(h.pass(2400ms), "take " + token + " ticket 7 -> 0 1 2");
-    EXPECT_EQ(h.refuse(holder), "");
-  }
 }
 
 TEST(WaitedKeys, ForgetsKeysButForAFew) {
