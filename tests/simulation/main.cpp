@@ -23,7 +23,7 @@ using redlock::simulation::Length;
 /// The number of lines that prints a whole story.
 constexpr std::size_t whole = SIZE_MAX - 1;
 
-constexpr std::array lengths{Length::minutes, Length::steady, Length::crowd};
+constexpr std::array lengths{Length::minutes, Length::steady, Length::crowd, Length::replicated};
 
 constexpr std::string_view option_of(Length length) {
   switch (length) {
@@ -35,6 +35,8 @@ constexpr std::string_view option_of(Length length) {
       return "--steady";
     case Length::crowd:
       return "--crowd";
+    case Length::replicated:
+      return "--replicated";
   }
   return {};
 }
@@ -45,12 +47,16 @@ int soak(Length length, std::uint64_t first, std::uint64_t count) {
   constexpr std::uint64_t kinds = redlock::simulation::kinds;
   const std::uint64_t batch = length == Length::seconds ? 1000 : (is_long ? kinds : 10 * kinds);
   std::uint64_t events = 0;
+  std::uint64_t grants = 0;
+  std::uint64_t role_changes = 0;
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t done = 0; count == 0 || done < count; done += batch) {
     const std::uint64_t size = count == 0 ? batch : std::min(batch, count - done);
     const auto verdict =
         redlock::simulation::run_seeds({.first = first + done, .count = size, .length = length});
     events += verdict.events;
+    grants += verdict.grants;
+    role_changes += verdict.role_changes;
     if (verdict.failing_seed != 0 && length != Length::seconds) {
       std::cout << redlock::simulation::story_of(verdict.failing_seed, length)
                 << "again: " << option_of(length) << ' ' << verdict.failing_seed
@@ -68,7 +74,8 @@ int soak(Length length, std::uint64_t first, std::uint64_t count) {
               << static_cast<std::uint64_t>(static_cast<double>(events) / took.count())
               << " a second; without faults the longest wait was "
               << verdict.longest_wait / redlock::simulation::ms << " ms, the longest idle stretch "
-              << verdict.longest_idle / redlock::simulation::ms << " ms" << std::endl;
+              << verdict.longest_idle / redlock::simulation::ms << " ms; " << grants << " grants, "
+              << role_changes << " changes of servers' roles" << std::endl;
   }
   return 0;
 }
@@ -113,8 +120,9 @@ int show_mutant(std::string_view name, std::uint64_t seed) {
   return 2;
 }
 
-int show_minimal(std::uint64_t seed) {
-  const auto minimal = redlock::simulation::minimal_story(seed);
+int show_minimal(std::uint64_t seed, Length length) {
+  const auto minimal =
+      redlock::simulation::minimal_story(seed, redlock::simulation::Mutant::none, length);
   if (minimal.seed == 0) {
     std::cout << "seed " << seed << " keeps every promise\n";
     return 0;
@@ -135,18 +143,22 @@ int print_outcomes(std::uint64_t first, std::uint64_t count) {
 }
 
 int usage() {
-  std::cerr << "simulation_tests                        the tests\n"
-               "simulation_tests --soak [FIRST [COUNT]]  seeds until one fails; COUNT 0: for ever\n"
-               "simulation_tests --long [FIRST [COUNT]]  the same, each minutes of every fault\n"
-               "simulation_tests --steady [FIRST [COUNT]] the same, each seconds without a fault\n"
-               "simulation_tests --crowd [FIRST [COUNT]] the same, with up to 64 clients\n"
-               "simulation_tests --seed SEED             the story of one seed\n"
-               "simulation_tests --steady-seed SEED      the same, of one without a fault; also\n"
-               "                                         --crowd-seed, --long-seed\n"
-               "simulation_tests --minimize SEED         the least that breaks the same promise\n"
-               "simulation_tests --outcomes FIRST COUNT  a line for each: to compare builds\n"
-               "simulation_tests --mutants               deliberate faults: caught or missed\n"
-               "simulation_tests --mutant NAME SEED      the story of one seed with that fault\n";
+  std::cerr
+      << "simulation_tests                        the tests\n"
+         "simulation_tests --soak [FIRST [COUNT]]  seeds until one fails; COUNT 0: for ever\n"
+         "simulation_tests --long [FIRST [COUNT]]  the same, each minutes of every fault\n"
+         "simulation_tests --steady [FIRST [COUNT]] the same, each seconds without a fault\n"
+         "simulation_tests --crowd [FIRST [COUNT]] the same, with up to 64 clients\n"
+         "simulation_tests --replicated [FIRST [COUNT]] the same, with replicated nodes\n"
+         "simulation_tests --seed SEED             the story of one seed\n"
+         "simulation_tests --steady-seed SEED      the same, of one without a fault; also\n"
+         "                                         --crowd-seed, --long-seed,\n"
+         "                                         --replicated-seed\n"
+         "simulation_tests --minimize SEED         the least that breaks the same promise; also\n"
+         "                                         --minimize-replicated\n"
+         "simulation_tests --outcomes FIRST COUNT  a line for each: to compare builds\n"
+         "simulation_tests --mutants               deliberate faults: caught or missed\n"
+         "simulation_tests --mutant NAME SEED      the story of one seed with that fault\n";
   return 2;
 }
 
@@ -175,7 +187,12 @@ int main(int count, char** words) {
   if (count == 4 && std::string_view(words[1]) == "--outcomes") {
     return print_outcomes(number(2, 1), number(3, 0));
   }
-  if (count == 3 && std::string_view(words[1]) == "--minimize") return show_minimal(number(2, 1));
+  if (count == 3 && std::string_view(words[1]) == "--minimize") {
+    return show_minimal(number(2, 1), Length::seconds);
+  }
+  if (count == 3 && std::string_view(words[1]) == "--minimize-replicated") {
+    return show_minimal(number(2, 1), Length::replicated);
+  }
   if (count == 2 && std::string_view(words[1]) == "--mutants") return show_mutants();
   if (count == 4 && std::string_view(words[1]) == "--mutant") {
     return show_mutant(words[2], number(3, 1));

@@ -17,8 +17,10 @@ constexpr std::uint64_t seeds_tried = 200;
 using Reduction = void (*)(Scenario&);
 
 /// Each reduction takes something away, or changes nothing.
-constexpr std::array<Reduction, 35> reductions{
+constexpr std::array<Reduction, 38> reductions{
     [](Scenario& s) { s.between_counter_resets = 0; },
+    [](Scenario& s) { s.torn_readings_per_mille = 0; },
+    [](Scenario& s) { s.undone_failovers_per_mille = 0; },
     [](Scenario& s) { s.between_copies = 0; },
     [](Scenario& s) { s.between_breaks = 0; },
     [](Scenario& s) { s.between_crashes = 0; },
@@ -56,10 +58,17 @@ constexpr std::array<Reduction, 35> reductions{
       if (s.kind != Wanted::several && s.kind != Wanted::permits) s.resources = 1;
     },
     [](Scenario& s) {
+      s.replicated = std::min<std::size_t>(s.replicated, 1);
+      s.servers_of_each = 3;
+    },
+    [](Scenario& s) {
       s.nodes = std::min<std::size_t>(s.nodes, 3);
       s.quorum = core::majority(s.nodes);
     },
-    [](Scenario& s) { s.nodes = s.quorum = 1; },
+    [](Scenario& s) {
+      s.nodes = s.quorum = 1;
+      s.replicated = std::min<std::size_t>(s.replicated, 1);
+    },
     [](Scenario& s) { s.chaos /= 2; },
 };
 
@@ -86,7 +95,9 @@ std::optional<Failure> first_failure(const Scenario& scenario, std::uint64_t fir
 
 std::string words_for(const Scenario& s) {
   std::string text = std::to_string(s.clients) + " clients with " + std::to_string(s.slots) +
-                     " callers, " + std::to_string(s.nodes) + " nodes, quorum " +
+                     " callers, " + std::to_string(s.nodes) + " nodes, " +
+                     std::to_string(s.replicated) + " of them of " +
+                     std::to_string(s.servers_of_each) + " servers, quorum " +
                      std::to_string(s.quorum) + ", " + std::to_string(s.chaos / ms) + " ms";
   const auto add = [&text](bool there, const char* what) {
     if (there) text += std::string("; ") + what;
@@ -103,6 +114,9 @@ std::string words_for(const Scenario& s) {
   add(s.between_evictions > 0, "nodes evict");
   add(s.between_counter_resets > 0, "an operator resets the nodes' counters");
   add(s.between_copies > 0, "replicas attach");
+  add(s.replicated > 0, "the roles of the last nodes' servers change");
+  add(s.undone_failovers_per_mille > 0, "failovers are undone");
+  add(s.torn_readings_per_mille > 0, "other commands run between WAIT and INFO");
   add(s.between_silences > 0, "subscriptions die silently");
   add(s.between_deaths > 0, "connections die silently");
   add(s.between_forgeries > 0, "somebody adds members to a marker");
@@ -120,8 +134,8 @@ bool same(const Scenario& a, const Scenario& b) { return words_for(a) == words_f
 
 }  // namespace
 
-MinimalStory minimal_story(std::uint64_t seed, Mutant mutant) {
-  Scenario scenario = Scenario::draw(seed, mutant);
+MinimalStory minimal_story(std::uint64_t seed, Mutant mutant, Length length) {
+  Scenario scenario = scenario_of(seed, mutant, length);
   const auto outcome = Simulation(scenario, seed).run();
   if (outcome.violation.empty()) return {};
   const std::string promise = promise_of(outcome.violation);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "simulation/scenario.hpp"
+#include "simulation/seeds.hpp"
 
 namespace redlock::simulation {
 
@@ -17,6 +17,7 @@ struct MinimalStory {
   std::size_t lines = 0;
 };
 
-[[nodiscard]] MinimalStory minimal_story(std::uint64_t seed, Mutant mutant = Mutant::none);
+[[nodiscard]] MinimalStory minimal_story(std::uint64_t seed, Mutant mutant = Mutant::none,
+                                         Length length = Length::seconds);
 
 }  // namespace redlock::simulation

@@ -99,6 +99,15 @@ inline constexpr std::array planted{
     Planted{Mutant::renewals_repair, "renewals_repair", "invariant 4", 1000},
     Planted{Mutant::number_is_not_checked, "number_is_not_checked", "invariant 2", 1000},
     Planted{Mutant::adopted_writers_stay, "adopted_writers_stay", "invariant 5", 1000},
+    Planted{Mutant::nobody_waits, "nobody_waits", "invariant 1", 1000},
+    Planted{Mutant::primary_acknowledges, "primary_acknowledges", "invariant 1", 1000},
+    Planted{Mutant::attachments_uncounted, "attachments_uncounted", "invariant 1", 1000},
+    Planted{Mutant::attachments_tolerated, "attachments_tolerated", "invariant 1", 1000},
+    Planted{Mutant::attachments_before_wait, "attachments_before_wait", "invariant 1", 1000},
+    Planted{Mutant::new_reigns_vote_at_once, "new_reigns_vote_at_once", "invariant 1", 1000},
+    Planted{Mutant::reigns_confirmed_at_once, "reigns_confirmed_at_once", "invariant 1", 1000},
+    Planted{Mutant::records_follow_each_reading, "records_follow_each_reading", "invariant 1", 3000,
+            true},
 };
 
 }  // namespace redlock::simulation

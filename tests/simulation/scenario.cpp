@@ -19,6 +19,7 @@ constexpr std::int64_t allowed_ppm = 4'900;
 }  // namespace
 
 Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
+  if (is_of_reigns(mutant)) return draw_replicated(seed, mutant);
   Scenario s;
   s.mutant = mutant;
   Random random(seed * 13 + 17);
@@ -301,6 +302,96 @@ Scenario Scenario::draw_long(std::uint64_t seed) {
   s.divided_per_mille = random.below(100);
   Random failbacks(seed * 17 + 29);
   s.between_failbacks = failbacks.between(8, 40) * s.longest_ttl_ms * ms;
+  return s;
+}
+
+Scenario Scenario::draw_replicated(std::uint64_t seed, Mutant mutant) {
+  using namespace draws;
+  Random random(seed * 19 + 13);
+  Scenario s;
+  s.mutant = mutant;
+  constexpr std::array<std::size_t, 6> sizes{1, 1, 1, 2, 3, 3};
+  s.nodes = sizes[static_cast<std::size_t>(random.below(6))];
+  s.quorum = core::majority(s.nodes);
+  s.replicated = static_cast<std::size_t>(random.between(1, static_cast<True>(s.nodes)));
+  s.servers_of_each = random.per_mille(700) ? 3 : 5;
+  s.clients = static_cast<std::size_t>(random.between(2, 4));
+  s.slots = static_cast<std::size_t>(random.between(1, 2));
+  s.resources = static_cast<std::size_t>(random.between(1, 2));
+  s.fastest = random.between(20'000, 300'000);
+  s.slowest = s.fastest * random.between(1, 5);
+  s.tail_per_mille = random.between(0, 30);
+  s.tail = random.between(1, 50) * ms;
+  s.shortest_ttl_ms = random.between(50, 200);
+  s.longest_ttl_ms = s.shortest_ttl_ms * random.between(1, 2);
+  s.shortest_limit = random.between(20, 100) * ms;
+  s.longest_limit = s.shortest_limit * random.between(1, 5);
+  s.think = random.between(1, 20) * ms;
+  s.chaos = random.between(8'000, 20'000) * ms;
+  s.restart_guard = true;
+  s.between_changes_of_roles = random.between(100, 1'000) * ms;
+  s.undone_failovers_per_mille = sometimes(random, 300, 1, 500);
+  s.torn_readings_per_mille = sometimes(random, 500, 1, 200);
+  s.between_breaks = sometimes(random, 500, 100 * ms, 2'000 * ms);
+  s.between_crashes = sometimes(random, 400, 500 * ms, 4'000 * ms);
+  s.between_stops = sometimes(random, 400, 200 * ms, 2'000 * ms);
+  s.between_partitions = sometimes(random, 400, 100 * ms, 2'000 * ms);
+  s.between_pauses = sometimes(random, 400, 200 * ms, 2'000 * ms);
+  s.between_client_ends = sometimes(random, 400, 500 * ms, 4'000 * ms);
+  s.between_deaths = sometimes(random, 200, 200 * ms, 2'000 * ms);
+  s.between_saves = random.between(50, 500) * ms;
+  s.data_loss_per_mille = random.between(200, 1000);
+  s.snapshot_per_mille = random.between(0, 700);
+  s.error_per_mille = sometimes(random, 200, 1, 20);
+  s.late = sometimes(random, 500, 1 * ms, 500 * ms);
+  s.last_millisecond = random.per_mille(500);
+  s.servers = draw_servers(random);
+  s.compares = random.per_mille(300);
+  s.divided_per_mille = sometimes(random, 300, 1, 100);
+  s.fencing_per_mille = random.per_mille(500) ? random.between(1, 1000) : 0;
+  // As for nodes that forget: see draw_guards().
+  constexpr std::int64_t ordinary_ppm = 200;
+  s.server_ppm = s.client_ppm = ordinary_ppm;
+  const True rates = (s.chaos + 60'000 * ms) / 1'000'000 * 2 * ordinary_ppm + 1 * ms;
+  s.node_skew = s.client_skew =
+      random.below(std::max<True>(1, (s.longest_ttl_ms * ms - rates) / 2));
+  if (mutant != Mutant::none) {
+    s.nodes = s.quorum = s.replicated = s.resources = 1;
+    s.servers_of_each = 3;
+    s.clients = 4;
+    s.between_breaks = 200 * ms;
+    s.between_changes_of_roles = 200 * ms;
+    s.fencing_per_mille = 0;
+  }
+  const bool of_a_reading =
+      mutant == Mutant::attachments_before_wait || mutant == Mutant::records_follow_each_reading;
+  if (of_a_reading) {
+    // The faults show only if a whole reign of another server fits into one reading.
+    s.between_crashes = s.between_stops = s.between_partitions = s.between_pauses = 0;
+    s.between_client_ends = s.between_deaths = s.tail_per_mille = s.error_per_mille = s.late = 0;
+    s.shortest_ttl_ms = s.longest_ttl_ms = 100;
+    s.shortest_limit = s.longest_limit = 2'000 * ms;
+    s.think = 100 * ms;
+    s.last_millisecond = false;
+  }
+  if (mutant == Mutant::records_follow_each_reading) {
+    s.torn_readings_per_mille = 300;
+    s.shortest_ttl_ms = s.longest_ttl_ms = 200;
+    s.clients = 6;
+    s.undone_failovers_per_mille = 1000;
+    s.between_changes_of_roles = 1'500 * ms;
+    s.chaos = 30'000 * ms;
+  }
+  if (mutant != Mutant::none) return s;
+  s.clock_guard = random.per_mille(500);
+  constexpr std::array others{Wanted::readers, Wanted::owners, Wanted::several, Wanted::permits,
+                              Wanted::interval};
+  if (random.per_mille(300)) s.kind = others[static_cast<std::size_t>(random.below(5))];
+  if (s.kind == Wanted::several || s.kind == Wanted::permits) s.resources = 2;
+  if (s.kind == Wanted::interval) s.longest_interval_ms = random.between(1, 3 * s.longest_ttl_ms);
+  draw_bounds(s, seed);
+  draw_handing_on(s, seed);
+  draw_operator(s, seed);
   return s;
 }
 

@@ -89,7 +89,20 @@ enum class Mutant : std::uint8_t {
   renewals_repair,        ///< a renewal gives the key to every node that lacks it
   number_is_not_checked,  ///< the same, and an adopted lease keeps its fencing token in any case
   adopted_writers_stay,   ///< a writer's key stays one when its token is adopted as a reader's
+  // Replicated nodes:
+  nobody_waits,                ///< acknowledgements are not counted, only attachments
+  primary_acknowledges,        ///< the primary is counted among those that acknowledge
+  attachments_uncounted,       ///< replicas that attach are not counted
+  attachments_tolerated,       ///< S − 1 − k attachments since the record take nothing away
+  attachments_before_wait,     ///< INFO comes before WAIT
+  new_reigns_vote_at_once,     ///< the primary of a new reign has no quarantine
+  reigns_confirmed_at_once,    ///< a quarantine at first contact, and none at the confirmation
+  records_follow_each_reading  ///< the record is written with the attachments of a vote's reading
 };
+/// Whether the fault is one of replicated nodes.
+[[nodiscard]] constexpr bool is_of_reigns(Mutant mutant) noexcept {
+  return mutant >= Mutant::nobody_waits;
+}
 
 /// Versions of servers, which understand different forms of a request.
 enum class Servers : std::uint8_t {
@@ -253,7 +266,8 @@ struct Scenario {
   /// Whether nodes keep what they have, and their clocks go on.
   [[nodiscard]] bool keeps_data() const noexcept {
     return between_crashes + between_flushes + between_role_changes + between_failbacks +
-               between_demotions + between_evictions + between_swaps + between_clock_steps ==
+               between_demotions + between_evictions + between_swaps + between_clock_steps +
+               static_cast<True>(replicated) ==
            0;
   }
 
@@ -325,10 +339,20 @@ struct Scenario {
   True between_swaps = 0;
   True between_demotions = 0;  ///< a node becomes a replica, and stays one for seconds
 
+  /// The last nodes are replicated ones, of so many servers each. An adversary promotes, demotes,
+  /// stops and kills their servers, leads clients to any of them, and holds up their replication.
+  std::size_t replicated = 0;
+  std::size_t servers_of_each = 3;
+  True between_changes_of_roles = 0;
+  /// Failovers of a healthy node that are undone soon, among all that the adversary does.
+  std::int64_t undone_failovers_per_mille = 0;
+  std::int64_t torn_readings_per_mille = 0;  ///< other commands run between WAIT and INFO
+
   /// Whether no node has a reason for a quarantine.
   [[nodiscard]] bool forgets_nothing() const noexcept {
     return between_crashes + between_flushes + between_role_changes + between_failbacks +
-               between_demotions + between_evictions + between_swaps + between_forgeries ==
+               between_demotions + between_evictions + between_swaps + between_forgeries +
+               static_cast<True>(replicated) ==
            0;
   }
 
@@ -350,6 +374,9 @@ struct Scenario {
   /// Minutes of every fault but clocks that step, under the restart guard; seeds take turns at the
   /// kinds.
   [[nodiscard]] static Scenario draw_long(std::uint64_t seed);
+  /// A single replicated node, or some among others, under an adversary that changes the roles of
+  /// their servers.
+  [[nodiscard]] static Scenario draw_replicated(std::uint64_t seed, Mutant mutant = Mutant::none);
 
  private:
   /// Draws all parameters that depend neither on `mutant` nor on `steady` alone.

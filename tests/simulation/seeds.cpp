@@ -24,6 +24,8 @@ std::string tell_story(std::uint64_t seed, const Scenario& scenario, std::size_t
          (outcome.violation.empty() ? "every promise was kept" : outcome.violation) + "\n";
 }
 
+}  // namespace
+
 Scenario scenario_of(std::uint64_t seed, Mutant mutant, Length length) {
   switch (length) {
     case Length::seconds:
@@ -34,11 +36,11 @@ Scenario scenario_of(std::uint64_t seed, Mutant mutant, Length length) {
       return Scenario::draw_steady(seed);
     case Length::crowd:
       return Scenario::draw_crowd(seed);
+    case Length::replicated:
+      return Scenario::draw_replicated(seed, mutant);
   }
   return Scenario::draw(seed, mutant);
 }
-
-}  // namespace
 
 std::uint64_t running_seed() noexcept { return running; }
 std::string_view running_story() noexcept { return story_so_far; }
@@ -58,6 +60,7 @@ Verdict run_seeds(const Seeds& seeds) {
     verdict.events += outcome.events;
     verdict.grants += outcome.grants;
     verdict.losses += outcome.losses;
+    verdict.role_changes += outcome.role_changes;
     verdict.longest_wait = std::max(verdict.longest_wait, outcome.longest_wait);
     verdict.longest_idle = std::max(verdict.longest_idle, outcome.longest_idle);
     verdict.most_overtaken = std::max(verdict.most_overtaken, outcome.most_overtaken);

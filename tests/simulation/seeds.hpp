@@ -9,8 +9,12 @@
 namespace redlock::simulation {
 
 /// The length of a scenario: seconds, minutes (Scenario::draw_long), or seconds without a fault
-/// (Scenario::draw_steady), also with a crowd of clients (Scenario::draw_crowd).
-enum class Length : std::uint8_t { seconds, minutes, steady, crowd };
+/// (Scenario::draw_steady), also with a crowd of clients (Scenario::draw_crowd); or seconds of
+/// replicated nodes (Scenario::draw_replicated).
+enum class Length : std::uint8_t { seconds, minutes, steady, crowd, replicated };
+
+/// The scenario of a seed.
+[[nodiscard]] Scenario scenario_of(std::uint64_t seed, Mutant mutant, Length length);
 
 struct Seeds {
   std::uint64_t first = 1;
@@ -24,6 +28,7 @@ struct Verdict {
   std::uint64_t events = 0;
   std::uint64_t grants = 0;
   std::uint64_t losses = 0;
+  std::uint64_t role_changes = 0;    ///< of replicated nodes' servers
   True longest_wait = 0;             ///< without faults
   True longest_idle = 0;             ///< longest time that a wanted resource was free; no faults
   std::uint32_t most_overtaken = 0;  ///< see Progress

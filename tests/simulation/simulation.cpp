@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 23;
+constexpr std::size_t fault_kinds = 24;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -30,36 +30,43 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     if (!scenario_.extreme_rates) return random_.between(-most, most);
     return random_.per_mille(500) ? most : -most;
   };
-  for (std::size_t i = 0; i < scenario_.nodes; ++i) {
+  const std::size_t replicas = scenario_.replicated * (scenario_.servers_of_each - 1);
+  for (std::size_t i = 0; i < scenario_.nodes + replicas; ++i) {
     std::int64_t ppm = rate(scenario_.server_ppm);
     if (scenario_.mutant == Mutant::fast_server_clocks) ppm = scenario_.server_ppm;
     const std::int64_t base =
         wall_epoch + random_.between(-scenario_.node_skew, scenario_.node_skew);
     const True wild = i == 0 ? scenario_.wild_skew : 0;
-    nodes_.emplace_back(Clock(base + wild, ppm), scenario_.mutant);
-    nodes_.back().version = scenario_.servers == Servers::mixed
-                                ? static_cast<Servers>(random_.below(server_versions - 1))
-                                : scenario_.servers;
-    nodes_.back().compares = scenario_.compares && nodes_.back().version == Servers::modern;
-    nodes_.back().runs_scripts = scenario_.runs_scripts;
-    nodes_.back().resources = scenario_.resources;
-    nodes_.back().let_in_at_once = scenario_.let_in_at_once;
-    nodes_.back().keeps_no_lock = scenario_.one_keeps_no_lock && i + 1 == scenario_.nodes;
-    nodes_.back().has_permits = scenario_.kind == Wanted::permits;
-    nodes_.back().publish = [this, i](std::uint64_t client, std::size_t resource,
-                                      std::uint32_t before) {
+    servers_.emplace_back(Clock(base + wild, ppm), scenario_.mutant);
+    servers_.back().version = scenario_.servers == Servers::mixed
+                                  ? static_cast<Servers>(random_.below(server_versions - 1))
+                                  : scenario_.servers;
+    servers_.back().compares = scenario_.compares && servers_.back().version == Servers::modern;
+    servers_.back().runs_scripts = scenario_.runs_scripts;
+    servers_.back().resources = scenario_.resources;
+    servers_.back().let_in_at_once = scenario_.let_in_at_once;
+    servers_.back().keeps_no_lock = scenario_.one_keeps_no_lock && i + 1 == scenario_.nodes;
+    servers_.back().has_permits = scenario_.kind == Wanted::permits;
+    servers_.back().publish = [this, i](std::uint64_t client, std::size_t resource,
+                                        std::uint32_t before) {
       return publish(static_cast<std::uint32_t>(i), client, resource, before);
     };
   }
   // Everybody knows these evictions: they were before the deployment was opened.
   if (scenario_.between_counter_resets > 0) {
-    for (ModelNode& node : nodes_) node.evicted = 5;
+    for (ModelNode& node : servers_) node.evicted = 5;
+  }
+  for (std::uint32_t i = 0; i < scenario_.nodes; ++i) leaders_.push_back(i);
+  for (std::size_t i = 0; i < scenario_.clients; ++i) {
+    led_to_.insert(led_to_.end(), leaders_.begin(), leaders_.end());
   }
   open_deployment();
-  if (scenario_.endless_floor) nodes_[0].floor() = (std::int64_t{1} << 53U) - 1;
+  begin_replication();
+  if (scenario_.endless_floor) servers_[0].floor() = (std::int64_t{1} << 53U) - 1;
   const bool wiped = scenario_.between_flushes + scenario_.between_role_changes +
                          scenario_.between_failbacks + scenario_.between_demotions +
-                         scenario_.between_evictions + scenario_.between_swaps >
+                         scenario_.between_evictions + scenario_.between_swaps +
+                         static_cast<True>(scenario_.replicated) >
                      0;
   const bool forgets =
       wiped || (scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0);
@@ -82,7 +89,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   greets_until_.resize(scenario_.nodes);
   evicted_at_.resize(scenario_.nodes);
   reset_at_.resize(scenario_.nodes);
-  cut_until_.resize(scenario_.nodes * scenario_.clients);
+  cut_until_.resize(servers_.size() * scenario_.clients);
   subscriptions_.resize(scenario_.nodes * scenario_.clients);
   tracks_.resize(scenario_.nodes * scenario_.clients * most_resources);
   seen_.resize(scenario_.nodes);
@@ -143,6 +150,7 @@ Simulation::Outcome Simulation::run(std::string* story) {
     outcome.calls = calls_;
   }
   outcome.most_connections = most_connections_;
+  outcome.role_changes = role_changes_;
   outcome.remembered = checker_.tokens_remembered() + connections_.size();
   return outcome;
 }
@@ -164,7 +172,7 @@ void Simulation::happen(const Event& event) {
     case Kind::connect:
       return reach(event.kind == Kind::reply || event.kind == Kind::ended || event.kind == Kind::up
                        ? connections_[event.a].client
-                       : event.a / static_cast<std::uint32_t>(nodes_.size()),
+                       : event.a / static_cast<std::uint32_t>(scenario_.nodes),
                    event);
     case Kind::timer: {
       Client& client = clients_[event.a];
@@ -186,10 +194,11 @@ void Simulation::happen(const Event& event) {
     case Kind::act:
       return act(event.a, event.b);
     case Kind::restart:
-      if (nodes_[event.a].running) return;
-      nodes_[event.a].running = true;
-      nodes_[event.a].start_again();
-      return tell("node ", event.a, " starts again");
+      if (servers_[event.a].running) return;
+      servers_[event.a].running = true;
+      servers_[event.a].start_again();
+      tell("node ", event.a, " starts again");
+      return server_began(event.a);
     case Kind::reborn:
       if (is_newcomer(event.a)) return take_over(event.a);
       clients_[event.a].alive = true;
@@ -233,6 +242,16 @@ void Simulation::happen(const Event& event) {
       return freeze_queued();
     case Kind::left:
       return check_that_it_left(event.a, event.b);
+    case Kind::greets:
+    case Kind::wait_ends:
+    case Kind::attaches:
+    case Kind::sends:
+    case Kind::copied:
+    case Kind::acknowledged:
+    case Kind::detaches:
+    case Kind::reconnects:
+    case Kind::returns:
+      return note_replication(event);
   }
 }
 
@@ -255,8 +274,9 @@ void Simulation::begin_client(std::uint32_t index) {
   client.lost.clear();
   client.undelivered = {};
   core::Settings settings;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) settings.nodes.push_back(std::to_string(i));
-  settings.quorum = scenario_.mutant == Mutant::half_quorum ? nodes_.size() / 2 : scenario_.quorum;
+  for (std::uint32_t i = 0; i < scenario_.nodes; ++i) settings.nodes.push_back(member_name(i));
+  settings.quorum =
+      scenario_.mutant == Mutant::half_quorum ? scenario_.nodes / 2 : scenario_.quorum;
   settings.shortest_limit = core::Duration(scenario_.shortest_limit);
   settings.longest_limit = core::Duration(scenario_.longest_limit);
   if (scenario_.connect_limit > 0) {
@@ -270,10 +290,10 @@ void Simulation::begin_client(std::uint32_t index) {
   client.engine = std::make_unique<core::Engine>(std::move(settings), *client.randomness);
   client.invariants.reset();
   client.slots.assign(scenario_.slots, Slot{});
-  client.attempt.resize(nodes_.size());
-  client.marks.resize(nodes_.size());
-  client.connects.assign(nodes_.size(), {});
-  client.connection.assign(nodes_.size(), -1);
+  client.attempt.resize(scenario_.nodes);
+  client.marks.resize(scenario_.nodes);
+  client.connects.assign(scenario_.nodes, {});
+  client.connection.assign(scenario_.nodes, -1);
   client.asked.clear();
   if (is_newcomer(index)) client.slots[0].served = true;
   for (std::uint32_t slot = 0; slot < client.slots.size(); ++slot) {
@@ -296,7 +316,7 @@ void Simulation::end_client(std::uint32_t index, True away) {
     if (connection >= 0) drop_client_side(static_cast<std::uint32_t>(connection));
     connection = -1;
   }
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node) unsubscribe(index, node);
+  for (std::uint32_t node = 0; node < scenario_.nodes; ++node) unsubscribe(index, node);
   for (std::uint32_t& attempt : client.attempt) ++attempt;
   plan(now_ + random_.below(away), Kind::reborn, index);
 }
@@ -314,12 +334,12 @@ True Simulation::between_faults(std::size_t kind) const {
       scenario_.between_deaths,         scenario_.between_forgeries,
       scenario_.between_swaps,          scenario_.between_standstills,
       scenario_.between_counter_resets, scenario_.between_copies,
-      scenario_.between_freezes};
+      scenario_.between_freezes,        scenario_.between_changes_of_roles};
   return means[kind];
 }
 
 void Simulation::fault(std::size_t kind) {
-  const auto node = static_cast<std::uint32_t>(random_.below(static_cast<True>(nodes_.size())));
+  const auto node = static_cast<std::uint32_t>(random_.below(static_cast<True>(scenario_.nodes)));
   const auto index = static_cast<std::uint32_t>(random_.below(static_cast<True>(clients_.size())));
   Client& client = clients_[index];
   switch (kind) {
@@ -329,12 +349,12 @@ void Simulation::fault(std::size_t kind) {
       }
       return;
     case 1:
-      return crash(node);
+      return crash(some_server(node));
     case 2:
-      nodes_[node].stopped_until = now_ + random_.below(2 * scenario_.longest_limit);
-      return tell("node ", node, " stops until ", nodes_[node].stopped_until / 1000);
+      return stop_server(some_server(node), random_.below(2 * scenario_.longest_limit));
     case 3:
-      cut_until_[index * nodes_.size() + node] = now_ + random_.below(2 * scenario_.longest_limit);
+      cut_until_[index * servers_.size() + some_server(node)] =
+          now_ + random_.below(2 * scenario_.longest_limit);
       return tell("client ", index, " and node ", node, " are cut apart");
     case 4:
       if (client.paused_until > now_) return;
@@ -346,18 +366,19 @@ void Simulation::fault(std::size_t kind) {
       return fault_of_client(index);
     case 6:
       tell("node ", node, " saves");
-      return nodes_[node].save();
+      return servers_[some_server(node)].save();
     case 7:
       return step_clock(node);
     case 8:
-      if (!nodes_[node].running) return;
+      if (!servers_[node].running) return;
       tell("node ", node, " is flushed");
-      return nodes_[node].forget();
+      return servers_[node].forget();
     case 9:
-      if (!nodes_[node].running) return;
+      if (!servers_[node].running) return;
       tell("node ", node, " changes its role");
       // Often the node is back before anybody has sent it a request.
-      return nodes_[node].change_role(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
+      return servers_[node].change_role(now_ +
+                                        (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
     case 10:
       return fail_back(node);
     case 12:
@@ -367,11 +388,11 @@ void Simulation::fault(std::size_t kind) {
       return end_waiters();
     case 14:
       tell("node ", node, " forgets its scripts");
-      return nodes_[node].flush_scripts();
+      return servers_[node].flush_scripts();
     case 15:
       evict(node);
       // Somebody sets another policy on several nodes at once.
-      return evict((node + 1) % static_cast<std::uint32_t>(nodes_.size()));
+      return evict((node + 1) % static_cast<std::uint32_t>(scenario_.nodes));
     case 16:
       if (client.alive && client.connection[node] >= 0) {
         die_silently(static_cast<std::uint32_t>(client.connection[node]));
@@ -380,7 +401,7 @@ void Simulation::fault(std::size_t kind) {
     case 17:
       return forge_markers();
     case 18:
-      return swap_away(static_cast<std::uint32_t>(nodes_.size() - 1));
+      return swap_away(static_cast<std::uint32_t>(scenario_.nodes - 1));
     case 19:
       // In its first contact a client cannot notice a standstill, because it has not read all
       // clocks.
@@ -391,32 +412,34 @@ void Simulation::fault(std::size_t kind) {
       return stop_clock(client);
     case 20:
       // A script of an operator goes over all servers.
-      for (std::uint32_t i = 0; i < nodes_.size(); ++i) reset_counters(i);
+      for (std::uint32_t i = 0; i < scenario_.nodes; ++i) reset_counters(i);
       return;
     case 21:
-      if (!nodes_[node].running) return;
+      if (!servers_[node].running) return;
       tell("a replica attaches to node ", node, ", or is long gone");
-      return nodes_[node].change_backlog();
+      return servers_[node].change_backlog();
     case 22:
       return freeze_waiters();
+    case 23:
+      return change_roles(node);
     default:
-      if (!nodes_[node].running) return;
+      if (!servers_[node].running) return;
       tell("node ", node, " is a replica from now on");
-      return nodes_[node].demote(now_ + random_.below(8'000 * ms));
+      return servers_[node].demote(now_ + random_.below(8'000 * ms));
   }
 }
 
 void Simulation::evict(std::uint32_t node) {
-  if (!nodes_[node].running) return;
+  if (!servers_[node].running) return;
   tell("node ", node, " evicts all locks");
   checker_.clock_stepped_forward(now_);
   evicted_at_[node] = now_;
   const bool policy_stays = scenario_.between_counter_resets > 0 && random_.per_mille(500);
-  nodes_[node].evict(policy_stays ? now_ + random_.between(1'500, 2'500) * ms : now_);
+  servers_[node].evict(policy_stays ? now_ + random_.between(1'500, 2'500) * ms : now_);
 }
 
 void Simulation::reset_counters(std::uint32_t node) {
-  ModelNode& server = nodes_[node];
+  ModelNode& server = servers_[node];
   if (!server.running) return;
   // By design, nobody notices keys that were evicted between two readings if by the second one
   // their number was reset, and is the same as at the first, or the policy was set right.
@@ -455,7 +478,7 @@ void Simulation::freeze_waiters() {
 
 void Simulation::freeze_queued() {
   const bool has_permits = scenario_.kind == Wanted::permits;
-  const ModelQueue& queue = nodes_[0].queue(has_permits ? any_permit : 0);
+  const ModelQueue& queue = servers_[0].queue(has_permits ? any_permit : 0);
   for (std::size_t place = 0; place < queue.size(); ++place) {
     if (!scenario_.frozen[place]) continue;
     freeze(static_cast<std::uint32_t>(client_of(queue.at(place)) % clients_.size()));
@@ -469,7 +492,7 @@ bool Simulation::only_waits(std::uint32_t index) const {
     return slot.phase == Phase::idle || slot.phase == Phase::acquiring;
   });
   // The client must have no reservation either: a reservation lasts for a moment.
-  return calls && std::none_of(nodes_.begin(), nodes_.end(), [&](const ModelNode& node) {
+  return calls && std::none_of(servers_.begin(), servers_.end(), [&](const ModelNode& node) {
            for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
              if (node.has_turn(resource, waiter(index))) return true;
            }
@@ -492,7 +515,7 @@ True Simulation::may_step_again(std::uint32_t node) const {
 
 void Simulation::move_clock(std::uint32_t node, True by) {
   tell("the clock of node ", node, " steps by ", by / 1000, " us");
-  nodes_[node].clock.move(by);
+  servers_[node].clock.move(by);
   stepped_[node].by += by;
   stepped_[node].at = now_;
   if (by > 0) checker_.clock_stepped_forward(now_);
@@ -551,16 +574,19 @@ void Simulation::heal() {
   scenario_.tail_per_mille = 0;
   scenario_.error_per_mille = 0;
   scenario_.divided_per_mille = 0;
-  for (ModelNode& node : nodes_) {
+  for (ModelNode& node : servers_) {
     node.stopped_until = 0;
-    if (node.says_replica) node.read_only_until = now_;
+    if (node.says_replica && node.read_only_until != never) node.read_only_until = now_;
   }
   scenario_.odd = Oddity::none;
   std::fill(cut_until_.begin(), cut_until_.end(), 0);
+  for (std::uint32_t i = 0; i < scenario_.nodes; ++i) {
+    if (is_replicated(i)) end_faults_of_replication(i);
+  }
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     for (std::uint32_t slot = 0; slot < clients_[i].slots.size(); ++slot) plan_act(i, slot, 0);
   }
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+  for (std::uint32_t i = 0; i < scenario_.nodes; ++i) {
     if (scenario_.judged_by_votes || stepped_[i].by == 0) continue;
     plan(std::max(now_, may_step_again(i)), Kind::set_right, i);
   }
@@ -626,7 +652,7 @@ void Simulation::check_requests() {
   if (!scenario_.steady || scenario_.foreign > 0) return;
   // In addition to the calls, each client reads the nodes' clocks and renews its queues.
   const std::uint64_t upkeep = 100 * clients_.size();
-  const std::uint64_t most = nodes_.size() * (scenario_.most_requests() * calls_ + upkeep);
+  const std::uint64_t most = scenario_.nodes * (scenario_.most_requests() * calls_ + upkeep);
   if (requests_ <= most) return;
   checker_.violated("invariant 5: " + std::to_string(requests_) + " requests for " +
                     std::to_string(calls_) + " calls: somebody polls");
@@ -644,10 +670,10 @@ void Simulation::check_the_end() {
   // If an interval is longer than max TTL, a node that was away keeps the key instead of the
   // cooldown. The key keeps others out for as long, and nobody waits for its release.
   const bool may_stay = scenario_.longest_interval_ms > scenario_.longest_ttl_ms;
-  for (const ModelNode& node : nodes_) {
+  for (std::uint32_t node = 0; node < scenario_.nodes; ++node) {
     if (!all_served() || may_stay) break;
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
-      for (const std::uint64_t token : node.holders(resource, now_)) {
+      for (const std::uint64_t token : leader(node).holders(resource, now_)) {
         if (is_delay(token)) continue;
         checker_.found_at_the_end(token);
       }

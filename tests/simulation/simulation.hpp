@@ -19,6 +19,7 @@
 #include "simulation/node/model_node.hpp"
 #include "simulation/progress.hpp"
 #include "simulation/random.hpp"
+#include "simulation/replication.hpp"
 #include "simulation/scenario.hpp"
 
 namespace redlock::simulation {
@@ -53,6 +54,7 @@ class Simulation {
     std::size_t tokens = 0;
     std::size_t remembered = 0;        ///< tokens and connections, at the end
     std::size_t most_connections = 0;  ///< the most connections of a client to a node in a minute
+    std::uint64_t role_changes = 0;    ///< promotions and demotions of replicated nodes' servers
   };
   /// Writes the story line by line if `story` is given.
   Outcome run(std::string* story = nullptr);
@@ -88,6 +90,15 @@ class Simulation {
     job,        // a holder's call reaches the thread of its client's loop
     freeze,     // the clients at some queue positions hang
     left,       // checks whether a client that gave up has left the queues
+    greets,     // the restart guard's request of a connection reaches a replicated node's server
+    wait_ends,  // WAIT returns, or the commands after it are executed
+    attaches,   // a replica reaches the server that it follows
+    sends,      // a server sends its replica what has changed
+    copied,     // what a server has sent arrives
+    acknowledged,
+    detaches,    // a server notices that a replica has gone
+    reconnects,  // a replica tries to follow again
+    returns,     // the adversary has a server follow another one, as before
   };
   struct Event {
     True at;
@@ -104,8 +115,9 @@ class Simulation {
     std::uint32_t planned = 0;  // the number of planned events that name the connection
     std::uint32_t client = 0;
     std::uint32_t node = 0;
-    std::uint32_t life = 0;  // the client process it belongs to
-    std::uint64_t run = 0;   // the server process it belongs to
+    std::uint32_t server = 0;  // of the node
+    std::uint32_t life = 0;    // the client process it belongs to
+    std::uint64_t run = 0;     // the server process it belongs to
     std::int64_t number = 0;
     bool client_side = true;
     bool server_side = true;
@@ -116,6 +128,7 @@ class Simulation {
     True last_reply = 0;
     std::string marker_ahead;  // the node's marker when the last vote was sent
     std::string marker;        // the marker that the handshake saw
+    std::string reign;         // the record that the handshake saw
     bool unmarked = false;
     bool outdated = false;
     bool evicts = false;        // the policy, when the node was greeted
@@ -123,9 +136,16 @@ class Simulation {
     core::NodeMemory memory;
     std::int64_t quarantine_ms = 0;  // the quarantine that the restart guard answered
     bool replica = false;            // the node said that it is a replica
+    bool after_healing = false;
     Oddity odd = Oddity::none;
     True not_before = 0;  // no request that a dropped connection carries is executed earlier
     Response half_done;   // the response to the first request, if its first half was executed
+    enum class Reading : std::uint8_t { none, waits, counts };
+    Reading reading = Reading::none;     // of a reign: WAIT, and what is executed after it
+    std::uint32_t readings = 0;          // names the event that ends the present step
+    std::uint64_t offset = 0;            // of the write that replicas are to acknowledge
+    std::uint64_t acknowledgements = 0;  // that WAIT waits for
+    std::uint32_t held = 0;              // requests that have arrived since
     std::deque<Request> requests;
     std::deque<Response> replies;
   };
@@ -135,6 +155,7 @@ class Simulation {
     enum class State : std::uint8_t { closed, opening, open } state = State::closed;
     std::uint32_t generation = 0;
     bool silent = false;  // no notification arrives, and neither end notices
+    std::uint32_t server = 0;
   };
 
   enum class Phase : std::uint8_t { idle, acquiring, holding, handed_on, over };
@@ -222,7 +243,8 @@ class Simulation {
 
   // simulation.cpp: events and faults
   [[nodiscard]] static bool names_a_connection(Kind kind) {
-    return kind == Kind::arrive || kind == Kind::reply || kind == Kind::ended || kind == Kind::up;
+    return kind == Kind::arrive || kind == Kind::reply || kind == Kind::ended || kind == Kind::up ||
+           kind == Kind::greets || kind == Kind::wait_ends;
   }
   void plan(True at, Kind kind, std::size_t a, std::size_t b = 0);
   void happen(const Event& event);
@@ -230,7 +252,7 @@ class Simulation {
   void open_deployment();
   // simulation_operator.cpp: opens a deployment when the clients cannot, and breaks locks
   void write_markers(std::string_view deployment, std::string_view incarnation);
-  [[nodiscard]] bool is_of_process(const core::Marker& marker, std::uint32_t node) const;
+  [[nodiscard]] bool is_of_process(const core::Marker& marker, std::uint32_t server) const;
   [[nodiscard]] bool closed_for_clients() const;
   void operate();
   [[nodiscard]] bool is_operator(std::uint32_t client) const {
@@ -279,8 +301,8 @@ class Simulation {
 
   // simulation_network.cpp: connections, and what nodes do with requests
   [[nodiscard]] True delay();
-  [[nodiscard]] True delay_to(std::uint32_t node);
-  [[nodiscard]] True transit(std::uint32_t client, std::uint32_t node);
+  [[nodiscard]] True delay_to(std::uint32_t server);
+  [[nodiscard]] True transit(std::uint32_t client, std::uint32_t server);
   [[nodiscard]] True greeted_at(std::uint32_t node);
   void connect(std::uint32_t client, std::uint32_t node);
   void count_connection(std::uint32_t client, std::uint32_t node);
@@ -291,6 +313,7 @@ class Simulation {
   /// Whether only half of the request that arrived was executed; the rest waits.
   [[nodiscard]] bool divides(Connection& connection);
   void arrive(std::uint32_t connection);
+  void reply(std::uint32_t connection, const Response& response);
   [[nodiscard]] Oddity oddity(std::uint32_t node);
   [[nodiscard]] bool is_odd(std::uint32_t connection, const Request& request, Response& response);
   struct Texts {
@@ -305,21 +328,75 @@ class Simulation {
   [[nodiscard]] bool says_nothing_or_ours(std::uint32_t client, const core::Answer& answer) const;
   [[nodiscard]] bool is_plain_yes(std::uint32_t client, const core::Answer& answer) const;
   void observe(const Connection& connection, const Request& request, const Response& response);
+  void note_written(const Connection& connection, std::uint64_t token);
   void note_opening(const Request& request, const Response& response);
   void drop_client_side(std::uint32_t connection);
   /// Makes room for another connection if no event names this one.
   void forget_if_over(std::uint32_t connection);
   void break_connection(std::uint32_t connection);
-  void restored(std::uint32_t node);
+  void restored(std::uint32_t server);
   void fail_back(std::uint32_t node);
+  /// The server has loaded other data, and says so to the clients.
+  void invalidate(std::uint32_t server);
   void kill(const Connection& by, std::int64_t number);
   /// Whether the node may forget: no other node forgot within the interval.
   [[nodiscard]] bool may_forget(std::uint32_t node);
-  void crash(std::uint32_t node);
+  void crash(std::uint32_t server);
   void greet(Connection& connection);
-  [[nodiscard]] std::string run_id_of(std::uint32_t node) const;
-  [[nodiscard]] core::NodeMemory memory_of(std::uint32_t node) const;
+  [[nodiscard]] std::string run_id_of(std::uint32_t server) const;
+  [[nodiscard]] core::NodeMemory memory_of(std::uint32_t server) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
+
+  // simulation_replicas.cpp: nodes of several servers
+  void begin_replication();
+  [[nodiscard]] bool is_replicated(std::uint32_t node) const {
+    return node + scenario_.replicated >= scenario_.nodes;
+  }
+  [[nodiscard]] std::string member_name(std::uint32_t node) const;
+  [[nodiscard]] std::uint32_t node_of(std::uint32_t server) const;
+  [[nodiscard]] std::vector<std::uint32_t> servers_of(std::uint32_t node) const;
+  /// One of the node's servers, at random.
+  [[nodiscard]] std::uint32_t some_server(std::uint32_t node);
+  /// The server to which the name of the node leads at present; not every client is told at once.
+  [[nodiscard]] const ModelNode& leader(std::uint32_t node) const {
+    return servers_[leaders_[node]];
+  }
+  [[nodiscard]] bool is_primary(std::uint32_t server) {
+    return servers_[server].running && !replication_.server(server).follows;
+  }
+  void lead_to(std::uint32_t node, std::uint32_t server);
+  [[nodiscard]] std::uint32_t look_up(std::uint32_t client, std::uint32_t node);
+  void finish_greeting(const Event& event);
+  // … replication
+  void promote(std::uint32_t server);
+  void follow(std::uint32_t server, std::uint32_t source);
+  void stop_following(std::uint32_t server);
+  void drop_replicas(std::uint32_t server);
+  void connect_replica(std::uint32_t server);
+  void replicate(std::uint32_t server);
+  void note_replication(const Event& event);
+  void attach(std::uint32_t link);
+  void send_copy(std::uint32_t link, bool full);
+  void take_copy(std::uint32_t link);
+  void server_ended(std::uint32_t server);
+  void server_began(std::uint32_t server);
+  // … the reading of a reign
+  void begin_reading(std::uint32_t connection, const Request& request);
+  void note_acknowledged(std::uint32_t server);
+  void go_on_reading(std::uint32_t connection);
+  void note_attachments(Connection& connection);
+  void end_reading(std::uint32_t connection);
+  void answer_reading(std::uint32_t connection);
+  void end_readings_of(std::uint32_t server);
+  /// The change that each planted fault of replicated nodes makes to a reading.
+  void plant_in_reading(Connection& connection);
+  // … the adversary
+  void change_roles(std::uint32_t node);
+  void undo_failover(std::uint32_t node, const std::vector<std::uint32_t>& servers);
+  void stop_server(std::uint32_t server, True length);
+  void hold_up_replicas(std::uint32_t server);
+  void settle(std::uint32_t node);
+  void end_faults_of_replication(std::uint32_t node);
 
   // simulation_watchers.cpp: clients that observe a resource
   void begin_watch(std::uint32_t client);
@@ -349,13 +426,13 @@ class Simulation {
   [[nodiscard]] std::uint64_t waiter(std::uint32_t client) const;
   [[nodiscard]] std::int64_t reserved_ms(std::uint32_t client) const;
   /// Publishes to the client; returns whether the client is subscribed at the node.
-  [[nodiscard]] bool publish(std::uint32_t node, std::uint64_t id, std::size_t resource,
+  [[nodiscard]] bool publish(std::uint32_t server, std::uint64_t id, std::size_t resource,
                              std::uint32_t before);
   /// A request may have changed keys: notifies the clients for which the node tracks them, except
   /// the client `by`.
   void note_changes(std::uint32_t node, std::optional<std::uint32_t> by);
   [[nodiscard]] bool& tracks(std::uint32_t client, std::uint32_t node, std::size_t resource) {
-    return tracks_[(client * nodes_.size() + node) * most_resources + resource];
+    return tracks_[(client * scenario_.nodes + node) * most_resources + resource];
   }
 
   // simulation_client.cpp: drivers
@@ -463,7 +540,12 @@ class Simulation {
   True watched_since_ = 0;
   std::set<std::size_t> tracked_once_;  // for a planted fault: by client × node × resource
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
-  std::vector<ModelNode> nodes_;
+  std::vector<ModelNode> servers_;  // the first of each node, then those of replicated nodes
+  Replication replication_;
+  std::vector<std::uint32_t> leaders_;  // by node
+  std::vector<std::uint32_t> led_to_;  // by client × node: the server, as the client was last told
+  std::vector<True> roles_rest_until_;  // by node
+  std::uint64_t role_changes_ = 0;
   struct Stepped {
     True by = 0;
     True at = -100'000 * ms;
@@ -479,7 +561,7 @@ class Simulation {
   std::vector<True> evicted_at_;                                 // by node; 0: never
   std::vector<True> reset_at_;                                   // by node: its counters
   std::vector<True> greets_until_;                               // by node
-  std::vector<True> cut_until_;                                  // partitions, by client × node
+  std::vector<True> cut_until_;                                  // partitions, by client × server
   std::vector<core::Command> commands_;
   std::string resource_;
   std::vector<std::string> more_resources_;

@@ -305,13 +305,13 @@ void Simulation::check_that_it_left(std::uint32_t index, std::uint32_t calls) {
                                  [](const Slot& slot) { return slot.phase == Phase::acquiring; });
   const bool hangs = client.paused_until > now_;
   if (waits || hangs || !client.alive || calls_of(index) != calls) return;
-  for (const ModelNode& node : nodes_) {
+  for (const ModelNode& node : servers_) {
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
       if (!node.has_waiter(resource, waiter(index))) continue;
       return checker_.violated("invariant 5: a node keeps a turn or a place of client " +
                                std::to_string(index) + ", which gave up, on r" +
                                std::to_string(resource) + " of node " +
-                               std::to_string(&node - nodes_.data()));
+                               std::to_string(&node - servers_.data()));
     }
   }
 }

@@ -83,7 +83,7 @@ void Simulation::carry_out(std::uint32_t index, const core::ProbeSubscription& c
   command.nodes.each([&](core::NodeIndex node) {
     const Subscription& mine = subscription(index, node);
     if (mine.state != Subscription::State::open || mine.silent) return;
-    const True there = transit(index, node);
+    const True there = transit(index, mine.server);
     plan_notification(there + delay(), Kind::subscribed, index, node, 0);
   });
 }
@@ -115,7 +115,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Undelivered& command
 void Simulation::end_closed(std::uint32_t index) {
   Client& client = clients_[index];
   for (const std::uint64_t token : client.tokens) {
-    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    for (std::size_t node = 0; node < scenario_.nodes; ++node) {
       // If clocks leap by days, nobody knows when a key is gone.
       if (scenario_.any_clocks) continue;
       const bool told = client.undelivered.has(static_cast<core::NodeIndex>(node));
@@ -126,7 +126,7 @@ void Simulation::end_closed(std::uint32_t index) {
       const True gone_by = told ? now_ + client.left[node].count() : now_;
       bool there = false;
       for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
-        there = there || nodes_[node].has(resource, token, gone_by);
+        there = there || leader(static_cast<std::uint32_t>(node)).has(resource, token, gone_by);
       }
       if (told) {
         checker_.closed_with_a_word(token, node, there);
@@ -182,6 +182,9 @@ Request Simulation::request_for(std::uint32_t index, const core::Request& comman
   request.reserved_ms = std::chrono::floor<milliseconds>(terms.reserved_for).count();
   if (!terms.keeper.empty()) request.keeper = number_of(terms.keeper);
   if (terms.marker != nullptr) request.write = *terms.marker;
+  if (terms.reign != nullptr) request.reign = *terms.reign;
+  request.acknowledgements = terms.acknowledgements;
+  request.within = terms.within.count();
   switch (command.stamp.verb) {
     case Verb::join_queue:
     case Verb::leave_queue:
@@ -217,6 +220,11 @@ void Simulation::plant_in(std::uint32_t index, const core::Request& command,
     case Mutant::no_quarantine:
       request.write.quarantine = {};
       break;
+    case Mutant::new_reigns_vote_at_once:
+    case Mutant::reigns_confirmed_at_once:
+      if (request.reign) request.reign->quarantine = {};
+      if (scenario_.mutant == Mutant::new_reigns_vote_at_once) request.write.quarantine = {};
+      break;
     case Mutant::plain_extend_shortens: {
       const core::Claim* claim = clients_[index].engine->claim(command.stamp.claim());
       if (core::is_extend(verb)) {
@@ -249,7 +257,7 @@ void Simulation::plant_in(std::uint32_t index, const core::Request& command,
 void Simulation::track(std::uint32_t index, const core::Request& command, const Request& request) {
   if (scenario_.mutant != Mutant::tracks_once) return send_all(index, command, request);
   command.nodes.each([&](core::NodeIndex node) {
-    const std::size_t what = (index * nodes_.size() + node) * most_resources + request.resource;
+    const std::size_t what = (index * scenario_.nodes + node) * most_resources + request.resource;
     Request harmless = request;
     if (!tracked_once_.insert(what).second) harmless.number = 1;
     send(index, node, harmless);
@@ -308,9 +316,9 @@ Request Simulation::as_planted(std::uint32_t index, core::NodeIndex node, Reques
       std::any_of(connection.requests.begin(), connection.requests.end(),
                   [&](const Request& other) { return other.token == request.token; });
   if (!behind) return request;
-  if (mutant == Mutant::release_before_set && nodes_[node].running) {
+  if (mutant == Mutant::release_before_set && servers_[node].running) {
     request.form = core::ScriptForm::text;
-    observe(connection, request, nodes_[node].execute(request, now_));
+    observe(connection, request, servers_[node].execute(request, now_));
   }
   harmless.last = mutant == Mutant::drop_release_behind_set && request.last;
   return harmless;
@@ -368,9 +376,9 @@ void Simulation::adopted(std::uint32_t index, Slot& slot, const core::Acquired& 
     checker_.violated("invariant 10: an adopted lease rests on nodes that had lost the key");
   }
   if (slot.group == 1) {
-    const auto lets_in = std::count_if(nodes_.begin(), nodes_.end(), [&](const ModelNode& node) {
-      return node.has_hold(slot.resource, slot.token);
-    });
+    const auto lets_in = std::count_if(
+        servers_.begin(), servers_.end(),
+        [&](const ModelNode& node) { return node.has_hold(slot.resource, slot.token); });
     if (scenario_.keeps_data() && static_cast<std::size_t>(lets_in) < scenario_.quorum) {
       checker_.violated("invariant 5: a lease that was adopted as a reader's keeps readers out");
     }
@@ -507,8 +515,8 @@ void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, 
   // A database that is swapped in may have a key that the one before it lacked.
   if (released && scenario_.between_swaps == 0) {
     std::size_t there = 0;
-    for (const ModelNode& node : nodes_) {
-      there += node.has(slot->resource, slot->token, now_) ? 1U : 0U;
+    for (std::uint32_t node = 0; node < scenario_.nodes; ++node) {
+      there += leader(node).has(slot->resource, slot->token, now_) ? 1U : 0U;
     }
     checker_.release_answered(slot->token, there);
   }

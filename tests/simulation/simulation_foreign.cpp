@@ -58,23 +58,23 @@ void Simulation::ask_foreign(std::uint32_t index, std::uint32_t what) {
   ++mine.round;
   mine.granted = mine.refused = 0;
   if (what != is_release) ++mine.attempts;
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-    plan(now_ + delay(), Kind::foreign_arrives, index * nodes_.size() + node,
+  for (std::uint32_t node = 0; node < scenario_.nodes; ++node) {
+    plan(now_ + delay(), Kind::foreign_arrives, index * scenario_.nodes + node,
          mine.round << bits | what);
   }
 }
 
 void Simulation::arrive_foreign(const Event& event) {
-  const auto count = static_cast<std::uint32_t>(nodes_.size());
+  const auto count = static_cast<std::uint32_t>(scenario_.nodes);
   const std::uint32_t node = event.a % count;
-  if (nodes_[node].stopped_until > now_)
-    return plan(nodes_[node].stopped_until, event.kind, event.a, event.b);
+  if (servers_[node].stopped_until > now_)
+    return plan(servers_[node].stopped_until, event.kind, event.a, event.b);
   // A lock request of an earlier attempt that arrives late is still executed, for the same token.
   const std::uint64_t token = foreign_[event.a / count].token;
   std::uint32_t what = event.b;
   if ((what & is_release) != 0) {
-    nodes_[node].unlock_foreign(0, token, now_);
-  } else if (nodes_[node].lock_foreign(0, token, scenario_.longest_ttl_ms, now_)) {
+    servers_[node].unlock_foreign(0, token, now_);
+  } else if (servers_[node].lock_foreign(0, token, scenario_.longest_ttl_ms, now_)) {
     what |= is_grant;
   }
   note_changes(node, std::nullopt);
@@ -82,11 +82,11 @@ void Simulation::arrive_foreign(const Event& event) {
 }
 
 void Simulation::answer_foreign(const Event& event) {
-  const std::uint32_t index = event.a / static_cast<std::uint32_t>(nodes_.size());
+  const std::uint32_t index = event.a / static_cast<std::uint32_t>(scenario_.nodes);
   Foreign& mine = foreign_[index];
   if (mine.round != event.b >> bits) return;
   ++((event.b & is_grant) != 0 ? mine.granted : mine.refused);
-  const bool all = mine.granted + mine.refused == nodes_.size();
+  const bool all = mine.granted + mine.refused == scenario_.nodes;
   switch (mine.phase) {
     case Foreign::Phase::idle:
     case Foreign::Phase::holding:
@@ -103,7 +103,7 @@ void Simulation::answer_foreign(const Event& event) {
     case Foreign::Phase::asking:
       break;
   }
-  const std::size_t majority = nodes_.size() / 2 + 1;
+  const std::size_t majority = scenario_.nodes / 2 + 1;
   const True until = mine.began + scenario_.longest_ttl_ms * ms / 100 * 99 - 2 * ms;
   if (mine.granted >= majority && now_ < until) {
     tell("foreign ", index, " is granted ", mine.token % 10'000);
@@ -113,7 +113,7 @@ void Simulation::answer_foreign(const Event& event) {
     mine.phase = Foreign::Phase::holding;
     return plan_foreign(index, random_.below(scenario_.longest_hold));
   }
-  const bool lost = scenario_.foreign_keeps ? mine.refused > nodes_.size() - majority : all;
+  const bool lost = scenario_.foreign_keeps ? mine.refused > scenario_.nodes - majority : all;
   if (!lost) return;
   const bool keeps = scenario_.foreign_keeps && mine.attempts < attempts_of_a_call;
   if (keeps) return plan_foreign(index, retry_delay + random_.between(-retry_jitter, retry_jitter));

@@ -25,14 +25,14 @@ void Simulation::die_silently(std::uint32_t index) {
 
 void Simulation::forge_markers() {
   if (scenario_.mutant != Mutant::forged_on_all) {
-    const auto other = static_cast<True>(nodes_.size()) + random_.below(4);
+    const auto other = static_cast<True>(scenario_.nodes) + random_.below(4);
     return forge_marker(0, std::to_string(other));
   }
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node) forge_marker(node, "9");
+  for (std::uint32_t node = 0; node < scenario_.nodes; ++node) forge_marker(node, "9");
 }
 
 void Simulation::forge_marker(std::uint32_t node, const std::string& member) {
-  std::string& text = nodes_[node].marker();
+  std::string& text = servers_[node].marker();
   const auto marker = core::parse_marker(text);
   const bool can = marker && marker->state == Marker::State::active &&
                    std::count(marker->members.begin(), marker->members.end(), member) == 0;
@@ -53,23 +53,23 @@ void Simulation::forge_marker(std::uint32_t node, const std::string& member) {
 }
 
 void Simulation::swap_away(std::uint32_t node) {
-  if (!nodes_[node].running || nodes_[node].is_swapped()) return;
-  nodes_[node].swap_databases();
-  tell("another database takes the place of that of node ", node, ": ", nodes_[node].marker());
+  if (!servers_[node].running || servers_[node].is_swapped()) return;
+  servers_[node].swap_databases();
+  tell("another database takes the place of that of node ", node, ": ", servers_[node].marker());
   // Within one round, nobody can see that the database was away.
   const True away = scenario_.longest_limit + random_.below(3 * scenario_.longest_ttl_ms * ms);
   plan(now_ + away, Kind::swap_back, node);
 }
 
 void Simulation::swap_back(std::uint32_t node) {
-  nodes_[node].swap_databases();
-  tell("the database of node ", node, " is back: ", nodes_[node].marker());
+  servers_[node].swap_databases();
+  tell("the database of node ", node, " is back: ", servers_[node].marker());
   restored(node);
-  if (scenario_.mutant != Mutant::swapped_in_as_new || nodes_.size() < 2) return;
+  if (scenario_.mutant != Mutant::swapped_in_as_new || scenario_.nodes < 2) return;
   // The rule without admissions: every node that has the deployment's id votes with the others.
-  std::string& text = nodes_[node].marker();
+  std::string& text = servers_[node].marker();
   const auto old = core::parse_marker(text);
-  const auto other = core::parse_marker(nodes_[0].marker());
+  const auto other = core::parse_marker(servers_[0].marker());
   if (!old || !other || old->deployment != other->deployment) return;
   Marker marker = *old;
   marker.members = other->members;

@@ -16,14 +16,14 @@ True Simulation::delay() {
   return random_.between(scenario_.fastest, scenario_.slowest);
 }
 
-True Simulation::delay_to(std::uint32_t node) {
-  const bool is_far = node + scenario_.far_nodes >= nodes_.size();
+True Simulation::delay_to(std::uint32_t server) {
+  const bool is_far = server + scenario_.far_nodes >= scenario_.nodes;
   return delay() + (is_far ? scenario_.far : 0);
 }
 
-True Simulation::transit(std::uint32_t client, std::uint32_t node) {
+True Simulation::transit(std::uint32_t client, std::uint32_t server) {
   // TCP sends again what a partition has dropped.
-  return std::max(now_, cut_until_[client * nodes_.size() + node]) + delay_to(node);
+  return std::max(now_, cut_until_[client * servers_.size() + server]) + delay_to(server);
 }
 
 /// When the node has handled this first contact. Contacts of clients that no longer wait count too:
@@ -81,7 +81,8 @@ bool Simulation::is_odd(std::uint32_t index, const Request& request, Response& r
 void Simulation::connect(std::uint32_t client, std::uint32_t node) {
   count_connection(client, node);
   const std::uint32_t attempt = ++clients_[client].attempt[node];
-  plan(transit(client, node), Kind::connect, client * nodes_.size() + node, attempt);
+  plan(transit(client, look_up(client, node)), Kind::connect, client * scenario_.nodes + node,
+       attempt);
 }
 
 void Simulation::reach(std::uint32_t client, const Event& event) {
@@ -101,7 +102,7 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
     return step(client, core::NodeDown{static_cast<core::NodeIndex>(connection.node),
                                        core::NodeDown::Cause::unreachable, "reset"});
   }
-  const std::uint32_t node = event.a % static_cast<std::uint32_t>(nodes_.size());
+  const std::uint32_t node = event.a % static_cast<std::uint32_t>(scenario_.nodes);
   const True greeted = event.kind == Kind::connect ? greeted_at(node) : now_;
   if (!target.alive || target.attempt[node] != event.b) return;
   if (event.kind == Kind::refused && scenario_.mutant == Mutant::connects_at_once) {
@@ -112,11 +113,12 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
     return step(client, core::NodeDown{static_cast<core::NodeIndex>(node),
                                        core::NodeDown::Cause::unreachable, "refused"});
   }
-  ModelNode& server = nodes_[node];
+  const std::uint32_t led_to = led_to_[event.a];
+  ModelNode& server = servers_[led_to];
   if (server.stopped_until > now_)
     return plan(server.stopped_until, Kind::connect, event.a, event.b);
   const bool serves = server.running && (server.read_only_until <= now_ || server.is_replica(now_));
-  if (!serves) return plan(now_ + delay_to(node), Kind::refused, event.a, event.b);
+  if (!serves) return plan(now_ + delay_to(led_to), Kind::refused, event.a, event.b);
   if (forgotten_.empty()) {
     forgotten_.push_back(static_cast<std::uint32_t>(connections_.size()));
     connections_.emplace_back();
@@ -127,6 +129,8 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   connection = {};
   connection.client = client;
   connection.node = node;
+  connection.server = led_to;
+  connection.after_healing = healed_;
   connection.life = target.life;
   connection.run = server.run;
   connection.number = ++server.connections;
@@ -134,17 +138,21 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   connection.replica = server.is_replica(now_) || connection.odd == Oddity::is_replica;
   connection.evicts = server.evicts(now_);
   connection.evicted = server.evictions_told();
-  connection.memory = memory_of(node);
+  connection.memory = memory_of(led_to);
+  // A replicated node's primary can become a replica between INFO and the guard's script.
+  if (is_replicated(node) && !connection.replica) {
+    return plan(greeted + 2 * delay_to(led_to), Kind::greets, index, event.b);
+  }
   if (!connection.replica) greet(connection);
   plan(greeted + 3 * delay_to(node), Kind::up, index, event.b);
 }
 
-std::string Simulation::run_id_of(std::uint32_t node) const {
-  return std::to_string(node) + "/" + std::to_string(nodes_[node].run);
+std::string Simulation::run_id_of(std::uint32_t server) const {
+  return std::to_string(server) + "/" + std::to_string(servers_[server].run);
 }
 
-core::NodeMemory Simulation::memory_of(std::uint32_t node) const {
-  const ModelNode& server = nodes_[node];
+core::NodeMemory Simulation::memory_of(std::uint32_t index) const {
+  const ModelNode& server = servers_[index];
   const std::uint64_t evicted = server.evictions_told();
   core::NodeMemory memory;
   memory.history =
@@ -157,19 +165,22 @@ core::NodeMemory Simulation::memory_of(std::uint32_t node) const {
 }
 
 void Simulation::greet(Connection& connection) {
-  nodes_[connection.node].load_scripts();
+  servers_[connection.server].load_scripts();
   if (!scenario_.restart_guard || connection.evicts) return;
   GuardRequest request;
-  request.run_id = run_id_of(connection.node);
+  request.run_id = run_id_of(connection.server);
   request.memory = connection.memory;
   request.max_ttl_ms = scenario_.longest_ttl_ms;
-  request.name = std::to_string(connection.node);
+  request.name = member_name(connection.node);
   request.incarnation = clients_[connection.client].randomness->token().str();
   request.quarantine_ms = std::chrono::ceil<std::chrono::milliseconds>(quarantine()).count();
-  if (scenario_.mutant == Mutant::no_quarantine) request.quarantine_ms = 0;
+  const bool votes_at_once = scenario_.mutant == Mutant::no_quarantine ||
+                             scenario_.mutant == Mutant::new_reigns_vote_at_once;
+  if (votes_at_once) request.quarantine_ms = 0;
   request.trusted = scenario_.durable;
   request.marks = clients_[connection.client].marks[connection.node];
-  GuardResponse guarded = nodes_[connection.node].guard(request, now_);
+  connection.reign = servers_[connection.server].reign();
+  GuardResponse guarded = servers_[connection.server].guard(request, now_);
   connection.quarantine_ms = guarded.quarantine_ms;
   connection.marker = std::move(guarded.marker);
   connection.unmarked = guarded.unmarked;
@@ -192,12 +203,13 @@ void Simulation::come_up(const Event& event) {
     connection.client_side = false;
     return;
   }
-  if (!nodes_[node].running || nodes_[node].run != connection.run || connection.invalidated) {
+  const ModelNode& server = servers_[connection.server];
+  if (!server.running || server.run != connection.run || connection.invalidated) {
     connection.client_side = false;
-    return plan(now_, Kind::refused, connection.client * nodes_.size() + node, event.b);
+    return plan(now_, Kind::refused, connection.client * scenario_.nodes + node, event.b);
   }
   client.connection[node] = event.a;
-  core::Capabilities capabilities = nodes_[node].capabilities();
+  core::Capabilities capabilities = server.capabilities();
   if (scenario_.tracks && !connection.replica) {
     capabilities = capabilities.with({core::Capability::track});
   }
@@ -208,15 +220,18 @@ void Simulation::come_up(const Event& event) {
   });
   tell("client ", connection.client, " is connected to node ", node, " as ", connection.number,
        ", which can ", able_to);
-  const std::string server = std::to_string(node) + "/" + std::to_string(connection.run);
+  const std::string process =
+      std::to_string(connection.server) + "/" + std::to_string(connection.run);
   const std::string marker = connection.marker;
+  const std::string reign = connection.reign;
   core::NodeUp up;
   up.node = static_cast<core::NodeIndex>(node);
-  up.server = server;
+  up.server = process;
   up.connection = connection.number;
   up.quarantine = std::chrono::milliseconds(connection.quarantine_ms);
   up.quarantine_why = "it restarted";
   up.marker = marker;
+  up.reign = reign;
   up.unmarked = connection.unmarked;
   up.outdated = connection.outdated;
   up.evicted = connection.evicted;
@@ -247,18 +262,24 @@ void Simulation::send(std::uint32_t client, std::uint32_t node, const Request& r
   const bool of_guards = verb == core::Verb::read_clock || verb == core::Verb::read_evictions ||
                          core::is_marker_reading(verb);
   requests_ += of_guards ? 0U : 1U;
-  if (core::is_vote(request.stamp.verb)) connection.marker_ahead = nodes_[node].marker();
+  if (core::is_vote(request.stamp.verb)) {
+    connection.marker_ahead = servers_[connection.server].marker();
+  }
   connection.requests.push_back(request);
-  connection.last_request = std::max(connection.last_request, transit(client, node));
+  connection.last_request = std::max(connection.last_request, transit(client, connection.server));
   plan(connection.last_request, Kind::arrive, static_cast<std::size_t>(index));
 }
 
 void Simulation::arrive(std::uint32_t index) {
   Connection& connection = connections_[index];
   if (connection.requests.empty()) return;
-  ModelNode& node = nodes_[connection.node];
+  ModelNode& node = servers_[connection.server];
   if (!connection.server_side || !node.running || node.run != connection.run) {
     connection.requests.clear();
+    return;
+  }
+  if (connection.reading != Connection::Reading::none) {
+    ++connection.held;  // WAIT blocks the connection
     return;
   }
   if (connection.not_before > now_) return plan(connection.not_before, Kind::arrive, index);
@@ -295,14 +316,24 @@ void Simulation::arrive(std::uint32_t index) {
     }
     observe(connection, request, response);
   }
+  replicate(connection.server);
+  if (request.stamp.verb == Verb::read_reign && response.reply == Reply::marker) {
+    connection.half_done = response;
+    return begin_reading(index, request);
+  }
   note_changes(connection.node, connection.client);
   if (request.stamp.verb == Verb::track && request.number == 0) {
     tracks(connection.client, connection.node, request.resource) = true;
   }
+  reply(index, response);
+}
+
+void Simulation::reply(std::uint32_t index, const Response& response) {
+  Connection& connection = connections_[index];
   if (!connection.client_side || connection.broken || connection.dead) return;
   connection.replies.push_back(response);
   connection.last_reply =
-      std::max(connection.last_reply, transit(connection.client, connection.node));
+      std::max(connection.last_reply, transit(connection.client, connection.server));
   plan(connection.last_reply, Kind::reply, index);
 }
 
@@ -316,10 +347,10 @@ bool Simulation::divides(Connection& connection) {
   Request& request = connection.requests.front();
   const bool can = core::is_fenced(request.stamp.verb) && !request.begun;
   if (!can || !random_.per_mille(scenario_.divided_per_mille)) return false;
-  connection.half_done = nodes_[connection.node].begin_numbered(request, now_);
+  connection.half_done = servers_[connection.server].begin_numbered(request, now_);
   request.begun = true;
   if (connection.half_done.reply == Reply::granted || connection.half_done.reply == Reply::behind) {
-    checker_.key_written(request.token, connection.node);
+    note_written(connection, request.token);
   }
   connection.not_before = now_ + 1 + random_.below(scenario_.longest_ttl_ms * ms);
   tell("node ", connection.node, " executes the first half of a numbered SET of ",
@@ -334,11 +365,11 @@ void Simulation::observe(const Connection& connection, const Request& request,
   const bool wrote = (response.reply == Reply::granted && is_set(request.stamp.verb)) ||
                      response.reply == Reply::repaired ||
                      (fenced && response.reply == Reply::behind);
-  if (wrote && !request.begun) checker_.key_written(request.token, connection.node);
+  if (wrote && !request.begun) note_written(connection, request.token);
   // A client that gives a permit back may wait for any permit again.
   const bool is_permit = scenario_.kind == Wanted::permits && request.resource != any_permit;
   if (request.stamp.verb == Verb::leave_queue && response.reply == Reply::done && !is_permit &&
-      nodes_[connection.node].has_waiter(request.resource, request.token)) {
+      servers_[connection.server].has_waiter(request.resource, request.token)) {
     checker_.violated("invariant 5: a node keeps a turn or a place of a client that left");
   }
   const bool told = response.reply == Reply::released || response.reply == Reply::gone ||
@@ -357,8 +388,17 @@ void Simulation::observe(const Connection& connection, const Request& request,
        response.is_first ? " first" : "", request.quiet ? " quiet" : "", " on r",
        int{request.resource}, ", holder ", response.holder & 0xffff);
   if (request.stamp.verb == Verb::write_marker || request.stamp.verb == Verb::mark_plain) {
-    tell("node ", connection.node, " keeps ", nodes_[connection.node].marker());
+    tell("node ", connection.node, " keeps ", servers_[connection.server].marker());
   }
+  if (request.stamp.verb == Verb::write_reign) {
+    tell("server ", connection.server, " keeps ", servers_[connection.server].reign());
+  }
+}
+
+void Simulation::note_written(const Connection& connection, std::uint64_t token) {
+  // While roles change, any server may lose a release, and its replicas keep the key.
+  if (is_replicated(connection.node) && !connection.after_healing) checker_.restored(token);
+  checker_.key_written(token, connection.node);
 }
 
 /// A deployment of which no node has a marker is a new one to clients that did not know it.
@@ -435,6 +475,7 @@ core::Answer Simulation::answer_of(const Connection& connection, const Response&
   answer.queued = response.queued;
   answer.ticket = response.ticket;
   answer.is_first = response.is_first;
+  answer.reign = {response.reign, response.acknowledged, response.attachments, response.attached};
   answer.number = static_cast<std::uint64_t>(response.number);
   answer.time = core::Duration(response.time);
   return answer;
@@ -549,7 +590,7 @@ void Simulation::kill(const Connection& by, std::int64_t number) {
   tell("node ", by.node, " kills connection ", number);
   if (scenario_.mutant == Mutant::ignore_kill) return;
   for (Connection& other : connections_) {
-    const bool same_server = other.node == by.node && other.run == by.run;
+    const bool same_server = other.server == by.server && other.run == by.run;
     if (!same_server || other.number != number) continue;
     if (other.client != by.client) checker_.violated("somebody else's connection was killed");
     other.server_side = false;
@@ -559,45 +600,48 @@ void Simulation::kill(const Connection& by, std::int64_t number) {
 bool Simulation::may_forget(std::uint32_t node) {
   if (!scenario_.one_forgets) return true;
   if (now_ < forgot_until_) return false;
-  const std::uint32_t everywhere = (1U << nodes_.size()) - 1U;
+  const std::uint32_t everywhere = (1U << scenario_.nodes) - 1U;
   for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
     if (checker_.interval_released_on(resource) != everywhere) return false;
     // The key of an attempt that can still be granted is a vote for the next interval.
-    const std::uint64_t holder = nodes_[node].holder(resource, now_);
+    const std::uint64_t holder = servers_[node].holder(resource, now_);
     if (holder != 0 && holder != cooldown && !is_reservation(holder)) return false;
   }
   forgot_until_ = now_ + 2 * scenario_.longest_interval_ms * ms;
   return true;
 }
 
-void Simulation::restored(std::uint32_t node) {
+void Simulation::restored(std::uint32_t server) {
   for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
-    for (const auto token : nodes_[node].holders(resource, now_)) checker_.restored(token);
+    for (const auto token : servers_[server].holders(resource, now_)) checker_.restored(token);
   }
 }
 
 void Simulation::fail_back(std::uint32_t node) {
-  if (!nodes_[node].running) return;
+  if (!servers_[node].running) return;
   tell("node ", node, " gets its role back from a replica");
-  nodes_[node].take_role_back(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
+  servers_[node].take_role_back(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
   restored(node);
-  if (scenario_.mutant == Mutant::no_tracking) return;
+  if (scenario_.mutant != Mutant::no_tracking) invalidate(node);
+}
+
+void Simulation::invalidate(std::uint32_t server) {
   for (std::uint32_t index = 0; index < connections_.size(); ++index) {
     Connection& connection = connections_[index];
-    const bool tracks = connection.node == node && connection.run == nodes_[node].run &&
+    const bool tracks = connection.server == server && connection.run == servers_[server].run &&
                         connection.client_side && !connection.broken && !connection.invalidated;
     if (!tracks) continue;
     connection.invalidated = true;
     // A connection that is not up ends when it would come up.
-    if (clients_[connection.client].connection[node] != index) continue;
+    if (clients_[connection.client].connection[connection.node] != index) continue;
     // The end comes after the answers to earlier requests and before all others.
-    connection.last_reply = std::max(connection.last_reply, transit(connection.client, node));
+    connection.last_reply = std::max(connection.last_reply, transit(connection.client, server));
     plan(connection.last_reply, Kind::ended, index);
   }
 }
 
 void Simulation::crash(std::uint32_t index) {
-  ModelNode& node = nodes_[index];
+  ModelNode& node = servers_[index];
   if (!node.running) return;
   node.running = false;
   node.stopped_until = 0;
@@ -619,11 +663,17 @@ void Simulation::crash(std::uint32_t index) {
   tell("node ", index, " crashes",
        finds_snapshot ? " and goes back to what it saved" : (forgets ? " and forgets" : ""));
   plan(now_ + away, Kind::restart, index);
-  for (std::uint32_t i = 0; i < clients_.size(); ++i) break_subscription(i, index);
+  const std::uint32_t of = node_of(index);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-    const std::int64_t connection = clients_[i].connection[index];
-    if (connection >= 0) break_connection(static_cast<std::uint32_t>(connection));
+    if (subscription(i, of).server == index) break_subscription(i, of);
   }
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    const std::int64_t connection = clients_[i].connection[of];
+    if (connection < 0) continue;
+    const auto its = static_cast<std::uint32_t>(connection);
+    if (connections_[its].server == index) break_connection(its);
+  }
+  if (is_replicated(of)) server_ended(index);
 }
 
 }  // namespace redlock::simulation

@@ -13,48 +13,48 @@ constexpr std::uint32_t notification_kinds = 2 * waited_resources;
 }  // namespace
 
 Simulation::Subscription& Simulation::subscription(std::uint32_t client, std::uint32_t node) {
-  return subscriptions_[client * nodes_.size() + node];
+  return subscriptions_[client * scenario_.nodes + node];
 }
 
 void Simulation::plan_notification(True at, Kind kind, std::uint32_t client, std::uint32_t node,
                                    std::uint32_t what) {
-  plan(at, kind, client * nodes_.size() + node,
+  plan(at, kind, client * scenario_.nodes + node,
        subscription(client, node).generation * notification_kinds + what);
 }
 
 void Simulation::subscribe(std::uint32_t client, std::uint32_t node) {
   Subscription& mine = subscription(client, node);
-  mine = {Subscription::State::opening, mine.generation + 1, false};
-  plan_notification(transit(client, node), Kind::subscribe, client, node, 0);
+  mine = {Subscription::State::opening, mine.generation + 1, false, look_up(client, node)};
+  plan_notification(transit(client, mine.server), Kind::subscribe, client, node, 0);
 }
 
 void Simulation::unsubscribe(std::uint32_t client, std::uint32_t node) {
   Subscription& mine = subscription(client, node);
-  mine = {Subscription::State::closed, mine.generation + 1, false};
+  mine = {Subscription::State::closed, mine.generation + 1, false, mine.server};
 }
 
 void Simulation::break_subscription(std::uint32_t client, std::uint32_t node) {
   Subscription& mine = subscription(client, node);
   if (mine.state == Subscription::State::closed) return;
   // Notifications on their way belong to the earlier generation, and are lost.
-  mine = {Subscription::State::closed, mine.generation + 1, false};
-  plan_notification(transit(client, node), Kind::unsubscribed, client, node, 0);
+  mine = {Subscription::State::closed, mine.generation + 1, false, mine.server};
+  plan_notification(transit(client, mine.server), Kind::unsubscribed, client, node, 0);
 }
 
 void Simulation::note_notified(const Event& event) {
-  const auto count = static_cast<std::uint32_t>(nodes_.size());
+  const auto count = static_cast<std::uint32_t>(scenario_.nodes);
   const std::uint32_t client = event.a / count;
   const std::uint32_t node = event.a % count;
   Subscription& mine = subscription(client, node);
   if (mine.generation != event.b / notification_kinds) return;
   if (event.kind == Kind::subscribe) {
-    ModelNode& server = nodes_[node];
+    ModelNode& server = servers_[mine.server];
     if (server.stopped_until > now_) {
       return plan(server.stopped_until, event.kind, event.a, event.b);
     }
     if (!server.running) return break_subscription(client, node);
     mine.state = Subscription::State::open;
-    return plan_notification(transit(client, node), Kind::subscribed, client, node, 0);
+    return plan_notification(transit(client, mine.server), Kind::subscribed, client, node, 0);
   }
   Client& target = clients_[client];
   if (!target.alive) return;
@@ -87,15 +87,16 @@ std::int64_t Simulation::reserved_ms(std::uint32_t client) const {
   return clients_[client].engine->reserved_for() / core::Duration(std::chrono::milliseconds(1));
 }
 
-bool Simulation::publish(std::uint32_t node, std::uint64_t id, std::size_t resource,
+bool Simulation::publish(std::uint32_t server, std::uint64_t id, std::size_t resource,
                          std::uint32_t before) {
   const auto client = static_cast<std::uint32_t>(id % clients_.size());
-  const bool listens =
-      id == waiter(client) && subscription(client, node).state == Subscription::State::open;
-  if (!listens) return false;
-  if (subscription(client, node).silent) return true;
+  const std::uint32_t node = node_of(server);
+  const Subscription& mine = subscription(client, node);
+  const bool listens = id == waiter(client) && mine.state == Subscription::State::open;
+  if (!listens || mine.server != server) return false;
+  if (mine.silent) return true;
   const auto what = static_cast<std::uint32_t>(before * waited_resources + resource);
-  plan_notification(transit(client, node), Kind::notified, client, node, what);
+  plan_notification(transit(client, server), Kind::notified, client, node, what);
   return true;
 }
 
@@ -103,7 +104,7 @@ void Simulation::note_changes(std::uint32_t node, std::optional<std::uint32_t> b
   note_watched();
   if (!scenario_.tracks) return;
   for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
-    const std::uint64_t holder = nodes_[node].holder(resource, now_);
+    const std::uint64_t holder = servers_[node].holder(resource, now_);
     if (std::exchange(seen_[node][resource], holder) == holder) continue;
     for (std::uint32_t client = 0; client < clients_.size(); ++client) {
       const bool tracked = std::exchange(tracks(client, node, resource), false);

@@ -28,48 +28,52 @@ void Simulation::write_markers(std::string_view deployment, std::string_view inc
   marker.deployment = deployment;
   marker.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
   marker.durable = scenario_.durable;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) marker.members.push_back(std::to_string(i));
+  for (std::uint32_t i = 0; i < scenario_.nodes; ++i) marker.members.push_back(member_name(i));
   std::sort(marker.members.begin(), marker.members.end());
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    marker.run_id = run_id_of(i);
-    marker.replid = memory_of(i).history;
-    marker.self = std::to_string(i);
-    const auto known = core::parse_marker(nodes_[i].marker());
-    const bool forgot = !known || !is_of_process(*known, i) || known->state == Marker::State::blank;
+  for (std::uint32_t i = 0; i < scenario_.nodes; ++i) {
+    const std::uint32_t server = leaders_[i];
+    std::string& text = servers_[server].marker();
+    marker.run_id = run_id_of(server);
+    marker.replid = memory_of(server).history;
+    marker.self = member_name(i);
+    const auto known = core::parse_marker(text);
+    const bool forgot =
+        !known || !is_of_process(*known, server) || known->state == Marker::State::blank;
     marker.remembers_since = opened_ == 0 ? Marker::always
                              : forgot     ? Marker::from_its_writing
                                           : known->remembers_since;
     const std::string time =
-        opened_ == 0 ? "1" : std::to_string(nodes_[i].clock.local(now_) / 1000);
-    nodes_[i].marker() = core::format_marker(marker) + ' ' + time;
+        opened_ == 0 ? "1" : std::to_string(servers_[server].clock.local(now_) / 1000);
+    text = core::format_marker(marker) + ' ' + time;
   }
 }
 
-bool Simulation::is_of_process(const Marker& marker, std::uint32_t node) const {
-  return marker.run_id == run_id_of(node) &&
-         !core::forgets(core::change_of_memory(marker.replid, memory_of(node)));
+bool Simulation::is_of_process(const Marker& marker, std::uint32_t server) const {
+  return marker.run_id == run_id_of(server) &&
+         !core::forgets(core::change_of_memory(marker.replid, memory_of(server)));
 }
 
 bool Simulation::closed_for_clients() const {
   std::map<std::string, std::size_t> carriers;
   std::size_t blank = 0;
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const auto marker = core::parse_marker(nodes_[i].marker());
+  for (const std::uint32_t i : leaders_) {
+    const auto marker = core::parse_marker(servers_[i].marker());
     if (!marker || !is_of_process(*marker, i) || marker->state == Marker::State::blank) {
       ++blank;
     } else if (marker->state == Marker::State::active) {
       ++carriers[core::deployment_text(*marker)];
     }
   }
-  if (blank == nodes_.size() || carriers.empty()) return false;
+  if (blank == scenario_.nodes || carriers.empty()) return false;
   return std::all_of(carriers.begin(), carriers.end(), [&](const auto& deployment) {
-    return deployment.second < core::majority(nodes_.size());
+    return deployment.second < core::majority(scenario_.nodes);
   });
 }
 
 void Simulation::operate() {
   if (!closed_for_clients()) return;
-  const bool ready = std::all_of(nodes_.begin(), nodes_.end(), [&](const ModelNode& node) {
+  const bool ready = std::all_of(leaders_.begin(), leaders_.end(), [&](std::uint32_t i) {
+    const ModelNode& node = servers_[i];
     return node.running && now_ >= std::max(node.stopped_until, node.read_only_until) &&
            !node.has_keys(now_);
   });
@@ -78,7 +82,7 @@ void Simulation::operate() {
   ++opened_;
   write_markers("deployment" + std::to_string(opened_), "opened" + std::to_string(opened_));
   const auto longest = std::chrono::ceil<std::chrono::milliseconds>(quarantine());
-  for (ModelNode& node : nodes_) node.quarantine(longest.count(), now_);
+  for (const std::uint32_t i : leaders_) servers_[i].quarantine(longest.count(), now_);
 }
 
 std::optional<Simulation::ChosenLock> Simulation::choose_lock() {
@@ -94,9 +98,9 @@ std::optional<Simulation::ChosenLock> Simulation::choose_lock() {
     }
   } else {
     // What an attempt left, or the delay after another break.
-    const auto node = static_cast<std::size_t>(random_.below(static_cast<True>(nodes_.size())));
+    const auto node = static_cast<std::uint32_t>(random_.below(static_cast<True>(scenario_.nodes)));
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
-      for (const std::uint64_t token : nodes_[node].holders(resource, now_)) {
+      for (const std::uint64_t token : leader(node).holders(resource, now_)) {
         locks.push_back({token, resource});
       }
     }

@@ -30,6 +30,15 @@ TEST(Simulation, KeepsEveryPromiseUnderThousandsOfMixesOfFaults) {
   RecordProperty("events", static_cast<int>(verdict.events));
 }
 
+TEST(Simulation, AReplicatedNodeKeepsEveryPromiseWhoeverPromotesWhom) {
+  const Verdict verdict =
+      run_seeds({.first = 1, .count = sanitized ? 60 : 1'000, .length = Length::replicated});
+  EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
+                                      << story_of(verdict.failing_seed, Length::replicated);
+  EXPECT_GT(verdict.grants, 30 * verdict.seeds);
+  EXPECT_GT(verdict.role_changes, 10 * verdict.seeds);
+}
+
 TEST(Simulation, WithoutFaultsNoResourceIsFreeForLongWhileACallerWaits) {
   const Verdict verdict =
       run_seeds({.first = 1, .count = sanitized ? 6 : 60, .length = Length::steady});

@@ -35,7 +35,7 @@ void Simulation::sees(std::uint32_t index, const core::Round& round) {
 /// The token that a quorum of nodes names as holder, or 0; none: the nodes are split.
 std::optional<std::uint64_t> Simulation::watched_holder() {
   std::map<std::uint64_t, std::size_t> named;
-  for (const ModelNode& node : nodes_) ++named[node.holder(0, now_)];
+  for (const ModelNode& node : servers_) ++named[node.holder(0, now_)];
   const auto most = std::max_element(
       named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most->second < scenario_.quorum) return std::nullopt;

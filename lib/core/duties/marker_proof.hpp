@@ -21,6 +21,11 @@ class MarkerProof {
   /// A request left for these nodes.
   void sent(Verb verb, NodeSet nodes) {
     if (settings_.restart_guard && is_vote(verb)) unproven_ = unproven_ | nodes;
+    if (verb == Verb::break_lock) {
+      nodes.each([&](NodeIndex node) {
+        if (delays_by_reign(nodes_[node], verb)) unproven_.add(node);
+      });
+    }
     if (is_short(verb)) floor_wanted_ = floor_wanted_ | nodes;
   }
   /// Nodes that were sent a request for a vote since the last turn ended.
@@ -37,13 +42,19 @@ class MarkerProof {
   /// Whether the node's answer is held back: it needs the reading after it, or follows an answer
   /// that is held back.
   [[nodiscard]] bool holds_back(const Link& link, Verb verb) const {
-    return link.in_flight->has_held_back() || (settings_.restart_guard && is_vote(verb));
+    return link.in_flight->has_held_back() || (settings_.restart_guard && is_vote(verb)) ||
+           delays_by_reign(link, verb);
   }
   /// The number of leading answers that need not be held back: the marker that was read after them
   /// arrived with them, unchanged.
   [[nodiscard]] std::size_t confirmed(const PlainYeses& event) const;
 
  private:
+  /// A replicated node keeps the delay after a break only if the reign of its primary stands.
+  [[nodiscard]] static bool delays_by_reign(const Link& link, Verb verb) {
+    return verb == Verb::break_lock && link.reign->is_replicated();
+  }
+
   const Settings& settings_;
   const Nodes& nodes_;
   Outbox& outbox_;

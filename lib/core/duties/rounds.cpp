@@ -108,9 +108,9 @@ void Rounds::record(Claim& claim, const Answer& answer, Vote failure,
         return nodes_.record_absent(round, node, claim.terms().interval);
       return round.record_grant(node, took);
     case Reply::released:
-      // Others may get the lock from another primary, which knows nothing of a delay.
-      if (promises(answer.stamp.verb) && !nodes_[node].reign->stands()) {
-        return nodes_.record_absent(round, node, claim.terms().interval);
+      // Another server may be the primary, and knows nothing of the delay.
+      if (answer.stamp.verb == Verb::break_lock && !nodes_[node].reign->stands()) {
+        return nodes_.record_absent(round, node, Duration::zero());
       }
       return round.record_grant(node, took);
     case Reply::gone:

@@ -80,7 +80,6 @@ struct VerbRow {
     repairs = 8,     ///< extend: gives the key to a node that lost it
     compares = 16,   ///< a plain command that compares whose key it is, and answers in other words
                      ///< than the script: see Sender::in_terms_of_scripts
-    promises = 32,   ///< release: nobody gets the lock for a while
   };
   Verb verb{};
   std::string_view name;  ///< for people
@@ -119,7 +118,7 @@ inline constexpr std::array<VerbRow, verbs> rows{{
     {Verb::downgrade, "downgrade", extend, script},
     {Verb::release, "release", release, script},
     {Verb::release_plain, "release-plain", release, plain, compares, Verb::release},
-    {Verb::break_lock, "break-lock", release, script, promises},
+    {Verb::break_lock, "break-lock", release, script},
     {Verb::notify, "notify", notify, script},
     {Verb::inspect, "inspect", inspect, script},
     {Verb::expire_orphan, "expire-orphan", expire_orphan, script},
@@ -197,12 +196,9 @@ template <typename IsTrue>
 /// Whether the answer counts only if the node's marker is unchanged after it. Before it executed
 /// the request, the node may have forgotten somebody else's vote.
 [[nodiscard]] constexpr bool is_vote(Verb verb) noexcept {
-  return is_in(verbs_for(Operation::take) | verbs_for(Operation::raise) |
-                   verbs_for(Operation::extend) | verbs_with(VerbRow::promises),
-               verb);
-}
-[[nodiscard]] constexpr bool promises(Verb verb) noexcept {
-  return is_in(verbs_with(VerbRow::promises), verb);
+  return is_in(
+      verbs_for(Operation::take) | verbs_for(Operation::raise) | verbs_for(Operation::extend),
+      verb);
 }
 /// May change the key of a resource, or delete it.
 [[nodiscard]] constexpr bool is_write(Verb verb) noexcept {

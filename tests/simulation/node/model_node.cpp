@@ -115,8 +115,11 @@ Response ModelNode::execute(const Request& request, True now) {
   if (has_permits) expire(any_permit, now);
   Response response;
   response.stamp = request.stamp;
-  if (now < read_only_until && !core::is_marker_reading(request.stamp.verb) &&
-      request.stamp.verb != Verb::read_clock && request.stamp.verb != Verb::kill_old) {
+  // The reading of a reign begins with a write.
+  const bool reads_marker =
+      core::is_marker_reading(request.stamp.verb) && request.stamp.verb != Verb::read_reign;
+  if (now < read_only_until && !reads_marker && request.stamp.verb != Verb::read_clock &&
+      request.stamp.verb != Verb::kill_old) {
     response.reply = Reply::error;
     response.read_only = true;
     return response;
@@ -223,7 +226,13 @@ Response ModelNode::execute(const Request& request, True now) {
       response.marker = memory_.marker;
       break;
     case Verb::read_reign:
+      response.reign = memory_.reign;
+      response.reply = Reply::marker;
+      response.number = memory_.floor.value_or(0);
+      response.marker = memory_.marker;
+      break;
     case Verb::write_reign:
+      by_script(Script::reign, [&] { write_reign(request.reign.value(), now, response); });
       break;
     case Verb::write_marker:
       by_script(Script::mark, [&] { write_marker(request.write, now, response); });

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -52,7 +53,10 @@ struct Request {
   bool last = false;          ///< a release after which no request for this token may come
   bool begun = false;         ///< numbered: the first half of its commands was executed
   core::MarkerWrite write{};  ///< write_marker
-  std::uint64_t client = 0;   ///< the asking client; a release: the client to queue again
+  std::optional<core::ReignWrite> reign{};  ///< write_reign
+  std::uint64_t acknowledgements = 0;       ///< read_reign: how many replicas to wait for
+  True within = 0;                          ///< read_reign: for how long
+  std::uint64_t client = 0;  ///< the asking client; a release: the client to queue again
   std::optional<std::int64_t> ticket{};  ///< the client's ticket; none: it does not queue
   std::uint64_t waits_for = 0;           ///< which of both the client waits for, from 1 on; 0: none
   std::uint64_t kept = 0;                ///< a release of both: a bit for each that stays reserved
@@ -74,8 +78,12 @@ struct Response {
   std::int64_t number = 0;  ///< fenced: the node's number; numbered: its number before the raise
   std::int64_t time = 0;    ///< nanoseconds; write_marker: the rest of a quarantine
   std::optional<core::Holds> holds{};
-  std::string free{};        ///< take_permit refused: the permits that the client can have
-  std::string marker{};      ///< read_marker, write_marker
+  std::string free{};    ///< take_permit refused: the permits that the client can have
+  std::string marker{};  ///< read_marker, write_marker
+  std::string reign{};   ///< read_reign: the record, and what the primary says of its replicas
+  std::uint64_t acknowledged = 0;
+  std::uint64_t attachments = 0;
+  std::uint64_t attached = 0;
   bool read_only = false;    ///< an error because the node is a replica
   std::int64_t counted = 0;  ///< for a planted fault: the answer of INCR
   bool had_it = false;       ///< an extend found the key there
@@ -106,7 +114,12 @@ struct GuardResponse {
 /// library's scripts. The scripts of the guards and of fencing tokens are modelled line by line.
 /// The simulated network carries out CLIENT KILL, because it owns the connections.
 class ModelNode {
+  struct Memory;
+
  public:
+  /// What the node has in memory, at one instant.
+  using Copy = std::shared_ptr<const Memory>;
+
   ModelNode(Clock wall_clock, Mutant mutant) : clock(wall_clock), mutant_(mutant) {
     // The floor that the opening of a deployment leaves.
     memory_.floor = clock.local(0) / 1000;
@@ -166,6 +179,8 @@ class ModelNode {
   [[nodiscard]] GuardResponse guard(const GuardRequest& request, True now);
   [[nodiscard]] std::string& marker() noexcept { return memory_.marker; }
   [[nodiscard]] const std::string& marker() const noexcept { return memory_.marker; }
+  /// The record of a replicated node's reign.
+  [[nodiscard]] std::string& reign() noexcept { return memory_.reign; }
   /// Forbids votes for at least `milliseconds`, and fencing numbers below the node's clock at the
   /// end.
   void quarantine(std::int64_t milliseconds, True now);
@@ -197,6 +212,21 @@ class ModelNode {
     read_only_until = until;
     says_replica = false;
   }
+
+  /// REPLICAOF: takes no writes from now on, and has another server's data as soon as they come.
+  void follow() {
+    was_replica = true;
+    read_only_until = never;
+    says_replica = true;
+  }
+  /// REPLICAOF NO ONE, with a new replication id.
+  void lead(std::uint64_t id) {
+    role = id;
+    read_only_until = 0;
+    says_replica = false;
+  }
+  [[nodiscard]] Copy copy() const { return std::make_shared<const Memory>(memory_); }
+  void load(const Copy& copy) { memory_ = *copy; }
 
   /// A restart without data; see restore() for one with the data last saved.
   void forget() { memory_ = aside_ = {}; }
@@ -289,6 +319,7 @@ class ModelNode {
     std::array<std::int64_t, most_resources> numbers{};  // microseconds; 0: none
     std::optional<std::int64_t> floor;
     std::string marker;  // the marker's text; empty: none
+    std::string reign;   // the record of the primary's reign; empty: none
     std::int64_t quarantine_until = 0;
     std::int64_t awaited_until = 0;                       // until when somebody waits for anything
     std::array<ModelQueue, most_resources + 1> queues{};  // the waiting clients
@@ -320,9 +351,10 @@ class ModelNode {
     queue,
     leave,
     check,
-    mark
+    mark,
+    reign
   };
-  static constexpr std::size_t scripts = static_cast<std::size_t>(Script::mark) + 1;
+  static constexpr std::size_t scripts = static_cast<std::size_t>(Script::reign) + 1;
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   /// Removes the holds that have ended, as every script that reads them does.
@@ -397,6 +429,7 @@ class ModelNode {
   void inspect(const Request& request, True now, Response& response) const;
   void pretend_to_remember();
   void write_marker(const core::MarkerWrite& write, True now, Response& response);
+  void write_reign(const core::ReignWrite& write, True now, Response& response);
 
   Mutant mutant_;
   Memory memory_;

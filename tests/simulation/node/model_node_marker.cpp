@@ -94,4 +94,17 @@ void ModelNode::write_marker(const core::MarkerWrite& write, True now, Response&
       ms * std::max<std::int64_t>(0, memory_.quarantine_until - clock.milliseconds(now));
 }
 
+/// reign.lua
+void ModelNode::write_reign(const core::ReignWrite& write, True now, Response& response) {
+  response.reply = Reply::done;
+  if (memory_.marker != write.marker || memory_.reign != write.expected) return;
+  std::string confirmed = write.confirmed;
+  if (confirmed.empty()) {
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(write.quarantine);
+    if (write.quarantine > core::Duration::zero()) quarantine(milliseconds.count(), now);
+    confirmed = std::to_string(clock.local(now) / 1000);
+  }
+  memory_.reign = write.head + ' ' + confirmed + ' ' + std::to_string(write.attachments);
+}
+
 }  // namespace redlock::simulation

@@ -102,6 +102,23 @@ TEST(ReignVotes, DoNotCountWithTheAnswerToTheWritingOfAMarker) {
   EXPECT_EQ(out.find("acquired"), std::string::npos) << out;
 }
 
+TEST(ReignVotes, TheDelayAfterABreakNeedsThemToo) {
+  for (const std::uint64_t followers : {0U, 1U}) {
+    Replicated h;
+    h.come_up(0, Replicated::member(0));
+    h.come_up(1, Replicated::member(1));
+    ReleaseToken event{CallId{1}, "r", *Token::parse("abc")};
+    event.by_operator = true;
+    event.delay = 5s;
+    h.step(event);
+    EXPECT_NE(h.end_turn().find("read-reign -> 0"), std::string::npos);
+    EXPECT_EQ(h.answer(0, Reply::released), "") << "held back";
+    h.answer(1, Reply::released);
+    const std::string out = h.followed_by(followers);
+    EXPECT_EQ(out.find("released #1") != std::string::npos, followers > 0) << out;
+  }
+}
+
 TEST(ReignVotes, AServerThatIsAReplicaNowIsNoticedAlthoughTooFewMembersVote) {
   Replicated h;
   h.come_up(0, Replicated::member(0));
