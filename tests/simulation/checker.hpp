@@ -91,9 +91,9 @@ class Checker {
   void adopted(const Grant& grant);
   [[nodiscard]] bool was_adopted(std::uint64_t token) { return trail(token).adopted; }
   /// A node came back with saved data: the key may be there after its release.
-  void restored(std::uint64_t token) { tokens_[token].restored = true; }
+  void restored(std::uint64_t token) { trail(token).restored = true; }
   /// A key was left by a process that died before it was granted anything: only its expiry ends it.
-  void left(std::uint64_t token) { tokens_[token].abandoned = true; }
+  void left(std::uint64_t token) { trail(token).abandoned = true; }
   /// A client closed and did not report a key that it left on the node. The key of an interval that
   /// goes on keeps others out as long as its release would have.
   void closed(std::uint64_t token, std::size_t node, bool there, True now);

@@ -72,20 +72,6 @@ TEST(ReignVotes, CountWhileAMajorityFollowsThePrimary) {
   }
 }
 
-TEST(ReignVotes, ABrokenLockKeepsOthersOutWhileAMajorityFollowsThePrimary) {
-  for (const std::uint64_t followers : {0U, 1U}) {
-    Replicated h;
-    h.come_up(0, Replicated::member(0));
-    h.come_up(1, Replicated::member(1));
-    h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc"), true, 5s});
-    h.end_turn();
-    EXPECT_EQ(h.answers({0, 1}, Reply::released), "") << "held back";
-    std::string out = h.answer(1, Reply::marker, Replicated::text(Replicated::member(1)));
-    out += h.followed_by(followers);
-    EXPECT_EQ(out.find("released #1") != std::string::npos, followers > 0) << out;
-  }
-}
-
 TEST(ReignVotes, DoNotCountWithTheAnswerToTheWritingOfAMarker) {
   Replicated h;
   h.come_up(0, Replicated::member(0));
