@@ -139,10 +139,18 @@ struct NewPrimary : Replicated {
     acquire(1, 10s);
     end_turn();
   }
-  /// Its answer to a reading. It has no record.
+  /// Its answers to the readings that are under way. It has no record.
   std::string says(std::uint64_t acknowledged) {
-    while (is_next(0, Verb::read_marker)) answer(0, Reply::marker, known);
-    return reign_answer(0, known, {"", acknowledged, 10, acknowledged});
+    std::string out;
+    while (true) {
+      if (is_next(0, Verb::read_marker)) {
+        answer(0, Reply::marker, known);
+      } else if (is_next(0, Verb::read_reign)) {
+        out += reign_answer(0, known, {"", acknowledged, 10, acknowledged});
+      } else {
+        return out;
+      }
+    }
   }
   std::string known;
 };
