@@ -265,7 +265,8 @@ TEST(Names, ErrorsOfALeaseSayWhoTookIt) {
   const auto extended = lease->extend(seconds(10));
   ASSERT_TRUE(failed_with(extended, Errc::not_holder));
   EXPECT_EQ(extended.error().holder_name, "on call");
-  EXPECT_NE(extended.error().message.find("; it was broken by on call and is free in "), std::string::npos)
+  EXPECT_NE(extended.error().message.find("; it was broken by on call and is free in "),
+            std::string::npos)
       << extended.error().message;
 }
 
