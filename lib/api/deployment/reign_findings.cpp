@@ -14,7 +14,6 @@
 namespace redlock::api {
 namespace {
 
-using Kind = admin::Finding::Kind;
 using runtime::SurveyedNode;
 using std::chrono::milliseconds;
 
@@ -40,8 +39,8 @@ struct Judged {
   core::Reign reign;
 };
 
-admin::Finding finding(const SurveyedNode& node, Kind kind, std::string what, std::string why,
-                       std::string remedy) {
+admin::Finding finding(const SurveyedNode& node, admin::Finding::Kind kind, std::string what,
+                       std::string why, std::string remedy) {
   return {node.seen.url, kind, std::move(what), std::move(why), std::move(remedy)};
 }
 
@@ -56,11 +55,12 @@ admin::Finding refused(const SurveyedNode& node) {
       "It refused a command that votes of a primary with replicas need: " + node.reign->refused +
       ": " + error + '.';
   if (runtime::is_denial(error)) {
-    return finding(node, Kind::auth, what, "Clients with these credentials get no vote from it.",
+    return finding(node, admin::Finding::Kind::auth, what,
+                   "Clients with these credentials get no vote from it.",
                    "Give the user all rights of Permissions in OPERATING.md, with ACL SETUSER, on "
                    "each server of the service: a replica does not copy users.");
   }
-  return finding(node, Kind::missing_command, what,
+  return finding(node, admin::Finding::Kind::missing_command, what,
                  "It cannot show whether a majority of its servers follows, so it has no vote.",
                  "Use a service that has these commands, or a server without replicas.");
 }
@@ -112,14 +112,15 @@ std::optional<admin::Finding> judge_reign(const SurveyedNode& node) {
   const core::ReignReading reading = reading_of(node);
   const std::string primary = primary_of(node);
   if (reign.has_too_many(reading)) {
-    return finding(node, Kind::reign, capitalised(reign.why_not()) + '.',
+    return finding(node, admin::Finding::Kind::reign, capitalised(reign.why_not()) + '.',
                    "It has no vote: two majorities of so few servers could have none in common, "
                    "and each could have a primary.",
                    "See INFO replication there. Detach what is no server of the service, or "
                    "correct ?servers= everywhere: A primary with replicas, in cloud.md, says how.");
   }
   if (!reign.has_enough(reading)) {
-    return finding(node, Kind::reign, capitalised(reign.why_not()) + '.', why_followers,
+    return finding(node, admin::Finding::Kind::reign, capitalised(reign.why_not()) + '.',
+                   why_followers,
                    "Bring the other servers back, as replicas of " + primary +
                        " and see INFO replication there: a replica follows when it is online.");
   }
@@ -127,14 +128,14 @@ std::optional<admin::Finding> judge_reign(const SurveyedNode& node) {
   if (!open) return std::nullopt;
   if (reign.record()) {
     return finding(
-        node, Kind::reign,
+        node, admin::Finding::Kind::reign,
         "Replicas attached anew, and it is not known whether a majority has followed " + primary +
             " all the time.",
         why_followers,
         "Ask for a lock with any client (for example: quorum-lock run reign -- sleep 1). "
         "It counts again, and if need be lets max TTL pass.");
   }
-  return finding(node, Kind::reign,
+  return finding(node, admin::Finding::Kind::reign,
                  capitalised(primary) +
                      " is new, and no client has asked for a lock since: its "
                      "quarantine has not begun.",

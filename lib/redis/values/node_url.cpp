@@ -284,35 +284,39 @@ Result<NodeUrl> parse_node_url(std::string_view text) {
   return url;
 }
 
+namespace {
+
+std::string host_and_port(const std::string& host, std::uint16_t port) {
+  const bool is_address = host.find(':') != std::string::npos;
+  return (is_address ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string shown_service(const NodeUrl& url) {
+  std::string out = url.tls ? "rediss" : "redis";
+  out += url.kind == NodeUrl::Kind::sentinel ? "+sentinel://" : "+cluster://";
+  for (const NodeUrl::Guide& guide : url.guides) {
+    if (&guide != &url.guides.front()) out += ';';
+    out += host_and_port(guide.host, guide.port);
+  }
+  out += "/" + url.service;
+  if (url.db != 0) out += "/" + std::to_string(url.db);
+  return out + "?servers=" + std::to_string(url.servers);
+}
+
+}  // namespace
+
 std::string NodeUrl::display() const {
   switch (kind) {
     case Kind::tcp: {
       std::string out = tls ? "rediss://" : "redis://";
-      const bool is_address = host.find(':') != std::string::npos;
-      out += is_address ? "[" + host + "]" : host;
-      out += ":" + std::to_string(port);
+      out += host_and_port(host, port);
       if (db != 0) out += "/" + std::to_string(db);
       if (servers > 1) out += "?servers=" + std::to_string(servers);
       return out;
     }
     case Kind::sentinel:
-    case Kind::cluster: {
-      std::string out;
-      for (const Guide& guide : guides) {
-        const bool is_address = guide.host.find(':') != std::string::npos;
-        if (out.empty()) {
-          out = tls ? "rediss" : "redis";
-          out += kind == Kind::sentinel ? "+sentinel://" : "+cluster://";
-        } else {
-          out += ';';
-        }
-        out += is_address ? "[" + guide.host + "]" : guide.host;
-        out += ":" + std::to_string(guide.port);
-      }
-      out += "/" + service;
-      if (db != 0) out += "/" + std::to_string(db);
-      return out + "?servers=" + std::to_string(servers);
-    }
+    case Kind::cluster:
+      return shown_service(*this);
     case Kind::unix_socket: {
       std::string out = "unix://" + percent_encoded_path(path);
       if (db != 0) out += "?db=" + std::to_string(db);
