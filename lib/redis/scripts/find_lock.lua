@@ -1,7 +1,7 @@
 -- keys: none
 -- args: cursor, pattern, longest_ms, own_prefix
--- Searches a page of keys that match `pattern` for one that can be a lock. No lock lives longer than `longest_ms`, and no resource begins
--- with `own_prefix`.
+-- Searches a page of keys that match `pattern` for one that can be a lock. No lock lives longer than `longest_ms`, and
+-- no resource begins with `own_prefix`.
 -- Returns {next cursor}, or {next cursor, key, PTTL} with a key that can be a lock.
 -- with: shapes
 local page = redis.call('scan', args.cursor, 'MATCH', args.pattern, 'COUNT', 1000)
