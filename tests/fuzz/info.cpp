@@ -109,7 +109,7 @@ void check_node(std::string_view info, Input& input) {
   }
   runtime::SurveyedNode node;
   node.seen.url = "redis://node";
-  runtime::take_facts(answers, node);
+  runtime::take_facts(answers, "127.0.0.1:6379", node);
   check_seen(node);
   node.clock = runtime::server_time(read_answer(input.until("\n--\n")));
   for (const bool trust : {false, true}) {

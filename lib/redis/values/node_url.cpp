@@ -215,6 +215,9 @@ constexpr std::size_t longest_shown = 200;
   const std::size_t question = rest.find('?');
   const auto [path, query] = split_at(rest, question);
   if (!path.starts_with('/')) return "a Unix socket is named by its absolute path: unix:///path";
+  if (path.find("://") != std::string_view::npos) {
+    return "it has a comma: each node is a string of its own";
+  }
   auto decoded = percent_decoded(path);
   if (!decoded) return "a '%' is not followed by two hexadecimal digits";
   if (std::any_of(decoded->begin(), decoded->end(), is_control)) {

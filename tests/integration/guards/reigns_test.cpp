@@ -174,7 +174,7 @@ TEST_F(Reigns, AnOldPrimaryThatNobodyFollowsHasNoVoteAlthoughItTakesWrites) {
   EXPECT_TRUE(succeeded(acquire_patiently(other, "a", {.ttl = seconds(1)})));
 }
 
-TEST(Reigns, ALockIsNotBrokenWithADelayOnAnOldPrimary) {
+TEST_F(Reigns, ALockIsNotBrokenWithADelayOnAnOldPrimary) {
   Service service;
   Client client = make_client(service.options());
   auto lease = acquire_patiently(client, "r", {.ttl = seconds(1)});

@@ -129,6 +129,12 @@ TEST(CliConfig, NamesEachMistakeWithItsLine) {
                 "q.toml:2: 'run' must be a table: [run]"}));
 }
 
+TEST(CliConfig, KnowsAnOptionThatIsNamedAsAVerbIs) {
+  EXPECT_EQ(mistakes_in("wait = \"5m\"\n"),
+            std::vector<std::string>{"q.toml:1: 'wait' is allowed only in the table of a verb: "
+                                     "[run], [acquire], [wait], [elect]"});
+}
+
 TEST(CliConfig, RefusesWhatOnlyOneCommandCanSay) {
   for (const std::string text :
        {"config = \"x\"\n", "[break]\nyes = true\n", "[bootstrap]\nafter-loss = true\n",

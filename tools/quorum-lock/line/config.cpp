@@ -157,7 +157,11 @@ class Reader {
   void read_table(const VerbText& verb, const toml::node& node, std::size_t line) {
     const toml::table* table = node.as_table();
     if (table == nullptr) {
-      complain(line, fmt::format("'{}' must be a table: [{}]", verb.name, verb.name));
+      const std::string tables = tables_with(verb.name);
+      complain(line, tables.empty()
+                         ? fmt::format("'{}' must be a table: [{}]", verb.name, verb.name)
+                         : fmt::format("'{}' is allowed only in the table of a verb: {}", verb.name,
+                                       tables));
       return;
     }
     const std::vector<OptionText> own = own_defaults(verb);

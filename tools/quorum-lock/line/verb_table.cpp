@@ -372,9 +372,9 @@ constexpr VerbText verb_texts[] = {
      "and so does a COMMAND that has a -- of its own.\n"
      "\n"
      "COMMAND gets QUORUM_LOCK_NODES only if it contains no password; with --local it gets the\n"
-     "private nodes, and with --local-sentinel also REDISCLI_AUTH, their password. CLI.md says\n"
-     "how COMMAND is signalled and ended. With --json an object is printed only if COMMAND was\n"
-     "not run: standard output belongs to COMMAND.",
+     "private nodes and QUORUM_LOCK_MAX_TTL, such as 5s, and with --local-sentinel also\n"
+     "REDISCLI_AUTH, their password. CLI.md says how COMMAND is signalled and ended. With --json\n"
+     "an object is printed only if COMMAND was not run: standard output belongs to COMMAND.",
      run_exits},
     {"acquire", "RESOURCE... [OPTIONS]",
      "Acquire the lock on RESOURCE and leave it on the nodes until its TTL has passed or somebody "

@@ -47,6 +47,18 @@ std::string join(const std::vector<std::string>& nodes) {
   return list;
 }
 
+/// As options take it: "5s".
+std::string option_text(std::chrono::nanoseconds duration) {
+  using std::chrono::duration_cast;
+  if (duration % std::chrono::seconds(1) == duration.zero()) {
+    return fmt::format("{}s", duration_cast<std::chrono::seconds>(duration).count());
+  }
+  if (duration % std::chrono::milliseconds(1) == duration.zero()) {
+    return fmt::format("{}ms", duration_cast<std::chrono::milliseconds>(duration).count());
+  }
+  return fmt::format("{}us", duration_cast<std::chrono::microseconds>(duration).count());
+}
+
 std::vector<std::string> command_environment(const HeldCommand& request, const Session& session,
                                              const Lease& lease) {
   std::vector<std::string> additions = {"QUORUM_LOCK_RESOURCE=" + request.subject.resource,
@@ -69,10 +81,7 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
     removals.emplace_back("QUORUM_LOCK_LOCAL");
     removals.emplace_back("QUORUM_LOCK_LOCAL_SENTINEL");
     // All clients of a node need the same.
-    additions.push_back(fmt::format(
-        "QUORUM_LOCK_MAX_TTL={}us",
-        std::chrono::duration_cast<std::chrono::microseconds>(request.settings.client.max_ttl)
-            .count()));
+    additions.push_back("QUORUM_LOCK_MAX_TTL=" + option_text(request.settings.client.max_ttl));
     for (const std::string& each : session.environment_of_local_nodes()) additions.push_back(each);
     if (!request.settings.client.prefix.empty()) {
       additions.push_back("QUORUM_LOCK_PREFIX=" + request.settings.client.prefix);

@@ -307,6 +307,13 @@ TEST(NodeUrl, MayNameTheSentinelsOfAService) {
                            parse_node_url("redis+sentinel://a;b/n?servers=3").value()));
 }
 
+TEST(NodeUrl, IsOneNodeAndNoList) {
+  for (const char* list : {"redis://a,redis://b", "unix:///a,unix:///b", "a,b"}) {
+    EXPECT_EQ(parse_node_url(list).error().message,
+              "node '" + std::string(list) + "': it has a comma: each node is a string of its own");
+  }
+}
+
 TEST(NodeUrl, MayNameServersOfACluster) {
   const auto url = parse_node_url("Redis+Cluster://u:p@b:1;a;[::1]:3/?servers=3&prefix={t}:");
   ASSERT_TRUE(url) << url.error().message;
