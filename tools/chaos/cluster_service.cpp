@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/servers/loopback_server.hpp"
@@ -46,6 +48,19 @@ std::vector<std::string> strings_in(std::string_view reply) {
     at += size;
   }
   return result;
+}
+
+/// A reply of several lines ends before that of a PING after it.
+std::string ask_port(std::uint16_t port, std::string_view line) {
+  return cli::ask_server({.port = port}, fmt::format("{}\r\nPING", line), "+PONG");
+}
+
+/// The number in a line that is an integer.
+std::optional<unsigned> integer_in(std::string_view line) {
+  unsigned number = 0;
+  if (!line.starts_with(':')) return std::nullopt;
+  const auto [end, error] = std::from_chars(line.data() + 1, line.data() + line.size(), number);
+  return error == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
 class ClusterService final : public Service {
@@ -91,14 +106,17 @@ class ClusterService final : public Service {
     return url_of(ports);
   }
 
-  [[nodiscard]] std::string add_contender(const std::vector<std::size_t>&,
+  [[nodiscard]] std::string add_contender(const std::vector<std::size_t>& links,
                                           const std::vector<std::uint16_t>& ports) override {
     PortNames renamed;
     for (std::size_t i = 0; i < ports.size(); ++i) renamed[servers_[i]->port()] = ports[i];
+    Contender contender{links, {}};
     std::vector<std::uint16_t> to_guides;
     for (const std::size_t guide : guides()) {
+      contender.to_guides.push_back(proxy_.size());
       to_guides.push_back(proxy_.add(servers_[guide]->port(), ports_.take_for_listener(), renamed));
     }
+    contenders_.push_back(std::move(contender));
     return url_of(to_guides);
   }
 
@@ -115,6 +133,8 @@ class ClusterService final : public Service {
       case FaultForm::primary_taken_over:
         if (fault.end > fault.begin) servers_[*fault.node]->stop();
         return next_replica().command("CLUSTER FAILOVER TAKEOVER");
+      case FaultForm::primary_cut_off:
+        return cut_off(fault);
       case FaultForm::slot_moved:
         return move_slot();
       default:
@@ -124,6 +144,7 @@ class ClusterService final : public Service {
 
   void heal(const Fault& fault) override {
     if (fault.form == FaultForm::primary_taken_over) servers_[*fault.node]->go_on();
+    if (fault.form == FaultForm::primary_cut_off) join_again(fault);
     if (fault.form == FaultForm::slot_moved) move_slot();
   }
 
@@ -138,6 +159,11 @@ class ClusterService final : public Service {
   }
 
  private:
+  struct Contender {
+    std::vector<std::size_t> to_servers;
+    std::vector<std::size_t> to_guides;
+  };
+
   /// The servers that a contender knows.
   [[nodiscard]] std::vector<std::size_t> guides() const { return {0, in_shard_, third_}; }
   [[nodiscard]] std::string url_of(const std::vector<std::uint16_t>& ports) const {
@@ -151,10 +177,8 @@ class ClusterService final : public Service {
     return server / in_shard_ * in_shard_;
   }
 
-  /// A reply of several lines ends before that of a PING after it.
   [[nodiscard]] std::string ask(std::size_t server, std::string_view line) const {
-    return cli::ask_server({.port = servers_[server]->port()}, fmt::format("{}\r\nPING", line),
-                           "+PONG");
+    return ask_port(servers_[server]->port(), line);
   }
   [[nodiscard]] bool agrees(std::size_t server, std::string_view line) const {
     return ask(server, line).starts_with("+OK");
@@ -189,6 +213,42 @@ class ClusterService final : public Service {
   FaultServer& next_replica() {
     asked_ = (asked_ + 1) % (in_shard_ - 1);
     return *servers_[server_of(Part::replica, asked_)];
+  }
+
+  /// The network falls into two parts: the primary and some contenders, and all others, of whom a
+  /// replica takes over. What the primary then hears from servers that it forgot is lost on it, and
+  /// it goes on as the only primary of its cluster.
+  void cut_off(const Fault& fault) {
+    const std::size_t primary = *fault.node;
+    for (std::size_t server = 0; server < servers_.size(); ++server) {
+      if (server == primary) continue;
+      servers_[primary]->command(fmt::format("CLUSTER FORGET {}", ids_[server]));
+    }
+    set_links(fault, {LinkMode::hold});
+    next_replica().command("CLUSTER FAILOVER TAKEOVER");
+  }
+  void join_again(const Fault& fault) {
+    set_links(fault, {});
+    for (std::size_t server = 0; server < servers_.size(); ++server) {
+      if (server == *fault.node) continue;
+      servers_[*fault.node]->command(fmt::format(
+          "CLUSTER MEET 127.0.0.1 {} {}", servers_[server]->port(), servers_[server]->bus_port()));
+    }
+  }
+  void set_links(const Fault& fault, LinkRule rule) {
+    const auto known = guides();
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+      const bool with_primary = (fault.contenders >> i & 1U) != 0;
+      const auto is_cut = [&](std::size_t server) {
+        return with_primary != (server == *fault.node);
+      };
+      for (std::size_t server = 0; server < servers_.size(); ++server) {
+        if (is_cut(server)) proxy_.set(contenders_[i].to_servers[server], rule);
+      }
+      for (std::size_t guide = 0; guide < known.size(); ++guide) {
+        if (is_cut(known[guide])) proxy_.set(contenders_[i].to_guides[guide], rule);
+      }
+    }
   }
 
   /// Whether all servers that can have the slot know its owner. Before that, redis-cli refuses to
@@ -241,6 +301,7 @@ class ClusterService final : public Service {
   std::size_t in_shard_;
   std::size_t third_;
   std::vector<std::string> ids_{};
+  std::vector<Contender> contenders_{};
   std::size_t primary_ = 0;
   std::size_t asked_ = 0;
   std::chrono::steady_clock::time_point looked_{};
@@ -250,6 +311,23 @@ class ClusterService final : public Service {
 
 std::unique_ptr<Service> start_cluster_service(const ServiceParts& parts) {
   return std::make_unique<ClusterService>(parts);
+}
+
+std::optional<std::uint16_t> primary_of_slot(std::uint16_t server) {
+  // Only the first and the last slot of a range are two integers in turn. The next integer is the
+  // port of its primary.
+  const std::string reply = ask_port(server, "CLUSTER SLOTS");
+  std::optional<unsigned> before;
+  bool found = false;
+  for (std::string_view rest = reply; !rest.empty();) {
+    const std::size_t size = std::min(rest.find("\r\n"), rest.size());
+    const auto number = integer_in(rest.substr(0, size));
+    rest.remove_prefix(std::min(size + 2, rest.size()));
+    if (found && number) return static_cast<std::uint16_t>(*number);
+    found = found || (before && number && *before <= slot_of_locks && slot_of_locks <= *number);
+    before = number;
+  }
+  return std::nullopt;
 }
 
 }  // namespace redlock::chaos

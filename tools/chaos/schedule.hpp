@@ -64,7 +64,7 @@ enum class FaultForm {
   machine_busy,       ///< other processes keep the processors busy
   // Of a replicated service.
   failover_ordered,    ///< SENTINEL FAILOVER or CLUSTER FAILOVER
-  primary_cut_off,     ///< replicas and sentinels do not reach the primary; some contenders do
+  primary_cut_off,     ///< other servers do not reach the primary; some contenders do
   replicas_cut,        ///< CLIENT KILL TYPE replica: all replicas attach again
   replica_exchanged,   ///< a replica leaves its primary, and comes back for all of its data
   primary_taken_over,  ///< CLUSTER FAILOVER TAKEOVER, while the primary runs or is stopped

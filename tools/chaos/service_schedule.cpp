@@ -33,7 +33,7 @@ constexpr ServerRow server_rows[] = {
     {FaultForm::node_stopped, Part::primary, Span::absence, 4},
     {FaultForm::node_killed_with_data, Part::primary, Span::either, 3},
     {FaultForm::node_killed_empty, Part::primary, Span::either, 3},
-    {FaultForm::primary_cut_off, Part::primary, Span::absence, 4, Manager::sentinels},
+    {FaultForm::primary_cut_off, Part::primary, Span::absence, 4},
     {FaultForm::primary_taken_over, Part::primary, Span::either, 4, Manager::cluster},
     {FaultForm::primary_taken_over, Part::primary, Span::moment, 2, Manager::cluster},
     {FaultForm::slot_moved, Part::primary, Span::moment, 4, Manager::cluster},

@@ -247,11 +247,12 @@ constexpr OptionText chaos_options[] = {
      "leave and come back"},
     {"cluster", "[N]",
      "One node, which is the primary of a slot of a cluster, with its replicas: two shards of N "
-     "servers, 3 to 5, and a third primary; 3 if N is left out. The primary is stopped and killed, "
-     "replicas take over with and without an order, and the slot moves between the shards. Redis "
-     "7.0 or later"},
+     "servers, 3 to 5, and a third primary; 3 if N is left out. The primary is stopped, killed "
+     "and cut off, replicas take over with and without an order, and the slot moves between the "
+     "shards. Redis 7.0 or later"},
     {"unsafe", "LOCK",
-     "With --sentinel: instead of ours, take a lock that a failover breaks, to see how often two "
+     "With --sentinel or --cluster: instead of ours, take a lock that a failover breaks, to see "
+     "how often two "
      "contenders hold it. set: SET NX PX on the primary; set-wait: and WAIT 1"},
     {"faults", "LIST",
      "What to break: kill, pause, partition, clock, restart, slow, role, pieces, evict, name, "

@@ -99,10 +99,8 @@ void choose_service(const Arguments& given, chaos::RunRequest& run) {
     run.service = &kind;
     run.nodes = servers->text.empty() ? kind.servers : *given.number(std::string(kind.name));
   }
-  const bool has_sentinels =
-      run.service != nullptr && run.service->manager == chaos::Manager::sentinels;
-  if (!has_sentinels && given.asked_for("unsafe")) {
-    throw UsageError("--unsafe: only with --sentinel");
+  if (run.service == nullptr && given.asked_for("unsafe")) {
+    throw UsageError("--unsafe: only with --sentinel or --cluster");
   }
   if (run.service == nullptr) return;
   run.unsafe = given.text("unsafe").value_or(std::string());

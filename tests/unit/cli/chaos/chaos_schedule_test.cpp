@@ -263,9 +263,9 @@ std::set<FaultForm> broken_in_one_place_at_a_time(Manager manager) {
 }
 
 TEST(ChaosSchedule, BreaksAServiceInOnePlaceAtATime) {
-  const std::set<FaultForm> of_both = {FaultForm::failover_ordered, FaultForm::replicas_cut};
-  const std::set<FaultForm> of_sentinels = {FaultForm::primary_cut_off,
-                                            FaultForm::replica_exchanged};
+  const std::set<FaultForm> of_both = {FaultForm::failover_ordered, FaultForm::replicas_cut,
+                                       FaultForm::primary_cut_off};
+  const std::set<FaultForm> of_sentinels = {FaultForm::replica_exchanged};
   const std::set<FaultForm> of_cluster = {FaultForm::primary_taken_over, FaultForm::slot_moved};
   const auto with_sentinels = broken_in_one_place_at_a_time(Manager::sentinels);
   const auto in_cluster = broken_in_one_place_at_a_time(Manager::cluster);
