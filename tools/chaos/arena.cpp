@@ -77,7 +77,8 @@ void tell(const FaultServer& server, const std::array<std::string_view, 2>& comm
 
 bool is_of_service(FaultForm form) noexcept {
   return form == FaultForm::failover_ordered || form == FaultForm::primary_cut_off ||
-         form == FaultForm::replica_exchanged;
+         form == FaultForm::replica_exchanged || form == FaultForm::primary_taken_over ||
+         form == FaultForm::slot_moved;
 }
 
 const ToldFault* told_fault(FaultForm form) noexcept {
@@ -95,9 +96,12 @@ Arena::Arena(const ArenaRequest& request, const cli::Signals& signals)
       ports_(request.ports),
       clock_bases_(request.nodes),
       contenders_(request.contenders) {
-  for (std::size_t node = 0; node < request.nodes; ++node) {
-    servers_.push_back(std::make_unique<FaultServer>(request.servers / fmt::format("node-{}", node),
-                                                     request.clocks, ports_, signals));
+  const ServiceKind* const service = request.service;
+  const std::size_t servers = service == nullptr ? request.nodes : service->in_all(request.nodes);
+  for (std::size_t node = 0; node < servers; ++node) {
+    servers_.push_back(std::make_unique<FaultServer>(
+        request.servers / fmt::format("node-{}", node), request.clocks, ports_, signals,
+        service == nullptr ? FaultServer::Program::server : service->program));
   }
   if (request.strangers) {
     stranger_ = std::make_unique<FaultServer>(request.servers / "stranger", request.clocks, ports_,
@@ -111,8 +115,8 @@ Arena::Arena(const ArenaRequest& request, const cli::Signals& signals)
       link_ports[slot].push_back(proxy_.add(server->port(), ports_.take_for_listener()));
     }
   }
-  if (request.service != nullptr) {
-    service_ = request.service->start({request.servers, servers_, proxy_, ports_, signals});
+  if (service != nullptr) {
+    service_ = service->start({request.servers, servers_, proxy_, ports_, signals});
   }
   for (std::size_t slot = 0; slot < contenders_.size(); ++slot) {
     std::vector<std::string>& urls = contenders_[slot].urls;
@@ -137,8 +141,13 @@ std::vector<std::string> Arena::node_urls() const {
   return urls;
 }
 
+ClientOptions Arena::options() const {
+  return contender_options(node_urls(),
+                           request_.service == nullptr ? "" : request_.service->prefix);
+}
+
 void Arena::open_deployment() const {
-  const auto opened = admin::bootstrap(contender_options(node_urls()));
+  const auto opened = admin::bootstrap(options());
   if (!opened) throw std::runtime_error("chaos: " + opened.error().message);
 }
 
@@ -155,6 +164,7 @@ void Arena::start_contender(std::size_t slot) {
   contender_request.seed = request_.seed * 1'000'003 + slot * 1009 + contender_request.generation;
   contender_request.resources = request_.resources;
   contender_request.nodes = contender.urls;
+  if (request_.service != nullptr) contender_request.prefix = request_.service->prefix;
   contender_request.unsafe = request_.unsafe;
   if (slot + 1 == contenders_.size()) contender_request.foreign = request_.foreign;
   cli::ChildRequest request;
@@ -314,7 +324,7 @@ void Arena::call_operator() {
 }
 
 std::optional<std::size_t> Arena::count_members() const {
-  const auto checked = admin::check(contender_options(node_urls()));
+  const auto checked = admin::check(options());
   if (!checked) return std::nullopt;
   return static_cast<std::size_t>(std::count_if(
       checked->nodes.begin(), checked->nodes.end(),

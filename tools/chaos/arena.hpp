@@ -20,6 +20,7 @@
 #include "chaos/service.hpp"
 #include "common/servers/loopback_ports.hpp"
 #include "common/system/signals.hpp"
+#include "redlock/options.hpp"
 
 namespace redlock::chaos {
 
@@ -94,6 +95,7 @@ class Arena {
   [[nodiscard]] std::optional<std::size_t> count_members() const;
   [[nodiscard]] bool is_closed_for_clients() const;
   [[nodiscard]] std::vector<std::string> node_urls() const;
+  [[nodiscard]] ClientOptions options() const;
 
   const ArenaRequest& request_;
   const cli::Signals& signals_;

@@ -353,7 +353,7 @@ class Contender {
 };
 
 ContenderRequest parse(const std::vector<std::string>& words) {
-  if (words.size() < 7) throw std::invalid_argument("a contender has seven arguments");
+  if (words.size() < 8) throw std::invalid_argument("a contender has eight arguments");
   ContenderRequest request;
   request.folder = words[0];
   request.slot = std::stoul(words[1]);
@@ -361,8 +361,9 @@ ContenderRequest parse(const std::vector<std::string>& words) {
   request.seed = std::stoull(words[3]);
   request.resources = cli::split_list(words[4]);
   request.nodes = cli::split_list(words[5]);
-  request.unsafe = words[6];
-  request.foreign.assign(words.begin() + 7, words.end());
+  request.prefix = words[6];
+  request.unsafe = words[7];
+  request.foreign.assign(words.begin() + 8, words.end());
   return request;
 }
 
@@ -386,6 +387,7 @@ std::vector<std::string> words_of(const ContenderRequest& request) {
                                  std::to_string(request.seed),
                                  fmt::format("{}", fmt::join(request.resources, ",")),
                                  fmt::format("{}", fmt::join(request.nodes, ",")),
+                                 request.prefix,
                                  request.unsafe};
   words.insert(words.end(), request.foreign.begin(), request.foreign.end());
   return words;
@@ -398,7 +400,7 @@ int run_contender(const std::vector<std::string>& words) {
   if (const UnsafeLock* lock = find_unsafe_lock(request.unsafe)) {
     return run_unsafe_contender(request, *lock);
   }
-  auto client = Client::create(contender_options(request.nodes));
+  auto client = Client::create(contender_options(request.nodes, request.prefix));
   if (!client) {
     fmt::print(stderr, "{}\n", client.error().message);
     return 1;

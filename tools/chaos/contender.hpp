@@ -18,6 +18,7 @@ struct ContenderRequest {
   std::uint64_t seed = 0;
   std::vector<std::string> resources{};
   std::vector<std::string> nodes{};
+  std::string prefix{};                ///< of the resources' names
   std::string unsafe{};                ///< of unsafe_contender.hpp; empty: our own locks
   std::vector<std::string> foreign{};  ///< a command to become instead; see foreign.hpp
 };

@@ -47,7 +47,7 @@ class FaultProxy {
   FaultProxy& operator=(const FaultProxy&) = delete;
 
   /// The port of 127.0.0.1 that leads to the target's: this one, or with 0 any. In replies, ports
-  /// that are strings of their own are replaced as `renamed` says. Throws std::runtime_error.
+  /// of 127.0.0.1 are replaced as `renamed` says. Throws std::runtime_error.
   [[nodiscard]] std::uint16_t add(std::uint16_t target_port, std::uint16_t port = 0,
                                   PortNames renamed = {});
 

@@ -37,19 +37,19 @@ FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, cli::Loo
   std::filesystem::create_directories(folder_ / "data");
   if (clock == WallClock::movable) clock_.emplace(folder_);
   const auto deadline = std::chrono::steady_clock::now() + start_limit;
-  port_ = ports.take();
-  write_configuration();
+  take_ports(ports);
   launch();
   while (!cli::answers_as({.port = port_}, pid_)) {
     if (std::chrono::steady_clock::now() > deadline) {
       gone(Data::forgotten);
-      throw std::runtime_error("chaos: redis-server does not answer");
+      throw std::runtime_error(
+          fmt::format("chaos: redis-server does not answer{}",
+                      kind_ == Program::cluster ? "; a cluster needs Redis 7.0 or later" : ""));
     }
     std::this_thread::sleep_for(pace);
     if (!cli::has_ended(pid_)) continue;
     gone(Data::forgotten);
-    port_ = ports.take();
-    write_configuration();
+    take_ports(ports);
     launch();
   }
   if (!clock_ || clock_->is_followed_by(pid_)) return;
@@ -64,11 +64,24 @@ FaultServer::~FaultServer() {
   if (pid_ > 0) gone(Data::kept);
 }
 
+void FaultServer::take_ports(cli::LoopbackPorts& ports) {
+  port_ = ports.take();
+  if (kind_ == Program::cluster) bus_port_ = ports.take();
+  write_configuration();
+}
+
 void FaultServer::write_configuration() const {
   std::ofstream file(folder_ / "conf", std::ios::trunc);
   file << "port " << port_ << "\nbind 127.0.0.1\ndaemonize no\nlogfile \""
        << (folder_ / "log").native() << "\"\ndir \"" << (folder_ / "data").native() << "\"\n";
-  if (kind_ == Program::server) {
+  if (kind_ == Program::cluster) {
+    // A server that lost its data still knows its cluster.
+    file << "cluster-enabled yes\ncluster-config-file \"" << (folder_ / "nodes.conf").native()
+         << "\"\ncluster-port " << bus_port_
+         << "\ncluster-announce-ip 127.0.0.1\ncluster-node-timeout 1000\n"
+            "cluster-allow-replica-migration no\ncluster-require-full-coverage no\n";
+  }
+  if (kind_ != Program::sentinel) {
     file << "save \"\"\nappendonly yes\nappendfsync no\n"
             // Another node may become our replica, and must not wait for more.
             "repl-diskless-sync yes\nrepl-diskless-sync-delay 0\n";

@@ -21,7 +21,7 @@ namespace redlock::chaos {
 class FaultServer {
  public:
   enum class WallClock { machine, movable };
-  enum class Program { server, sentinel };
+  enum class Program { server, sentinel, cluster };
 
   /// Starts it at one of the ports and waits for its first answer. Throws std::runtime_error.
   FaultServer(std::filesystem::path folder, WallClock clock, cli::LoopbackPorts& ports,
@@ -31,6 +31,8 @@ class FaultServer {
   FaultServer& operator=(const FaultServer&) = delete;
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  /// The port for the other servers of its cluster.
+  [[nodiscard]] std::uint16_t bus_port() const noexcept { return bus_port_; }
 
   enum class Data { kept, forgotten };
   /// Ends the server with SIGKILL, at once.
@@ -53,6 +55,7 @@ class FaultServer {
   void command(std::string_view line) const;
 
  private:
+  void take_ports(cli::LoopbackPorts& ports);
   void write_configuration() const;
   void launch();
   void gone(Data data);
@@ -63,6 +66,7 @@ class FaultServer {
   Program kind_;
   std::string program_;
   std::uint16_t port_ = 0;
+  std::uint16_t bus_port_ = 0;
   pid_t pid_ = -1;
 };
 

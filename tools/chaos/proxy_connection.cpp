@@ -24,17 +24,26 @@ uv_handle_t* as_handle(Handle& handle) noexcept {
   return reinterpret_cast<uv_handle_t*>(&handle);
 }
 
+void replace_each(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
 /// A server sends such a short reply at once, so it arrives in one piece.
 std::string with_ports(std::string_view bytes, const PortNames& renamed) {
   std::string text(bytes);
-  const auto bulk = [](std::uint16_t port) {
+  const auto of_sentinel = [](std::uint16_t port) {
     const std::string digits = std::to_string(port);
-    return "$" + std::to_string(digits.size()) + "\r\n" + digits + "\r\n";
+    return "127.0.0.1\r\n$" + std::to_string(digits.size()) + "\r\n" + digits + "\r\n";
+  };
+  // Without its host, the port could be the number of a slot.
+  const auto of_cluster = [](std::uint16_t port) {
+    return "127.0.0.1\r\n:" + std::to_string(port) + "\r\n";
   };
   for (const auto& [named, read] : renamed) {
-    const std::string from = bulk(named);
-    const std::size_t at = text.find(from);
-    if (at != std::string::npos) return text.replace(at, from.size(), bulk(read));
+    replace_each(text, of_sentinel(named), of_sentinel(read));
+    replace_each(text, of_cluster(named), of_cluster(read));
   }
   return text;
 }

@@ -216,8 +216,9 @@ std::vector<Fault> schedule_of(const RunRequest& request) {
   schedule.contenders = request.contenders;
   schedule.forgetting = request.foreign.empty();
   schedule.length = fault_time(request.duration);
-  if (request.service != nullptr) return make_service_schedule(schedule);
-  return make_schedule(schedule);
+  if (request.service == nullptr) return make_schedule(schedule);
+  schedule.manager = request.service->manager;
+  return make_service_schedule(schedule);
 }
 
 int run(const RunRequest& request, const cli::Signals& signals) {

@@ -100,6 +100,9 @@ constexpr Row rows[] = {
      Lasting::long_while},
     {FaultForm::replicas_cut, FaultKind::partition, "replicas-cut", Target::service,
      Lasting::moment},
+    {FaultForm::primary_taken_over, FaultKind::role, "taken-over", Target::service,
+     Lasting::moment},
+    {FaultForm::slot_moved, FaultKind::role, "slot-moved", Target::service, Lasting::moment},
 };
 
 const Row& row_of(FaultForm form) noexcept {

@@ -63,14 +63,19 @@ enum class FaultForm {
   name_leads_away,    ///< the name leads some contenders to a blank server; others keep the old one
   machine_busy,       ///< other processes keep the processors busy
   // Of a replicated service.
-  failover_ordered,   ///< SENTINEL FAILOVER
-  primary_cut_off,    ///< replicas and sentinels do not reach the primary; some contenders do
-  replicas_cut,       ///< CLIENT KILL TYPE replica: all replicas attach again
-  replica_exchanged,  ///< a replica leaves its primary, and comes back for all of its data
+  failover_ordered,    ///< SENTINEL FAILOVER or CLUSTER FAILOVER
+  primary_cut_off,     ///< other servers do not reach the primary; some contenders do
+  replicas_cut,        ///< CLIENT KILL TYPE replica: all replicas attach again
+  replica_exchanged,   ///< a replica leaves its primary, and comes back for all of its data
+  primary_taken_over,  ///< CLUSTER FAILOVER TAKEOVER, while the primary runs or is stopped
+  slot_moved,          ///< to the other shard of a cluster, and back if the fault lasts
 };
 
 /// The part that a server of a replicated service has when a fault begins, in place of its number.
 enum class Part { primary, replica };
+
+/// What decides which server of a replicated service is the primary.
+enum class Manager { sentinels, cluster };
 
 [[nodiscard]] std::string_view to_string(FaultForm form) noexcept;
 [[nodiscard]] FaultKind kind_of(FaultForm form) noexcept;
@@ -96,6 +101,7 @@ struct ScheduleRequest {
   std::uint64_t seed = 1;
   std::set<FaultKind> kinds{};
   std::size_t nodes = 5;
+  Manager manager = Manager::sentinels;  ///< of a replicated service
   std::size_t contenders = 4;
   Offset length{};  ///< everything is healed by then
   /// Whether to draw faults that make a node forget keys or expire them early. All faults of the

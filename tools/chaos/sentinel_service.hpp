@@ -6,7 +6,8 @@
 
 namespace redlock::chaos {
 
-/// A primary with replicas, and as many sentinels as servers.
+/// A primary with replicas, and as many sentinels as servers. All reach each server over a link of
+/// its own, which can be cut.
 [[nodiscard]] std::unique_ptr<Service> start_sentinel_service(const ServiceParts& parts);
 
 }  // namespace redlock::chaos

@@ -19,7 +19,7 @@
 namespace redlock::chaos {
 
 /// A replicated service, which is the one node of a run: its servers, and what decides which of
-/// them is the primary. Servers reach each other over links of their own, which can be cut.
+/// them is the primary.
 class Service {
  public:
   Service() = default;
@@ -54,9 +54,18 @@ struct ServiceParts {
 /// One way to run a replicated service.
 struct ServiceKind {
   std::string_view name;  ///< and of the option that chooses it
-  std::size_t servers;    ///< by default
+  Manager manager;
+  std::size_t servers;      ///< of the service, by default
+  std::size_t shards;       ///< each with as many servers; the service is the primary of one
+  std::size_t lone;         ///< other servers, which are never broken
+  std::string_view prefix;  ///< of the contenders
+  FaultServer::Program program;
   /// Returns when the service is complete. Throws std::runtime_error.
   std::unique_ptr<Service> (*start)(const ServiceParts& parts);
+
+  [[nodiscard]] std::size_t in_all(std::size_t servers_of_service) const noexcept {
+    return shards * servers_of_service + lone;
+  }
 };
 
 [[nodiscard]] std::span<const ServiceKind> service_kinds() noexcept;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "chaos/schedule.hpp"
@@ -24,6 +25,7 @@ struct ServerRow {
   Part part;
   Span span;
   std::size_t weight;
+  std::optional<Manager> only{};  ///< none: of every service
 };
 
 /// What breaks the service, one at a time.
@@ -32,10 +34,14 @@ constexpr ServerRow server_rows[] = {
     {FaultForm::node_killed_with_data, Part::primary, Span::either, 3},
     {FaultForm::node_killed_empty, Part::primary, Span::either, 3},
     {FaultForm::primary_cut_off, Part::primary, Span::absence, 4},
+    {FaultForm::primary_taken_over, Part::primary, Span::either, 4, Manager::cluster},
+    {FaultForm::primary_taken_over, Part::primary, Span::moment, 2, Manager::cluster},
+    {FaultForm::slot_moved, Part::primary, Span::moment, 4, Manager::cluster},
+    {FaultForm::slot_moved, Part::primary, Span::either, 2, Manager::cluster},
     {FaultForm::failover_ordered, Part::primary, Span::moment, 4},
     {FaultForm::node_restarted, Part::primary, Span::blink, 2},  // a rolling restart ends with it
     {FaultForm::replicas_cut, Part::primary, Span::moment, 2},
-    {FaultForm::replica_exchanged, Part::replica, Span::blink, 2},
+    {FaultForm::replica_exchanged, Part::replica, Span::blink, 2, Manager::sentinels},
     {FaultForm::node_stopped, Part::replica, Span::meanwhile, 1},
     {FaultForm::node_killed_empty, Part::replica, Span::blink, 1},
     {FaultForm::clients_paused, Part::primary, Span::meanwhile, 1},
@@ -61,7 +67,8 @@ class ServicePlanner {
  public:
   explicit ServicePlanner(const ScheduleRequest& request) : request_(request), dice_(request.seed) {
     for (const ServerRow& row : server_rows) {
-      if (request.kinds.contains(kind_of(row.form))) rows_.push_back(row);
+      const bool possible = !row.only || *row.only == request.manager;
+      if (possible && request.kinds.contains(kind_of(row.form))) rows_.push_back(row);
     }
     for (const FaultForm form : other_forms) {
       if (request.kinds.contains(kind_of(form))) others_.push_back(form);

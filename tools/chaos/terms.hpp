@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,9 +33,11 @@ inline constexpr const char* election_resource = "chaos-election";
 /// Created when everything is healed: a signal to the contenders.
 inline constexpr const char* healed_file = "healed";
 
-[[nodiscard]] inline ClientOptions contender_options(std::vector<std::string> nodes) {
+[[nodiscard]] inline ClientOptions contender_options(std::vector<std::string> nodes,
+                                                     std::string_view prefix = {}) {
   ClientOptions options;
   options.nodes = std::move(nodes);
+  options.prefix = prefix;
   options.max_ttl = max_ttl;
   options.guards.clock_bound = clock_bound;
   options.node.shortest_timeout = std::chrono::milliseconds{100};

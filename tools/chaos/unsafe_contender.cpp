@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "chaos/checker/checker_history.hpp"
+#include "chaos/cluster_service.hpp"
 #include "chaos/recorder.hpp"
 #include "chaos/terms.hpp"
 #include "common/servers/loopback_server.hpp"
@@ -35,8 +36,8 @@ std::uint16_t port_in(std::string_view text) {
   return port;
 }
 
-/// The ports of the sentinels in the address of the node.
-std::vector<std::uint16_t> sentinels_of(std::string_view url) {
+/// The ports of the sentinels or servers in the address of the node.
+std::vector<std::uint16_t> guides_of(std::string_view url) {
   std::vector<std::uint16_t> ports;
   url.remove_prefix(url.find("//") + 2);
   url = url.substr(0, url.find('/'));
@@ -60,7 +61,7 @@ class UnsafeContender {
         lock_(lock),
         recorder_(request.folder / history_file_name(request.slot, request.generation)),
         dice_(request.seed),
-        sentinels_(sentinels_of(request.nodes.front())) {}
+        guides_(guides_of(request.nodes.front())) {}
 
   void run() {
     while (!healed()) {
@@ -78,11 +79,17 @@ class UnsafeContender {
   }
   void rest() { std::this_thread::sleep_for(dice_.between(milliseconds{1}, milliseconds{10})); }
 
-  /// The answer of the server that a sentinel last named; empty without one.
+  /// The primary that a guide names.
+  [[nodiscard]] std::optional<std::uint16_t> named_by(std::uint16_t guide) const {
+    return request_.prefix.empty() ? cli::named_primary({.port = guide}, service_of(request_))
+                                   : primary_of_slot(guide);
+  }
+
+  /// The answer of the server that a guide last named; empty without one.
   std::string ask(const std::string& line) {
     if (!primary_) {
-      sentinel_ = (sentinel_ + 1) % sentinels_.size();
-      const auto port = cli::named_primary({.port = sentinels_[sentinel_]}, service_of(request_));
+      guide_ = (guide_ + 1) % guides_.size();
+      const auto port = named_by(guides_[guide_]);
       if (!port) return {};
       primary_.emplace(cli::ServerAddress{.port = *port});
     }
@@ -96,11 +103,12 @@ class UnsafeContender {
     const milliseconds ttl = dice_.between(shortest_ttl, longest_ttl);
     const std::string token =
         fmt::format("{}.{}.{}", request_.slot, request_.generation, ++leases_);
+    const std::string key = request_.prefix + resource;
     const std::int64_t asked = boot_now();
-    const std::string set = ask(fmt::format("SET {} {} NX PX {}", resource, token, ttl.count()));
+    const std::string set = ask(fmt::format("SET {} {} NX PX {}", key, token, ttl.count()));
     if (set != "+OK\r\n") return failed(resource, asked, set.starts_with("$-1") ? "held" : "error");
     if (lock_.acknowledgements > 0 && !acknowledged()) {
-      static_cast<void>(ask(fmt::format("{} {} {}", delete_own, resource, token)));
+      static_cast<void>(ask(fmt::format("{} {} {}", delete_own, key, token)));
       return failed(resource, asked, "unacknowledged");
     }
     const std::int64_t granted = boot_now();
@@ -110,7 +118,7 @@ class UnsafeContender {
     hold(deadline);
     if (boot_now() >= deadline) return true;
     recorder_.write(fmt::format("ended {} {} released", leases_, boot_now()));
-    static_cast<void>(ask(fmt::format("{} {} {}", delete_own, resource, token)));
+    static_cast<void>(ask(fmt::format("{} {} {}", delete_own, key, token)));
     return true;
   }
 
@@ -138,8 +146,8 @@ class UnsafeContender {
   const UnsafeLock& lock_;
   Recorder recorder_;
   Dice dice_;
-  std::vector<std::uint16_t> sentinels_;
-  std::size_t sentinel_ = 0;
+  std::vector<std::uint16_t> guides_;
+  std::size_t guide_ = 0;
   std::optional<cli::ServerConnection> primary_{};
   std::uint64_t leases_ = 0;
 };

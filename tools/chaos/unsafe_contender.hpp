@@ -18,8 +18,8 @@ struct UnsafeLock {
 /// "set, set-wait"
 [[nodiscard]] std::string_view unsafe_lock_names() noexcept;
 
-/// Takes exclusive locks, and records them as ours. The sentinels name the primary at each new
-/// connection. Returns the exit code.
+/// Takes exclusive locks, and records them as ours. The sentinels, or servers of
+/// the cluster, name the primary at each new connection. Returns the exit code.
 [[nodiscard]] int run_unsafe_contender(const ContenderRequest& request, const UnsafeLock& lock);
 
 }  // namespace redlock::chaos

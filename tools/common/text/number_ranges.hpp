@@ -30,6 +30,7 @@ inline constexpr NumberRange number_ranges[] = {
     {"hand-overs", 1, 100'000},
     {"clients", 1, 32},
     {"sentinel", 3, 9},
+    {"cluster", 3, 5},
 };
 
 /// Any number, for an option that is not in the table.

@@ -18,6 +18,7 @@ constexpr std::pair<std::string_view, std::string_view> examples[] = {
     {"local", "1 3 5"},
     {"nodes-count", "1 3 5"},
     {"sentinel", "3 5"},
+    {"cluster", "3 5"},
     {"unsafe", "set set-wait"},
     {"log-level", "debug info warning"},
     {"restart-guard", "off 30s"},

@@ -245,12 +245,18 @@ constexpr OptionText chaos_options[] = {
      "N "
      "is left out. The primary is stopped, killed and cut off, failovers are ordered, and replicas "
      "leave and come back"},
+    {"cluster", "[N]",
+     "One node, which is the primary of a slot of a cluster, with its replicas: two shards of N "
+     "servers, 3 to 5, and a third primary; 3 if N is left out. The primary is stopped, killed "
+     "and cut off, replicas take over with and without an order, and the slot moves between the "
+     "shards. Redis 7.0 or later"},
     {"unsafe", "LOCK",
-     "With --sentinel: instead of ours, take a lock that a failover breaks, to see how often two "
+     "With --sentinel or --cluster: instead of ours, take a lock that a failover breaks, to see "
+     "how often two "
      "contenders hold it. set: SET NX PX on the primary; set-wait: and WAIT 1"},
     {"faults", "LIST",
      "What to break: kill, pause, partition, clock, restart, slow, role, pieces, evict, name, "
-     "load; default: all, with --sentinel without clock, evict and name"},
+     "load; default: all, with --sentinel or --cluster without clock, evict and name"},
     {"seed", "S", "Repeats the schedule of the faults, which --verbose prints; default: any"},
     {"ports", "FIRST-LAST",
      "Ports of 127.0.0.1: one for each node, one for each pair of contender and node, and one "
@@ -606,7 +612,7 @@ constexpr VerbText verb_texts[] = {
      "their own; servers and contenders are killed, stopped and restarted, connections are cut, "
      "held back and slowed down, clocks leap, nodes change their role or evict locks, names of "
      "nodes lead to another server, and the machine is kept busy. --local says how many nodes, 5 "
-     "otherwise; with --sentinel, the one node is a primary with replicas.",
+     "otherwise; with --sentinel or --cluster, the one node is a primary with replicas.",
      chaos_options,
      "Examples:\n"
      "  quorum-lock chaos\n"
@@ -614,6 +620,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock chaos --faults kill,partition --seed 7 --json\n"
      "  quorum-lock chaos --sentinel --duration 5m\n"
      "  quorum-lock chaos --sentinel --unsafe set\n"
+     "  quorum-lock chaos --cluster --duration 5m\n"
      "  quorum-lock chaos --contender-command 'node contender.mjs'\n"
      "\n"
      "CLI.md says what each fault does, and what counts as a violation. The judge shares no code "

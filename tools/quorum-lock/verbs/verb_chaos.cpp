@@ -89,6 +89,9 @@ void choose_service(const Arguments& given, chaos::RunRequest& run) {
   for (const chaos::ServiceKind& kind : chaos::service_kinds()) {
     const auto* const servers = given.find(std::string(kind.name));
     if (servers == nullptr) continue;
+    if (run.service != nullptr) {
+      throw UsageError(fmt::format("--{}: not together with --{}", kind.name, run.service->name));
+    }
     for (const char* const other : {"local", "contender-command", "check"}) {
       if (!given.asked_for(other)) continue;
       throw UsageError(fmt::format("--{}: not together with --{}", kind.name, other));
@@ -97,7 +100,7 @@ void choose_service(const Arguments& given, chaos::RunRequest& run) {
     run.nodes = servers->text.empty() ? kind.servers : *given.number(std::string(kind.name));
   }
   if (run.service == nullptr && given.asked_for("unsafe")) {
-    throw UsageError("--unsafe: only with --sentinel");
+    throw UsageError("--unsafe: only with --sentinel or --cluster");
   }
   if (run.service == nullptr) return;
   run.unsafe = given.text("unsafe").value_or(std::string());
@@ -190,9 +193,11 @@ ChaosRequest read_request(const Arguments& given) {
   run.ports = request.settings.ports;
   // Each contender reaches each server over a link of its own; a name may lead to one more server.
   const std::size_t strangers = run.kinds.contains(FaultKind::name) ? 1 : 0;
-  // A service has as many sentinels, and a link between its own servers to each of them.
-  const std::size_t managers = run.service == nullptr ? 0 : run.nodes * (2 + run.contenders);
-  check_ports(run.ports, strangers + managers + run.nodes * (1 + run.contenders));
+  const std::size_t servers = run.service == nullptr ? run.nodes : run.service->in_all(run.nodes);
+  // A service has as many sentinels, and a link between its own servers to each of them; a server
+  // of a cluster has a second port. Contenders have links of their own to those that they ask.
+  const std::size_t managers = run.service == nullptr ? 0 : servers * (2 + run.contenders);
+  check_ports(run.ports, strangers + managers + servers * (1 + run.contenders));
   request.html = given.text("html");
   if (const auto folder = given.text("check")) request.check = *folder;
   if (request.check && !run.foreign.empty()) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
 #include <string>
 #include <system_error>
@@ -16,6 +17,7 @@
 
 #include "integration/cli/tool.hpp"
 #include "support/eventually.hpp"
+#include "support/redis_server.hpp"
 #include "support/temp_dir.hpp"
 
 namespace redlock::test {
@@ -178,6 +180,27 @@ TEST(CliChaos, AForeignContenderThatFailsIsFound) {
   EXPECT_EQ(content_of(histories / "contender-1.0.log"), "module not found\n");
 }
 
+TEST(CliChaosOfAService, FindsNothingWrongInACluster) {
+  if (!RedisServer().is_since(7)) GTEST_SKIP() << "needs Redis 7.0";
+  const TempDir directory;
+  const auto histories = directory.path() / "histories";
+  const ProcessResult result =
+      run_tool({"chaos", "--cluster", "--duration", "20s", "--clients", "3", "--seed", "8",
+                "--faults", "role,partition,pieces", "--keep", histories, "--json"},
+               {.environment = {"TMPDIR=" + directory.path().string()}});
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  const Json json = json_of(result);
+  EXPECT_EQ(json.value("verdict", ""), "ok");
+  EXPECT_EQ(json.at("service").value("kind", ""), "cluster");
+  EXPECT_EQ(json.at("service").value("servers", 0), 3);
+  // The first shard has servers 0 to 2, the other one 3 to 5.
+  const std::string record = content_of(histories / "run.history");
+  EXPECT_TRUE(std::regex_search(record, std::regex("failover [0-2] [3-5] "))) << record;
+  EXPECT_TRUE(std::regex_search(record, std::regex("failover ([0-2] [0-2]|[3-5] [3-5]) ")))
+      << record;
+  EXPECT_EQ(processes_of(directory.path()), 0U);
+}
+
 TEST(CliChaosOfAService, FindsNothingWrongThroughFailovers) {
   const TempDir directory;
   const auto histories = directory.path() / "histories";
@@ -199,9 +222,12 @@ TEST(CliChaosOfAService, FindsNothingWrongThroughFailovers) {
 
 TEST(CliChaosOfAService, PlaysOtherLocksToo) {
   const TempDir directory;  // after a violation the histories stay
-  for (const char* lock : {"set", "set-wait"}) {
-    const ProcessResult result = run_tool({"chaos", "--sentinel", "--unsafe", lock, "--duration",
-                                           "4s", "--faults", "role", "--clients", "2", "--json"},
+  const bool has_cluster = RedisServer().is_since(7);
+  for (const auto& [service, lock] :
+       {std::pair{"--sentinel", "set"}, {"--sentinel", "set-wait"}, {"--cluster", "set"}}) {
+    if (service == std::string("--cluster") && !has_cluster) continue;
+    const ProcessResult result = run_tool({"chaos", service, "--unsafe", lock, "--duration", "4s",
+                                           "--faults", "role", "--clients", "2", "--json"},
                                           {.environment = {"TMPDIR=" + directory.path().string()}});
     const Json json = json_of(result);
     EXPECT_GT(json.value("leases", 0), 0) << result.errors;
@@ -265,6 +291,13 @@ TEST(CliChaos, RefusesWhatItCanNotDo) {
       {{"--sentinel", "--contender-command", "true"}, "--sentinel"},
       {{"--sentinel", "--check", folder}, "--sentinel"},
       {{"--sentinel", "--unsafe", "get"}, "'get'"},
+      {{"--cluster", "2"}, "--cluster"},
+      {{"--cluster", "6"}, "--cluster"},
+      {{"--cluster", "--sentinel"}, "--sentinel"},
+      {{"--cluster", "--nodes", "127.0.0.1:1"}, "--nodes"},
+      {{"--cluster", "--faults", "evict"}, "evict is not allowed with --cluster"},
+      {{"--cluster", "--unsafe", "get"}, "'get'"},
+      {{"--cluster", "--ports", "7000-7010"}, "--ports"},
       {{"--unsafe", "set"}, "--unsafe"},
       {{"--local-sentinel"}, "--local-sentinel"},
   };

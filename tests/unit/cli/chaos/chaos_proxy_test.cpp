@@ -52,6 +52,19 @@ TEST_F(ChaosProxy, ReplacesThePortsThatASentinelNames) {
   EXPECT_EQ(client.call({"7002"}).elements.at(1).string, "7002");
 }
 
+TEST_F(ChaosProxy, ReplacesThePortsThatAServerOfAClusterNamesAndNoSlots) {
+  const test::FakeServer server([](const test::Command&) {
+    const std::string named = "*2\r\n$9\r\n127.0.0.1\r\n:7001\r\n";
+    return test::FakeAnswer("*4\r\n:0\r\n:7001\r\n" + named + named);
+  });
+  RespClient client = RespClient::tcp(proxy_.add(server.port(), 0, {{7001, 17001}}));
+  const auto slots = client.call({"CLUSTER", "SLOTS"});
+  EXPECT_EQ(slots.elements.at(1).integer, 7001);
+  for (const std::size_t server_of_range : {2U, 3U}) {
+    EXPECT_EQ(slots.elements.at(server_of_range).elements.at(1).integer, 17001);
+  }
+}
+
 TEST_F(ChaosProxy, DeliversLateWhatItHeldBack) {
   RespClient client = connect();
   static_cast<void>(client.call({"ECHO"}));

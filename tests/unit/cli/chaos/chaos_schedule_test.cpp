@@ -233,11 +233,13 @@ TEST(ChaosSchedule, FitsAnyNumberOfNodesAndContenders) {
   }
 }
 
-TEST(ChaosSchedule, BreaksAServiceInOnePlaceAtATime) {
+/// The forms of all faults of a service.
+std::set<FaultForm> broken_in_one_place_at_a_time(Manager manager) {
   std::set<FaultForm> seen;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     ScheduleRequest request = request_of(seed, 60s);
     request.nodes = 3;
+    request.manager = manager;
     request.kinds = kinds_of_service();
     const auto faults = make_service_schedule(request);
     const auto again = make_service_schedule(request);
@@ -257,9 +259,24 @@ TEST(ChaosSchedule, BreaksAServiceInOnePlaceAtATime) {
       until = fault.end;
     }
   }
-  for (const FaultForm form : {FaultForm::failover_ordered, FaultForm::primary_cut_off,
-                               FaultForm::replicas_cut, FaultForm::replica_exchanged}) {
-    EXPECT_TRUE(seen.contains(form));
+  return seen;
+}
+
+TEST(ChaosSchedule, BreaksAServiceInOnePlaceAtATime) {
+  const std::set<FaultForm> of_both = {FaultForm::failover_ordered, FaultForm::replicas_cut,
+                                       FaultForm::primary_cut_off};
+  const std::set<FaultForm> of_sentinels = {FaultForm::replica_exchanged};
+  const std::set<FaultForm> of_cluster = {FaultForm::primary_taken_over, FaultForm::slot_moved};
+  const auto with_sentinels = broken_in_one_place_at_a_time(Manager::sentinels);
+  const auto in_cluster = broken_in_one_place_at_a_time(Manager::cluster);
+  for (const FaultForm form : of_both) {
+    EXPECT_TRUE(with_sentinels.contains(form) && in_cluster.contains(form));
+  }
+  for (const FaultForm form : of_sentinels) {
+    EXPECT_TRUE(with_sentinels.contains(form) && !in_cluster.contains(form));
+  }
+  for (const FaultForm form : of_cluster) {
+    EXPECT_TRUE(!with_sentinels.contains(form) && in_cluster.contains(form));
   }
 }
 
