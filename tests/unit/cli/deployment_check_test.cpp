@@ -107,15 +107,17 @@ TEST(OpenedText, SaysWhenTheFirstLockIsGranted) {
     const std::string text = opened_text(Style(false), Settings(), check);
     return text.substr(text.rfind('\n', text.size() - 2) + 1);
   };
-  EXPECT_EQ(last_line(), "open\n");
+  EXPECT_EQ(last_line(), "deployment of 1 node is open\n");
   check.nodes[0].reign->stands = false;
   check.nodes[0].reign->why_not = "1 of its 3 servers is up to date; 2 are needed";
   check.granted_in = std::chrono::seconds(30);
-  EXPECT_EQ(last_line(), "open: first lock 30.000 s after a client has asked for it\n");
-  check.granted_in.reset();
   EXPECT_EQ(last_line(),
-            "open: no lock is granted before a majority of the servers follows: "
-            "redis://db?servers=3: 1 of its 3 servers is up to date; 2 are needed\n");
+            "deployment of 1 node is open: first lock 30.000 s after a client has asked for it\n");
+  check.granted_in.reset();
+  EXPECT_EQ(
+      last_line(),
+      "deployment of 1 node is open: no lock is granted before a majority of the servers follows: "
+      "redis://db?servers=3: 1 of its 3 servers is up to date; 2 are needed\n");
 }
 
 TEST(ChangeText, NamesTheNodesOfOneProblemTogether) {

@@ -353,7 +353,9 @@ std::string opened_text(const Style& style, const Settings& settings,
                    as_printable(node.run_id));
   }
   const auto left = check.granted_in.value_or(std::chrono::nanoseconds(0));
-  std::string open = style.paint(Colour::good, "open");
+  std::string open =
+      fmt::format("deployment of {} node{} is {}", check.nodes.size(),
+                  check.nodes.size() == 1 ? "" : "s", style.paint(Colour::good, "open"));
   if (const std::string wait = first_lock_text(check); !wait.empty())
     return out + open + wait + '\n';
   if (left == forever) {
