@@ -23,6 +23,7 @@ namespace {
 
 constexpr auto cluster_limit = std::chrono::seconds{40};
 constexpr auto cluster_pace = std::chrono::milliseconds{50};
+constexpr auto introduction_pace = std::chrono::seconds{1};
 constexpr auto agreement_limit = std::chrono::seconds{1};
 constexpr auto owner_pace = std::chrono::milliseconds{100};
 
@@ -152,6 +153,7 @@ class ClusterService final : public Service {
     const auto now = std::chrono::steady_clock::now();
     if (now < looked_ + owner_pace) return;
     looked_ = now;
+    if (outcast_ && now >= introduced_ + introduction_pace) introduce();
     const auto named = owner_of(key_in_slot);
     if (!named || *named == primary_) return;
     recorder.write(fmt::format("failover {} {} {}", primary_, *named, boot_now()));
@@ -220,6 +222,7 @@ class ClusterService final : public Service {
   /// it goes on as the only primary of its cluster.
   void cut_off(const Fault& fault) {
     const std::size_t primary = *fault.node;
+    outcast_.reset();
     for (std::size_t server = 0; server < servers_.size(); ++server) {
       if (server == primary) continue;
       servers_[primary]->command(fmt::format("CLUSTER FORGET {}", ids_[server]));
@@ -229,11 +232,23 @@ class ClusterService final : public Service {
   }
   void join_again(const Fault& fault) {
     set_links(fault, {});
+    outcast_ = *fault.node;
+    introduce();
+  }
+  /// The server that was cut off meets those that it does not know. One that was down has to be met
+  /// later: a server takes nobody whom it forgot from others, for a minute.
+  void introduce() {
+    introduced_ = std::chrono::steady_clock::now();
+    const std::string known = ask(*outcast_, "CLUSTER NODES");
+    if (known.empty()) return;
+    bool complete = true;
     for (std::size_t server = 0; server < servers_.size(); ++server) {
-      if (server == *fault.node) continue;
-      servers_[*fault.node]->command(fmt::format(
+      if (known.find(ids_[server]) != std::string::npos) continue;
+      complete = false;
+      servers_[*outcast_]->command(fmt::format(
           "CLUSTER MEET 127.0.0.1 {} {}", servers_[server]->port(), servers_[server]->bus_port()));
     }
+    if (complete) outcast_.reset();
   }
   void set_links(const Fault& fault, LinkRule rule) {
     const auto known = guides();
@@ -304,6 +319,8 @@ class ClusterService final : public Service {
   std::vector<Contender> contenders_{};
   std::size_t primary_ = 0;
   std::size_t asked_ = 0;
+  std::optional<std::size_t> outcast_{};  ///< it may not know all servers again
+  std::chrono::steady_clock::time_point introduced_{};
   std::chrono::steady_clock::time_point looked_{};
 };
 
