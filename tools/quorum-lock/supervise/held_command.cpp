@@ -50,10 +50,10 @@ std::string join(const std::vector<std::string>& nodes) {
 /// As options take it: "5s".
 std::string option_text(std::chrono::nanoseconds duration) {
   using std::chrono::duration_cast;
-  if (duration % std::chrono::seconds(1) == duration.zero()) {
+  if (duration % std::chrono::seconds(1) == std::chrono::nanoseconds::zero()) {
     return fmt::format("{}s", duration_cast<std::chrono::seconds>(duration).count());
   }
-  if (duration % std::chrono::milliseconds(1) == duration.zero()) {
+  if (duration % std::chrono::milliseconds(1) == std::chrono::nanoseconds::zero()) {
     return fmt::format("{}ms", duration_cast<std::chrono::milliseconds>(duration).count());
   }
   return fmt::format("{}us", duration_cast<std::chrono::microseconds>(duration).count());
