@@ -38,7 +38,7 @@ class Survey::Visit final : private redis::AdminConnectionOwner {
       : connect_limit_(settings.connect_limit()),
         limit_(settings.longest_limit),
         of_cluster_(target.tag != nullptr),
-        keys_(of_cluster_ ? target.tag->tag() + ":*" : "*"),
+        keys_(of_cluster_ ? target.tag->tag() + '*' : "*"),
         timer_(loop, uv::Callback::to<&Visit::on_deadline>(*this)),
         connection_(loop, std::move(target), *this) {
     node_.seen.url = url;

@@ -143,6 +143,10 @@ class ClusterUnderFire : public OfReplicas {};
 
 TEST_F(ClusterNode, GrantsFencesListsAndServesWaiters) {
   Cluster cluster;
+  // A lock of a team whose prefix has the tag, too.
+  cluster[0].command({"SET", "{locks}team:r", std::string(40, 'a'), "PX", "60000"});
+  EXPECT_FALSE(admin::bootstrap(cluster.options())) << "it can be a lock";
+  cluster[0].command({"DEL", "{locks}team:r"});
   ASSERT_TRUE(succeeded(admin::bootstrap(cluster.options())));
   Client client = make_client(cluster.options());
   auto lease = acquire_patiently(client, "r", {.ttl = seconds(1), .fencing = true});

@@ -12,6 +12,7 @@
 #include "common/session/output.hpp"
 #include "common/session/session.hpp"
 #include "common/session/settings.hpp"
+#include "common/session/verdict.hpp"
 #include "common/system/signals.hpp"
 #include "common/system/wait_for_end.hpp"
 #include "common/text/duration.hpp"
@@ -71,6 +72,10 @@ int verb_wait(const Arguments& given, const Signals& signals) {
   // Of what happened while the wait ended, the nodes know more than the last change.
   const Result<Inspection> now = client->inspect(resource);
   if (!now) return report_failure(settings, resource, now.error());
+  if (count_answered(*now) < now->quorum) {
+    print_error(too_few_answered(resource, *now));
+    return code(ExitCode::unavailable);
+  }
   return report_state(settings, resource, *now);
 }
 

@@ -323,6 +323,9 @@ TEST_F(CliKinds, WaitEndsWhenTheResourceIsFree) {
   EXPECT_EQ(wait.output(), "w  free\n");
   EXPECT_EQ(Json::parse(tool({"wait", "w", "--json"}).output)["state"], "free");
   EXPECT_EQ(tool({"wait", "w", "--quiet"}).output, "");
+  const auto unknown = run_tool({"wait", "w", "--wait", "0s", "--nodes", "127.0.0.1:1"});
+  EXPECT_EQ(unknown.exit_code, 69);
+  EXPECT_NE(unknown.errors.find("127.0.0.1:1"), std::string::npos) << unknown.errors;
 }
 
 TEST_F(CliKinds, WatchNeedsAResource) {
