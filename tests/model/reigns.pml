@@ -308,11 +308,11 @@ int swap;
 #ifdef EXTEND_KNOWN
 /* A client sends a SET only after it has read that the quarantine of the reign is over, and an
  * extend after it has read that the reign is confirmed. Both count in that reign only. */
+#define IS_KNOWN \
+  (OWN(marker[S], known[w]) && CONFIRMED(marker[S]) && (held[w] || QUARANTINE(marker[S]) == 0))
 #define REMEMBER \
   if \
-  :: OWN(marker[S], known[w]) && CONFIRMED(marker[S]) && \
-     (held[w] || QUARANTINE(marker[S]) == 0) -> \
-     sure[w] = 1; record[w] = RECORD(marker[S]) \
+  :: IS_KNOWN -> sure[w] = 1; record[w] = RECORD(marker[S]) \
   :: else \
   fi;
 #define REMEMBERED(m) (sure[w] && RECORD(m) == record[w])
@@ -321,7 +321,6 @@ int swap;
 #define REMEMBERED(m) true
 #endif
 #define BEGIN \
-  REMEMBER \
   stage[w] = asked; \
   if \
   :: held[w] -> live = live | EXTENSION; printf("client %d extends\n", w + 1) \
@@ -332,6 +331,7 @@ inline connect(s) {
   stage[w] == idle && PRIMARY(s) && (!held[w] || MAY_EXTEND) ->
   at[w] = s; known[w] = term[s];
   printf("client %d connects to server %d\n", w + 1, s + 1);
+  REMEMBER
 #ifdef STALE
   stage[w] = connected
 #else
@@ -342,6 +342,12 @@ inline connect(s) {
 inline ask() {
   stage[w] == connected ->
   BEGIN
+}
+
+/* It goes by what it read when it connected, or reads again. */
+inline remember() {
+  stage[w] == connected && PRIMARY(S) && IS_KNOWN ->
+  REMEMBER
 }
 
 inline execute() {
@@ -461,6 +467,9 @@ end:
        EACH_SERVER(connect)
 #ifdef STALE
        :: d_step { ask() }
+#ifdef EXTEND_KNOWN
+       :: d_step { remember() }
+#endif
 #endif
        :: d_step { execute() }
        :: d_step { look() }

@@ -330,6 +330,13 @@ Scenario Scenario::draw_replicated(std::uint64_t seed, Mutant mutant) {
   s.chaos = random.between(8'000, 20'000) * ms;
   s.restart_guard = true;
   s.between_changes_of_roles = random.between(100, 1'000) * ms;
+  // Some leases are long enough to outlive a failover.
+  Random longer(seed * 23 + 31);
+  if (mutant == Mutant::none && longer.per_mille(400)) {
+    s.shortest_ttl_ms = longer.between(500, 2'000);
+    s.longest_ttl_ms = s.shortest_ttl_ms * longer.between(1, 2);
+    s.between_changes_of_roles = longer.between(500, 3'000) * ms;
+  }
   s.undone_failovers_per_mille = sometimes(random, 300, 1, 500);
   s.torn_readings_per_mille = sometimes(random, 500, 1, 200);
   s.between_breaks = sometimes(random, 500, 100 * ms, 2'000 * ms);
@@ -349,12 +356,12 @@ Scenario Scenario::draw_replicated(std::uint64_t seed, Mutant mutant) {
   s.compares = random.per_mille(300);
   s.divided_per_mille = sometimes(random, 300, 1, 100);
   s.fencing_per_mille = random.per_mille(500) ? random.between(1, 1000) : 0;
-  // As for nodes that forget: see draw_guards().
+  // As for nodes that forget: see draw_guards(). And no clock is too far for the clock guard.
   constexpr std::int64_t ordinary_ppm = 200;
   s.server_ppm = s.client_ppm = ordinary_ppm;
   const True rates = (s.chaos + 60'000 * ms) / 1'000'000 * 2 * ordinary_ppm + 1 * ms;
   s.node_skew = s.client_skew =
-      random.below(std::max<True>(1, (s.longest_ttl_ms * ms - rates) / 2));
+      std::min(random.below(std::max<True>(1, (s.longest_ttl_ms * ms - rates) / 2)), 450 * ms);
   if (mutant != Mutant::none) {
     s.nodes = s.quorum = s.replicated = s.resources = 1;
     s.servers_of_each = 3;

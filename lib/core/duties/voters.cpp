@@ -15,10 +15,19 @@ void Voters::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
 
 bool Voters::extends(Claim& claim, NodeIndex node) const {
   claim.keys.by(me).forget_lost(lost_votes_);
+  if (!is_member(claim, node) || !nodes_[node].reign->stands()) return false;
   // A vote that a node has forgotten may still count for somebody. A key that was set on the node
   // during its quarantine, by a repair or a late SET, is a new vote, not the old one.
-  return is_member(claim, node) && nodes_[node].reign->stands() &&
-         (!nodes_.is_quarantined(node) || claim.keys->has_vote_of(node));
+  return !nodes_.is_quarantined(node) || claim.keys->has_vote_of(node) ||
+         outlives_failover(claim, node);
+}
+
+/// A deployment's only node has a new primary, which has the key. Nobody else can have a lease while
+/// ours is valid, and nobody is sent a SET before the quarantine ends. By its token alone, a lease
+/// does not count as valid. A sole node is never repaired, so the key is the old one.
+bool Voters::outlives_failover(const Claim& claim, NodeIndex node) const {
+  return nodes_[node].reign->is_replicated() && claim.round->quorum() == 1 &&
+         claim.phase == Claim::Phase::held;
 }
 
 void Voters::record_absent(Claim& claim, NodeIndex node) {

@@ -41,7 +41,8 @@ class Voters {
            !remembering(claim, NodeSet::of(node)).empty();
   }
   /// Whether an extend that the node executed counts. During a quarantine, it counts if the node
-  /// has not forgotten its vote for the claim. First removes lost votes from the claim's ledger.
+  /// has not forgotten its vote for the claim, or is a deployment's only one and has its key after
+  /// a failover. First removes lost votes from the claim's ledger.
   [[nodiscard]] bool extends(Claim& claim, NodeIndex node) const;
 
   /// Records the vote of a node that is not asked, and counts it for operators.
@@ -52,6 +53,7 @@ class Voters {
  private:
   static constexpr By<Voters> me{};
 
+  [[nodiscard]] bool outlives_failover(const Claim& claim, NodeIndex node) const;
   [[nodiscard]] bool is_member(const Claim& claim, NodeIndex node) const {
     const Nodes::Ballot& ballot = nodes_.ballot();
     if (claim.work->ballot_found_at == ballot.found_at) return ballot.members.has(node);

@@ -38,8 +38,7 @@ class ACrowd {
  public:
   static constexpr int turns = 2;
 
-  ACrowd(std::size_t size, std::vector<std::string> urls) {
-    options_.nodes = std::move(urls);
+  ACrowd(std::size_t size, std::vector<std::string> urls) : options_(patient(std::move(urls))) {
     open_deployment(options_);
     for (std::size_t i = 0; i < size; ++i) {
       threads_.emplace_back([this](const std::stop_token& end) { run(end); });
@@ -79,7 +78,7 @@ class ACrowd {
     return true;
   }
 
-  ClientOptions options_{};
+  ClientOptions options_;
   std::atomic<std::size_t> inside_{0};
   std::atomic<std::size_t> overlaps_{0};
   std::atomic<std::size_t> grants_{0};

@@ -44,7 +44,7 @@ WrongUsage acquire(std::string name, const Words& more, std::string named) {
 INSTANTIATE_TEST_SUITE_P(
     Program, CliWrongUsage,
     ::testing::Values(
-        WrongUsage{"no_verb", {}, "VERB"}, WrongUsage{"unknown_verb", {"lock", "r"}, "'lock'"},
+        WrongUsage{"unknown_verb", {"lock", "r"}, "'lock'"},
         WrongUsage{"mistyped_verb", {"acquier", "r"}, "did you mean acquire?"},
         WrongUsage{"unknown_global_option", {"--colour", "acquire"}, "--colour"},
         WrongUsage{"verb_option_before_the_verb", {"--ttl", "1s", "acquire"}, "--ttl"},

@@ -239,5 +239,88 @@ TEST(ReignVotes, ARecordThatIsWrittenAmongThemEndsTheConnectionAndNothingElse) {
   EXPECT_NE(out.find("disconnect 0"), std::string::npos) << out;
 }
 
+
+/// A deployment of one node, which is a primary with two replicas. Its lease is held when another
+/// server becomes the primary.
+struct Failover : Harness {
+  Failover() : Harness(settings()) {
+    tick();
+    acquire(1, 10s);
+    come_up("server0");
+    end_turn();
+    answer(0, Reply::granted);
+    says("server0");
+    pass(1s);
+    down(0);
+  }
+  static Settings settings() {
+    Settings settings = settings_for(1);
+    settings.nodes[0] += "?servers=3";
+    settings.restart_guard = true;
+    settings.quarantine = 31s;
+    return settings;
+  }
+  std::string marker() const {
+    Marker marker = Replicated::member(0);
+    marker.members = settings().nodes;
+    marker.self = marker.members[0];
+    marker.run_id = primary;
+    return Replicated::text(marker);
+  }
+  static std::string record_of(const std::string& server) {
+    return "reign1 " + server + " r 17 10";
+  }
+  std::string come_up(const std::string& server, Duration quarantine = Duration::zero()) {
+    primary = server;
+    const std::string known = marker();
+    const std::string record = record_of(server);
+    NodeUp event;
+    event.marker = known;
+    event.reign = record;
+    event.quarantine = quarantine;
+    return up_as(0, event);
+  }
+  /// What the client does if the primary extends its lock, and then reads the record of `server`.
+  std::string extended_under(const std::string& server) {
+    end_turn();
+    EXPECT_EQ(answer(0, Reply::extended), "") << "held back";
+    return says(server);
+  }
+  std::string says(const std::string& server) {
+    return reign_answer(0, marker(), {record_of(server), 1, 10, 1});
+  }
+  std::string primary;
+};
+
+TEST(ReignVotes, ALeaseOutlivesAFailoverIfTheNewPrimaryHasItsKey) {
+  Failover h;
+  h.come_up("server1", 31s);
+  EXPECT_EQ(h.extend(2, 10s), "extend t1 -> 0");
+  const std::string out = h.extended_under("server1");
+  EXPECT_NE(out.find("extended #2"), std::string::npos) << out;
+  // And from then on, as always.
+  h.pass(5s);
+  h.extend(3, 10s);
+  EXPECT_NE(h.extended_under("server1").find("extended #3"), std::string::npos);
+  h.acquire(4, 10s);
+  EXPECT_EQ(h.end_turn(), "") << "nobody else gets a lock before the end of the quarantine";
+}
+
+TEST(ReignVotes, ALeaseIsNotExtendedByAPrimaryWhoseReignIsUnknown) {
+  Failover h;
+  h.come_up("server1", 31s);
+  h.extend(2, 10s);
+  const std::string out = h.extended_under("server0");
+  EXPECT_NE(out.find("failed #2"), std::string::npos) << out;
+}
+
+TEST(ReignVotes, ByItsTokenALeaseIsNotExtendedAfterAFailover) {
+  Failover h;
+  h.come_up("server1", 31s);
+  h.step(ExtendToken{CallId{2}, "resource", *Token::parse("t1"), 10s, {}});
+  const std::string out = h.extended_under("server1");
+  EXPECT_NE(out.find("failed #2"), std::string::npos) << out;
+}
+
 }  // namespace
 }  // namespace redlock::core::test
