@@ -333,9 +333,10 @@ Scenario Scenario::draw_replicated(std::uint64_t seed, Mutant mutant) {
   // Some leases are long enough to outlive a failover.
   Random longer(seed * 23 + 31);
   if (mutant == Mutant::none && longer.per_mille(400)) {
-    s.shortest_ttl_ms = longer.between(500, 2'000);
-    s.longest_ttl_ms = s.shortest_ttl_ms * longer.between(1, 2);
-    s.between_changes_of_roles = longer.between(500, 3'000) * ms;
+    s.shortest_ttl_ms = longer.between(2'000, 8'000);
+    s.longest_ttl_ms = s.shortest_ttl_ms + longer.below(2'000);
+    s.between_changes_of_roles = longer.between(2'000, 8'000) * ms;
+    s.chaos = longer.between(20'000, 60'000) * ms;
   }
   s.undone_failovers_per_mille = sometimes(random, 300, 1, 500);
   s.torn_readings_per_mille = sometimes(random, 500, 1, 200);

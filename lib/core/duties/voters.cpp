@@ -22,9 +22,9 @@ bool Voters::extends(Claim& claim, NodeIndex node) const {
          outlives_failover(claim, node);
 }
 
-/// A deployment's only node has a new primary, which has the key. Nobody else can have a lease while
-/// ours is valid, and nobody is sent a SET before the quarantine ends. By its token alone, a lease
-/// does not count as valid. A sole node is never repaired, so the key is the old one.
+/// A deployment's only node has a new primary, which has the key. Nobody else can have a lease
+/// while ours is valid, and nobody is sent a SET before the quarantine ends. By its token alone, a
+/// lease does not count as valid. A sole node is never repaired, so the key is the old one.
 bool Voters::outlives_failover(const Claim& claim, NodeIndex node) const {
   return nodes_[node].reign->is_replicated() && claim.round->quorum() == 1 &&
          claim.phase == Claim::Phase::held;

@@ -239,7 +239,6 @@ TEST(ReignVotes, ARecordThatIsWrittenAmongThemEndsTheConnectionAndNothingElse) {
   EXPECT_NE(out.find("disconnect 0"), std::string::npos) << out;
 }
 
-
 /// A deployment of one node, which is a primary with two replicas. Its lease is held when another
 /// server becomes the primary.
 struct Failover : Harness {
