@@ -159,6 +159,27 @@ TEST_F(Reigns, ANewPrimaryGrantsNothingBeforeTheLeasesOfTheOldOneAreOver) {
   EXPECT_FALSE(lease->valid());
 }
 
+TEST_F(Reigns, AHeldLeaseOutlivesAFailoverToAPrimaryThatHasItsKey) {
+  Service service;
+  const ClientOptions options = service.options(seconds(5));
+  Client holder = make_client(options);
+  auto lease = acquire_patiently(holder, "r", {.ttl = seconds(5)});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(eventually([&] { return service[1].get("r") == lease->token().view(); }));
+  service.promote(1);
+  service.follow(2, 1);
+  service.lead_to(1);
+  service[0].kill();
+  const auto until = lease->valid_until();
+  EXPECT_TRUE(eventually([&] { return lease->valid_until() > until + seconds(5); }))
+      << "it is renewed, again and again";
+  Client other = make_client(options);
+  EXPECT_TRUE(eventually([&] {
+    return failed_with(other.try_acquire("r", {.ttl = seconds(5)}), Errc::held);
+  })) << "after the quarantine";
+  EXPECT_TRUE(lease->valid());
+}
+
 TEST_F(Reigns, AnOldPrimaryThatNobodyFollowsHasNoVoteAlthoughItTakesWrites) {
   Service service;
   Client client = make_client(service.options());
