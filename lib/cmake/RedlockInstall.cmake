@@ -87,7 +87,7 @@ if(TARGET quorum-lock)
       COMPONENT redlock_tool)
   endif()
   # The pages that the man page and the help name.
-  foreach(page IN ITEMS CLI METRICS OPERATING)
+  foreach(page IN ITEMS CLI METRICS OPERATING REFERENCE TEAMS)
     install(FILES "${PROJECT_SOURCE_DIR}/tools/docs/${page}.md"
       DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/quorum-lock" COMPONENT redlock_tool)
   endforeach()

@@ -5,7 +5,7 @@ function(redlock_extract_samples variable)
   set(root "${here}/../..")
   file(GLOB guides CONFIGURE_DEPENDS "${root}/tools/docs/pages/*.md")
   set(pages ${guides})
-  foreach(page IN ITEMS README.md tests/examples/LOCKS.md tools/docs/OPERATING.md tools/docs/CLI.md
+  foreach(page IN ITEMS README.md tests/examples/LOCKS.md tools/docs/REFERENCE.md tools/docs/CLI.md
       tools/docs/CPP.md)
     list(APPEND pages "${root}/${page}")
   endforeach()

@@ -10,7 +10,6 @@ std::string c_interface_program() { return C_INTERFACE_BINARY; }
 std::string c_example_program() { return C_EXAMPLE_BINARY; }
 std::string other_user_program() { return OTHER_USER_BINARY; }
 std::string readme() { return README; }
-std::string operating_guide() { return OPERATING_GUIDE; }
 std::string pages_folder() { return PAGES; }
 std::string foreign_contender_script() { return FOREIGN_CONTENDER; }
 

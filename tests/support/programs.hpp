@@ -19,7 +19,6 @@ namespace redlock::test {
 /// A command that an ordinary user may not signal.
 [[nodiscard]] std::string other_user_program();
 [[nodiscard]] std::string readme();
-[[nodiscard]] std::string operating_guide();
 /// The folder of the pages for operators, tools/docs.
 [[nodiscard]] std::string pages_folder();
 /// A contender of `quorum-lock chaos` that is not our own.

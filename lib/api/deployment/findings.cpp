@@ -174,9 +174,8 @@ void Findings::judge_access(const SurveyedNode& node) {
         "The server rejected our login or denied a required command: " + ended(node.denied),
         "Clients with these credentials get no vote from it.",
         node.denied.starts_with("NOPERM")
-            ? "Give the user all rights of Permissions in OPERATING.md, with ACL SETUSER: the "
-              "server "
-              "names only the first one that is missing. Or use another user."
+            ? "Give the user all rights of Permissions in REFERENCE.md, with ACL SETUSER: the "
+              "server names only the first one that is missing. Or use another user."
             : std::string("Check the user and the password of this node: in its URL, or with "
                           "--password-file.") +
                   (is_replicated(node) ? " Each server of the service needs them: a replica does "

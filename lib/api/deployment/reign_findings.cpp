@@ -57,7 +57,7 @@ admin::Finding refused(const SurveyedNode& node) {
   if (runtime::is_denial(error)) {
     return finding(node, admin::Finding::Kind::auth, what,
                    "Clients with these credentials get no vote from it.",
-                   "Give the user all rights of Permissions in OPERATING.md, with ACL SETUSER, on "
+                   "Give the user all rights of Permissions in REFERENCE.md, with ACL SETUSER, on "
                    "each server of the service: a replica does not copy users.");
   }
   return finding(node, admin::Finding::Kind::missing_command, what,

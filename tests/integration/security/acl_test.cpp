@@ -1,10 +1,9 @@
-// The rights that OPERATING.md names suffice for every kind of lock and every call of a user who
-// has exactly these. The server's own record (ACL LOG) shows each refusal, also one that the
-// library works around.
+// The rights that REFERENCE.md and TEAMS.md name suffice for every kind of lock and every call of a
+// user who has exactly these. The server's own record (ACL LOG) shows each refusal, also one that
+// the library works around.
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <future>
 #include <optional>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include "integration/library.hpp"
 #include "redlock/listing.hpp"
 #include "support/programs.hpp"
+#include "support/temp_dir.hpp"
 
 namespace redlock::test {
 namespace {
@@ -21,12 +21,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// The blocks of OPERATING.md that give a user rights: each line as its words.
+/// The blocks of the pages that give a user rights: each line as its words.
 [[nodiscard]] std::vector<std::vector<Command>> documented_rights() {
-  std::ifstream guide(operating_guide());
+  std::istringstream pages(read_file(pages_folder() + "/REFERENCE.md") +
+                           read_file(pages_folder() + "/TEAMS.md"));
   std::vector<std::vector<Command>> blocks;
   bool inside = false;
-  for (std::string line; std::getline(guide, line);) {
+  for (std::string line; std::getline(pages, line);) {
     if (!line.starts_with("ACL SETUSER ")) {
       inside = false;
       continue;
@@ -41,7 +42,7 @@ using std::chrono::seconds;
   return blocks;
 }
 
-/// The command without what Redis 6.0 lacks, as OPERATING.md says.
+/// The command without what Redis 6.0 lacks, as REFERENCE.md says.
 [[nodiscard]] Command known_to(const RedisServer& node, Command command) {
   if (node.is_since(6, 2)) return command;
   std::erase_if(command, [](const std::string& word) {
@@ -53,8 +54,8 @@ using std::chrono::seconds;
 class DocumentedAcl : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(blocks_.size(), 4U) << "OPERATING.md has a block for all, one for servers that "
-                                     "compare, one for operators, and one for a team";
+    ASSERT_EQ(blocks_.size(), 4U) << "REFERENCE.md has a block for all, one for servers that "
+                                     "compare and one for operators; TEAMS.md has one for a team";
     allow_locks(0);
     for (const RedisServer& node : nodes_) {
       // These are not locks, and bootstrap has to find that out.

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "quorum-lock/line/help.hpp"
 #include "quorum-lock/line/verb_table.hpp"
 #include "redlock/version.hpp"
 #include "support/process.hpp"
@@ -41,9 +42,15 @@ TEST(CliManPage, EscapesWhatRoffWouldRead) {
   EXPECT_EQ(in_roff(""), "");
 }
 
+std::string on_one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 TEST(CliManPage, HasEveryVerbAndEveryOption) {
   const std::string page = man_page();
   const std::string synopsis = section(page, ".SH SYNOPSIS");
+  const std::string exit_status = section(page, ".SH EXIT STATUS");
   for (const VerbText& verb : verbs()) {
     const std::string name(verb.name);
     EXPECT_NE(synopsis.find("\n.SY \"quorum\\-lock " + name + "\"\n"), std::string::npos) << name;
@@ -51,7 +58,15 @@ TEST(CliManPage, HasEveryVerbAndEveryOption) {
     const std::size_t examples = own.find("\nExamples:\n.EX\n");
     EXPECT_NE(examples, std::string::npos) << name;
     EXPECT_NE(own.find("quorum\\-lock " + name, examples), std::string::npos) << name;
-    EXPECT_NE(own.find("\nExit codes:\n.TP\n\\fB0\\fR\n"), std::string::npos) << name;
+    const std::size_t codes = own.find("\nExit codes: 0,");
+    EXPECT_NE(codes, std::string::npos) << name;
+    const std::string line = own.substr(codes + 1, own.find('\n', codes + 1) - codes - 1) + ',';
+    for (const ExitText& each : with_common_exits(verb.exits)) {
+      const std::string code(each.code);
+      const std::string meaning = in_roff(each.meaning);
+      EXPECT_NE(line.find(' ' + code + ','), std::string::npos) << name << ' ' << code;
+      EXPECT_NE(on_one_line(own + exit_status).find(meaning), std::string::npos) << name << meaning;
+    }
     for (const OptionText& option : verb.options) {
       EXPECT_NE(own.find(tag(option)), std::string::npos) << name << ' ' << option.name;
     }
@@ -64,10 +79,14 @@ TEST(CliManPage, HasEveryVerbAndEveryOption) {
     EXPECT_NE(section(page, ".SH ENVIRONMENT").find(each.names), std::string::npos) << each.names;
   }
   for (const ExitText& each : program_exits()) {
-    EXPECT_NE(section(page, ".SH EXIT STATUS").find("\\fB" + std::string(each.code) + "\\fR"),
-              std::string::npos)
+    EXPECT_NE(exit_status.find("\\fB" + std::string(each.code) + "\\fR"), std::string::npos)
         << each.code;
   }
+}
+
+TEST(CliManPage, ExplainsAnExitCodeOfSeveralVerbsOnce) {
+  EXPECT_EQ(section(man_page(), ".SS extend").find("\\fB69\\fR"), std::string::npos);
+  EXPECT_NE(section(man_page(), ".SS list").find("\\fB69\\fR"), std::string::npos);
 }
 
 TEST(CliManPage, HasTheVersionOfTheLibrary) {
@@ -149,7 +168,8 @@ TEST(CliManPage, NamesOnlyOptionsThatExist) {
 }
 
 TEST(CliPages, NameOnlyOptionsThatExist) {
-  for (const char* page : {"CLI.md", "OPERATING.md", "METRICS.md", "../../README.md"}) {
+  for (const char* page :
+       {"CLI.md", "OPERATING.md", "REFERENCE.md", "TEAMS.md", "METRICS.md", "../../README.md"}) {
     const std::string text = test::read_file(test::pages_folder() + "/" + page);
     EXPECT_EQ(unknown_options(text, "`--([a-z][a-z-]+)"), Names{}) << page;
   }

@@ -127,8 +127,8 @@ TEST(FindingLevels, HaveARowForEachKind) {
   }
 }
 
-TEST(FindingLevels, AreThoseOfTheOperatingPage) {
-  const std::string page = test::read_file(test::operating_guide());
+TEST(FindingLevels, AreThoseOfTheReference) {
+  const std::string page = test::read_file(test::pages_folder() + "/REFERENCE.md");
   std::set<std::string> documented;
   const std::regex row(R"(\| `([a-z-]+)` \| (warning|critical) \|)");
   for (std::sregex_iterator i(page.begin(), page.end(), row), end; i != end; ++i) {

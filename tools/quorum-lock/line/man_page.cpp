@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "common/text/text.hpp"
 #include "quorum-lock/line/help.hpp"
@@ -28,8 +30,9 @@ constexpr VariableText man_pages_beyond[] = {
     {"CLI.md",
      "how run treats its command and passes signals on, locks by token, the JSON and the log, "
      "bench, chaos and its contract for other Redlock clients"},
-    {"OPERATING.md",
-     "servers, bootstrap, members, permissions, TLS, what doctor finds, procedures"},
+    {"OPERATING.md", "what to do when something is wrong, and procedures for servers and members"},
+    {"REFERENCE.md", "what doctor finds, alerts, exit codes, permissions, TLS, clocks"},
+    {"TEAMS.md", "prefixes, and the permissions of a team"},
     {"METRICS.md", "what --metrics-file and --metrics-listen count"},
 };
 
@@ -60,12 +63,32 @@ std::string man_options(std::span<const OptionText> options) {
   return out;
 }
 
-std::string man_exits(std::span<const ExitText> own) {
+std::string man_exits(std::span<const ExitText> exits) {
   std::string out;
-  for (const ExitText& each : with_common_exits(own)) {
+  for (const ExitText& each : exits) {
     out += man_item(fmt::format("\\fB{}\\fR", in_roff(each.code)), each.meaning);
   }
   return out;
+}
+
+/// EXIT STATUS explains it.
+bool means_the_same_everywhere(const ExitText& exit) {
+  const auto is_same = [&exit](const ExitText& each) {
+    return each.code == exit.code && each.meaning == exit.meaning;
+  };
+  return std::ranges::any_of(common_exits(), is_same) ||
+         std::ranges::any_of(program_exits(), is_same);
+}
+
+/// The codes of the verb, and the meaning of those that are its own.
+std::string man_exits_of(const VerbText& verb) {
+  std::vector<ExitText> exits = with_common_exits(verb.exits);
+  std::string out = "Exit codes:";
+  for (const ExitText& each : exits) {
+    out += fmt::format("{} {}", &each == exits.data() ? "" : ",", in_roff(each.code));
+  }
+  std::erase_if(exits, means_the_same_everywhere);
+  return out + '\n' + man_exits(exits);
 }
 
 std::string man_variables(std::span<const VariableText> rows) {
@@ -104,7 +127,7 @@ std::string man_synopsis() {
 std::string man_verb(const VerbText& verb) {
   return fmt::format(".SS {}\n{}{}", verb.name, man_words(verb.summary),
                      man_options(verb.options)) +
-         ".PP\n" + man_text(verb.examples) + ".PP\nExit codes:\n" + man_exits(verb.exits);
+         ".PP\n" + man_text(verb.examples) + ".PP\n" + man_exits_of(verb);
 }
 
 }  // namespace
@@ -153,13 +176,13 @@ std::string man_page() {
       ".nr HY 0\n.nh\n.ad l\n"
       ".SH NAME\nquorum\\-lock \\- {}\n.SH SYNOPSIS\n{}.SH DESCRIPTION\n",
       library_version(), in_roff(program_summary()), man_synopsis());
-  out += man_text(man_description) + ".SH VERBS\n";
+  out += man_text(man_description) + ".SH VERBS\nEXIT STATUS explains the exit codes.\n";
   for (const VerbText& verb : verbs()) out += man_verb(verb);
   out += ".SH GLOBAL OPTIONS\nEvery verb takes these options, before or after its name.\n";
   out += man_options(global_options()) + man_options(program_options());
-  out += ".PP\n" + man_text(rules_of_values()) + ".PP\n" + man_text(rules_of_sources());
+  out += ".PP\n" + man_text(rules_of_values());
   out += ".SH ENVIRONMENT\n" + man_words(rules_of_variables()) + man_variables(variables());
-  out += ".SH EXIT STATUS\n" + man_exits(program_exits());
+  out += ".SH EXIT STATUS\n" + man_exits(with_common_exits(program_exits()));
   out += ".SH EXAMPLES\n" + man_text(program_examples());
   out += ".SH SEE ALSO\n.BR flock (1),\n.BR redis\\-server (1),\n.BR redis\\-cli (1)\n.PP\n" +
          man_words("These pages are in share/doc/quorum-lock, and in tools/docs of the sources:") +

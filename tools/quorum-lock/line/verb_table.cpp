@@ -18,8 +18,7 @@ constexpr OptionText before_the_librarys[] = {
      "that share locks name the same nodes"},
     {"config", "FILE",
      "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
-     "each verb with its own options: see config. The command line overrides the environment, the "
-     "environment overrides the file"},
+     "each verb with its own options: see config"},
     {"local", "N",
      "Start 1 to 15 private redis-server processes for the length of this command and use them; no "
      "other user of this machine can reach them"},
@@ -85,8 +84,7 @@ std::vector<OptionText> make_globals() {
 constexpr OptionText run_options[] = {
     {"ttl", "DURATION",
      "How long a crash blocks others; renewed while COMMAND runs; default 10s, or --max-ttl if "
-     "that "
-     "is shorter"},
+     "that is shorter"},
     {"wait", "DURATION|forever", "How long to wait for the lock; default 30s, 0s: one attempt"},
     {"conflict-exit-code", "N",
      "Exit code if another client has the lock until the wait is over; 0 to 255, default 75"},
@@ -188,7 +186,7 @@ constexpr OptionText doctor_options[] = {
     {"interval", "DURATION",
      "With --watch: how long to wait between two checks, 100ms to 24h; default 5s"},
     {"nagios", "",
-     "One line and the exit code of a monitoring plugin: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN"},
+     "One line and the exit code of a monitoring plugin: OK, WARNING, CRITICAL, UNKNOWN"},
 };
 constexpr OptionText top_options[] = {limit_option};
 constexpr OptionText yes_option{"yes", "", "Do not ask"};
@@ -242,35 +240,28 @@ constexpr OptionText chaos_options[] = {
      "2s to 1h, default 15s; afterwards every contender must get every lock once more"},
     {"sentinel", "[N]",
      "One node, which is a primary with replicas: N servers in all, 3 to 9, and N sentinels; 3 if "
-     "N "
-     "is left out. The primary is stopped, killed and cut off, failovers are ordered, and replicas "
-     "leave and come back"},
+     "N is left out"},
     {"cluster", "[N]",
      "One node, which is the primary of a slot of a cluster, with its replicas: two shards of N "
-     "servers, 3 to 5, and a third primary; 3 if N is left out. The primary is stopped, killed "
-     "and cut off, replicas take over with and without an order, and the slot moves between the "
-     "shards. Redis 7.0 or later"},
+     "servers, 3 to 5, and a third primary; 3 if N is left out. Redis 7.0 or later"},
     {"unsafe", "LOCK",
-     "With --sentinel or --cluster: instead of ours, take a lock that a failover breaks, to see "
-     "how often two "
-     "contenders hold it. set: SET NX PX on the primary; set-wait: and WAIT 1"},
+     "With --sentinel or --cluster: instead of ours, take a lock that a failover breaks. set: SET "
+     "NX PX on the primary; set-wait: and WAIT 1"},
     {"faults", "LIST",
      "What to break: kill, pause, partition, clock, restart, slow, role, pieces, evict, name, "
      "load; default: all, with --sentinel or --cluster without clock, evict and name"},
     {"seed", "S", "Repeats the schedule of the faults, which --verbose prints; default: any"},
     {"ports", "FIRST-LAST",
      "Ports of 127.0.0.1: one for each node, one for each pair of contender and node, and one "
-     "more; "
-     "default: any free ports"},
+     "more; default: any free ports"},
     {"html", "FILE", "Write a page that draws the leases over the faults"},
     {"keep", "FOLDER",
      "Keep the histories in FOLDER, which is new or empty; after a violation they are always kept"},
     {"check", "FOLDER", "Run nothing; judge the histories that a run has kept"},
     {"contender-command", "COMMAND",
      "One more contender, which is another Redlock client: a program that takes exclusive locks, "
-     "and "
-     "records them as CLI.md says. COMMAND is split at blanks, and no shell reads it. Nodes keep "
-     "their data then: --faults is without clock, role, evict and name"},
+     "and records them as CLI.md says. COMMAND is split at blanks, and no shell reads it. Nodes "
+     "keep their data then: --faults is without clock, role, evict and name"},
 };
 
 constexpr ExitText no_quorum = {
@@ -390,7 +381,6 @@ constexpr VerbText verb_texts[] = {
      "Examples:\n"
      "  quorum-lock acquire invoice/42 --nodes r1,r2,r3 --ttl 30s\n"
      "  token=$(quorum-lock acquire invoice/42 --quiet --wait 5s) || exit\n"
-     "  quorum-lock run invoice/42 --adopt \"$token\" -- ./pay.sh\n"
      "  quorum-lock acquire invoice/42 --json | jq -r .token\n"
      "  quorum-lock acquire account/1 account/2 --wait forever\n"
      "  quorum-lock acquire encoders --permits 4 --json | jq -r '.permit + \" \" + .token'",
@@ -451,10 +441,7 @@ constexpr VerbText verb_texts[] = {
      "(nobody has a quorum, and nobody else can get one), minority (on fewer nodes than a\n"
      "quorum: the rest of an attempt, a release or a holder), reserved (for the next waiter),\n"
      "free (but clients wait), indeterminate (it depends on nodes that do not answer).\n"
-     "It lists the keys that can be locks: strings that expire within --max-ttl and are no\n"
-     "longer than a token, and those of this library. It goes through at most --limit keys of\n"
-     "each node, and says so if a node has more. It does not list keys without expiry: see\n"
-     "inspect.",
+     "CLI.md says which keys can be locks. Keys without expiry are not listed: see inspect.",
      list_exits},
     {"top",
      "[PATTERN]",
@@ -485,8 +472,7 @@ constexpr VerbText verb_texts[] = {
      {}},
     {"wait", "RESOURCE [--wait DURATION|forever]",
      "Wait until nobody holds RESOURCE, and print that it is free. Acquires nothing: another "
-     "client "
-     "can hold it a moment later.",
+     "client can hold it a moment later.",
      wait_options,
      "Examples:\n"
      "  quorum-lock wait nightly && echo 'the report is there'\n"
@@ -504,7 +490,6 @@ constexpr VerbText verb_texts[] = {
      break_options,
      "Examples:\n"
      "  quorum-lock break invoice/42\n"
-     "  quorum-lock break invoice/42 --yes\n"
      "  quorum-lock break invoice/42 --delay 10s\n"
      "  quorum-lock break 'invoice/*'\n"
      "  quorum-lock break --holder '*@host-7:*'\n"
@@ -518,12 +503,7 @@ constexpr VerbText verb_texts[] = {
      "break is for locks whose holder is gone. A holder that is alive and renews takes the\n"
      "lock back unless another client acquires it first; end that holder instead, or give\n"
      "--delay. During the delay, every node on which it deletes a token keeps everybody out,\n"
-     "including the holder and all waiters. If fewer nodes than a quorum do so, it says so and\n"
-     "exits with 69. A holder that was stopped can notice its loss meanwhile; after a delay of\n"
-     "at least its TTL its lease has ended. A lock that was released before it was broken gets\n"
-     "no delay. Others who share the lock keep their holds; nobody joins them during the\n"
-     "delay. Another break ends a delay early; with a --delay of its own, it never shortens\n"
-     "one.",
+     "including the holder and all waiters. CLI.md has the rules.",
      break_exits},
     {"doctor", "[OPTIONS]",
      "Check every node; report what is wrong, why it matters, and the remedy. Changes "
@@ -556,8 +536,7 @@ constexpr VerbText verb_texts[] = {
      "library that expires later, and the holds of readers and owners. It is also refused while\n"
      "a change of the members is under way, and if --nodes leaves out a quorum of the members\n"
      "of a deployment that a node belongs to.\n"
-     "bootstrap also changes the --max-ttl of a deployment: stop all its clients first, and\n"
-     "wait until no lock is left; its nodes then have no vote for max TTL. To change the\n"
+     "OPERATING.md says how bootstrap changes the --max-ttl of a deployment. To change the\n"
      "nodes, see members. It can be killed and run again.",
      bootstrap_exits},
     {"members",
@@ -573,8 +552,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock members remove redis://r4 --json\n"
      "\n"
      "One of --nodes is enough: it names the others. Nodes that are not in --nodes are reached\n"
-     "with --user, --password-file and the TLS files. Clients need not stop: one with the old\n"
-     "list connects to the new members and reports that its list is out of date.\n"
+     "with --user, --password-file and the TLS files. Clients need not stop.\n"
      "A change waits until max TTL has passed since the one before. replace can replace a node\n"
      "that is gone; all other members must answer. A single node cannot be replaced: add one,\n"
      "then remove the other.",
@@ -606,27 +584,21 @@ constexpr VerbText verb_texts[] = {
      "notify observers.",
      elect_exits},
     {"chaos", "[OPTIONS]",
-     "Put the locks to the test: start nodes and contenders, break them, and judge every lease: "
-     "exclusive ones, of readers, of two owners, of two resources at once, of two permits, of an "
-     "interval, of an election. Contenders are processes, and reach each node through a proxy of "
-     "their own; servers and contenders are killed, stopped and restarted, connections are cut, "
-     "held back and slowed down, clocks leap, nodes change their role or evict locks, names of "
-     "nodes lead to another server, and the machine is kept busy. --local says how many nodes, 5 "
-     "otherwise; with --sentinel or --cluster, the one node is a primary with replicas.",
+     "Put the locks to the test: start nodes and contenders, break them, and judge every lease of "
+     "every kind. --local says how many nodes, 5 otherwise; with --sentinel or --cluster, the one "
+     "node is a primary with replicas.",
      chaos_options,
      "Examples:\n"
      "  quorum-lock chaos\n"
      "  quorum-lock chaos --duration 1m --clients 8 --html chaos.html\n"
      "  quorum-lock chaos --faults kill,partition --seed 7 --json\n"
-     "  quorum-lock chaos --sentinel --duration 5m\n"
      "  quorum-lock chaos --sentinel --unsafe set\n"
      "  quorum-lock chaos --cluster --duration 5m\n"
      "  quorum-lock chaos --contender-command 'node contender.mjs'\n"
      "\n"
-     "CLI.md says what each fault does, and what counts as a violation. The judge shares no code "
-     "with the library. Two runs with the same seed have the same faults at the same times; what "
-     "the "
-     "processes do meanwhile differs.",
+     "CLI.md says what each fault does, and what counts as a violation. Two runs with the same "
+     "seed "
+     "have the same faults at the same times; what the processes do meanwhile differs.",
      chaos_exits},
     {"config",
      "check --config FILE",

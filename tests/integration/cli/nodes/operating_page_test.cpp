@@ -1,8 +1,10 @@
-// The page for operators is complete: it has every problem of doctor, every alert and every
+// The pages for operators are complete: they have every problem of doctor, every alert and every
 // outcome, and commands that the tool accepts.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -18,18 +20,22 @@
 namespace redlock::test {
 namespace {
 
-std::vector<std::string> lines_of_page() {
-  std::istringstream page(read_file(operating_guide()));
+constexpr const char* procedures = "/OPERATING.md";
+constexpr const char* reference = "/REFERENCE.md";
+constexpr const char* teams = "/TEAMS.md";
+
+std::vector<std::string> lines_of(const std::string& name) {
+  std::istringstream page(read_file(pages_folder() + name));
   std::vector<std::string> lines;
   for (std::string line; std::getline(page, line);) lines.push_back(line);
   return lines;
 }
 
-/// The names in `backquotes` in the first column of a section's tables.
+/// The names in `backquotes` in the first column of the tables of a section of the reference.
 std::multiset<std::string> first_column(const std::string& section) {
   std::multiset<std::string> names;
   bool inside = false;
-  for (const std::string& line : lines_of_page()) {
+  for (const std::string& line : lines_of(reference)) {
     if (line.starts_with("## ")) inside = line == "## " + section;
     if (!inside || !line.starts_with("| `")) continue;
     names.insert(line.substr(3, line.find('`', 3) - 3));
@@ -56,7 +62,7 @@ std::string word_at(const std::string& text, std::size_t begin) {
 TEST(OperatingPage, HasARowForEachAlert) {
   const std::string rules = read_file(pages_folder() + "/monitoring/alerts.yml");
   const std::string key = "- alert: ";
-  const std::string page = read_file(operating_guide());
+  const std::string page = read_file(pages_folder() + reference);
   std::multiset<std::string> alerts;
   for (std::size_t at = 0; (at = rules.find(key, at)) != std::string::npos;) {
     at += key.size();
@@ -84,7 +90,7 @@ TEST(OperatingPage, HasARowForEachOutcomeOfAFailure) {
 Words documented_settings() {
   Words words;
   bool inside = false;
-  for (const std::string& line : lines_of_page()) {
+  for (const std::string& line : lines_of(procedures)) {
     inside = line.starts_with("bind ") || (inside && !line.starts_with("```"));
     if (!inside || line.starts_with("bind ")) continue;
     const std::size_t blank = line.find(' ');
@@ -119,11 +125,21 @@ Words words_of(const std::string& command) {
 TEST(OperatingPage, NamesCommandsThatTheToolAccepts) {
   const std::string prompt = "$ quorum-lock ";
   int commands = 0;
-  for (const std::string& line : lines_of_page()) {
+  std::vector<std::string> lines = lines_of(procedures);
+  for (const char* page : {reference, teams}) {
+    for (std::string& line : lines_of(page)) lines.push_back(std::move(line));
+  }
+  for (const std::string& line : lines) {
     if (!line.starts_with(prompt)) continue;
     ++commands;
     Words words = words_of(line.substr(prompt.size()));
     if (words.front() == "break") words.emplace_back("--yes");
+    const auto wait = std::find(words.begin(), words.end(), "--wait");
+    if (wait != words.end()) {
+      *std::next(wait) = "0s";
+    } else if (words.front() == "run") {
+      words.insert(words.begin() + 1, {"--wait", "0s"});
+    }
     // No node answers, so the command does nothing. Wrong words are found before that.
     const ProcessResult result =
         run_tool(words, {.environment = {"QUORUM_LOCK_NODES=127.0.0.1:1,127.0.0.1:2,127.0.0.1:3"}});
