@@ -2,7 +2,7 @@
 
 A callback that enters an interpreter which has ended ends the process, so at the end of the program
 every client is freed, and then the thread ends that takes their callbacks. They must not be in use
-then."""
+then. The stops come before the wait for threads that do not run yet: they end at once."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from . import _callbacks
 from . import _structs as s
 from ._library import lib
 from ._owned import Owned
+from ._threads import await_starts
 from ._waiting import blocking
 from .errors import ClosedError, RedlockError, call
 from .options import set_client_callbacks
@@ -133,3 +134,4 @@ def _end() -> None:
     finally:  # a handler of a signal may raise here, too
         _callbacks.arrivals.stop(patience=1)
         _callbacks.dispatcher.stop(patience=1)
+        await_starts(patience=10)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import _thread
 import importlib
+import os
 import queue
 import sys
 import threading
+import time
+import weakref
 from typing import Any, Callable, Protocol
 
 
@@ -31,6 +34,22 @@ def real(module: str, name: str) -> Any:
     return getattr(_MODULES[module], name)
 
 
+class _Start:
+    """A thread that was asked for, until it runs."""
+
+
+_starts: weakref.WeakSet[_Start] = weakref.WeakSet()
+os.register_at_fork(after_in_child=_starts.clear)
+
+
+def await_starts(patience: float) -> None:
+    """Until all threads run that were asked for: a thread that begins while the interpreter ends
+    would crash the process."""
+    deadline = time.monotonic() + patience
+    while len(_starts) > 0 and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
 class RealThread:
     """A daemon thread."""
 
@@ -44,18 +63,23 @@ class RealThread:
     def begin(self) -> RealThread:
         """Starts it unless it has started. A start that was cut off may be repeated."""
         if not self._begun.locked():
-            real("_thread", "start_new_thread")(self._main if green() else self._begin_named, ())
+            start = _Start()
+            _starts.add(start)
+            begin = self._main if green() else self._begin_named
+            real("_thread", "start_new_thread")(begin, (start,))
         return self
 
-    def _begin_named(self) -> None:
+    def _begin_named(self, start: _Start) -> None:
         """threading.Thread.start waits for an Event, which an exception from a signal handler
         would break: so another thread than the main one calls it."""
         try:
-            threading.Thread(target=self._main, name=self._name, daemon=True).start()
+            threading.Thread(target=self._main, args=(start,), name=self._name,
+                             daemon=True).start()
         except RuntimeError:  # there are too many threads
-            self._main()
+            self._main(start)
 
-    def _main(self) -> None:
+    def _main(self, start: _Start) -> None:
+        _starts.discard(start)
         if not self._begun.acquire(False):
             return
         self._ident = real("_thread", "get_ident")()

@@ -237,6 +237,12 @@ asyncio.run(main())
         self.run_program("client = connect(); lease = client.acquire(resource, ttl=30)\n")
         self.assertEqual(self.client.inspect(self.resource).state, "free")
 
+    def test_a_thread_that_has_just_begun_is_waited_for(self) -> None:
+        # No other thread gets the interpreter's lock before the program ends.
+        self.run_program("from quorum_redlock._threads import RealThread\n"
+                         "sys.setswitchinterval(100)\n"
+                         "for _ in range(20): RealThread(lambda: None, 't').begin()\n")
+
     def test_an_error_in_a_block_is_the_programs(self) -> None:
         run = run_python(_BEGIN + "with connect() as client, client.lock(resource): 1 / 0\n",
                          self.resource, *self.nodes.urls)
