@@ -32,15 +32,18 @@ install(FILES "${redlock_c_program}" RENAME mutex.c
 
 # Two export sets: the shared library needs nothing from its user, and must stay usable without the
 # development packages that the static one needs.
+set(redlock_testing_targets redlock_testing_archive redlock_testing)
 if(TARGET redlock)
-  install(TARGETS redlock EXPORT redlockSharedTargets
-    LIBRARY COMPONENT redlock_library NAMELINK_COMPONENT redlock_development)
+  install(TARGETS redlock ${redlock_testing_targets} EXPORT redlockSharedTargets
+    LIBRARY COMPONENT redlock_library NAMELINK_COMPONENT redlock_development
+    ARCHIVE COMPONENT redlock_development)
+  set(redlock_testing_targets "")
   install(EXPORT redlockSharedTargets NAMESPACE redlock:: DESTINATION "${redlock_package_dir}"
     COMPONENT redlock_development)
 endif()
 if(TARGET redlock_static)
-  install(TARGETS redlock_static EXPORT redlockStaticTargets
-    ARCHIVE COMPONENT redlock_development)
+  install(TARGETS redlock_static redlock_testing_static ${redlock_testing_targets}
+    EXPORT redlockStaticTargets ARCHIVE COMPONENT redlock_development)
   install(EXPORT redlockStaticTargets NAMESPACE redlock:: DESTINATION "${redlock_package_dir}"
     COMPONENT redlock_development)
 endif()
@@ -75,10 +78,12 @@ if(REDLOCK_SHARED)
 else()
   set(redlock_pc_requires "Requires")
 endif()
-configure_file("${PROJECT_SOURCE_DIR}/lib/cmake/redlock.pc.in"
-  "${PROJECT_BINARY_DIR}/redlock.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/redlock.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
-  COMPONENT redlock_development)
+foreach(name IN ITEMS redlock redlock-testing)
+  configure_file("${PROJECT_SOURCE_DIR}/lib/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc"
+    @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+    COMPONENT redlock_development)
+endforeach()
 
 if(TARGET quorum-lock)
   install(TARGETS quorum-lock COMPONENT redlock_tool)

@@ -60,6 +60,7 @@ set(CPACK_DEBIAN_REDLOCK_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_REDLOCK_DEVELOPMENT_PACKAGE_DEPENDS
   "${redlock_package_library} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), \
 libuv1-dev, libhiredis-dev, libssl-dev")
+set(CPACK_DEBIAN_REDLOCK_DEVELOPMENT_PACKAGE_SUGGESTS "redis-server")
 set(CPACK_COMPONENT_REDLOCK_DEVELOPMENT_DESCRIPTION
   "These are the headers and the static library.
 For programs in C++20, by find_package(redlock) of CMake or by pkg-config.")

@@ -21,6 +21,11 @@
 #include "examples/task.hpp"
 #include "redlock/redlock.hpp"
 
+// As GoogleTest has them, in which the pages write tests.
+#define EXPECT_TRUE(condition) ((condition) ? static_cast<void>(0) : std::abort())
+#define EXPECT_FALSE(condition) EXPECT_TRUE(!(condition))
+#define EXPECT_EQ(one, other) EXPECT_TRUE((one) == (other))
+
 /// The declarations that the pages' C++ assumes: the reader's own program.
 namespace redlock::documentation {
 

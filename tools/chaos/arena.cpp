@@ -173,7 +173,7 @@ void Arena::start_contender(std::size_t slot) {
   request.arguments.insert(request.arguments.begin(), "quorum-lock");
   request.environment = cli::environment_of_helper();
   request.streams = cli::ChildRequest::Streams::none;
-  const auto started = cli::ChildProcess::start(request, signals_);
+  const auto started = cli::ChildProcess::start(request, signals_.for_children());
   if (const int* error = std::get_if<int>(&started)) {
     throw std::runtime_error(
         fmt::format("chaos: a contender cannot be started: {}", std::strerror(*error)));
@@ -319,7 +319,7 @@ void Arena::call_operator() {
   request.environment = cli::environment_of_helper(
       {fmt::format("QUORUM_LOCK_NODES={}", fmt::join(node_urls(), ","))});
   request.streams = cli::ChildRequest::Streams::none;
-  const auto started = cli::ChildProcess::start(request, signals_);
+  const auto started = cli::ChildProcess::start(request, signals_.for_children());
   if (const auto* child = std::get_if<cli::ChildProcess>(&started)) operator_pid_ = child->pid();
 }
 

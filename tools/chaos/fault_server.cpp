@@ -98,7 +98,7 @@ void FaultServer::launch() {
   request.environment =
       cli::environment_of_helper(clock_ ? clock_->environment() : std::vector<std::string>{});
   request.streams = cli::ChildRequest::Streams::none;
-  const auto started = cli::ChildProcess::start(request, signals_);
+  const auto started = cli::ChildProcess::start(request, signals_.for_children());
   if (const int* error = std::get_if<int>(&started)) {
     throw std::runtime_error(
         fmt::format("chaos: {} cannot be started: {}", program_, std::strerror(*error)));

@@ -28,7 +28,7 @@ pid_t start(const cli::Signals& signals) {
   request.arguments = {"quorum-lock", load_verb};
   request.environment = cli::environment_of_helper();
   request.streams = cli::ChildRequest::Streams::none;
-  const auto started = cli::ChildProcess::start(request, signals);
+  const auto started = cli::ChildProcess::start(request, signals.for_children());
   if (const int* error = std::get_if<int>(&started)) {
     throw std::runtime_error(fmt::format(
         "chaos: cannot start the process that keeps the machine busy: {}", std::strerror(*error)));

@@ -74,7 +74,7 @@ void ContenderCrew::start(const char* verb, const std::string& request) {
   child.environment = environment_of_helper();
   child.input = orders.source.get();
   child.output = words.sink.get();
-  const auto started = ChildProcess::start(child, signals_);
+  const auto started = ChildProcess::start(child, signals_.for_children());
   if (const int* error = std::get_if<int>(&started)) {
     throw std::runtime_error(
         fmt::format("bench: a contender cannot be started: {}", std::strerror(*error)));

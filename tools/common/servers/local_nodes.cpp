@@ -1,26 +1,16 @@
 #include "common/servers/local_nodes.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
-#include <variant>
 
 #include "common/servers/sentinel_group.hpp"
-#include "common/system/child_process.hpp"
-#include "common/system/descriptor.hpp"
 #include "common/system/platform.hpp"
 #include "common/text/duration.hpp"
 #include "common/text/text.hpp"
@@ -28,7 +18,7 @@
 namespace redlock::cli {
 namespace {
 
-constexpr auto start_limit = std::chrono::seconds{10};
+constexpr auto service_limit = std::chrono::seconds{10};
 constexpr int port_attempts = 20;
 
 constexpr std::size_t service_servers = 3;
@@ -43,27 +33,6 @@ std::string make_password() {
   std::string password;
   for (int i = 0; i < 4; ++i) password += fmt::format("{:08x}", source());
   return password;
-}
-
-/// As a word in the server's configuration file.
-std::string as_configuration_word(std::string_view text) {
-  std::string word = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') word += '\\';
-    word += c;
-  }
-  return word + '"';
-}
-
-/// Nobody but its owner can read it, from the moment when it is there.
-void write_private_file(const std::string& path, const std::string& content) {
-  const Descriptor file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!file.valid() ||
-      ::write(file.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
-    throw std::runtime_error(
-        fmt::format("--local: {} cannot be written: {}", path, std::strerror(errno)));
-  }
 }
 
 }  // namespace
@@ -82,24 +51,32 @@ LocalNodes::LocalNodes(LocalService service, const Signals& signals)
 }
 
 void LocalNodes::start(std::size_t servers, std::size_t sentinels) {
-  const FoundProgram server = find_program("redis-server");
-  if (server.problem != 0) {
+  const std::string program = find_server();
+  if (program.empty()) {
     throw std::runtime_error(
         "redis-server is not installed (not found in PATH): install Redis, or name running nodes "
         "with --nodes");
   }
-  program_ = server.path;
-  directory_ = make_temporary_directory();
   try {
+    directory_ = make_temporary_directory();
     nodes_.resize(servers + sentinels);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      nodes_[i].number = i + 1;
-      nodes_[i].is_sentinel = i >= servers;
-      choose_address(nodes_[i]);
-      launch(nodes_[i]);
+      PrivateServer& node = nodes_[i];
+      node.program = program;
+      node.directory = directory_;
+      node.number = i + 1;
+      node.is_sentinel = i >= servers;
+      if (service_ && !node.is_sentinel) {
+        node.settings = fmt::format("masterauth {}\nrepl-diskless-sync-delay 0\n", password_);
+      }
+      launch(node);
     }
-    for (Node& node : nodes_) launch_until_ready(node);
+    for (PrivateServer& node : nodes_) launch_until_ready(node);
     if (service_) become_service();
+  } catch (const std::runtime_error& error) {
+    end();
+    throw std::runtime_error(fmt::format("{}: {}", service_ ? "--local-sentinel" : "--local",
+                                         as_printable(error.what())));
   } catch (...) {
     end();
     throw;
@@ -110,7 +87,7 @@ LocalNodes::~LocalNodes() { end(); }
 
 std::vector<ServerAddress> LocalNodes::sentinels() const {
   std::vector<ServerAddress> addresses;
-  for (const Node& node : nodes_) {
+  for (const PrivateServer& node : nodes_) {
     if (node.is_sentinel) addresses.push_back(node.address);
   }
   return addresses;
@@ -125,93 +102,36 @@ void LocalNodes::become_service() {
   const std::vector<ServerAddress> addresses = sentinels();
   const SentinelGroup group{service_name, addresses};
   watch_primary(group, primary.port, password_, sentinel_settings);
-  const auto deadline = std::chrono::steady_clock::now() + start_limit;
+  const auto deadline = std::chrono::steady_clock::now() + service_limit;
   while (!is_complete(group, primary)) {
     while (const auto signal = signals_.take()) {
       if (ends_process(*signal)) throw EndedBySignal{*signal};
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      throw std::runtime_error(
-          "--local-sentinel: the sentinels do not find each other and the replicas");
+      throw std::runtime_error("the sentinels do not find each other and the replicas");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
   }
 }
 
-void LocalNodes::choose_address(Node& node) {
+void LocalNodes::launch(PrivateServer& node) {
   if (reach_ == Reach::unix_sockets) {
-    node.address.path = file_of(node, "sock");
+    node.address.path = node.file("sock");
   } else {
     node.address = {{}, ports_.take(), password_};
   }
+  node.launch(signals_.for_children());
 }
 
-void LocalNodes::launch_until_ready(Node& node) {
-  for (int attempt = 1; !wait_until_ready(node); ++attempt) {
+void LocalNodes::launch_until_ready(PrivateServer& node) {
+  for (int attempt = 1; !node.wait_until_ready(); ++attempt) {
     if (attempt == port_attempts) {
       throw std::runtime_error(
-          fmt::format("--local: redis-server does not start: {}", log_of(node)));
+          fmt::format("redis-server does not start: {}", node.last_log_line()));
     }
-    kill_and_reap(node.pid);
-    node.pid = -1;
-    choose_address(node);
+    node.end();
     launch(node);
   }
-}
-
-void LocalNodes::launch(Node& node) {
-  std::string configuration =
-      reach_ == Reach::unix_sockets
-          ? fmt::format("port 0\nunixsocket {}\nunixsocketperm 700\n",
-                        as_configuration_word(node.address.path))
-          : fmt::format("port {}\nbind 127.0.0.1\nrequirepass {}\n", node.address.port, password_);
-  if (!node.is_sentinel) configuration += "save \"\"\nappendonly no\n";
-  if (service_ && !node.is_sentinel) {
-    configuration += fmt::format("masterauth {}\nrepl-diskless-sync-delay 0\n", password_);
-  }
-  configuration +=
-      fmt::format("daemonize no\ndir {}\nlogfile {}\n", as_configuration_word(directory_),
-                  as_configuration_word(file_of(node, "log")));
-  write_private_file(file_of(node, "conf"), configuration);
-
-  ChildRequest request;
-  request.program = program_;
-  request.arguments = {"redis-server", file_of(node, "conf")};
-  if (node.is_sentinel) request.arguments.emplace_back("--sentinel");
-  request.environment = environment_of_helper();
-  request.streams = ChildRequest::Streams::none;
-  const auto started = ChildProcess::start(request, signals_);
-  if (const int* error = std::get_if<int>(&started)) {
-    throw std::runtime_error(
-        fmt::format("--local: {} cannot be started: {}", program_, std::strerror(*error)));
-  }
-  node.pid = std::get<ChildProcess>(started).pid();
-}
-
-bool LocalNodes::wait_until_ready(const Node& node) const {
-  const auto deadline = std::chrono::steady_clock::now() + start_limit;
-  while (!has_ended(node.pid)) {
-    if (answers_as(node.address, node.pid)) return true;
-    if (std::chrono::steady_clock::now() > deadline) {
-      throw std::runtime_error(
-          fmt::format("--local: redis-server does not answer: {}", log_of(node)));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  return false;
-}
-
-std::string LocalNodes::file_of(const Node& node, std::string_view ending) const {
-  return fmt::format("{}/{}.{}", directory_, node.number, ending);
-}
-
-std::string LocalNodes::log_of(const Node& node) const {
-  std::ifstream file(file_of(node, "log"));
-  std::string last = "it left no log";
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty()) last = line;
-  }
-  return as_printable(last);
 }
 
 std::vector<std::string> LocalNodes::urls() const {
@@ -220,7 +140,7 @@ std::vector<std::string> LocalNodes::urls() const {
     return {url_of({service_name, addresses})};
   }
   std::vector<std::string> urls;
-  for (const Node& node : nodes_) {
+  for (const PrivateServer& node : nodes_) {
     const ServerAddress& address = node.address;
     urls.push_back(address.path.empty()
                        ? fmt::format("redis://:{}@127.0.0.1:{}", address.password, address.port)
@@ -233,7 +153,7 @@ std::vector<std::string> LocalNodes::description(std::chrono::nanoseconds max_tt
   if (!service_) return {};
   std::string replicas;
   std::string addresses;
-  for (const Node& node : nodes_) {
+  for (const PrivateServer& node : nodes_) {
     if (node.number == 1) continue;
     std::string& list = node.is_sentinel ? addresses : replicas;
     list += fmt::format("{}127.0.0.1:{}", list.empty() ? "" : ", ", node.address.port);
@@ -251,7 +171,7 @@ std::vector<std::string> LocalNodes::environment() const {
 }
 
 void LocalNodes::clear() const {
-  for (const Node& node : nodes_) {
+  for (const PrivateServer& node : nodes_) {
     // A connection that was closed with commands in it would still be served.
     const std::string answer =
         ask_server(node.address, "CLIENT KILL TYPE normal\r\nFLUSHALL\r\nPING", "PONG");
@@ -263,7 +183,7 @@ void LocalNodes::clear() const {
 
 std::chrono::nanoseconds LocalNodes::cpu_time() const {
   std::chrono::nanoseconds total{0};
-  for (const Node& node : nodes_) {
+  for (const PrivateServer& node : nodes_) {
     total += platform::cpu_time_of(node.pid).value_or(std::chrono::nanoseconds{0});
   }
   return total;
@@ -276,10 +196,7 @@ void LocalNodes::strike(std::size_t node, Fault fault) const noexcept {
 
 void LocalNodes::end() noexcept {
   const std::lock_guard lock(mutex_);
-  for (Node& node : nodes_) {
-    if (node.pid > 0) kill_and_reap(node.pid);
-    node.pid = -1;
-  }
+  for (PrivateServer& node : nodes_) node.end();
   if (directory_.empty()) return;
   std::error_code ignored;
   // A file that cannot be removed is no reason to fail what the user asked for.

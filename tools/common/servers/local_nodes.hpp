@@ -1,17 +1,15 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/servers/loopback_ports.hpp"
 #include "common/servers/loopback_server.hpp"
+#include "common/servers/private_server.hpp"
 #include "common/system/signals.hpp"
 
 namespace redlock::cli {
@@ -62,37 +60,24 @@ class LocalNodes {
   void end() noexcept;
 
  private:
-  struct Node {
-    std::size_t number = 0;
-    pid_t pid = -1;
-    ServerAddress address{};
-    bool is_sentinel = false;
-  };
-
   void start(std::size_t servers, std::size_t sentinels);
   void become_service();
   [[nodiscard]] std::vector<ServerAddress> sentinels() const;
 
-  void choose_address(Node& node);
-  /// Starts the server at its address.
-  void launch(Node& node);
+  /// At a new address.
+  void launch(PrivateServer& node);
   /// Waits for the started server. If it ends before it is ready, starts it at a new address, a few
   /// times. Throws std::runtime_error.
-  void launch_until_ready(Node& node);
-  /// False: the server has ended, most likely because the port was taken.
-  [[nodiscard]] bool wait_until_ready(const Node& node) const;
-  [[nodiscard]] std::string file_of(const Node& node, std::string_view ending) const;
-  [[nodiscard]] std::string log_of(const Node& node) const;
+  void launch_until_ready(PrivateServer& node);
 
   const Signals& signals_;
   std::optional<LocalService> service_{};
   Reach reach_;
-  std::string program_;
   LoopbackPorts ports_;
   std::string password_;
   std::mutex mutex_;
   std::string directory_;
-  std::vector<Node> nodes_;
+  std::vector<PrivateServer> nodes_;
 };
 
 }  // namespace redlock::cli

@@ -1,7 +1,6 @@
 #include "common/servers/loopback_server.hpp"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -70,8 +69,8 @@ std::string make_temporary_directory() {
       std::string(parent != nullptr && is_fit_for_sockets(parent) ? parent : "/tmp") +
       "/quorum-lock-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) {
-    throw std::runtime_error(
-        fmt::format("--local: no directory can be made as {}: {}", name, std::strerror(errno)));
+    const std::string problem = std::strerror(errno);
+    throw std::runtime_error("no directory can be made as " + name + ": " + problem);
   }
   return name;
 }
@@ -106,7 +105,7 @@ std::string ask_server(const ServerAddress& server, std::string_view line,
 }
 
 bool answers_as(const ServerAddress& server, pid_t pid) {
-  const std::string ours = fmt::format("process_id:{}\r\n", pid);
+  const std::string ours = "process_id:" + std::to_string(pid) + "\r\n";
   return ask_server(server, "INFO server", "process_id:").find(ours) != std::string::npos;
 }
 

@@ -69,7 +69,7 @@ FoundProgram find_program(const std::string& name) {
 }
 
 std::variant<ChildProcess, int> ChildProcess::start(const ChildRequest& request,
-                                                    const Signals& signals) {
+                                                    const ChildSignals& signals) {
   try {
     ExecPlan plan(request, signals);
     if (!platform::expect_child()) return errno;

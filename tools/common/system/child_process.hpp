@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/system/signals.hpp"
+#include "common/system/child_signals.hpp"
 
 namespace redlock::cli {
 
@@ -31,13 +31,13 @@ struct ChildRequest {
 };
 
 /// A child in a process group of its own, which is killed when this process dies, however it dies.
-/// Must be started by the main thread: Linux ties the child's life to the thread.
+/// Must be started by a thread that lives longer: Linux ties the child's life to the thread.
 /// Does not end the child when destroyed.
 class ChildProcess {
  public:
   /// The number is the errno of what failed.
   [[nodiscard]] static std::variant<ChildProcess, int> start(const ChildRequest& request,
-                                                             const Signals& signals);
+                                                             const ChildSignals& signals);
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 

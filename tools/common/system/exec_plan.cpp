@@ -35,7 +35,7 @@ constexpr std::string_view for_a_process[] = {"LISTEN_PID=", "WATCHDOG_PID="};
 
 }  // namespace
 
-ExecPlan::ExecPlan(const ChildRequest& request, const Signals& signals)
+ExecPlan::ExecPlan(const ChildRequest& request, const ChildSignals& signals)
     : request_(request), signals_(signals), shell_words_{"sh", request.program} {
   if (!request.arguments.empty()) {
     shell_words_.insert(shell_words_.end(), request.arguments.begin() + 1, request.arguments.end());
@@ -66,9 +66,9 @@ ExecPlan::ExecPlan(const ChildRequest& request, const Signals& signals)
   report_sink_ = Descriptor(ends[1]);
 }
 
-void ExecPlan::give_up() const noexcept {
+void ExecPlan::give_up(int report) noexcept {
   const int error = errno;
-  const bool told = ::write(report_sink_.get(), &error, sizeof error) > 0;
+  const bool told = ::write(report, &error, sizeof error) > 0;
   ::_exit(told ? 127 : 126);
 }
 
@@ -83,7 +83,8 @@ void ExecPlan::name_child_in_environment() const noexcept {
 }
 
 void ExecPlan::become(pid_t parent) const noexcept {
-  if (::setpgid(0, 0) != 0 || !platform::die_with_parent()) give_up();
+  int report = report_sink_.get();
+  if (::setpgid(0, 0) != 0 || !platform::die_with_parent()) give_up(report);
   // The parent may have died before the line above.
   if (::getppid() != parent) ::_exit(127);
   // SIGTTOU is still blocked here, so that a background group may take the foreground. A terminal
@@ -93,20 +94,29 @@ void ExecPlan::become(pid_t parent) const noexcept {
   }
   if (null_device_.valid()) {
     for (int stream = 0; stream < 3; ++stream) {
-      if (::dup2(null_device_.get(), stream) < 0) give_up();
+      if (::dup2(null_device_.get(), stream) < 0) give_up(report);
     }
   }
   // Made by open_pipe(), neither is one of the three streams, so that dup2() lets it be inherited.
-  if (request_.input >= 0 && ::dup2(request_.input, STDIN_FILENO) < 0) give_up();
-  if (request_.output >= 0 && ::dup2(request_.output, STDOUT_FILENO) < 0) give_up();
-  if (!signals_.restore_in_child()) give_up();
+  if (request_.input >= 0 && ::dup2(request_.input, STDIN_FILENO) < 0) give_up(report);
+  if (request_.output >= 0 && ::dup2(request_.output, STDOUT_FILENO) < 0) give_up(report);
+  if (null_device_.valid()) {
+    // A helper of ours keeps nothing open: a test's sockets may lack close-on-exec, as Asio's do.
+    constexpr int kept = 3;
+    if (report != kept && (::dup2(report, kept) < 0 || ::fcntl(kept, F_SETFD, FD_CLOEXEC) != 0)) {
+      give_up(report);
+    }
+    report = kept;
+    platform::close_all_from(kept + 1);
+  }
+  if (!signals_.restore()) give_up(report);
   name_child_in_environment();
   ::execve(request_.program.c_str(), arguments_.data(), environment_.data());
   // A script without "#!": as execvp() and every shell do.
   if (errno == ENOEXEC) {
     ::execve("/bin/sh", shell_arguments_.data(), environment_.data());
   }
-  give_up();
+  give_up(report);
 }
 
 int ExecPlan::wait_for_exec() noexcept {

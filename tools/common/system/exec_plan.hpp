@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/system/child_process.hpp"
+#include "common/system/child_signals.hpp"
 #include "common/system/descriptor.hpp"
-#include "common/system/signals.hpp"
 
 namespace redlock::cli {
 
@@ -16,7 +16,7 @@ namespace redlock::cli {
 class ExecPlan {
  public:
   /// Refers to both arguments. Throws std::system_error.
-  ExecPlan(const ChildRequest& request, const Signals& signals);
+  ExecPlan(const ChildRequest& request, const ChildSignals& signals);
 
   /// For the child of `parent`: a process group of its own, the terminal, the signals, and then the
   /// program. It is killed when its parent dies, which has called platform::expect_child().
@@ -26,13 +26,13 @@ class ExecPlan {
   [[nodiscard]] int wait_for_exec() noexcept;
 
  private:
-  [[noreturn]] void give_up() const noexcept;
+  [[noreturn]] static void give_up(int report) noexcept;
   /// Variables of systemd that name this process name the child instead: sd_listen_fds() and
   /// sd_watchdog_enabled() ignore what is for another process.
   void name_child_in_environment() const noexcept;
 
   const ChildRequest& request_;
-  const Signals& signals_;
+  const ChildSignals& signals_;
   std::vector<std::string> shell_words_;
   std::vector<char*> arguments_;
   std::vector<char*> shell_arguments_;

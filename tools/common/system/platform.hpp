@@ -14,7 +14,8 @@
 #include "common/system/descriptor.hpp"
 
 /// Functions that differ between systems: platform_linux.cpp for Linux, platform_posix.cpp for all
-/// others, as well as POSIX can (REDLOCK_PORTABLE=ON compiles that one on Linux too).
+/// others, as well as POSIX can (REDLOCK_PORTABLE=ON compiles that one on Linux too). `own_program`
+/// is in files of its own: elsewhere it needs libuv, which redlock::testing does without.
 namespace redlock::cli::platform {
 
 // --- Descriptors that no program inherits. -1 with errno when they cannot be made;

@@ -179,8 +179,6 @@ pid_t Children::next() noexcept {
   }
 }
 
-std::string own_program() { return "/proc/self/exe"; }
-
 std::optional<std::chrono::nanoseconds> cpu_time_of(pid_t pid) noexcept {
   clockid_t clock{};
   timespec used{};

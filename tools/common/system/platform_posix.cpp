@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include <algorithm>
 #include <atomic>
@@ -279,14 +278,6 @@ pid_t Children::next() noexcept {
   static_cast<void>(position_);
   static_cast<void>(size_);
   return 0;
-}
-
-std::string own_program() {
-  std::array<char, 4096> path{};
-  std::size_t size = path.size();
-  const int status = ::uv_exepath(path.data(), &size);
-  if (status != 0) throw std::system_error(-status, std::generic_category(), "own program");
-  return {path.data(), size};
 }
 
 std::optional<std::chrono::nanoseconds> cpu_time_of([[maybe_unused]] pid_t pid) noexcept {

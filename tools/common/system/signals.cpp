@@ -49,23 +49,17 @@ Signals::Signals() {
   sigset_t blocked = taken;
   // Lets this process take the terminal back while it is in the background of it.
   sigaddset(&blocked, SIGTTOU);
-  const int error = ::pthread_sigmask(SIG_BLOCK, &blocked, &original_mask_);
+  const int error = ::pthread_sigmask(SIG_BLOCK, &blocked, &original_.mask);
   if (error != 0) throw std::system_error(error, std::generic_category(), "pthread_sigmask");
 
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
-  require(::sigaction(SIGPIPE, &action, &original_pipe_), "sigaction");
+  require(::sigaction(SIGPIPE, &action, &original_.pipe), "sigaction");
   // Inherited as ignored, children would be reaped behind our back.
   action.sa_handler = SIG_DFL;
-  require(::sigaction(SIGCHLD, &action, &original_child_), "sigaction");
+  require(::sigaction(SIGCHLD, &action, &original_.child), "sigaction");
 
   queue_.emplace(taken);
-}
-
-bool Signals::restore_in_child() const noexcept {
-  return ::sigaction(SIGPIPE, &original_pipe_, nullptr) == 0 &&
-         ::sigaction(SIGCHLD, &original_child_, nullptr) == 0 &&
-         ::sigprocmask(SIG_SETMASK, &original_mask_, nullptr) == 0;
 }
 
 bool ends_process(int signal) noexcept {

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "common/system/child_signals.hpp"
 #include "common/system/platform.hpp"
 
 namespace redlock::cli {
@@ -24,14 +25,11 @@ class Signals {
   [[nodiscard]] int fd() const noexcept { return queue_->fd(); }
   [[nodiscard]] std::optional<int> take() const noexcept { return queue_->take(); }
 
-  /// Gives a forked child the mask and the dispositions that this process was started with; false
-  /// with errno when it fails. Async-signal-safe.
-  [[nodiscard]] bool restore_in_child() const noexcept;
+  /// Those with which this process was started.
+  [[nodiscard]] const ChildSignals& for_children() const noexcept { return original_; }
 
  private:
-  sigset_t original_mask_{};
-  struct sigaction original_pipe_ {};
-  struct sigaction original_child_ {};
+  ChildSignals original_{};
   std::optional<platform::SignalQueue> queue_;
 };
 

@@ -97,7 +97,7 @@ std::variant<ChildOutcome, int> run_watched(const WatchedChild& child, const Sig
   request.streams = ChildRequest::Streams::none;
   request.input = input.source.get();
   request.output = output.sink.get();
-  const auto started = ChildProcess::start(request, signals);
+  const auto started = ChildProcess::start(request, signals.for_children());
   if (const int* error = std::get_if<int>(&started)) return *error;
   const pid_t pid = std::get<ChildProcess>(started).pid();
   input.source.reset();

@@ -36,7 +36,8 @@ class Redlock(ConanFile):
         root = os.path.join(self.recipe_folder, ROOT)
         # Installed with the library: the man page, and programs from pages and tests as examples.
         installed = ("tools/man/*", "tools/docs/C.md", "tests/c/*", "tests/examples/*")
-        for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "lib/*", *installed):
+        testing = ("tools/common/*", "tools/testing/*")
+        for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "lib/*", *installed, *testing):
             copy(self, pattern, root, self.export_sources_folder)
 
     def layout(self):

@@ -42,7 +42,7 @@ void order(int link, GuardOrder what) noexcept {
 std::variant<GuardedCommand, int> GuardedCommand::start(const ChildRequest& request,
                                                         const Signals& signals) {
   try {
-    ExecPlan plan(request, signals);
+    ExecPlan plan(request, signals.for_children());
     std::array<int, 2> ends{};
     if (!platform::open_message_pair(ends)) return errno;
     Descriptor link(ends[0]);
