@@ -13,7 +13,7 @@ namespace {
 /// How long after a reading a node is asked again.
 constexpr Duration ask_again_after = std::chrono::seconds(1);
 /// How long too few servers follow before the client looks for another primary.
-constexpr Duration alone_for = std::chrono::seconds(2);
+constexpr Duration alone_for = std::chrono::seconds(1);
 
 }  // namespace
 

@@ -149,7 +149,7 @@ TEST_F(ReignsDuty, LookForAnotherPrimaryIfNobodyFollowsThisOne) {
   pass(1s);
   say(record(10), 0, 10);
   EXPECT_FALSE(looks_elsewhere);
-  pass(2s);
+  pass(1s);
   say(record(10), 0, 10);
   EXPECT_TRUE(looks_elsewhere);
 }
