@@ -158,11 +158,12 @@ std::vector<std::string> LocalNodes::description(std::chrono::nanoseconds max_tt
     std::string& list = node.is_sentinel ? addresses : replicas;
     list += fmt::format("{}127.0.0.1:{}", list.empty() ? "" : ", ", node.address.port);
   }
-  return {fmt::format("started one node: primary 127.0.0.1:{}, replicas {}; sentinels {}",
-                      nodes_.front().address.port, replicas, addresses),
-          fmt::format("to try a failover: redis-cli -p {} sentinel failover {}; then, as now, no "
-                      "lock is granted for {}, and a lock that is held is lost",
-                      nodes_.back().address.port, service_name, format_duration(max_ttl))};
+  return {
+      fmt::format("started one node: primary 127.0.0.1:{}, replicas {}; sentinels {}",
+                  nodes_.front().address.port, replicas, addresses),
+      fmt::format("to try a failover: redis-cli -p {} sentinel failover {}; a lock that is held "
+                  "goes on, and no other is granted for {}, as now",
+                  nodes_.back().address.port, service_name, format_duration(max_ttl))};
 }
 
 std::vector<std::string> LocalNodes::environment() const {
