@@ -34,10 +34,12 @@ struct Judged {
   std::size_t wrong_numbers = 0;
 };
 
-/// Four clients acquire the resource, extend, release or drop it, again and again.
+/// Four clients acquire the resource, extend, release or drop it, again and again. If they keep it,
+/// it is renewed.
 class Contest {
  public:
-  Contest(ClientOptions options, bool fenced) : options_(std::move(options)), fenced_(fenced) {
+  explicit Contest(ClientOptions options, bool fenced = false, bool keeps = false)
+      : options_(std::move(options)), fenced_(fenced), keeps_(keeps) {
     for (int i = 0; i < 4; ++i) clients_.emplace_back([this] { hold_again_and_again(); });
   }
   ~Contest() { end(); }
@@ -86,10 +88,15 @@ class Contest {
     const auto ttl = options_.max_ttl;
     while (!over_) {
       auto lease =
-          client.try_acquire_for("r", ttl, {.ttl = ttl, .renew = false, .fencing = fenced_});
+          client.try_acquire_for("r", ttl, {.ttl = ttl, .renew = keeps_, .fencing = fenced_});
       const auto from = std::chrono::steady_clock::now();
       if (!lease) continue;
       const std::uint64_t number = fenced_ ? lease->fencing_token()->value() : 0;
+      for (auto end = from + ttl * (random() % 4);
+           keeps_ && std::chrono::steady_clock::now() < end;) {
+        if (!lease->valid() || over_) break;
+        std::this_thread::sleep_for(ttl / 100);
+      }
       if (random() % 2 == 0) {
         std::this_thread::sleep_for(ttl / 4);
         static_cast<void>(lease->extend(ttl));
@@ -105,6 +112,7 @@ class Contest {
 
   const ClientOptions options_;
   const bool fenced_;
+  const bool keeps_;
   std::atomic<bool> over_ = false;
   mutable std::mutex mutex_;
   std::vector<WasHeld> held_;

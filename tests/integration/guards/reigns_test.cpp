@@ -80,6 +80,7 @@ class Service {
 
 class Reigns : public OfReplicas {};
 class ReignsUnderFire : public OfReplicas {};
+class HeldUnderFire : public OfReplicas {};
 
 std::string why(const Result<Lease>& refused) {
   return refused ? "granted" : refused.error().message;
@@ -419,10 +420,11 @@ class Adversary {
  public:
   explicit Adversary(unsigned seed) : random_(seed) {}
 
-  void play(Service& service, int rounds) {
+  void play(Service& service, int rounds, milliseconds longest_rest = milliseconds(600)) {
+    const auto rest = static_cast<unsigned>(longest_rest.count());
     for (int round = 0; round < rounds; ++round) {
       disturb(service);
-      std::this_thread::sleep_for(milliseconds(below(600)));
+      std::this_thread::sleep_for(milliseconds(below(rest)));
       if (below(3) == 0) settle(service);
     }
     settle(service);
@@ -480,6 +482,15 @@ TEST_F(ReignsUnderFire, HaveNoTwoHoldersWhoeverPromotesWhom) {
     Adversary(seed).play(service, contest_rounds());
     expect_one_holder(contest.judge(), seed);
   }
+}
+
+TEST_F(HeldUnderFire, LeasesThatOutliveFailoversHaveOneHolder) {
+  Service service;
+  const unsigned seed = std::random_device{}();
+  const milliseconds ttl = seconds(3);
+  Contest contest(service.options(ttl), true, true);
+  Adversary(seed).play(service, contest_rounds() / 3, 2 * ttl);
+  expect_one_holder(contest.judge(), seed);
 }
 
 /// For the page: how often two hold a lock on the same service if nobody asks who follows.
