@@ -265,6 +265,20 @@ TEST(CliUsage, AWrongUrlIsReportedWithoutItsPassword) {
   EXPECT_EQ(result.errors.find("very-secret"), std::string::npos) << result.errors;
 }
 
+TEST(CliUsage, AnUnknownVariableIsAWarningUnlessQuiet) {
+  const auto acquire = [](Words more) {
+    Words words{"acquire", "r", "--nodes", closed_port};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_tool(std::move(words), {.environment = {"QUORUM_LOCK_PORT=tcp://10.96.0.9:6379"}});
+  };
+  const ProcessResult warned = acquire({});
+  EXPECT_EQ(warned.exit_code, 69) << warned.errors;
+  EXPECT_NE(warned.errors.find("QUORUM_LOCK_PORT: not a variable"), std::string::npos);
+  EXPECT_EQ(acquire({"--quiet"}).errors.find("QUORUM_LOCK_PORT"), std::string::npos);
+  const ProcessResult logged = acquire({"--json", "--verbose"});
+  EXPECT_EQ(Json::parse(logged.errors.substr(0, logged.errors.find('\n')))["level"], "warning");
+}
+
 TEST(CliUsage, TheConfigurationRefusesWhatItDoesNotKnow) {
   const TempDir directory;
   struct Case {
