@@ -12,6 +12,7 @@
 #include "redis/values/keys.hpp"
 #include "redlock/token.hpp"
 #include "runtime/explain.hpp"
+#include "support/counted.hpp"
 
 namespace redlock::runtime {
 namespace {
@@ -210,7 +211,7 @@ Result<Ownership> judge_ownership(const core::Round& round, std::string_view tok
   if (votes >= round.quorum()) return Ownership::held;
   if (votes + unknown < round.quorum()) return Ownership::not_held;
   return Error{Errc::unavailable,
-               "unknown: " + std::to_string(votes) + " nodes have the token, " +
+               "unknown: the token is on " + support::counted(votes, "node") + ", " +
                    std::to_string(unknown) + " did not answer, " + std::to_string(round.quorum()) +
                    " needed",
                {}};

@@ -17,6 +17,7 @@
 #include "core/vocabulary/durations.hpp"
 #include "core/votes/fencing.hpp"
 #include "core/votes/quorum.hpp"
+#include "support/counted.hpp"
 
 namespace redlock::api {
 namespace {
@@ -374,7 +375,7 @@ void Findings::judge_clients(const SurveyedNode& node) {
   // Nine tenths, because clients that connect again after an outage come all at once.
   if (node.most_clients == 0 || node.clients * 10 < node.most_clients * 9) return;
   add(node, admin::Finding::Kind::client_limit,
-      "It has " + std::to_string(node.clients) + " clients, and admits " +
+      "It has " + support::counted(node.clients, "client") + ", and admits " +
           std::to_string(node.most_clients) + " (maxclients).",
       "It refuses the clients above that: they get no vote from it, and cannot renew or release "
       "there.",

@@ -111,7 +111,7 @@ TEST_F(CliList, GoesOnWithoutAMinority) {
   nodes()[1].kill();
   const ProcessResult failed = tool({"list", "--json"});
   EXPECT_EQ(failed.exit_code, 69);
-  EXPECT_THAT(failed.errors, HasSubstr("1 of 3 nodes answered, 2 are needed"));
+  EXPECT_THAT(failed.errors, HasSubstr("1 of 3 nodes answered, 2 needed"));
   EXPECT_EQ(json_of(failed)["complete"], false);
   nodes()[1].start();
   nodes()[2].start();

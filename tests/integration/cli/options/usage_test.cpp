@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "without TLS"},
         WrongUsage{"bench_handoff_nodes",
                    {"bench", "--mode", "handoff", "--nodes", closed_port, "--nodes-count", "3"},
-                   "more than the 1 nodes"},
+                   "more than the 1 node given"},
         WrongUsage{"bench_cycle_contenders", {"bench", "--contenders", "2"}, "--contenders"},
         WrongUsage{"bench_crowd_too_large",
                    {"bench", "--mode", "crowd", "--contenders", "8,2001"},
