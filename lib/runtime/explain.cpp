@@ -497,6 +497,11 @@ void name_holder(Error& error, std::string_view resource, const Inspection& insp
   }
 }
 
+std::string explain_unlisted(std::size_t members) {
+  return "it is one of the " + std::to_string(members) +
+         " members, and the list of nodes does not name it: the list is out of date";
+}
+
 std::string explain_undelivered(const core::Undelivered& report) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(report.left);
   std::string text = std::to_string(report.releases) +
