@@ -481,6 +481,7 @@ std::string cause_of(const SurveyedNode& node) {
     return "Its primary is new: " + primary_of(node) +
            " does not know the locks of the one before.";
   }
+  if (why == "first") return "Its servers are new, or have lost their data.";
   if (why == "broken") {
     return "Too few of its servers followed its primary for a while: another one may have been the "
            "primary.";
