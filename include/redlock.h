@@ -1109,6 +1109,29 @@ REDLOCK_C_EXPORT void redlock_text_free(char* text);
 // These calls make connections of their own by the options of a client, and block. Words such as a
 // state are texts, the same that `quorum-lock` shows: later versions may have further ones.
 
+/// A server of a replicated node, as the node's primary reports it. See ServerCheck.
+typedef struct redlock_server_check {
+  const char* address;  ///< "10.0.0.7:6379"; empty: not known
+  const char* state;    ///< of a replica, as Redis says it, such as "online"; of the primary: empty
+  uint64_t offset;      ///< of the replication: how far it has come
+  uint64_t behind;      ///< bytes that the replica has not acknowledged
+  int64_t lag_ns;       ///< since the replica's last acknowledgement; -1: not known
+  bool primary;
+} redlock_server_check;
+
+/// The reign of a replicated node's primary. See ReignCheck.
+typedef struct redlock_reign_check {
+  uint64_t servers;          ///< as many as its URL says
+  const char* why_not;       ///< stands: empty
+  int64_t confirmed_for_ns;  ///< since a client saw a majority follow; -1: none has
+  uint64_t acknowledged;     ///< replicas that acknowledged a write
+  uint64_t needed;           ///< replicas that have to
+  uint64_t attached;         ///< how often replicas have attached since the last record
+  const redlock_server_check* const* seen;  ///< the primary first
+  uint64_t seen_count;
+  bool stands;
+} redlock_reign_check;
+
 /// One node's facts about itself. See NodeCheck.
 typedef struct redlock_node_check {
   const char* url;      ///< without the password
@@ -1133,8 +1156,9 @@ typedef struct redlock_node_check {
   bool durable;  ///< writes every command to disk before it answers
   bool cluster;
   bool loading;
-  bool marked;     ///< belongs to a deployment
-  bool restarted;  ///< since its marker was written
+  bool marked;                       ///< belongs to a deployment
+  bool restarted;                    ///< since its marker was written
+  const redlock_reign_check* reign;  ///< NULL: no replicated node, or its primary did not say
 } redlock_node_check;
 
 /// Something that is wrong.
@@ -1206,6 +1230,7 @@ typedef struct redlock_member {
   const char* deployment;  ///< the id in its marker
   int64_t quarantine_ns;   ///< REDLOCK_FOREVER: the quarantine key has lost its expiry
   const char* member;      ///< its URL by its own marker; clients may use another one
+  const char* primary;     ///< a replicated node: the address of its primary; empty: not known
 } redlock_member;
 
 /// The members of a deployment. See Membership.

@@ -79,7 +79,9 @@ struct REDLOCK_EXPORT ListedNode {
 /// The locks of all nodes. Not a snapshot: locks change while nodes are asked.
 struct REDLOCK_EXPORT LockList {
   std::vector<ListedLock> locks{};  ///< sorted by resource
-  std::vector<ListedNode> nodes{};  ///< in the order in which they were configured
+  /// In the order in which they were configured. Then the members that the options do not name,
+  /// with an error: they were not asked.
+  std::vector<ListedNode> nodes{};
   std::size_t quorum = 0;
   std::size_t answered = 0;  ///< nodes that answered; below the quorum, locks may be missing
   /// A quorum of nodes answered, and these showed all of their keys.

@@ -14,6 +14,7 @@
 #include "runtime/client_name.hpp"
 #include "runtime/kernel_randomness.hpp"
 #include "runtime/prefix.hpp"
+#include "support/counted.hpp"
 #include "uv/tls_store.hpp"
 
 namespace redlock::runtime {
@@ -189,9 +190,9 @@ Result<Configuration> configure(ClientOptions options) {
   const std::size_t majority = core::majority(urls->size());
   const std::size_t quorum = options.quorum.value_or(majority);
   if (quorum < majority || quorum > urls->size()) {
-    return refuse("quorum: " + std::to_string(quorum) + " of " + std::to_string(urls->size()) +
-                  " nodes; " + std::to_string(majority) + " to " + std::to_string(urls->size()) +
-                  " is allowed");
+    return refuse("quorum: " + std::to_string(quorum) + " of " +
+                  support::counted(urls->size(), "node") + "; " + std::to_string(majority) +
+                  " to " + std::to_string(urls->size()) + " is allowed");
   }
   if (options.guards.clock_bound < std::chrono::milliseconds(1)) {
     return refuse("clock bound: " + core::format_duration(options.guards.clock_bound) +

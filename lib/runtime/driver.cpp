@@ -158,8 +158,7 @@ void Driver::carry_out(const core::NodeLearned& command) {
   const redis::ConnectionTarget target = reach_(engine_.settings().nodes[command.node]);
   NodeOwner& owner = *this;
   nodes_.push_back(std::make_unique<Node>(loop_, command.node, target, owner));
-  std::string text =
-      "it is a member, and the list of nodes does not name it: the list is out of date";
+  std::string text = explain_unlisted(engine_.outlook().members);
   if (!target.endpoint.refused.empty()) text += "; " + target.endpoint.refused;
   report(command.node, NodeEvent::Kind::learned, text);
 }

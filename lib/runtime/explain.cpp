@@ -15,6 +15,7 @@
 #include "redis/values/visible.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/token.hpp"
+#include "support/counted.hpp"
 
 namespace redlock::runtime {
 namespace {
@@ -151,7 +152,9 @@ std::string about_holder(std::string_view resource, const Round& report, std::ui
     left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
   }
   if (permits > 0) {
-    return "all " + std::to_string(permits) + " permits of " + quoted_name(resource) + " are held" +
+    const std::string all =
+        permits == 1 ? "the only permit" : "all " + std::to_string(permits) + " permits";
+    return all + " of " + quoted_name(resource) + (permits == 1 ? " is held" : " are held") +
            in_brackets("", left);
   }
   return quoted_name(resource) + ' ' + what_it_is(leader, left);
@@ -326,8 +329,8 @@ std::string about_quarantine(const Round& report, const core::Outlook& outlook) 
 
 std::string who_forgot(const core::Outlook& outlook) {
   const bool one = outlook.forgot == 1;
-  return std::to_string(outlook.forgot) + " of " + std::to_string(outlook.members) + " members " +
-         (one ? "has lost its data" : "have lost their data");
+  return std::to_string(outlook.forgot) + " of " + support::counted(outlook.members, "member") +
+         ' ' + (one ? "has lost its data" : "have lost their data");
 }
 
 /// What helps: waiting, or something else.
@@ -492,6 +495,11 @@ void name_holder(Error& error, std::string_view resource, const Inspection& insp
   } else {
     error.message += "; it " + what;
   }
+}
+
+std::string explain_unlisted(std::size_t members) {
+  return "it is one of the " + std::to_string(members) +
+         " members, and the list of nodes does not name it: the list is out of date";
 }
 
 std::string explain_undelivered(const core::Undelivered& report) {

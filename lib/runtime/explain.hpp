@@ -38,6 +38,8 @@ using Urls = std::shared_ptr<const std::vector<std::string>>;
 void add_outlook(Error& error, const core::Outlook& outlook);
 /// Adds the holder's name to an error about a holder, from an inspection a moment later.
 void name_holder(Error& error, std::string_view resource, const Inspection& inspection);
+/// Explains a member that only the other nodes name.
+[[nodiscard]] std::string explain_unlisted(std::size_t members);
 /// Explains what a client leaves on a node when it ends.
 [[nodiscard]] std::string explain_undelivered(const core::Undelivered& report);
 /// Explains why a lease passed its deadline; `report` is about its last round: a renewal, if there
@@ -49,11 +51,14 @@ void name_holder(Error& error, std::string_view resource, const Inspection& insp
 /// Fills in the state, the leading kind and the leading holder, from the nodes' contents.
 void judge(Inspection& inspection);
 
+/// `urls`: of all known nodes. Those that the client learned after it had asked the others count as
+/// silent.
 [[nodiscard]] Inspection report_inspection(const core::Round& round,
                                            const std::vector<std::string>& urls);
 
 /// Whether the token, which the nodes were asked about, holds the resource. Unavailable if the
-/// answer depends on nodes that did not answer.
-[[nodiscard]] Result<Ownership> judge_ownership(const core::Round& round, std::string_view token);
+/// answer depends on nodes that did not answer, also those of the `known` ones that were not asked.
+[[nodiscard]] Result<Ownership> judge_ownership(const core::Round& round, std::string_view token,
+                                                std::size_t known);
 
 }  // namespace redlock::runtime

@@ -12,6 +12,7 @@
 #include "redis/values/keys.hpp"
 #include "redlock/token.hpp"
 #include "runtime/explain.hpp"
+#include "support/counted.hpp"
 
 namespace redlock::runtime {
 namespace {
@@ -191,15 +192,21 @@ Inspection report_inspection(const core::Round& round, const std::vector<std::st
   (core::NodeSet::first(round.nodes()) - round.left_out()).each([&](core::NodeIndex node) {
     inspection.nodes.push_back(inspect_node(round.vote(node), urls[node]));
   });
+  for (std::size_t node = round.nodes(); node < urls.size(); ++node) {
+    NodeInspection& unasked = inspection.nodes.emplace_back();
+    unasked.url = urls[node];
+    unasked.error = "it was not asked: the list of nodes does not name it";
+  }
   judge(inspection);
   find_next(inspection);
   gather_broken(inspection);
   return inspection;
 }
 
-Result<Ownership> judge_ownership(const core::Round& round, std::string_view token) {
+Result<Ownership> judge_ownership(const core::Round& round, std::string_view token,
+                                  std::size_t known) {
   std::size_t votes = 0;
-  std::size_t unknown = 0;
+  std::size_t unknown = known - round.nodes();
   (core::NodeSet::first(round.nodes()) - round.left_out()).each([&](core::NodeIndex node) {
     const core::NodeVote& vote = round.vote(node);
     const bool stored = vote.vote == Vote::refused;
@@ -210,7 +217,7 @@ Result<Ownership> judge_ownership(const core::Round& round, std::string_view tok
   if (votes >= round.quorum()) return Ownership::held;
   if (votes + unknown < round.quorum()) return Ownership::not_held;
   return Error{Errc::unavailable,
-               "unknown: " + std::to_string(votes) + " nodes have the token, " +
+               "unknown: the token is on " + support::counted(votes, "node") + ", " +
                    std::to_string(unknown) + " did not answer, " + std::to_string(round.quorum()) +
                    " needed",
                {}};

@@ -165,6 +165,7 @@ class Listing::Visit final : private redis::AdminConnectionOwner {
   std::vector<Walk> walks_;
   std::vector<Walk*> asked_;  // the walks whose pages are under way
   std::size_t keys_seen_ = 0;
+  bool asks_marker_ = false;  // whether the first answer is the marker
   std::set<std::string> resources_;
   const std::vector<std::string>* to_read_ = nullptr;
   std::size_t read_ = 0;
@@ -207,6 +208,11 @@ void Listing::Visit::on_auth_result(const redis::AuthResult& result) noexcept {
 }
 
 void Listing::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
+  if (asks_marker_) {
+    asks_marker_ = false;
+    node_.marker = core::parse_marker(answers.front().text);
+    answers.erase(answers.begin());
+  }
   for (const OwnedValue& answer : answers) {
     if (answer.is_error()) return fail(redis::visible(answer.text));
   }
@@ -222,6 +228,8 @@ void Listing::Visit::next_page() {
   const std::string count = std::to_string(page);
   const std::string longest = std::to_string(query_.longest.count());
   redis::Questions questions;
+  asks_marker_ = keys_seen_ == 0;
+  if (asks_marker_) questions.add({"GET", redis::keys::marker});
   asked_.clear();
   for (Walk& walk : walks_) {
     if (walk.over) continue;

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/membership/marker.hpp"
 #include "runtime/configuration.hpp"
 #include "uv/loop.hpp"
 
@@ -44,6 +46,7 @@ struct NodeLocks {
   bool stopped_early = false;  ///< whether the node has more keys than the query allows
   std::size_t unread = 0;      ///< number of keys that we may not read, or that fit in no answer
   std::map<std::string, StoredLock> locks{};
+  std::optional<core::Marker> marker{};  ///< none: it has none, or we may not read it
 };
 
 /// Asks all nodes at once, on a loop and connections of its own, and changes nothing. First it

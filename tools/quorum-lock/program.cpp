@@ -106,6 +106,14 @@ int end_unknown(const std::vector<std::string>& words, std::string_view why, Exi
   return output.exit_code;
 }
 
+/// What the settings say of standard error, and the first lines there.
+void begin_log(const Arguments& given) {
+  const bool logs = given.flag("verbose") || given.find("log-level") != nullptr;
+  if (logs && given.flag("json")) set_log_form(LogForm::json);
+  if (given.flag("quiet")) return;
+  for (const std::string& line : ignored_variables()) print_warning(line);
+}
+
 int run_checked(const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == chaos::contender_verb) {
     return chaos::run_contender({words.begin() + 1, words.end()});
@@ -125,6 +133,7 @@ int run_checked(const std::vector<std::string>& words) {
   if (command_line.verb->name == "config") return verb_config(command_line.arguments);
   if (command_line.verb->name == "completion") return verb_completion(command_line.arguments);
   fill_in(command_line.arguments, std::string(command_line.verb->name));
+  begin_log(command_line.arguments);
   const Signals signals;
   return verb_function(command_line.verb->name)(command_line.arguments, signals);
 }

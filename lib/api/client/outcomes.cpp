@@ -58,7 +58,8 @@ void Outcomes::on_outcome(core::Instant /*now*/, const core::Inspected& outcome)
   }
   if (auto* asked = std::get_if<OwnershipDone>(&call->done)) {
     const std::string_view token = state_.driver->engine().claim(outcome.claim)->token();
-    state_.completions.answer(std::move(*asked), runtime::judge_ownership(*outcome.round, token));
+    state_.completions.answer(
+        std::move(*asked), runtime::judge_ownership(*outcome.round, token, state_.urls()->size()));
   } else {
     state_.completions.answer(std::get<InspectDone>(std::move(call->done)),
                               runtime::report_inspection(*outcome.round, *state_.urls()));

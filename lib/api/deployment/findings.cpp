@@ -17,6 +17,7 @@
 #include "core/vocabulary/durations.hpp"
 #include "core/votes/fencing.hpp"
 #include "core/votes/quorum.hpp"
+#include "support/counted.hpp"
 
 namespace redlock::api {
 namespace {
@@ -373,7 +374,7 @@ void Findings::judge_clients(const SurveyedNode& node) {
   // Nine tenths, because clients that connect again after an outage come all at once.
   if (node.most_clients == 0 || node.clients * 10 < node.most_clients * 9) return;
   add(node, admin::Finding::Kind::client_limit,
-      "It has " + std::to_string(node.clients) + " clients, and admits " +
+      "It has " + support::counted(node.clients, "client") + ", and admits " +
           std::to_string(node.most_clients) + " (maxclients).",
       "It refuses the clients above that: they get no vote from it, and cannot renew or release "
       "there.",
@@ -479,6 +480,7 @@ std::string cause_of(const SurveyedNode& node) {
     return "Its primary is new: " + primary_of(node) +
            " does not know the locks of the one before.";
   }
+  if (why == "first") return "Its servers are new, or have lost their data.";
   if (why == "broken") {
     return "Too few of its servers followed its primary for a while: another one may have been the "
            "primary.";

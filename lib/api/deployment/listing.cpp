@@ -50,9 +50,9 @@ Result<LockList> list_locks(const ClientOptions& options, const ListOptions& lis
   const runtime::LockQuery query{pattern_of_keys(prefix, own_list.pattern), own_list.keys_per_node,
                                  std::chrono::ceil<std::chrono::milliseconds>(own.max_ttl)};
   try {
-    return with_names(api::judge_locks(runtime::Listing(*configuration, query).run(),
-                                       configuration->settings.quorum),
-                      prefix);
+    auto nodes = runtime::Listing(*configuration, query).run();
+    const std::size_t quorum = api::add_unlisted_members(nodes, configuration->settings.quorum);
+    return with_names(api::judge_locks(nodes, quorum), prefix);
   } catch (const std::system_error& problem) {
     return Error{
         Errc::limit_reached, std::string("the nodes cannot be asked: ") + problem.what(), {}};

@@ -13,7 +13,9 @@
 
 #include "core/vocabulary/holder_words.hpp"
 #include "core/vocabulary/permits.hpp"
+#include "core/votes/quorum.hpp"
 #include "redlock/token.hpp"
+#include "runtime/explain.hpp"
 
 namespace redlock::api {
 namespace {
@@ -194,7 +196,39 @@ void add_permit(admin::ListedLock& semaphore, const admin::ListedLock& permit) {
   semaphore.permits = held;
 }
 
+bool carries(const NodeLocks& node, const std::string& deployment) {
+  return node.marker && node.marker->state == core::Marker::State::active &&
+         node.marker->deployment == deployment;
+}
+
 }  // namespace
+
+std::size_t add_unlisted_members(std::vector<NodeLocks>& nodes, std::size_t quorum) {
+  const core::Marker* deployment = nullptr;
+  std::ptrdiff_t most = 0;
+  for (const NodeLocks& node : nodes) {
+    if (!node.marker || node.marker->state != core::Marker::State::active) continue;
+    const std::ptrdiff_t count = std::count_if(
+        nodes.begin(), nodes.end(),
+        [&node](const NodeLocks& other) { return carries(other, node.marker->deployment); });
+    if (count <= most) continue;
+    deployment = &*node.marker;
+    most = count;
+  }
+  if (deployment == nullptr) return quorum;
+  const core::Marker found = *deployment;
+  for (const std::string& member : found.members) {
+    const bool listed = std::any_of(nodes.begin(), nodes.end(), [&](const NodeLocks& node) {
+      return node.url == member || (carries(node, found.deployment) && node.marker->self == member);
+    });
+    if (listed) continue;
+    NodeLocks missing;
+    missing.url = member;
+    missing.problem = runtime::explain_unlisted(found.members.size());
+    nodes.push_back(std::move(missing));
+  }
+  return std::max(quorum, core::majority(found.members.size()));
+}
 
 admin::LockList judge_locks(const std::vector<NodeLocks>& nodes, std::size_t quorum) {
   admin::LockList list;

@@ -16,4 +16,10 @@ namespace redlock::api {
 [[nodiscard]] admin::LockList judge_locks(const std::vector<runtime::NodeLocks>& nodes,
                                           std::size_t quorum);
 
+/// Adds the members of the deployment that the list of nodes lacks, as nodes that did not answer:
+/// otherwise locks that they keep would count as free. Returns the quorum of that deployment, or
+/// `quorum` if that is larger. Pure.
+[[nodiscard]] std::size_t add_unlisted_members(std::vector<runtime::NodeLocks>& nodes,
+                                               std::size_t quorum);
+
 }  // namespace redlock::api

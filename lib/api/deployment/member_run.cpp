@@ -14,6 +14,7 @@
 #include "api/deployment/reign_findings.hpp"
 #include "core/vocabulary/durations.hpp"
 #include "runtime/kernel_randomness.hpp"
+#include "support/counted.hpp"
 
 namespace redlock::api {
 namespace {
@@ -94,7 +95,7 @@ void require_scripts(std::vector<core::ObservedNode>& nodes) {
 }
 
 std::string action_of(const core::WriteMarker& write) {
-  const std::string members = std::to_string(write.marker.members.size()) + " members";
+  const std::string members = support::counted(write.marker.members.size(), "member");
   switch (write.marker.state) {
     case core::Marker::State::joining:
       return "it joins the deployment of " + members;

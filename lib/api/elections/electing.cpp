@@ -1,4 +1,5 @@
 #include "api/elections/electing.hpp"
+#include "support/counted.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -42,7 +43,7 @@ Result<std::optional<Leader>> judge_leader(std::string_view election,
   const std::size_t answered = inspection->nodes.size() - static_cast<std::size_t>(silent);
   return Error{Errc::unavailable,
                "unknown who leads '" + std::string(election) + "': " + std::to_string(answered) +
-                   " of " + std::to_string(inspection->nodes.size()) + " nodes answered, " +
+                   " of " + support::counted(inspection->nodes.size(), "node") + " answered, " +
                    std::to_string(inspection->quorum) + " needed",
                {}};
 }

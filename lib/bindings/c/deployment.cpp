@@ -1,5 +1,7 @@
 #include "redlock/deployment.hpp"
 
+#include <deque>
+
 #include "bindings/c/boundary.hpp"
 
 namespace redlock::bindings {
@@ -10,6 +12,32 @@ template <typename Number>
 [[nodiscard]] std::int64_t or_unknown(const std::optional<Number>& number) {
   return number ? static_cast<std::int64_t>(*number) : -1;
 }
+
+/// A reign, and the array of its servers.
+struct HeldReign : redlock_reign_check {
+  explicit HeldReign(const admin::ReignCheck& from) : redlock_reign_check() {
+    held.reserve(from.seen.size());
+    for (const admin::ServerCheck& server : from.seen) {
+      held.push_back({server.address.c_str(), server.state.c_str(), server.offset, server.behind,
+                      server.lag ? to_ns(*server.lag) : -1, server.primary});
+      views.push_back(&held.back());
+    }
+    servers = from.servers;
+    why_not = from.why_not.c_str();
+    confirmed_for_ns = from.confirmed_for ? to_ns(*from.confirmed_for) : -1;
+    acknowledged = from.acknowledged;
+    needed = from.needed;
+    attached = from.attached;
+    seen = views.data();
+    seen_count = views.size();
+    stands = from.stands;
+  }
+  HeldReign(const HeldReign&) = delete;
+  HeldReign& operator=(const HeldReign&) = delete;
+
+  std::vector<redlock_server_check> held{};
+  std::vector<const redlock_server_check*> views{};
+};
 
 [[nodiscard]] redlock_node_check view_of(const admin::NodeCheck& node) {
   redlock_node_check to{};
@@ -44,7 +72,10 @@ struct HeldCheck : redlock_deployment_check {
   explicit HeldCheck(admin::DeploymentCheck given)
       : redlock_deployment_check(), from(std::move(given)) {
     node_count = from.nodes.size();
-    for (const admin::NodeCheck& node : from.nodes) nodes.push_back(view_of(node));
+    for (const admin::NodeCheck& node : from.nodes) {
+      nodes.push_back(view_of(node));
+      if (node.reign) nodes.back().reign = &reigns.emplace_back(*node.reign);
+    }
     finding_count = from.findings.size();
     granted_in_ns = from.granted_in ? to_ns(*from.granted_in) : -1;
     for (const admin::Finding& finding : from.findings) {
@@ -57,6 +88,7 @@ struct HeldCheck : redlock_deployment_check {
 
   admin::DeploymentCheck from;
   std::vector<redlock_node_check> nodes{};
+  std::deque<HeldReign> reigns{};
   std::vector<redlock_finding> findings{};
 };
 
@@ -69,7 +101,8 @@ struct Membered : redlock_membership {
     node_count = from.nodes.size();
     for (const admin::MemberReport& node : from.nodes) {
       nodes.push_back({node.url.c_str(), to_string(node.state).data(), node.problem.c_str(),
-                       node.deployment.c_str(), to_ns(node.quarantine), node.member.c_str()});
+                       node.deployment.c_str(), to_ns(node.quarantine), node.member.c_str(),
+                       node.primary.c_str()});
     }
     max_ttl_ns = to_ns(from.max_ttl);
     resume = from.resume.c_str();

@@ -604,6 +604,43 @@ export interface NodeCheck {
   readonly marked: boolean;
   /** It was restarted since its marker was written. */
   readonly restarted: boolean;
+  /** null: it is no replicated node, or its primary did not say. */
+  readonly reign: ReignCheck | null;
+}
+
+/** The reign of a replicated node's primary. A node votes while a majority of its servers has
+ *  followed its primary without a break. */
+export interface ReignCheck {
+  /** As many as its URL says. */
+  readonly servers: number;
+  readonly stands: boolean;
+  /** Empty: it stands. */
+  readonly whyNot: string;
+  /** Since a client saw a majority follow; null: none has. */
+  readonly confirmedFor: number | null;
+  /** How many replicas acknowledged a write. */
+  readonly acknowledged: number;
+  /** How many replicas have to. */
+  readonly needed: number;
+  /** How often replicas have attached since the last record. */
+  readonly attached: number;
+  /** The primary first. */
+  readonly seen: readonly ServerCheck[];
+}
+
+/** A server of a replicated node, as the node's primary reports it. */
+export interface ServerCheck {
+  /** '10.0.0.7:6379'; empty: not known. */
+  readonly address: string;
+  readonly primary: boolean;
+  /** Of a replica, as Redis says it, such as 'online'; of the primary: empty. */
+  readonly state: string;
+  /** Of the replication: how far it has come. */
+  readonly offset: number;
+  /** Bytes that the replica has not acknowledged. */
+  readonly behind: number;
+  /** Since the replica's last acknowledgement; null: not known. */
+  readonly lag: number | null;
 }
 
 /** Something that is wrong. */
@@ -640,6 +677,8 @@ export interface Member {
   readonly quarantine: number;
   /** Its URL by its own marker; clients can use another one. */
   readonly member: string;
+  /** A replicated node: the address of its primary; empty: it is none, or not known. */
+  readonly primary: string;
 }
 
 export interface Membership {

@@ -7,6 +7,7 @@
 #include "core/membership/member_change.hpp"
 #include "core/membership/member_change_scene.hpp"
 #include "core/votes/quorum.hpp"
+#include "support/counted.hpp"
 
 namespace redlock::core {
 namespace {
@@ -131,14 +132,14 @@ std::optional<MemberStep> MemberChange::refuse_marker(const ChangeScene& scene,
   const Marker& marker = *node.marker;
   const std::size_t left_out = count_left_out(scene, marker);
   if (left_out >= majority(marker.members.size())) {
-    return refuse_change(
-        node.name + " belongs to a deployment, and the list leaves out " +
-            std::to_string(left_out) + " of its " + std::to_string(marker.members.size()) +
-            " members, which may go on without this node: " + list_of(marker.members),
-        "Name its nodes too, or remove " + node.name +
-            " from it. If nobody uses that deployment, "
-            "delete the key redlock:node:marker of " +
-            node.name);
+    return refuse_change(node.name + " belongs to a deployment, and the list leaves out " +
+                             std::to_string(left_out) + " of its " +
+                             support::counted(marker.members.size(), "member") +
+                             ", which may go on without this node: " + list_of(marker.members),
+                         "Name its nodes too, or remove " + node.name +
+                             " from it. If nobody uses that deployment, "
+                             "delete the key redlock:node:marker of " +
+                             node.name);
   }
   if (fresh_marker(node) == nullptr) return std::nullopt;
   if (marker.state == Marker::State::joining) {

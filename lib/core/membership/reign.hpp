@@ -15,6 +15,9 @@ namespace redlock::core {
 
 /// The text for people about the quarantine that begins with a reign.
 inline constexpr std::string_view primary_is_new = "its primary is new";
+/// The same of a node that has no record of a reign. Not `may_be_new`: `bootstrap` does not shorten
+/// this quarantine.
+inline constexpr std::string_view servers_are_new = "its servers are new or have lost their data";
 
 /// How many servers the member is, by its name: `servers=` in its query. 1: it is no replicated
 /// node.

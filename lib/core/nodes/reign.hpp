@@ -36,9 +36,11 @@ class Reign {
   [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
   /// The address of the server that was reached last; empty: not known.
   [[nodiscard]] const std::string& primary() const noexcept { return primary_; }
-  /// "it has a new primary, 10.0.0.7:6379"
+  /// "it has a new primary, 10.0.0.7:6379". Without any record, there was none before.
   [[nodiscard]] std::string new_primary() const {
-    return "it has a new primary" + (primary_.empty() ? primary_ : ", " + primary_);
+    if (!record_text_.empty())
+      return "it has a new primary" + (primary_.empty() ? primary_ : ", " + primary_);
+    return std::string(servers_are_new) + (primary_.empty() ? "" : "; its primary is " + primary_);
   }
   [[nodiscard]] bool cannot_be_recorded() const noexcept { return !write_error_.empty(); }
   /// The record that was last read; none: the primary has none of its own.

@@ -440,6 +440,7 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
   if (why == "restarted") what = "it restarted";
   if (why == "evicted") what = "it evicted keys";
   if (why == "reign") what = core::primary_is_new;
+  if (why == "first") what = core::servers_are_new;
   if (why == "broken") what = "too few of its servers followed its primary for a while, and it";
   if (why == "role") {
     what =

@@ -3,7 +3,7 @@
 -- Writes the record of a reign: compare and set, see lib/core/membership/reign.hpp. The marker and the record must be
 -- the expected ones, word for word ('': none). `head` is the record's first words. `confirmed` is the time at which the
 -- reign was confirmed; '': it is now, and a quarantine of `quarantine_ms` begins, which covers the leases of the reign
--- before: why it began is 'reign', or 'broken' if the primary is the one before.
+-- before: why it began is 'first' if there was no record, 'broken' if it was this primary's, or else 'reign'.
 -- Returns 1 if the record was written.
 -- with: floor
 local marker, reign = redis.call('get', keys.marker), redis.call('get', keys.reign)
@@ -18,8 +18,11 @@ if confirmed == '' then
   -- The record comes last, so that a failure in between leaves no reign without its quarantine.
   local left = redis.call('pttl', keys.quarantine)
   if left ~= -1 and left < quarantine then
-    local same = reign and string.sub(reign, 1, #args.head + 1) == args.head .. ' '
-    redis.call('set', keys.quarantine, same and 'broken' or 'reign', 'PX', string.format('%.0f', quarantine))
+    local why = 'first'
+    if reign then
+      why = string.sub(reign, 1, #args.head + 1) == args.head .. ' ' and 'broken' or 'reign'
+    end
+    redis.call('set', keys.quarantine, why, 'PX', string.format('%.0f', quarantine))
   end
   raise_floor(keys.numbers, now + quarantine * 1000)
   confirmed = string.format('%.0f', now)

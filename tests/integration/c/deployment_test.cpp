@@ -111,6 +111,47 @@ TEST(CDeployment, IsOpenedCheckedAndChanged) {
   EXPECT_EQ(redlock_membership_node(seen.get(), 3), nullptr);
 }
 
+TEST(CDeployment, HasTheReignAndThePrimaryOfAReplicatedNode) {
+  NewNodes servers(2, {.arguments = {"--repl-diskless-sync-delay", "0"}});
+  if (!servers[0].is_since(7)) GTEST_SKIP() << "needs Redis 7.0";
+  servers[1].command({"REPLICAOF", "127.0.0.1", std::to_string(servers[0].port())});
+  const std::string address = "127.0.0.1:" + std::to_string(servers[0].port());
+  const CDeploymentOptions options({"redis://" + address + "?servers=2"});
+  CDeploymentCheck check;
+  const auto is_followed = [&] {
+    check = c_result<CDeploymentCheck>([&](redlock_deployment_check** out, redlock_error** error) {
+      redlock_check(&options.options, out, error);
+    });
+    const redlock_reign_check* const reign = redlock_deployment_check_node(check.get(), 0)->reign;
+    return reign != nullptr && reign->acknowledged == 1;
+  };
+  ASSERT_TRUE(eventually(is_followed));
+  const redlock_reign_check& reign = *redlock_deployment_check_node(check.get(), 0)->reign;
+  EXPECT_EQ(reign.servers, 2U);
+  EXPECT_EQ(reign.needed, 1U);
+  EXPECT_FALSE(reign.stands);
+  EXPECT_STRNE(reign.why_not, "");
+  EXPECT_EQ(reign.confirmed_for_ns, -1);
+  ASSERT_EQ(reign.seen_count, 2U);
+  EXPECT_TRUE(reign.seen[0]->primary);
+  EXPECT_EQ(reign.seen[0]->lag_ns, -1);
+  EXPECT_FALSE(reign.seen[1]->primary);
+  EXPECT_STREQ(reign.seen[1]->state, "online");
+  EXPECT_GE(reign.seen[1]->lag_ns, 0);
+
+  const auto members = c_result<CMembership>([&](redlock_membership** out, redlock_error** error) {
+    redlock_members(&options.options, out, error);
+  });
+  EXPECT_EQ(redlock_membership_node(members.get(), 0)->primary, address);
+
+  const CDeploymentOptions plain({servers[0].url()});
+  const auto other =
+      c_result<CDeploymentCheck>([&](redlock_deployment_check** out, redlock_error** error) {
+        redlock_check(&plain.options, out, error);
+      });
+  EXPECT_EQ(redlock_deployment_check_node(other.get(), 0)->reign, nullptr);
+}
+
 TEST(CDeployment, AChangeIsCancelledAndMistakesAreRefused) {
   const CDeploymentOptions options(shared_urls(3));
   redlock_membership* none = nullptr;

@@ -97,12 +97,16 @@ std::string findings_of(const ClientOptions& options) {
 
 TEST_F(Reigns, APrimaryWithReplicasGrantsOnceAMajorityFollowsIt) {
   Service service;
-  Client client = make_client(service.options());
+  Client client = make_client(service.options(seconds(3)));
+  const std::string first = "its servers are new or have lost their data and may";
+  EXPECT_TRUE(eventually([&] {
+    return why(client.try_acquire("r", {.ttl = seconds(1)})).find(first) != std::string::npos;
+  })) << "and nothing about a primary before";
   auto lease = acquire_patiently(client, "r", {.ttl = seconds(1)});
   ASSERT_TRUE(succeeded(lease)) << "after the quarantine of its first reign";
   EXPECT_TRUE(succeeded(lease->extend(seconds(1))));
   EXPECT_TRUE(succeeded(lease->release()));
-  Client other = make_client(service.options());
+  Client other = make_client(service.options(seconds(3)));
   EXPECT_TRUE(succeeded(other.acquire("r", {.ttl = seconds(1)}))) << "another reads the record";
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -257,6 +258,42 @@ TEST(CliEnvironment, IsRefusedByTheNameOfTheVariable) {
       Variables::Values{{"QUORUM_LOCK_PASSWORD", "x"}, {"QUORUM_LOCK_PASSWORD_FILE", "/f"}});
   EXPECT_EQ(refusal_of_filling({}, "run", ""),
             "QUORUM_LOCK_PASSWORD_FILE: not together with QUORUM_LOCK_PASSWORD");
+}
+
+TEST(CliEnvironment, RefusesAMisspelledVariable) {
+  const auto refusal = [](const char* name) {
+    const Variables variables(Variables::Values{{name, "5s"}});
+    return refusal_of_filling({}, "run", "");
+  };
+  EXPECT_EQ(refusal("QUORUM_LOCK_MAXTTL"),
+            "QUORUM_LOCK_MAXTTL: not a variable of quorum-lock; did you mean "
+            "QUORUM_LOCK_MAX_TTL?");
+  EXPECT_EQ(refusal("QUORUM_LOCK_PASWORD"),
+            "QUORUM_LOCK_PASWORD: not a variable of quorum-lock; did you mean "
+            "QUORUM_LOCK_PASSWORD?");
+  EXPECT_EQ(
+      refusal("QUORUM_LOCK_WAIT"),
+      "QUORUM_LOCK_WAIT: --wait has no variable: only options that every verb takes have one");
+  EXPECT_EQ(refusal("QUORUM_LOCK_max_ttl"),
+            "QUORUM_LOCK_max_ttl: not a variable of quorum-lock; did you mean "
+            "QUORUM_LOCK_MAX_TTL?");
+}
+
+TEST(CliEnvironment, IgnoresVariablesThatResembleNoneAndSaysSo) {
+  const Variables variables(Variables::Values{{"QUORUM_LOCK_SERVICE_HOST", "10.96.0.9"},
+                                              {"QUORUM_LOCK_PORT", "tcp://10.96.0.9:6379"},
+                                              {"QUORUM_LOCK_TOKEN", "t"},
+                                              {"QUORUM_LOCK_RESOURCE", "r"},
+                                              {"QUORUM_LOCK_FENCING_TOKEN", "7"},
+                                              {"QUORUM_LOCK_PERMIT", "r#1"},
+                                              {"QUORUM_LOCK_CHAOS_SEED", "1"},
+                                              {"QUORUM_LOCK_MAXTTL", ""}});
+  EXPECT_EQ(refusal_of_filling({}, "run", ""), "");
+  std::vector<std::string> lines = ignored_variables();
+  std::sort(lines.begin(), lines.end());
+  EXPECT_EQ(lines, (std::vector<std::string>{
+                       "QUORUM_LOCK_PORT: not a variable of quorum-lock, and ignored",
+                       "QUORUM_LOCK_SERVICE_HOST: not a variable of quorum-lock, and ignored"}));
 }
 
 TEST(CliEnvironment, NamesTheConfigurationFile) {

@@ -91,7 +91,7 @@ TEST(CheckText, ShowsTheServersOfAReplicatedNodeBelowIt) {
               testing::HasSubstr(
                   "\n  10.0.0.7:6379  primary  offset 4012\n"
                   "  10.0.0.8:6379  replica  online, 12 bytes behind, acknowledged 1 s ago\n"
-                  "  reign confirmed 12.000 s ago; 1 of 2 replicas acknowledge, 1 is needed\n"));
+                  "  reign confirmed 12.000 s ago; acknowledged by 1 of 2 replicas, 1 needed\n"));
   check.nodes[0].reign->stands = false;
   check.nodes[0].reign->why_not = "no client has confirmed it";
   EXPECT_THAT(check_text(Style(false), Settings(), check, {}),

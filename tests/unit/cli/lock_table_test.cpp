@@ -242,6 +242,11 @@ TEST(CliTop, ShowsNodesAndLocks) {
   EXPECT_EQ(lines[9], "q quits");
 }
 
+TEST(CliTop, SpeaksOfOneNodeAsOne) {
+  const auto lines = top_lines(plain, facts_of(1, 1), 120, 24);
+  EXPECT_THAT(lines[0], HasSubstr("top  1 of 1 node answers, quorum"));
+}
+
 TEST(CliTop, CountsWhatHasNoRoom) {
   const auto lines = top_lines(plain, facts_of(3, 50), 100, 12);
   ASSERT_THAT(lines, SizeIs(12));

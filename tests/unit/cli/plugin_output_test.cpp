@@ -57,6 +57,14 @@ TEST(PluginOutput, IsOkWhereNothingIsWrong) {
             "reachable=5;;;0;5 problems=0;;;0; rtt=500us;;;0;\n");
 }
 
+TEST(PluginOutput, SpeaksOfOneNodeAsOne) {
+  admin::DeploymentCheck check = healthy(1);
+  EXPECT_THAT(plugin_output(check, true).line, StartsWith("REDLOCK OK - the node has a vote|"));
+  check.nodes[0].votes = false;
+  EXPECT_THAT(plugin_output(check, true).line,
+              StartsWith("REDLOCK CRITICAL - the node has no vote|"));
+}
+
 TEST(PluginOutput, WarnsWhileAQuorumHasAVote) {
   auto check = healthy(5);
   kill_node(check, 1);
@@ -77,7 +85,7 @@ TEST(PluginOutput, IsCriticalWhereFewerThanAQuorumHaveAVote) {
   check.granted_in = 12s;
   const PluginOutput output = plugin_output(check, true);
   EXPECT_EQ(output.exit_code, 2);
-  EXPECT_THAT(output.line, StartsWith("REDLOCK CRITICAL - 1 of 3 nodes have a vote, 2 are needed; "
+  EXPECT_THAT(output.line, StartsWith("REDLOCK CRITICAL - 1 of 3 nodes has a vote, 2 are needed; "
                                       "locks are granted in 12"));
 }
 

@@ -108,6 +108,20 @@ TEST(MissingVotes, AreOfNodesThatRefuse) {
   EXPECT_FALSE(obstacle->left) << "the end of the quarantine is not enough";
 }
 
+TEST(MissingVotes, AreOfTheOnlyNode) {
+  Metrics metrics;
+  metrics.quorum = 1;
+  metrics.members = 1;
+  metrics.nodes.resize(1);
+  metrics.nodes[0].problem = "connection refused";
+  EXPECT_EQ(find_missing_votes(metrics)->what, "the node is not connected: connection refused");
+  metrics.nodes[0].up = true;
+  EXPECT_EQ(find_missing_votes(metrics)->what, "the node gives no vote: connection refused");
+  metrics.nodes[0].problem = "quarantined for 7 s more: it restarted";
+  metrics.nodes[0].quarantine = seconds(7);
+  EXPECT_EQ(find_missing_votes(metrics)->what, "the node is in quarantine");
+}
+
 TEST(Obstacle, IsAReservationForAnotherClient) {
   Inspection inspection = free_on_three_nodes();
   inspection.kind = LockKind::reserved;

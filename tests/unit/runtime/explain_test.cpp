@@ -51,6 +51,7 @@ TEST(Explain, SaysWhatIsInTheWayWhereThatIsNoSingleHolder) {
   EXPECT_EQ(held_by(keeper), "'r' was broken by 0123456789ab… and is free in 4 s");
   EXPECT_EQ(held_by(std::string(129, 'x')), "'r' is a key that is not a lock (4 s left)");
   EXPECT_EQ(held_by(""), "'r' is held by another client (4 s left)");
+  EXPECT_EQ(held_by("", 1), "the only permit of 'r' is held (4 s left)");
   EXPECT_EQ(held_by("", 3), "all 3 permits of 'r' are held (4 s left)");
 }
 

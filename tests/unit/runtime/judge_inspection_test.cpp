@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/votes/round.hpp"
 #include "runtime/explain.hpp"
 
 namespace redlock::runtime {
@@ -78,6 +80,27 @@ TEST(JudgeInspection, IndeterminateWhereItDependsOnNodesThatDidNotAnswer) {
   EXPECT_EQ(state_of({"a", "b", "?"}), State::indeterminate) << "either may have two";
   EXPECT_EQ(inspect({"a", "-", "?"}, 2).holder, Token::parse("a")) << "who has most of all";
   EXPECT_EQ(inspect({"-", "-", "-", "?"}, 4).state, State::indeterminate);
+}
+
+/// A round of three nodes of five, of which the last one has the token.
+core::Round round_of_three() {
+  core::Round round;
+  round.begin(1, 3, 3, core::Instant(std::chrono::seconds(1)), std::chrono::seconds(1));
+  round.record(0, Vote::granted, {});
+  round.record(1, Vote::granted, {});
+  round.record(2, Vote::refused, {.text = "t"});
+  return round;
+}
+
+TEST(JudgeInspection, DependsOnNodesThatWereLearnedTooLate) {
+  const std::vector<std::string> urls = {"redis://0", "redis://1", "redis://2", "redis://3",
+                                         "redis://4"};
+  const Inspection inspection = report_inspection(round_of_three(), urls);
+  EXPECT_EQ(inspection.state, State::indeterminate);
+  ASSERT_EQ(inspection.nodes.size(), 5U);
+  EXPECT_EQ(inspection.nodes[4].error, "it was not asked: the list of nodes does not name it");
+  EXPECT_FALSE(judge_ownership(round_of_three(), "t", 5)) << "the other two can have the token";
+  EXPECT_EQ(judge_ownership(round_of_three(), "t", 3).value(), Ownership::not_held);
 }
 
 }  // namespace

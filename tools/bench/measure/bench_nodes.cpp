@@ -26,7 +26,7 @@ std::vector<std::uint64_t> choose_nodes(const Arguments& given, Settings& settin
     settings.local = std::max<std::size_t>(present, most);
   } else if (most > present) {
     throw UsageError(
-        fmt::format("--nodes-count: {} is more than the {} nodes given", most, present));
+        fmt::format("--nodes-count: {} is more than the {} given", most, counted(present, "node")));
   }
   return counts;
 }

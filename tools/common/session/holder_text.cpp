@@ -38,8 +38,7 @@ std::string readers_text(const Inspection& inspection) {
   const std::uint32_t holds = most_holds(inspection);
   if (holds == 0) return "free, but somebody waits";
   const std::string names = names_text(inspection);
-  return fmt::format("held by {} reader{}{}{}", holds, holds == 1 ? "" : "s",
-                     names.empty() ? "" : ": ", names);
+  return fmt::format("held by {}{}{}", counted(holds, "reader"), names.empty() ? "" : ": ", names);
 }
 
 std::string reservation_text(const Inspection& inspection) {
@@ -112,8 +111,7 @@ std::string no_more_text(const std::optional<Token>& delay) {
 }
 
 std::string waiters_text(std::size_t waiters) {
-  return fmt::format("{} client{} wait{}", waiters, waiters == 1 ? "" : "s",
-                     waiters == 1 ? "s" : "");
+  return fmt::format("{} wait{}", counted(waiters, "client"), waiters == 1 ? "s" : "");
 }
 
 std::string time_text(std::chrono::system_clock::time_point time) {
@@ -190,8 +188,8 @@ std::string describe_permits(Client& client, const std::string& resource, std::s
     if (inspection->state != Inspection::State::free) ++taken;
     waiters = std::max<std::size_t>(waiters, inspection->waiters);
   }
-  return fmt::format("{} of {} permits taken{}{}", taken, permits, waiters == 0 ? "" : ", ",
-                     waiters == 0 ? "" : waiters_text(waiters));
+  return fmt::format("{} of {} taken{}{}", taken, counted(permits, "permit"),
+                     waiters == 0 ? "" : ", ", waiters == 0 ? "" : waiters_text(waiters));
 }
 
 std::string people_text(const Inspection& inspection) {

@@ -103,8 +103,7 @@ std::string remaining_text(const Inspection& inspection) {
 /// The holder in words; `Seen` is an inspection or that of one node.
 template <typename Seen>
 std::string who_holds(const Seen& seen, std::uint32_t holds) {
-  const std::string count =
-      holds == 0 ? std::string() : fmt::format(", {} {}", holds, holds == 1 ? "hold" : "holds");
+  const std::string count = holds == 0 ? std::string() : ", " + counted(holds, "hold");
   const std::string no_more = no_more_text(delay_next_to_holds(seen));
   switch (seen.kind) {
     case LockKind::none:
@@ -115,8 +114,7 @@ std::string who_holds(const Seen& seen, std::uint32_t holds) {
                            : "nobody, " + delay;
     }
     case LockKind::shared:
-      return holds == 0 ? "nobody, but somebody waits"
-                        : fmt::format("{} reader{}{}", holds, holds == 1 ? "" : "s", no_more);
+      return holds == 0 ? "nobody, but somebody waits" : counted(holds, "reader") + no_more;
     case LockKind::owned:
       return fmt::format("owner {}{}{}", as_printable(seen.owner), count, no_more);
     case LockKind::interval:
@@ -163,8 +161,8 @@ std::string holds_text(const Inspection& inspection) {
   std::string text;
   for (const auto& [token, count] : nodes_with) {
     const auto name = names.find(token);
-    text += fmt::format("  token {}  (on {} of {} nodes){}{}\n", as_printable(token), count,
-                        inspection.nodes.size(), name == names.end() ? "" : "  ",
+    text += fmt::format("  token {}  (on {} of {}){}{}\n", as_printable(token), count,
+                        counted(inspection.nodes.size(), "node"), name == names.end() ? "" : "  ",
                         name == names.end() ? std::string() : as_printable(name->second));
   }
   const std::size_t holds = most_holds(inspection);
@@ -267,8 +265,8 @@ std::string round_text(const Style& style, const Settings& settings, std::string
   if (round.remaining.count() > 0) {
     fmt::format_to(std::back_inserter(text), "  valid for {}", format_duration(round.remaining));
   }
-  fmt::format_to(std::back_inserter(text), "  ({} of {} nodes)", count_granted(round),
-                 round.nodes.size());
+  fmt::format_to(std::back_inserter(text), "  ({} of {})", count_granted(round),
+                 counted(round.nodes.size(), "node"));
   if (round.holds_left) {
     fmt::format_to(std::back_inserter(text), "  {} left", *round.holds_left);
   }
@@ -301,10 +299,10 @@ std::string inspection_text(const Style& style, std::string_view resource,
     text += ", reserved for the client that is next";
   } else if (inspection.kind != LockKind::none) {
     // Without a holder, the one on most nodes is shown.
-    fmt::format_to(std::back_inserter(text), "{}{}{}  (on {} of {} nodes, quorum {})",
+    fmt::format_to(std::back_inserter(text), "{}{}{}  (on {} of {}, quorum {})",
                    inspection.state == Inspection::State::held ? " by " : ", most of all ",
                    who_holds(inspection, most_holds(inspection)), remaining_text(inspection), count,
-                   inspection.nodes.size(), inspection.quorum);
+                   counted(inspection.nodes.size(), "node"), inspection.quorum);
   }
   text += '\n' + people_text(inspection);
   for (const NodeInspection& node : inspection.nodes) text += node_line(style, node);
@@ -316,9 +314,10 @@ std::string semaphore_text(const Style& style, std::string_view resource,
   const std::size_t taken = count_taken(permits);
   const bool full = taken == permits.size();
   std::string text = fmt::format(
-      "{}  {}  {} of {} permits taken{}{}\n", as_printable(resource),
+      "{}  {}  {} of {} taken{}{}\n", as_printable(resource),
       style.paint(full ? Style::Colour::warning : Style::Colour::good, full ? "full" : "free"),
-      taken, permits.size(), waiters == 0 ? "" : ", ", waiters == 0 ? "" : waiters_text(waiters));
+      taken, counted(permits.size(), "permit"), waiters == 0 ? "" : ", ",
+      waiters == 0 ? "" : waiters_text(waiters));
   for (const PermitInspection& permit : permits) {
     text += inspection_text(style, permit.name, permit.inspection);
   }

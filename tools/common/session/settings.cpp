@@ -122,7 +122,6 @@ void resolve_output(const Arguments& given, Settings& settings) {
   if (given.flag("quiet")) settings.detail = Settings::Detail::quiet;
   if (verbose) settings.detail = Settings::Detail::verbose;
   if (verbose && !settings.log_level) settings.log_level = NodeEvent::Level::info;
-  if (logs && given.flag("json")) set_log_form(LogForm::json);
 }
 
 bool is_control(char letter) {

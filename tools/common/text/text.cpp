@@ -117,6 +117,10 @@ std::string utc_text(std::chrono::system_clock::time_point time) {
                      (whole - seconds).count());
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string shell_word(std::string_view text) {
   constexpr std::string_view plain =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_@+:,./-";

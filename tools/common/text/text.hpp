@@ -22,6 +22,9 @@ namespace redlock::cli {
 /// quoted. As the library does it, whose inside this program does not see.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
+/// "1 node", "3 nodes".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
+
 /// Columns of printable text on a terminal: `µ` takes one, `漢` two.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <optional>
@@ -9,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/system/child_process.hpp"
+#include "common/text/nearest.hpp"
 #include "common/text/text.hpp"
 #include "common/text/usage_error.hpp"
 #include "quorum-lock/line/verb_table.hpp"
@@ -76,9 +79,51 @@ std::optional<Arguments::Value> value_of(const std::string& variable) {
   return Arguments::Value{text, variable, Layer::environment};
 }
 
+constexpr std::string_view variable_prefix = "QUORUM_LOCK_";
+
+/// The variables of which `chaos` gives some to a client of another library.
+constexpr std::string_view chaos_prefix = "QUORUM_LOCK_CHAOS_";
+
+/// The option's name as it is spelled in a variable.
+std::string in_capitals(std::string_view name) {
+  std::string capitals;
+  for (const char letter : name) {
+    capitals +=
+        letter == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  }
+  return capitals;
+}
+
+/// The names after the prefix of all variables that have an effect, or that `run` sets.
+std::vector<std::string> known_variables() {
+  std::vector<std::string> known;
+  for (const OptionText& option : global_options()) {
+    known.push_back(variable_of(option.name).substr(variable_prefix.size()));
+  }
+  for (const VariableText& each : variables()) {
+    for (std::string_view rest = each.names; rest.starts_with(variable_prefix);) {
+      rest.remove_prefix(variable_prefix.size());
+      known.emplace_back(rest.substr(0, rest.find(',')));
+      rest.remove_prefix(std::min(rest.find(variable_prefix), rest.size()));
+    }
+  }
+  return known;
+}
+
+/// The option of a verb for which there would be this variable, or nothing.
+std::string_view verb_option_of(std::string_view variable) {
+  for (const VerbText& verb : verbs()) {
+    for (const OptionText& option : verb.options) {
+      if (variable_of(option.name) == variable) return option.name;
+    }
+  }
+  return {};
+}
+
 /// The global options from the environment, and the password, which is not an option because `ps`
 /// would show it.
 Arguments environment() {
+  static_cast<void>(ignored_variables());
   Arguments layer;
   for (const OptionText& option : global_options()) {
     const std::string name(option.name);
@@ -105,12 +150,32 @@ Arguments environment() {
 }  // namespace
 
 std::string variable_of(std::string_view option) {
-  std::string name = "QUORUM_LOCK_";
-  for (const char letter : option) {
-    name +=
-        letter == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return fmt::format("{}{}", variable_prefix, in_capitals(option));
+}
+
+std::vector<std::string> ignored_variables() {
+  const std::vector<std::string> known = known_variables();
+  std::vector<std::string> lines;
+  for (const std::string_view variable : environment_with({}, {})) {
+    const std::size_t equals = std::min(variable.find('='), variable.size());
+    const std::string_view name = variable.substr(0, equals);
+    const bool is_empty = variable.size() <= equals + 1;
+    if (!name.starts_with(variable_prefix) || name.starts_with(chaos_prefix) || is_empty) continue;
+    const std::string_view own = name.substr(variable_prefix.size());
+    if (std::find(known.begin(), known.end(), own) != known.end()) continue;
+    if (const std::string_view option = verb_option_of(name); !option.empty()) {
+      throw UsageError(
+          fmt::format("{}: --{} has no variable: only options that every verb takes have one",
+                      as_printable(name), option));
+    }
+    if (const auto meant = nearest(in_capitals(own), known)) {
+      throw UsageError(fmt::format("{}: not a variable of quorum-lock; did you mean {}{}?",
+                                   as_printable(name), variable_prefix, *meant));
+    }
+    lines.push_back(
+        fmt::format("{}: not a variable of quorum-lock, and ignored", as_printable(name)));
   }
-  return name;
+  return lines;
 }
 
 std::optional<Arguments::Value> config_of(const Arguments& given) {

@@ -31,6 +31,11 @@ inline constexpr NotForAdopted not_for_adopted[] = {
 /// "password" has the password for nodes whose URL has none.
 [[nodiscard]] std::string variable_of(std::string_view option);
 
+/// Lines about the variables QUORUM_LOCK_… that this version does not know, and that are ignored:
+/// another version can have them, or another program. Throws UsageError for a variable whose name
+/// is misspelled, or is that of an option of a verb.
+[[nodiscard]] std::vector<std::string> ignored_variables();
+
 /// The configuration file, if one is given.
 [[nodiscard]] std::optional<Arguments::Value> config_of(const Arguments& given);
 

@@ -58,9 +58,9 @@ constexpr VariableText variable_texts[] = {
     {"QUORUM_LOCK_PASSWORD",
      "The password for nodes whose URL has none; a file is better, because /proc shows a process's "
      "environment. run and elect remove it from COMMAND's environment"},
-    {"QUORUM_LOCK_RESOURCE, QUORUM_LOCK_TOKEN",
-     "run and elect set them for COMMAND, and QUORUM_LOCK_FENCING_TOKEN and QUORUM_LOCK_PERMIT if "
-     "the lock has them"},
+    {"QUORUM_LOCK_RESOURCE, QUORUM_LOCK_TOKEN", "run and elect set them for COMMAND"},
+    {"QUORUM_LOCK_FENCING_TOKEN, QUORUM_LOCK_PERMIT",
+     "run and elect set them if the lock has them"},
     {"NO_COLOR", "No colours on a terminal"},
     {"TMPDIR",
      "Where --local and chaos make a directory that only this user can enter; default: /tmp"},
@@ -718,7 +718,8 @@ std::string_view rules_of_sources() noexcept {
 std::string_view rules_of_variables() noexcept {
   return "Each option that every verb takes has a variable: QUORUM_LOCK_ and its name in\n"
          "capitals, as in QUORUM_LOCK_NODES and QUORUM_LOCK_MAX_TTL. The variable of a flag is\n"
-         "true or false. Empty variables count as absent.";
+         "true or false. Empty variables count as absent. A misspelled variable is refused; one\n"
+         "that resembles none of these is ignored, with a warning unless --quiet is given.";
 }
 
 std::string_view program_examples() noexcept {

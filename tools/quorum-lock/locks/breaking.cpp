@@ -80,8 +80,8 @@ BreakVerdict judge_delay(const Breaking& what, const BrokenOn& broken_on, Inspec
   if (is_enough) return verdict;
   verdict.exit_code = ExitCode::unavailable;
   verdict.why = fmt::format(
-      "'{}' was broken, but the delay could not be imposed: {} of {} nodes keep it, {} needed; {}",
-      what.resource, delayed, verdict.after.nodes.size(), verdict.after.quorum,
+      "'{}' was broken, but the delay could not be imposed: it is on {} of {}, {} needed; {}",
+      what.resource, delayed, counted(verdict.after.nodes.size(), "node"), verdict.after.quorum,
       obstacle.empty() ? "it can be acquired at once" : obstacle);
   return verdict;
 }

@@ -71,8 +71,8 @@ Result<std::string> find_permit(Client& client, const std::string& semaphore, st
   }
   if (undecided) return *std::move(undecided);
   return Error{Errc::not_holder,
-               fmt::format("not the holder: none of the {} permits of '{}' has this token", permits,
-                           semaphore),
+               fmt::format("not the holder: this token has none of the permits of '{}', {} in all",
+                           semaphore, permits),
                {}};
 }
 

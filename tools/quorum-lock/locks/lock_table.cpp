@@ -27,10 +27,6 @@ using LockState = admin::ListedLock::State;
 constexpr std::array<Column, 7> lock_columns{
     {{"RESOURCE", 16}, {"KIND"}, {"STATE"}, {"HOLDER", 12}, {"LEFT"}, {"WAITERS"}, {"NODES"}}};
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string_view kind_word(const admin::ListedLock& lock) {
   return lock.permits ? "semaphore" : to_string(lock.kind);
 }
@@ -151,8 +147,8 @@ std::string too_few_answered(const admin::LockList& list) {
   for (const admin::ListedNode& node : list.nodes) {
     if (!node.error.empty()) reasons.add(node.url, node.error);
   }
-  return fmt::format("unavailable: {} of {} nodes answered, {} are needed; {}", list.answered,
-                     list.nodes.size(), list.quorum, reasons.text());
+  return fmt::format("unavailable: {} of {} answered, {} needed; {}", list.answered,
+                     counted(list.nodes.size(), "node"), list.quorum, reasons.text());
 }
 
 std::string list_json(const admin::LockList& list) {

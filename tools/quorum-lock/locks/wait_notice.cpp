@@ -73,7 +73,8 @@ std::optional<Obstacle> find_missing_votes(const Metrics& metrics) {
   std::vector<std::string> parts;
   const auto add = [&](std::size_t count, const std::string& one, const std::string& several) {
     if (count == 0) return;
-    parts.push_back(fmt::format("{} of {} nodes {}", count, all, count == 1 ? one : several));
+    const std::string who = all == 1 ? "the node" : fmt::format("{} of {} nodes", count, all);
+    parts.push_back(fmt::format("{} {}", who, count == 1 ? one : several));
   };
   for (const auto& [why, count] : down) {
     add(count, "is not connected: " + why, "are not connected: " + why);
@@ -147,7 +148,8 @@ Obstacle WaitNotice::find(const std::stop_token& stop) const {
   if (const Result<Metrics> metrics = client_.metrics()) {
     if (auto missing = find_missing_votes(*metrics)) return *std::move(missing);
   }
-  if (permits_ > 0) return {fmt::format("all {} permits are taken", permits_), std::nullopt};
+  if (permits_ == 1) return {"the only permit is taken", std::nullopt};
+  if (permits_ > 1) return {fmt::format("all {} permits are taken", permits_), std::nullopt};
   for (const std::string& resource : resources_) {
     if (stop.stop_requested()) break;
     const Result<Inspection> inspection = client_.inspect(resource);

@@ -175,8 +175,8 @@ std::string servers_text(const admin::NodeCheck& node) {
   if (!reign.stands) return out + "does not stand: " + as_printable(reign.why_not) + '\n';
   out += "confirmed " + format_duration(reign.confirmed_for.value_or(std::chrono::nanoseconds(0))) +
          " ago; ";
-  out += fmt::format("{} of {} replicas acknowledge, {} {} needed", reign.acknowledged,
-                     reign.servers - 1, reign.needed, reign.needed == 1 ? "is" : "are");
+  out += fmt::format("acknowledged by {} of {}, {} needed", reign.acknowledged,
+                     counted(reign.servers - 1, "replica"), reign.needed);
   if (reign.attached > 0) out += fmt::format("; attached since: {}", reign.attached);
   return out + '\n';
 }
@@ -265,8 +265,7 @@ std::string verdict_text(const Style& style, const admin::DeploymentCheck& check
                          const Grants& grants) {
   const std::size_t count = problems_of(check.findings).size();
   if (count == 0) return style.paint(Colour::good, "all is well");
-  return style.paint(Colour::bad,
-                     fmt::format("{} problem{}; {}", count, count == 1 ? "" : "s", grants.text));
+  return style.paint(Colour::bad, fmt::format("{}; {}", counted(count, "problem"), grants.text));
 }
 
 }  // namespace
@@ -353,9 +352,8 @@ std::string opened_text(const Style& style, const Settings& settings,
                    as_printable(node.run_id));
   }
   const auto left = check.granted_in.value_or(std::chrono::nanoseconds(0));
-  std::string open =
-      fmt::format("deployment of {} node{} is {}", check.nodes.size(),
-                  check.nodes.size() == 1 ? "" : "s", style.paint(Colour::good, "open"));
+  std::string open = fmt::format("deployment of {} is {}", counted(check.nodes.size(), "node"),
+                                 style.paint(Colour::good, "open"));
   if (const std::string wait = first_lock_text(check); !wait.empty())
     return out + open + wait + '\n';
   if (left == forever) {

@@ -72,8 +72,10 @@ Grants grants_of(const admin::DeploymentCheck& check, bool guarded) {
   const std::size_t voters = count_voters(check);
   Grants grants;
   grants.granted = voters >= check.quorum && (!guarded || check.granted_in == now);
-  grants.text = fmt::format("{} of {} nodes have a vote, {} {} needed", voters, check.members,
-                            check.quorum, check.quorum == 1 ? "is" : "are");
+  grants.text = check.members == 1
+                    ? fmt::format("the node has {} vote", voters == 0 ? "no" : "a")
+                    : fmt::format("{} of {} nodes {} a vote, {} are needed", voters, check.members,
+                                  voters == 1 ? "has" : "have", check.quorum);
   if (grants.granted) return grants;
   // A quarantine that ends helps only if what else is missing does not keep the quorum away.
   if (check.granted_in && *check.granted_in > now && *check.granted_in != forever) {

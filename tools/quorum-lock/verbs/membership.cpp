@@ -70,9 +70,7 @@ std::string membership_text(const Style& style, const Settings& settings,
   if (membership.deployment.empty()) {
     return out + style.paint(Colour::warning, "no deployment: see quorum-lock doctor") + '\n';
   }
-  const std::size_t count = membership.members.size();
-  return out + style.paint(Colour::good, fmt::format("{} member{}", count, count == 1 ? "" : "s")) +
-         '\n';
+  return out + style.paint(Colour::good, counted(membership.members.size(), "member")) + '\n';
 }
 
 std::string progress_text(const admin::ChangeProgress& progress) {

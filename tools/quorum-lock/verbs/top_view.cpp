@@ -63,8 +63,10 @@ std::vector<std::string> node_lines(const Style& style, const admin::DeploymentC
 }
 
 std::string head_of(const admin::LockList& list) {
-  return fmt::format("quorum-lock top  {} of {} nodes answer, quorum {}  {}", list.answered,
-                     list.nodes.size(), list.quorum, lock_summary(list));
+  return fmt::format("quorum-lock top  {} of {} answer{}, quorum {}  {}", list.answered,
+                     counted(list.nodes.size(), "node"),
+                     list.answered == 1 || list.nodes.size() == 1 ? "s" : "", list.quorum,
+                     lock_summary(list));
 }
 
 std::string cut(const Style& style, Colour colour, std::string_view text, std::size_t width) {

@@ -37,8 +37,8 @@ std::string deployment_to_change(const ClientOptions& options, std::size_t nodes
     return fmt::format("these nodes are a deployment that has the member {}", renamed);
   }
   if (before->members.size() == nodes && before->max_ttl == max_ttl) return {};
-  return fmt::format("these nodes are a deployment of {} members with a max TTL of {}",
-                     before->members.size(), format_duration(before->max_ttl));
+  return fmt::format("these nodes are a deployment of {} with a max TTL of {}",
+                     counted(before->members.size(), "member"), format_duration(before->max_ttl));
 }
 
 int report_refusal(const Settings& settings, const std::string& message, ExitCode exit) {
@@ -74,11 +74,10 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
     if (!open.empty()) {
       require_somebody_to_ask(open + ", and ");
       print_warning(open);
-      const std::size_t count = session.nodes().size();
       const std::string question = fmt::format(
-          "Open a deployment of {} member{} with a max TTL of {} in its place? Stop its clients "
+          "Open a deployment of {} with a max TTL of {} in its place? Stop its clients "
           "first. No lock is granted until the longer max TTL has passed.",
-          count, count == 1 ? "" : "s", format_duration(settings.client.max_ttl));
+          counted(session.nodes().size(), "member"), format_duration(settings.client.max_ttl));
       if (!confirm(question)) {
         return report_refusal(settings, "the deployment was left as it is", ExitCode::taken);
       }

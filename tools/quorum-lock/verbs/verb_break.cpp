@@ -123,8 +123,8 @@ int verb_break(const Arguments& given, const Signals& signals) {
   BreakProgress progress;
   const EndOnSignal end_on_signal(signals, session, [&progress](int signal) {
     if (progress.chosen > 0) {
-      print_error(fmt::format("interrupted: {} of {} locks were broken", progress.broken.load(),
-                              progress.chosen.load()));
+      print_error(fmt::format("interrupted: {} of {} broken", progress.broken.load(),
+                              counted(progress.chosen.load(), "lock")));
     }
     return code_of_signal(signal);
   });

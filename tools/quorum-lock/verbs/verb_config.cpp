@@ -26,6 +26,9 @@ int verb_config(const Arguments& given) {
   }
   const ConfigReport report = check_config(given);
   for (const std::string& mistake : report.mistakes) print_error(mistake);
+  if (report.mistakes.empty()) {
+    for (const std::string& line : ignored_variables()) print_warning(line);
+  }
   if (given.flag("json")) {
     const int printed = print_result(config_json(report));
     if (printed != code(ExitCode::done)) return printed;

@@ -33,9 +33,9 @@ std::string too_few_answered(const std::string& resource, const Inspection& insp
   for (const NodeInspection& node : inspection.nodes) {
     if (!node.error.empty()) reasons.add(node.url, node.error);
   }
-  return fmt::format("unavailable: {} of {} nodes answered for '{}', {}; {}", answered,
-                     inspection.nodes.size(), resource,
-                     answered < inspection.quorum ? fmt::format("{} are needed", inspection.quorum)
+  return fmt::format("unavailable: {} of {} answered for '{}', {}; {}", answered,
+                     counted(inspection.nodes.size(), "node"), resource,
+                     answered < inspection.quorum ? fmt::format("{} needed", inspection.quorum)
                                                   : std::string("and it depends on the others"),
                      reasons.text());
 }

@@ -104,7 +104,8 @@ int verb_members(const Arguments& given, const Signals& signals) {
   if (!std::all_of(membership->nodes.begin(), membership->nodes.end(), is_unreachable)) {
     return printed;
   }
-  print_error(fmt::format("unavailable: none of {} nodes answered", membership->nodes.size()));
+  print_error(
+      fmt::format("unavailable: 0 of {} answered", counted(membership->nodes.size(), "node")));
   return code(ExitCode::unavailable);
 }
 

@@ -36,6 +36,37 @@ using Stop = std::shared_ptr<redlock_stop>;
   return js.text(redlock_lock_kind_name(lock.kind));
 }
 
+using Server = redlock_server_check;
+constexpr auto server_fields = std::to_array<Field<Server>>({
+    {"address", text<&Server::address>},
+    {"primary", flag<&Server::primary>},
+    {"state", text<&Server::state>},
+    {"offset", count<&Server::offset>},
+    {"behind", count<&Server::behind>},
+    {"lag", duration<&Server::lag_ns>},
+});
+
+[[nodiscard]] napi_value servers_seen(const Js& js, const redlock_reign_check& reign) {
+  return js.list(reign.seen_count,
+                 [&](std::size_t i) { return object_of(js, *reign.seen[i], server_fields); });
+}
+
+using Reign = redlock_reign_check;
+constexpr auto reign_fields = std::to_array<Field<Reign>>({
+    {"servers", count<&Reign::servers>},
+    {"stands", flag<&Reign::stands>},
+    {"whyNot", text<&Reign::why_not>},
+    {"confirmedFor", duration<&Reign::confirmed_for_ns>},
+    {"acknowledged", count<&Reign::acknowledged>},
+    {"needed", count<&Reign::needed>},
+    {"attached", count<&Reign::attached>},
+    {"seen", servers_seen},
+});
+
+[[nodiscard]] napi_value reign(const Js& js, const redlock_node_check& node) {
+  return node.reign == nullptr ? js.null() : object_of(js, *node.reign, reign_fields);
+}
+
 using Node = redlock_node_check;
 constexpr auto node_fields = std::to_array<Field<Node>>({
     {"url", text<&Node::url>},
@@ -62,6 +93,7 @@ constexpr auto node_fields = std::to_array<Field<Node>>({
     {"loading", flag<&Node::loading>},
     {"marked", flag<&Node::marked>},
     {"restarted", flag<&Node::restarted>},
+    {"reign", reign},
 });
 
 using Finding = redlock_finding;
@@ -81,6 +113,7 @@ constexpr auto member_fields = std::to_array<Field<Member>>({
     {"deployment", text<&Member::deployment>},
     {"quarantine", duration<&Member::quarantine_ns>},
     {"member", text<&Member::member>},
+    {"primary", text<&Member::primary>},
 });
 
 using Lock = redlock_listed_lock;

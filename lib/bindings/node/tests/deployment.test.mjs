@@ -29,6 +29,21 @@ async function withNodes(count, opened, work) {
 const brief = { ...patient, maxTtl: 1_000, guards: { quarantine: 1_000 } };
 const lengthy = { ...patient, maxTtl: 3_600_000, guards: { quarantine: 3_600_000 } };
 
+test('a replicated node has a reign and a primary', () => withNodes(1, false, async ({ urls }) => {
+  const options = { ...brief, nodes: [`${urls[0]}?servers=3`] };
+  const { nodes: [{ reign }] } = await deployment.check(options);
+  assert.match(reign.whyNot, /1 of its 3 servers is up to date/);
+  assert.deepEqual(
+    [reign.servers, reign.stands, reign.confirmedFor, reign.acknowledged, reign.needed],
+    [3, false, null, 0, 1]);
+  assert.deepEqual(reign.seen.map(({ primary, state, lag }) => [primary, state, lag]),
+    [[true, '', null]]);
+  const { nodes: [{ primary }] } = await deployment.members(options);
+  assert.equal(primary, '', 'at the end of a socket it is not known');
+  const plain = await deployment.check({ ...options, nodes: urls });
+  assert.equal(plain.nodes[0].reign, null);
+}));
+
 test('a deployment is opened and changed', () => withNodes(4, false, async ({ urls: all }) => {
   const used = connection.counts();
   const urls = all.slice(0, 3);

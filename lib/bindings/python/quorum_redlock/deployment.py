@@ -22,6 +22,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class ServerCheck:
+    """A server of a replicated node, as the node's primary reports it."""
+
+    address: str  #: "10.0.0.7:6379"; empty: not known
+    primary: bool
+    state: str  #: of a replica, as Redis says it, such as "online"; of the primary: empty
+    offset: int  #: of the replication: how far it has come
+    behind: int  #: bytes that the replica has not acknowledged
+    lag: float | None  #: since the replica's last acknowledgement
+
+
+@dataclass(frozen=True)
+class ReignCheck:
+    """The reign of a replicated node's primary. A node votes while a majority of its servers has
+    followed its primary without a break."""
+
+    servers: int  #: as many as its URL says
+    stands: bool
+    why_not: str  #: empty: it stands
+    confirmed_for: float | None  #: since a client saw a majority follow; None: none has
+    acknowledged: int  #: replicas that acknowledged a write
+    needed: int  #: replicas that have to
+    attached: int  #: how often replicas have attached since the last record
+    seen: tuple[ServerCheck, ...]  #: the primary first
+
+
+@dataclass(frozen=True)
 class NodeCheck:
     """One node's facts about itself."""
 
@@ -49,6 +76,7 @@ class NodeCheck:
     loading: bool
     marked: bool  #: belongs to a deployment
     restarted: bool  #: since its marker was written
+    reign: ReignCheck | None  #: None: it is no replicated node, or its primary did not say
 
 
 @dataclass(frozen=True)
@@ -91,6 +119,7 @@ class Member:
     deployment: str  #: the id in its marker
     quarantine: float
     member: str  #: the URL in its marker: clients may know it by another one
+    primary: str  #: a replicated node: the address of its primary; empty: it is none, or not known
 
 
 @dataclass(frozen=True)
@@ -214,7 +243,7 @@ def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_nod
 
 _Part = TypeVar("_Part")
 _MAYBE = {"uptime", "used_memory", "max_memory", "permits", "remaining", "holder", "owner",
-          "holder_name"}
+          "holder_name", "confirmed_for", "lag"}
 
 
 def _member_of(struct: Any, name: str) -> Any:
@@ -222,6 +251,10 @@ def _member_of(struct: Any, name: str) -> Any:
         return None if struct.clock_offset_ns == -2**63 else struct.clock_offset_ns / 1e9
     if name == "kind" and isinstance(struct, s.ListedLock):
         return text(lib.redlock_lock_kind_name(struct.kind))
+    if name == "reign":
+        return _made(ReignCheck, struct.reign.contents) if struct.reign else None
+    if name == "seen":
+        return tuple(_made(ServerCheck, struct.seen[i].contents) for i in range(struct.seen_count))
     if hasattr(struct, name + "_ns"):
         ns = getattr(struct, name + "_ns")
         return known(ns) if name in _MAYBE else from_ns(ns)
@@ -231,11 +264,14 @@ def _member_of(struct: Any, name: str) -> Any:
     return None if name in _MAYBE and value < 0 else value
 
 
+def _made(kind: type[_Part], struct: Any) -> _Part:
+    """Makes a dataclass of a struct, whose members have the same names."""
+    return kind(**{field.name: _member_of(struct, field.name)
+                   for field in fields(kind)})  # type: ignore[arg-type]
+
+
 def _read(kind: type[_Part], part: Callable[..., Any], whole: Any, count: int) -> tuple[_Part, ...]:
-    """Makes dataclasses of the parts of a list; their members are named as those of the structs."""
-    names = [field.name for field in fields(kind)]
-    return tuple(kind(**{name: _member_of(part(whole, i).contents, name) for name in names})
-                 for i in range(count))
+    return tuple(_made(kind, part(whole, i).contents) for i in range(count))
 
 
 def _taken_check(seen: Any) -> DeploymentCheck:

@@ -75,8 +75,8 @@ TEST_F(CliBreakDelay, SaysWhereTooFewNodesKeepIt) {
   const ProcessResult result = break_it({"--delay", "30s"});
   EXPECT_EQ(result.exit_code, 69) << result.output;
   EXPECT_THAT(result.errors,
-              HasSubstr("'job' was broken, but the delay could not be imposed: 1 of 3 nodes keep "
-                        "it, 2 needed; it can be acquired at once"));
+              HasSubstr("'job' was broken, but the delay could not be imposed: it is on 1 of 3 "
+                        "nodes, 2 needed; it can be acquired at once"));
 }
 
 TEST(CliBreakDelayOutage, NeedsAQuorumAndNotEveryNode) {

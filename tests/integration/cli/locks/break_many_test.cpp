@@ -119,7 +119,7 @@ TEST_F(CliBreakMany, AnInterruptionSaysHowManyWereBroken) {
       [&] { return !nodes()[0].get("a/1") && !nodes()[0].get("a/2") && !nodes()[0].get("a/3"); }));
   terminal->signal(SIGINT);
   EXPECT_EQ(terminal->wait(), (ExitStatus{130, 0}));
-  EXPECT_THAT(terminal->output(), HasSubstr("interrupted: 0 of 3 locks were broken"));
+  EXPECT_THAT(terminal->output(), HasSubstr("interrupted: 0 of 3 locks broken"));
   nodes()[1].resume();
   nodes()[2].resume();
 }
@@ -269,7 +269,7 @@ TEST_F(CliBreakMany, GoesOnWithoutAMinorityAndNotWithoutAMajority) {
   nodes()[1].kill();
   result = break_them({"a/*", "--json"});
   EXPECT_EQ(result.exit_code, 69);
-  EXPECT_THAT(result.errors, HasSubstr("1 of 3 nodes answered, 2 are needed"));
+  EXPECT_THAT(result.errors, HasSubstr("1 of 3 nodes answered, 2 needed"));
   EXPECT_EQ(json_of(result)["outcome"], "unavailable");
   nodes()[1].start();
   nodes()[2].start();

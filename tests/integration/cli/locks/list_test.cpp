@@ -111,10 +111,24 @@ TEST_F(CliList, GoesOnWithoutAMinority) {
   nodes()[1].kill();
   const ProcessResult failed = tool({"list", "--json"});
   EXPECT_EQ(failed.exit_code, 69);
-  EXPECT_THAT(failed.errors, HasSubstr("1 of 3 nodes answered, 2 are needed"));
+  EXPECT_THAT(failed.errors, HasSubstr("1 of 3 nodes answered, 2 needed"));
   EXPECT_EQ(json_of(failed)["complete"], false);
   nodes()[1].start();
   nodes()[2].start();
+}
+
+TEST_F(CliList, KnowsTheMembersThatTheListLacks) {
+  store("r");
+  ASSERT_EQ(tool({"acquire", "other", "--ttl", "1s"}).exit_code, 0) << "a client opens the nodes";
+  const std::string two = nodes()[0].url() + "," + nodes()[1].url();
+  const ProcessResult some = run_tool({"list", "--json", "--nodes", two});
+  EXPECT_EQ(some.exit_code, 0) << some.errors;
+  EXPECT_EQ(json_of(some)["nodes"].size(), 3U);
+  EXPECT_THAT(some.errors, HasSubstr(nodes()[2].url() + ": it is one of the 3 members"));
+
+  const ProcessResult one = run_tool({"list", "--nodes", nodes()[0].url()});
+  EXPECT_EQ(one.exit_code, 69);
+  EXPECT_THAT(one.errors, HasSubstr("1 of 3 nodes answered, 2 needed"));
 }
 
 TEST_F(CliList, DoesNotSayThatThereAreNoLocksIfTooFewNodesAnswer) {

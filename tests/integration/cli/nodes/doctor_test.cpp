@@ -97,7 +97,7 @@ TEST(CliDoctor, ExitsWith1AndTellsWhatIsWrongAndHowToMendIt) {
   nodes[1].kill();
   const ProcessResult text = tool({"doctor"}, urls);
   EXPECT_EQ(text.exit_code, 1);
-  EXPECT_THAT(text.output, HasSubstr("2 problems; 1 of 3 nodes have a vote, 2 are needed\n"));
+  EXPECT_THAT(text.output, HasSubstr("2 problems; 1 of 3 nodes has a vote, 2 are needed\n"));
   EXPECT_THAT(text.output, HasSubstr("unreachable  " + nodes[1].url()));
   EXPECT_THAT(text.output, HasSubstr("evicting  " + evicting.url()));
   EXPECT_THAT(text.output, HasSubstr("CONFIG SET maxmemory-policy noeviction"));

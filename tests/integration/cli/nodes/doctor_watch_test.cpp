@@ -80,7 +80,7 @@ TEST(CliDoctorNagios, ExitsWithTheStateOfTheDeployment) {
   nodes[1].kill();
   const ProcessResult critical = nagios(urls);
   EXPECT_EQ(critical.exit_code, 2) << critical.output;
-  EXPECT_THAT(critical.output, StartsWith("REDLOCK CRITICAL - 1 of 3 nodes have a vote"));
+  EXPECT_THAT(critical.output, StartsWith("REDLOCK CRITICAL - 1 of 3 nodes has a vote"));
 
   nodes[2].kill();
   const ProcessResult unknown = nagios(urls);

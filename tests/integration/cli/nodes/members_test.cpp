@@ -47,7 +47,7 @@ TEST_F(CliMembers, OfNodesThatDoNotAnswerAreUnavailable) {
   nodes_[0].kill();
   const ProcessResult result = tool({"members"}, nodes_[0].url());
   EXPECT_EQ(result.exit_code, 69) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("unavailable: none of 1 nodes answered"));
+  EXPECT_THAT(result.errors, HasSubstr("unavailable: 0 of 1 node answered"));
 }
 
 TEST_F(CliMembers, ThatCannotBeMeantAreWrongUsage) {

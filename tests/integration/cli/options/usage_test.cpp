@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "without TLS"},
         WrongUsage{"bench_handoff_nodes",
                    {"bench", "--mode", "handoff", "--nodes", closed_port, "--nodes-count", "3"},
-                   "more than the 1 nodes"},
+                   "more than the 1 node given"},
         WrongUsage{"bench_cycle_contenders", {"bench", "--contenders", "2"}, "--contenders"},
         WrongUsage{"bench_crowd_too_large",
                    {"bench", "--mode", "crowd", "--contenders", "8,2001"},
@@ -263,6 +263,20 @@ TEST(CliUsage, AWrongUrlIsReportedWithoutItsPassword) {
       run_tool({"acquire", "r", "--nodes", "redis://me:very-secret@host:70000"});
   EXPECT_EQ(result.exit_code, 64);
   EXPECT_EQ(result.errors.find("very-secret"), std::string::npos) << result.errors;
+}
+
+TEST(CliUsage, AnUnknownVariableIsAWarningUnlessQuiet) {
+  const auto acquire = [](Words more) {
+    Words words{"acquire", "r", "--nodes", closed_port};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_tool(std::move(words), {.environment = {"QUORUM_LOCK_PORT=tcp://10.96.0.9:6379"}});
+  };
+  const ProcessResult warned = acquire({});
+  EXPECT_EQ(warned.exit_code, 69) << warned.errors;
+  EXPECT_NE(warned.errors.find("QUORUM_LOCK_PORT: not a variable"), std::string::npos);
+  EXPECT_EQ(acquire({"--quiet"}).errors.find("QUORUM_LOCK_PORT"), std::string::npos);
+  const ProcessResult logged = acquire({"--json", "--verbose"});
+  EXPECT_EQ(Json::parse(logged.errors.substr(0, logged.errors.find('\n')))["level"], "warning");
 }
 
 TEST(CliUsage, TheConfigurationRefusesWhatItDoesNotKnow) {

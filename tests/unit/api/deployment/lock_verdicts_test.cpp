@@ -188,6 +188,44 @@ TEST(LockVerdicts, AreSortedByResource) {
   EXPECT_THAT(names, testing::ElementsAre("a", "b", "b", "c"));
 }
 
+/// Three listed nodes of a deployment of five; the second one has another URL as a member.
+std::vector<NodeLocks> three_of_five() {
+  auto nodes = nodes_with({nothing(), nothing(), token("a")});
+  nodes.resize(3);
+  core::Marker marker;
+  marker.state = core::Marker::State::active;
+  marker.deployment = "d";
+  marker.members = {"redis://0", "redis://2", "redis://3", "redis://4", "redis://one"};
+  for (NodeLocks& node : nodes) {
+    node.marker = marker;
+    node.marker->self = node.url == "redis://1" ? "redis://one" : node.url;
+  }
+  return nodes;
+}
+
+TEST(LockVerdicts, CountTheMembersThatTheListLacksAsSilent) {
+  auto nodes = three_of_five();
+  const std::size_t needed = add_unlisted_members(nodes, 2);
+  EXPECT_EQ(needed, 3U);
+  const admin::LockList list = judge_locks(nodes, needed);
+  ASSERT_EQ(list.nodes.size(), 5U);
+  EXPECT_EQ(list.nodes[3].url, "redis://3");
+  EXPECT_EQ(list.nodes[4].url, "redis://4");
+  EXPECT_EQ(list.nodes[4].error,
+            "it is one of the 5 members, and the list of nodes does not name it: the list is out "
+            "of date");
+  EXPECT_EQ(list.answered, 3U);
+  ASSERT_EQ(list.locks.size(), 1U);
+  EXPECT_EQ(list.locks[0].state, State::indeterminate) << "the others can have it too";
+}
+
+TEST(LockVerdicts, AddNobodyWithoutADeployment) {
+  auto nodes = three_of_five();
+  for (NodeLocks& node : nodes) node.marker->state = core::Marker::State::blank;
+  EXPECT_EQ(add_unlisted_members(nodes, 2), 2U);
+  EXPECT_EQ(nodes.size(), 3U);
+}
+
 TEST(LockVerdicts, AreCompleteOnlyIfNoNodeThatAnswersKeepsSomethingBack) {
   auto nodes = nodes_with({});
   EXPECT_TRUE(judge_locks(nodes, quorum).complete);

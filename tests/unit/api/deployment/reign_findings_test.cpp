@@ -136,6 +136,8 @@ TEST(ReignFindings, OfAQuarantineNameTheNewPrimary) {
   ASSERT_THAT(kinds_of(check), ElementsAre("quarantined"));
   EXPECT_THAT(check.findings[0].why, HasSubstr("its primary, 10.0.0.7:6379,"));
   EXPECT_EQ(check.granted_in, seconds(12));
+  node.quarantine_why = "first";
+  EXPECT_THAT(judge_primary(node).findings[0].why, HasSubstr("Its servers are new"));
   node.quarantine_why = "broken";
   EXPECT_THAT(judge_primary(node).findings[0].why, HasSubstr("Too few of its servers followed"));
 }

@@ -130,8 +130,10 @@ TEST(ReignVotes, OfAnotherNumberOfServersAreNone) {
 
 /// A primary that nobody has confirmed.
 struct NewPrimary : Replicated {
-  NewPrimary() {
+  /// `found`: the record of the primary before; empty: there was none.
+  explicit NewPrimary(std::string found) : before(std::move(found)) {
     NodeUp event;
+    event.reign = before;
     known = text(member(0));
     event.marker = known;
     event.primary = "10.0.0.7:6379";
@@ -139,24 +141,43 @@ struct NewPrimary : Replicated {
     acquire(1, 10s);
     end_turn();
   }
-  /// Its answers to the readings that are under way. It has no record.
+  /// Its answers to the readings that are under way. It has no record of its own.
   std::string says(std::uint64_t acknowledged) {
     std::string out;
     while (true) {
       if (is_next(0, Verb::read_marker)) {
         answer(0, Reply::marker, known);
       } else if (is_next(0, Verb::read_reign)) {
-        out += reign_answer(0, known, {"", acknowledged, 10, acknowledged});
+        out += reign_answer(0, known, {before, acknowledged, 10, acknowledged});
       } else {
         return out;
       }
     }
   }
+  std::string before;
   std::string known;
 };
 
+TEST(ReignVotes, TheReasonSpeaksOfNoPrimaryBeforeTheFirstOne) {
+  NewPrimary h("");
+  h.says(0);
+  EXPECT_EQ(h.engine().exclusion(0),
+            "its servers are new or have lost their data; its primary is 10.0.0.7:6379: 1 of its 3 "
+            "servers is up to date; 2 are needed; then no new locks for 30 s (max TTL)");
+  NodeUp event;
+  event.marker = h.known;
+  event.reign = Replicated::record;
+  event.quarantine = 29s;
+  event.quarantine_why =
+      "its servers are new or have lost their data and may have forgotten leases that are still "
+      "valid";
+  h.up_as(0, event);
+  EXPECT_EQ(h.engine().exclusion(0),
+            "quarantined for 29 s more: " + std::string(event.quarantine_why));
+}
+
 TEST(ReignVotes, TheReasonNamesTheNewPrimaryAndSaysForHowLongThereAreNoLocks) {
-  NewPrimary h;
+  NewPrimary h("reign1 other id 17 10");
   EXPECT_EQ(h.engine().exclusion(0),
             "it has a new primary, 10.0.0.7:6379: it is not known yet how many of its servers "
             "follow; then no new locks for 30 s (max TTL)");

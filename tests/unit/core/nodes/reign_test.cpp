@@ -115,6 +115,10 @@ TEST(Reign, IsOfThisPrimary) {
   EXPECT_FALSE(promoted.reign.stands());
   EXPECT_EQ(promoted.reign.why_not(), "") << "nothing but its quarantine is missing";
   EXPECT_EQ(promoted.reign.new_primary(), "it has a new primary, 10.0.0.7:6379");
+  Primary first(3);
+  first.met("");
+  EXPECT_EQ(first.reign.new_primary(),
+            "its servers are new or have lost their data; its primary is 10.0.0.7:6379");
 }
 
 TEST(Reign, ThatBeganMeanwhileHasAQuarantineThatTheHandshakeDidNotSee) {

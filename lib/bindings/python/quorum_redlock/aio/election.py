@@ -50,8 +50,9 @@ class Election(BaseElection[Client]):
         seen = await self._client.inspect(self._name)
         if seen.state == "indeterminate":
             answered = sum(not node.error for node in seen.nodes)
-            raise UnavailableError(f"unknown who leads '{self._name}': {answered} of "
-                                   f"{len(seen.nodes)} nodes answered, {seen.quorum} needed")
+            nodes = "1 node" if len(seen.nodes) == 1 else f"{len(seen.nodes)} nodes"
+            raise UnavailableError(f"unknown who leads '{self._name}': {answered} of {nodes} "
+                                   f"answered, {seen.quorum} needed")
         return _leader_in(seen)
 
     async def observe(self) -> AsyncIterator[Leader | None]:
