@@ -338,6 +338,8 @@ std::string what_helps(const Round& report, const core::Outlook& outlook) {
   switch (outlook.impasse) {
     case core::Outlook::Impasse::other_max_ttl:
       return "; waiting does not help: all clients of a deployment need one max TTL";
+    case core::Outlook::Impasse::other_servers:
+      return "; waiting does not help";  // the node's reason says what does
     case core::Outlook::Impasse::forgotten:
       return "; waiting does not help: " + who_forgot(outlook) +
              ", and too few others can take them back. When no lock can be left, run "

@@ -286,6 +286,7 @@ bool Attempts::is_hopeless(Acquisition& acquisition) const {
       acquisition.hopeless_since.by(me).reset();
       return false;
     case Outlook::Impasse::other_max_ttl:
+    case Outlook::Impasse::other_servers:
       return true;
     case Outlook::Impasse::forgotten:
       break;

@@ -147,6 +147,7 @@ struct Outlook {
   enum class Impasse : std::uint8_t {
     none,
     other_max_ttl,  ///< too few nodes are left that have not met clients with another max TTL
+    other_servers,  ///< too few are left whose deployment has the client's `servers=` for them
     forgotten,      ///< too few members are left that have not lost their data
   };
   Impasse impasse = Impasse::none;

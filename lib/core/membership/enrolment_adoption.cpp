@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/membership/enrolment_views.hpp"
+#include "core/membership/reign.hpp"
 #include "core/votes/quorum.hpp"
 
 /// Nodes that forgot are taken back by the deployment that remembers them.
@@ -266,6 +267,13 @@ Outlook outlook_of(std::span<const NodeView> nodes, std::size_t quorum, NodeSet 
   const NodeSet all = nodes_where(nodes, [](const NodeView& node) { return !node.alias; });
   if (!others.empty() && (all - others).size() < quorum) {
     outlook.impasse = Outlook::Impasse::other_max_ttl;
+  }
+  const NodeSet miscounted = nodes_where(nodes, [](const NodeView& node) {
+    return node.marker != nullptr && node.marker->state != Marker::State::blank &&
+           servers_of(node.marker->self) != servers_of(node.name);
+  });
+  if (!miscounted.empty() && (all - miscounted).size() < quorum) {
+    outlook.impasse = Outlook::Impasse::other_servers;
   }
   return outlook;
 }

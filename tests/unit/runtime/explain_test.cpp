@@ -137,6 +137,8 @@ TEST(Explain, AdvisesBootstrapOnlyIfItCanShortenTheWait) {
   outlook = {.impasse = core::Outlook::Impasse::other_max_ttl, .members = 3};
   EXPECT_THAT(excluded({member, member, granted}),
               EndsWith("; waiting does not help: all clients of a deployment need one max TTL"));
+  outlook = {.impasse = core::Outlook::Impasse::other_servers, .members = 3};
+  EXPECT_THAT(excluded({member, member, granted}), EndsWith("; waiting does not help"));
 }
 
 TEST(Explain, NamesTheMembersThatAnOldListLacks) {

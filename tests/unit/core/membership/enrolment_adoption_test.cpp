@@ -160,6 +160,17 @@ TEST_F(Enrolling, WaitingDoesNotHelpWhereTooFewNodesHaveTheClientsMaxTtl) {
   EXPECT_EQ(outlook_of(views(), 2, NodeSet::first(2)).impasse, Outlook::Impasse::other_max_ttl);
 }
 
+TEST_F(Enrolling, WaitingDoesNotHelpWhereTooFewNodesHaveTheClientsNumberOfServers) {
+  const std::vector<std::string> members = {"a", "b?servers=3", "c?servers=3"};
+  node("a", member("1", "d", "a", members, random_));
+  node("b?servers=5", member("2", "d", "b?servers=3", members, random_));
+  node("c?servers=3", member("3", "d", "c?servers=3", members, random_));
+  EXPECT_EQ(outlook_of(views(), 2, {}).impasse, Outlook::Impasse::none);
+  EXPECT_EQ(outlook_of(views(), 3, {}).impasse, Outlook::Impasse::other_servers);
+  markers_[1] = blank_marker("2", random_);
+  EXPECT_EQ(outlook_of(views(), 3, {}).impasse, Outlook::Impasse::none) << "it names nobody";
+}
+
 TEST_F(Enrolling, OneMarkerThatNamesOtherMembersIsNotBelieved) {
   const std::vector<std::string> members = {"a", "b", "c"};
   node("a", member("1", "d", "a", {"a", "evil"}, random_));
