@@ -1,10 +1,11 @@
 #include "api/elections/electing.hpp"
-#include "support/counted.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
+
+#include "support/counted.hpp"
 
 namespace redlock::api {
 namespace {
