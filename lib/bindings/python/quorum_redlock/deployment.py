@@ -266,8 +266,8 @@ def _member_of(struct: Any, name: str) -> Any:
 
 def _made(kind: type[_Part], struct: Any) -> _Part:
     """Makes a dataclass of a struct, whose members have the same names."""
-    return kind(**{field.name: _member_of(struct, field.name)
-                   for field in fields(kind)})  # type: ignore[arg-type]
+    members: Any = kind
+    return kind(**{field.name: _member_of(struct, field.name) for field in fields(members)})
 
 
 def _read(kind: type[_Part], part: Callable[..., Any], whole: Any, count: int) -> tuple[_Part, ...]:
