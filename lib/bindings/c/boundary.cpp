@@ -84,8 +84,10 @@ redlock_status status_of_exception(redlock_error** out) noexcept {
   }
 }
 
+redlock_round* make_round(Round round) { return new_object<RoundView>(std::move(round)); }
+
 void hand_out(Round round, redlock_round** out) {
-  if (out != nullptr) *out = new_object<RoundView>(std::move(round));
+  if (out != nullptr) *out = make_round(std::move(round));
 }
 
 Token token_from(const char* token) {
@@ -121,24 +123,19 @@ std::stop_token stop_token_from(const redlock_stop* stop) noexcept {
 
 }  // namespace redlock::bindings
 
-const redlock_node_vote* redlock_round_node(const redlock_round* round, size_t i) {
-  if (round == nullptr || i >= round->node_count) return nullptr;
-  return &static_cast<const redlock::bindings::RoundView*>(round)->votes[i];
-}
+REDLOCK_PART(redlock_round_node, redlock_round, RoundView, votes)
 
-void redlock_round_free(redlock_round* round) {
-  redlock::bindings::dispose<redlock::bindings::RoundView>(round);
-}
+void redlock_round_free(redlock_round* round) { bound::dispose<bound::RoundView>(round); }
 
 void redlock_error_free(redlock_error* error) {
-  if (error != redlock::bindings::no_memory()) {
-    redlock::bindings::dispose<redlock::bindings::Failure>(error);
+  if (error != bound::no_memory()) {
+    bound::dispose<bound::Failure>(error);
   }
 }
 
 redlock_stop* redlock_stop_new() {
   try {
-    return redlock::bindings::new_object<redlock_stop>();
+    return bound::new_object<redlock_stop>();
   } catch (...) {
     return nullptr;
   }
@@ -152,12 +149,11 @@ bool redlock_stop_requested(const redlock_stop* stop) {
   return stop != nullptr && stop->source.stop_requested();
 }
 
-void redlock_stop_free(redlock_stop* stop) { redlock::bindings::dispose<redlock_stop>(stop); }
+void redlock_stop_free(redlock_stop* stop) { bound::dispose<redlock_stop>(stop); }
 
 redlock_dispatcher* redlock_dispatcher_new() {
   redlock_dispatcher* made = nullptr;
-  redlock::bindings::guarded(nullptr,
-                             [&] { made = redlock::bindings::new_object<redlock_dispatcher>(); });
+  bound::guarded(nullptr, [&] { made = bound::new_object<redlock_dispatcher>(); });
   return made;
 }
 
@@ -170,5 +166,5 @@ void redlock_dispatcher_stop(redlock_dispatcher* dispatcher) {
 }
 
 void redlock_dispatcher_free(redlock_dispatcher* dispatcher) {
-  redlock::bindings::dispose<redlock_dispatcher>(dispatcher);
+  bound::dispose<redlock_dispatcher>(dispatcher);
 }

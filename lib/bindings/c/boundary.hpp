@@ -97,6 +97,14 @@ redlock_status guarded(redlock_error** error, Call&& call) noexcept {
   }
 }
 
+/// The answer of a question that fails by `false`.
+template <typename Call>
+[[nodiscard]] bool asked_of(const Call& call) noexcept {
+  bool yes = false;
+  guarded(nullptr, [&] { yes = call(); });
+  return yes;
+}
+
 [[nodiscard]] inline Error refusal(std::string message) {
   return Error{Errc::invalid_argument, std::move(message)};
 }
@@ -142,7 +150,24 @@ void dispose(Seen* object) noexcept {
   const std::unique_ptr<Made> owned(static_cast<Made*>(object));
 }
 
+/// The part of an object that callers read; NULL past the end.
+template <typename Made, typename Whole, typename Part>
+[[nodiscard]] const Part* part_of(const Whole* whole, const std::vector<Part> Made::*parts,
+                                  std::size_t i) noexcept {
+  if (whole == nullptr) return nullptr;
+  const std::vector<Part>& all = static_cast<const Made*>(whole)->*parts;
+  return i < all.size() ? &all[i] : nullptr;
+}
+/// The function of redlock.h that returns it.
+#define REDLOCK_PART(function, Whole, Made, parts)                                         \
+  const decltype(redlock::bindings::Made::parts)::value_type* function(const Whole* whole, \
+                                                                       size_t i) {         \
+    return redlock::bindings::part_of<redlock::bindings::Made>(                            \
+        whole, &redlock::bindings::Made::parts, i);                                        \
+  }
+
 void hand_out(Round round, redlock_round** out);
+[[nodiscard]] redlock_round* make_round(Round round);
 
 /// A function of the interface whose result is a round: `ask(*object)` returns it. `round` may be
 /// NULL.
@@ -263,6 +288,8 @@ using CredentialsCallback = void (*)(void* context, redlock_credentials_request*
 [[nodiscard]] redlock_inspection* make_inspection(Inspection inspection);
 
 }  // namespace redlock::bindings
+
+namespace bound = redlock::bindings;
 
 struct redlock_stop {
   std::stop_source source{};

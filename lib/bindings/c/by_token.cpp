@@ -15,8 +15,6 @@
 #define MORE_delay int64_t delay_ns,
 #define GIVEN_delay , break_options(delay_ns)
 
-namespace bound = redlock::bindings;
-
 namespace {
 
 redlock::BreakOptions break_options(int64_t delay_ns) {

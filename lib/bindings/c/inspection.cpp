@@ -90,18 +90,9 @@ redlock_inspection* make_inspection(Inspection inspection) {
 
 }  // namespace redlock::bindings
 
-const redlock_node_inspection* redlock_inspection_node(const redlock_inspection* inspection,
-                                                       size_t i) {
-  if (inspection == nullptr || i >= inspection->node_count) return nullptr;
-  return &static_cast<const redlock::bindings::Inspected*>(inspection)->nodes[i];
-}
-
-const redlock_broken_lock* redlock_inspection_broken(const redlock_inspection* inspection,
-                                                     size_t i) {
-  if (inspection == nullptr || i >= inspection->broken_count) return nullptr;
-  return &static_cast<const redlock::bindings::Inspected*>(inspection)->broken[i];
-}
+REDLOCK_PART(redlock_inspection_node, redlock_inspection, Inspected, nodes)
+REDLOCK_PART(redlock_inspection_broken, redlock_inspection, Inspected, broken)
 
 void redlock_inspection_free(redlock_inspection* inspection) {
-  redlock::bindings::dispose<redlock::bindings::Inspected>(inspection);
+  bound::dispose<bound::Inspected>(inspection);
 }
