@@ -20,8 +20,8 @@ template <napi_value (*body)(const Arguments&)>
   redlock_acquire_options_init(&defaults, sizeof(defaults));
   return js.object({{"version", js.text(redlock_version())},
                     {"defaultTtl", js.milliseconds(defaults.ttl_ns)},
-#define FUNCTION(name, text) {text, function<name>(env, text)},
-                    REDLOCK_NODE_FUNCTIONS(FUNCTION)
+#define FUNCTION(name, text, ...) {text, function<name>(env, text)},
+                    REDLOCK_NODE_FUNCTIONS(FUNCTION) REDLOCK_NODE_CALLS(FUNCTION)
 #undef FUNCTION
 #define BY_TOKEN(c_name, name, ...) {#name, function<name>(env, #name)},
 #include "redlock/face.def"

@@ -156,7 +156,7 @@ class Client {
     signal?.throwIfAborted();
     const ttl = terms.ttl ?? native.defaultTtl;
     const { request, answer } = this.#connection.ask(
-      'acquire', [nativeTarget(resource), terms, once ? 0 : wait],
+      'acquire', [nativeTarget(resource), once ? 0 : wait, terms],
       (granted, id) => new Lease(this.#connection, id, granted, { ttl, onAtRisk }));
     const abort = () => this.#connection.cancel(request);
     signal?.addEventListener('abort', abort, { once: true });
