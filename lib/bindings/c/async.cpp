@@ -73,20 +73,6 @@ void redlock_async_cancel(redlock_async* client, redlock_request request) {
   bound::guarded(nullptr, [&] { bound::asked(client).cancel(redlock::RequestId{request}); });
 }
 
-void redlock_async_lease_extend(redlock_async* client, const redlock_lease* lease, int64_t ttl_ns,
-                                redlock_round_done done, void* context) {
-  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
-    caller.extend(bound::required(lease, "lease").lease, bound::from_ns(ttl_ns), std::move(answer));
-  });
-}
-
-void redlock_async_lease_downgrade(redlock_async* client, const redlock_lease* lease,
-                                   redlock_round_done done, void* context) {
-  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
-    caller.downgrade(bound::required(lease, "lease").lease, std::move(answer));
-  });
-}
-
 void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
                                  redlock_round_done done, void* context) {
   const std::unique_ptr<redlock_lease> owned(lease);

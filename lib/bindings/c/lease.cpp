@@ -58,25 +58,6 @@ redlock_status redlock_lease_round(const redlock_lease* lease, redlock_round** r
   });
 }
 
-redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
-                                    redlock_round** round, redlock_error** error) {
-  return bound::guarded_round(lease, "lease", round, error, [&](const redlock_lease& held) {
-    return held.lease.extend(bound::from_ns(ttl_ns));
-  });
-}
-
-redlock_status redlock_lease_downgrade(const redlock_lease* lease, redlock_round** round,
-                                       redlock_error** error) {
-  return bound::guarded_round(lease, "lease", round, error,
-                              [](const redlock_lease& held) { return held.lease.downgrade(); });
-}
-
-redlock_status redlock_lease_release(redlock_lease* lease, redlock_round** round,
-                                     redlock_error** error) {
-  return bound::guarded_round(lease, "lease", round, error,
-                              [](redlock_lease& held) { return held.lease.release(); });
-}
-
 const char* redlock_lease_detach(redlock_lease* lease) {
   if (lease == nullptr) return "";
   bound::guarded(nullptr, [&] {
