@@ -21,15 +21,15 @@ redlock_status internal_failure(const char* what, redlock_error** out) noexcept 
 
 }  // namespace
 
-RoundView::RoundView(Round from) : redlock_round(), report(std::move(from)) {
-  quorum = report.quorum;
-  ttl_ns = to_ns(report.ttl);
-  elapsed_ns = to_ns(report.elapsed);
-  remaining_ns = to_ns(report.remaining);
-  holds_left = report.holds_left ? std::int64_t{*report.holds_left} : -1;
-  node_count = report.nodes.size();
-  votes.reserve(report.nodes.size());
-  for (const NodeVote& node : report.nodes) {
+RoundView::RoundView(Round given) : View(std::move(given)) {
+  quorum = from.quorum;
+  ttl_ns = to_ns(from.ttl);
+  elapsed_ns = to_ns(from.elapsed);
+  remaining_ns = to_ns(from.remaining);
+  holds_left = from.holds_left ? std::int64_t{*from.holds_left} : -1;
+  node_count = from.nodes.size();
+  votes.reserve(from.nodes.size());
+  for (const NodeVote& node : from.nodes) {
     redlock_node_vote vote{};
     vote.url = node.url.c_str();
     vote.vote = static_cast<redlock_vote>(node.vote);
@@ -45,12 +45,11 @@ RoundView::RoundView(Round from) : redlock_round(), report(std::move(from)) {
   }
 }
 
-Failure::Failure(Error from)
-    : redlock_error(), cause(std::move(from)), last_round(std::move(cause.round)) {
-  status = static_cast<redlock_status>(cause.code);
-  message = cause.message.c_str();
-  holder_name = cause.holder_name.c_str();
-  round = last_round.report.nodes.empty() ? nullptr : &last_round;
+Failure::Failure(Error given) : View(std::move(given)), last_round(std::move(from.round)) {
+  status = static_cast<redlock_status>(from.code);
+  message = from.message.c_str();
+  holder_name = from.holder_name.c_str();
+  round = last_round.from.nodes.empty() ? nullptr : &last_round;
 }
 
 redlock_error* no_memory() noexcept { return &memory_failure; }

@@ -54,23 +54,26 @@ class TokenTexts {
   std::deque<std::string> texts_;
 };
 
-/// A round with the C view of its votes. Not movable: the view points into the report.
-struct RoundView : redlock_round {
-  explicit RoundView(Round from);
-  RoundView(const RoundView&) = delete;
-  RoundView& operator=(const RoundView&) = delete;
+/// An object of C that points into one of C++, and so cannot be moved.
+template <typename Seen, typename From>
+struct View : Seen {
+  explicit View(From given) : Seen(), from(std::move(given)) {}
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
 
-  Round report;
+  From from;
+};
+
+struct RoundView : View<redlock_round, Round> {
+  explicit RoundView(Round given);
+
   std::vector<redlock_node_vote> votes{};
   TokenTexts tokens{};
 };
 
-struct Failure : redlock_error {
-  explicit Failure(Error from);
-  Failure(const Failure&) = delete;
-  Failure& operator=(const Failure&) = delete;
+struct Failure : View<redlock_error, Error> {
+  explicit Failure(Error given);
 
-  Error cause;
   RoundView last_round;
 };
 

@@ -40,9 +40,8 @@ template <typename Number>
   return to;
 }
 
-struct HeldCheck : redlock_deployment_check {
-  explicit HeldCheck(admin::DeploymentCheck given)
-      : redlock_deployment_check(), from(std::move(given)) {
+struct HeldCheck : View<redlock_deployment_check, admin::DeploymentCheck> {
+  explicit HeldCheck(admin::DeploymentCheck given) : View(std::move(given)) {
     node_count = from.nodes.size();
     for (const admin::NodeCheck& node : from.nodes) nodes.push_back(view_of(node));
     finding_count = from.findings.size();
@@ -52,16 +51,13 @@ struct HeldCheck : redlock_deployment_check {
                           finding.what.c_str(), finding.why.c_str(), finding.remedy.c_str()});
     }
   }
-  HeldCheck(const HeldCheck&) = delete;
-  HeldCheck& operator=(const HeldCheck&) = delete;
 
-  admin::DeploymentCheck from;
   std::vector<redlock_node_check> nodes{};
   std::vector<redlock_finding> findings{};
 };
 
-struct Membered : redlock_membership {
-  explicit Membered(admin::Membership given) : redlock_membership(), from(std::move(given)) {
+struct Membered : View<redlock_membership, admin::Membership> {
+  explicit Membered(admin::Membership given) : View(std::move(given)) {
     deployment = from.deployment.c_str();
     for (const std::string& member : from.members) urls.push_back(member.c_str());
     members = urls.data();
@@ -74,10 +70,7 @@ struct Membered : redlock_membership {
     max_ttl_ns = to_ns(from.max_ttl);
     resume = from.resume.c_str();
   }
-  Membered(const Membered&) = delete;
-  Membered& operator=(const Membered&) = delete;
 
-  admin::Membership from;
   std::vector<const char*> urls{};
   std::vector<redlock_member> nodes{};
 };

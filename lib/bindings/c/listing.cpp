@@ -5,8 +5,8 @@
 namespace redlock::bindings {
 namespace {
 
-struct Listed : redlock_lock_list {
-  explicit Listed(admin::LockList given) : redlock_lock_list(), from(std::move(given)) {
+struct Listed : View<redlock_lock_list, admin::LockList> {
+  explicit Listed(admin::LockList given) : View(std::move(given)) {
     quorum = from.quorum;
     answered = from.answered;
     complete = from.complete;
@@ -23,10 +23,7 @@ struct Listed : redlock_lock_list {
       nodes.push_back({node.url.c_str(), node.error.c_str(), node.unread, node.stopped_early});
     }
   }
-  Listed(const Listed&) = delete;
-  Listed& operator=(const Listed&) = delete;
 
-  admin::LockList from;
   TokenTexts tokens{};
   std::vector<redlock_listed_lock> locks{};
   std::vector<redlock_listed_node> nodes{};
