@@ -110,13 +110,13 @@ function clientOptions(given) {
   };
 }
 
-/** → {native, wait, signal, onAtRisk} */
+/** → {native, ttl, wait, signal, onAtRisk} */
 function acquireOptions(given) {
   const picked = pick(given, {
     ...acquireRows, wait: 'duration', signal: 'signal', onAtRisk: 'callback',
   }, 'options');
-  const { wait = Infinity, signal, onAtRisk } = picked;
-  return { native: nativeOf(picked, acquireRows), wait, signal, onAtRisk };
+  const { ttl = native.defaultTtl, wait = Infinity, signal, onAtRisk } = picked;
+  return { native: nativeOf(picked, acquireRows), ttl, wait, signal, onAtRisk };
 }
 
 module.exports = { check, pick, clientOptions, acquireOptions };
