@@ -1,7 +1,7 @@
 'use strict';
 
 const native = require('./native.cjs');
-const { Connection } = require('./connection.cjs');
+const { Connection, untilAborted } = require('./connection.cjs');
 const { listLocks } = require('./deployment.cjs');
 const { Election } = require('./election.cjs');
 const { RedlockError, wrongType } = require('./error.cjs');
@@ -160,17 +160,7 @@ class Client {
     signal?.throwIfAborted();
     const { request, answer } = this.#askLease(
       'acquire', [nativeTarget(resource), once ? 0 : wait, terms.native], terms);
-    const abort = () => this.#connection.cancel(request);
-    signal?.addEventListener('abort', abort, { once: true });
-    let lease;
-    try {
-      lease = await answer;
-    } catch (error) {
-      if (signal?.aborted && error.code === 'cancelled') throw signal.reason;
-      throw error;
-    } finally {
-      signal?.removeEventListener('abort', abort);
-    }
+    const lease = await untilAborted(answer, signal, () => this.#connection.cancel(request));
     if (signal?.aborted) {
       // The lock was granted at the moment when the caller gave up.
       lease.release().catch(() => {});
