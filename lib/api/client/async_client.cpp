@@ -98,17 +98,6 @@ RequestId AsyncClient::acquire_within(Target target, std::chrono::nanoseconds wa
                       std::move(done));
 }
 
-void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
-                         Callback<void(Result<Round>)> done) {
-  const auto& cell = api::LeaseCell::of(lease);
-  api::call<&Calls::extend>(api::core_for(cell, core_), std::move(done), cell, ttl);
-}
-
-void AsyncClient::downgrade(const Lease& lease, Callback<void(Result<Round>)> done) {
-  const auto& cell = api::LeaseCell::of(lease);
-  api::call<&Calls::downgrade>(api::core_for(cell, core_), std::move(done), cell);
-}
-
 void AsyncClient::release(Lease lease, Callback<void(Result<Round>)> done) {
   api::release(core_, api::LeaseCell::take(std::move(lease)), std::move(done));
 }
@@ -174,16 +163,6 @@ Awaitable<Lease> AsyncClient::adopt(DetachedLease detached) {
 
 Awaitable<Lease> AsyncClient::adopt(DetachedLease detached, const AcquireOptions& options) {
   return to_await<&Calls::adopt>(core_, std::move(detached), api::adapted(options));
-}
-
-Awaitable<Round> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {
-  const auto& cell = api::LeaseCell::of(lease);
-  return to_await<&Calls::extend>(api::core_for(cell, core_), cell, ttl);
-}
-
-Awaitable<Round> AsyncClient::downgrade(const Lease& lease) {
-  const auto& cell = api::LeaseCell::of(lease);
-  return to_await<&Calls::downgrade>(api::core_for(cell, core_), cell);
 }
 
 Awaitable<Round> AsyncClient::release(Lease lease) {

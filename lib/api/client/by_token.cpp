@@ -4,7 +4,8 @@
 #include "api/client/blocking.hpp"
 #include "api/options/adapted.hpp"
 
-/// The calls by a token, a row of face.def for each: blocking, with a callback, and awaited.
+/// The calls by a token, a row of face.def for each: blocking, with a callback, and awaited. Those
+/// of an asynchronous client about a lease that they keep.
 namespace redlock {
 
 using api::Calls;
@@ -21,7 +22,19 @@ using api::Calls;
 #define MORE_delay , BreakOptions options
 #define GIVEN_delay , api::adapted(options)
 
-#define BY_TOKEN(c_name, name, attribute, lock, more, ...)                                        \
+#define LEASE_none(name, more)
+#define LEASE_ends(name, more)
+#define LEASE_keeps(name, more)                                                                \
+  void AsyncClient::name(const Lease& lease MORE_##more, Callback<void(Result<Round>)> done) { \
+    const auto& cell = api::LeaseCell::of(lease);                                              \
+    api::call<&Calls::name>(api::core_for(cell, core_), std::move(done), cell GIVEN_##more);   \
+  }                                                                                            \
+  Awaitable<Round> AsyncClient::name(const Lease& lease MORE_##more) {                         \
+    const auto& cell = api::LeaseCell::of(lease);                                              \
+    return api::to_await<&Calls::name>(api::core_for(cell, core_), cell GIVEN_##more);         \
+  }
+
+#define BY_TOKEN(c_name, name, attribute, lock, more, lease, ...)                                 \
   Result<Round> Client::name(LOCK_##lock, const Token& token MORE_##more) {                       \
     return api::block<&Calls::name##_by_token>(core_, GIVEN_##lock, token GIVEN_##more);          \
   }                                                                                               \
@@ -31,7 +44,8 @@ using api::Calls;
   }                                                                                               \
   Awaitable<Round> AsyncClient::name(LOCK_##lock, const Token& token MORE_##more) {               \
     return api::to_await<&Calls::name##_by_token>(core_, GIVEN_##lock, token GIVEN_##more);       \
-  }
+  }                                                                                               \
+  LEASE_##lease(name, more)
 #include "redlock/face.def"
 
 }  // namespace redlock

@@ -75,7 +75,7 @@ std::optional<std::string> refuse_target(const Settings& settings, const Target&
   if (auto why = refuse_resource(settings, target.resource())) return why;
   if (auto why = refuse_parts(settings, target)) return why;
   if (target.interval() < Duration::zero() || target.interval() > limits::longest_max_ttl) {
-    return "hold at least: " + format_duration(target.interval()) + "; 0 to " +
+    return "interval: " + format_duration(target.interval()) + "; 0 to " +
            format_duration(limits::longest_max_ttl) + " is allowed";
   }
   return std::nullopt;

@@ -4,8 +4,6 @@
 #include "bindings/c/boundary.hpp"
 #include "bindings/c/close_report.hpp"
 
-namespace bound = redlock::bindings;
-
 redlock_status redlock_async_create(const redlock_client_options* options, struct uv_loop_s* loop,
                                     redlock_async** client, redlock_error** error) {
   bound::clear(client);
@@ -20,23 +18,19 @@ redlock_status redlock_async_create(const redlock_client_options* options, struc
 }
 
 void redlock_async_close(redlock_async* client, redlock_close_done done, void* context) {
-  const bound::CloseAnswer answer{done, context};
-  bound::begin(
-      [&](redlock_error* error) { answer(nullptr, error); },
-      [&] {
-        bound::asked(client).close(
-            [answer, dispatcher = client->dispatcher](const redlock::CloseReport& report) noexcept {
-              redlock_close_report* made = nullptr;
-              redlock_error* error = nullptr;
-              bound::guarded(&error, [&] { made = bound::new_object<bound::Closing>(report); });
-              answer.deliver_by(dispatcher, made, error);
-            });
-      });
+  const bound::Answer answer{done, context};
+  bound::begin(answer, [&] {
+    bound::asked(client).close(
+        [answer, dispatcher = client->dispatcher](const redlock::CloseReport& report) noexcept {
+          redlock_close_report* made = nullptr;
+          redlock_error* error = nullptr;
+          bound::guarded(&error, [&] { made = bound::new_object<bound::Closing>(report); });
+          answer.deliver_by(dispatcher, made, error);
+        });
+  });
 }
 
-void redlock_async_free(redlock_async* client) {
-  redlock::bindings::dispose<redlock_async>(client);
-}
+void redlock_async_free(redlock_async* client) { bound::dispose<redlock_async>(client); }
 
 redlock_request redlock_async_acquire(redlock_async* client, const redlock_target* target,
                                       const redlock_acquire_options* options,
@@ -54,48 +48,29 @@ redlock_request redlock_async_try_acquire_for(redlock_async* client, const redlo
                                               int64_t wait_ns,
                                               const redlock_acquire_options* options,
                                               redlock_lease_done done, void* context) {
-  const bound::LeaseAnswer answer{done, context};
-  redlock_request request = 0;
-  bound::begin(
-      [&](redlock_error* error) { answer(nullptr, error); },
-      [&] {
-        auto read = bound::acquire_options_from(options, bound::dispatcher_in(client));
-        request = static_cast<redlock_request>(bound::asked(client).try_acquire_for(
-            bound::target_from(target), bound::from_ns(wait_ns), std::move(read),
-            bound::answering<redlock::Lease>(client->dispatcher, answer, bound::make_lease)));
-      });
-  return request;
+  const bound::Answer answer{done, context};
+  return bound::begin(answer, [&] {
+    auto read = bound::acquire_options_from(options, bound::dispatcher_in(client));
+    return bound::asked(client).try_acquire_for(
+        bound::target_from(target), bound::from_ns(wait_ns), std::move(read),
+        bound::answering<redlock::Lease>(client->dispatcher, answer, bound::make_lease));
+  });
 }
 
 void redlock_async_adopt(redlock_async* client, const char* detached,
                          const redlock_acquire_options* options, redlock_lease_done done,
                          void* context) {
-  const bound::LeaseAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 auto read = bound::acquire_options_from(options, bound::dispatcher_in(client));
-                 bound::asked(client).adopt(bound::detached_from(detached), std::move(read),
-                                            bound::answering<redlock::Lease>(
-                                                client->dispatcher, answer, bound::make_lease));
-               });
+  const bound::Answer answer{done, context};
+  bound::begin(answer, [&] {
+    auto read = bound::acquire_options_from(options, bound::dispatcher_in(client));
+    bound::asked(client).adopt(
+        bound::detached_from(detached), std::move(read),
+        bound::answering<redlock::Lease>(client->dispatcher, answer, bound::make_lease));
+  });
 }
 
 void redlock_async_cancel(redlock_async* client, redlock_request request) {
   bound::guarded(nullptr, [&] { bound::asked(client).cancel(redlock::RequestId{request}); });
-}
-
-void redlock_async_lease_extend(redlock_async* client, const redlock_lease* lease, int64_t ttl_ns,
-                                redlock_round_done done, void* context) {
-  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
-    caller.extend(bound::required(lease, "lease").lease, bound::from_ns(ttl_ns), std::move(answer));
-  });
-}
-
-void redlock_async_lease_downgrade(redlock_async* client, const redlock_lease* lease,
-                                   redlock_round_done done, void* context) {
-  bound::begin_round(client, done, context, [&](auto& caller, auto answer) {
-    caller.downgrade(bound::required(lease, "lease").lease, std::move(answer));
-  });
 }
 
 void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
@@ -108,57 +83,36 @@ void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
 
 void redlock_async_ownership(redlock_async* client, const char* resource, const char* token,
                              redlock_ownership_done done, void* context) {
-  const auto answer = [done, context](bool held, redlock_error* error) noexcept {
-    if (done != nullptr) return done(context, held, error);
-    redlock_error_free(error);
-  };
-  bound::begin(
-      [&](redlock_error* error) { answer(false, error); },
-      [&] {
-        bound::asked(client).ownership(
-            &bound::required(resource, "resource"), bound::token_from(token),
-            [answer,
-             dispatcher = client->dispatcher](redlock::Result<redlock::Ownership> result) noexcept {
-              bool held = false;
-              redlock_error* error = nullptr;
-              bound::guarded(&error, [&] {
-                held = bound::unwrapped(std::move(result)) == redlock::Ownership::held;
-              });
-              bound::deliver(dispatcher,
-                             [answer, held, failure = bound::OwnedError(error)]() mutable noexcept {
-                               answer(held, failure.release());
-                             });
-            });
-      });
+  const bound::Answer answer{done, context};
+  bound::begin(answer, [&] {
+    bound::asked(client).ownership(&bound::required(resource, "resource"), bound::token_from(token),
+                                   bound::answering<redlock::Ownership>(
+                                       client->dispatcher, answer, [](redlock::Ownership seen) {
+                                         return seen == redlock::Ownership::held;
+                                       }));
+  });
 }
 
 void redlock_async_inspect(redlock_async* client, const char* resource,
                            redlock_inspection_done done, void* context) {
-  const bound::InspectionAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 bound::asked(client).inspect(
-                     &bound::required(resource, "resource"),
-                     bound::answering<redlock::Inspection>(client->dispatcher, answer,
-                                                           bound::make_inspection));
-               });
+  const bound::Answer answer{done, context};
+  bound::begin(answer, [&] {
+    bound::asked(client).inspect(
+        &bound::required(resource, "resource"),
+        bound::answering<redlock::Inspection>(client->dispatcher, answer, bound::make_inspection));
+  });
 }
 
 redlock_request redlock_async_watch(redlock_async* client, const char* resource,
                                     int64_t poll_interval_ns, redlock_inspection_done changed,
                                     void* context) {
-  const bound::InspectionAnswer answer{changed, context};
-  redlock_request request = 0;
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 static_cast<void>(bound::required(changed, "changed"));
-                 redlock::WatchOptions options;
-                 if (poll_interval_ns != 0)
-                   options.poll_interval = bound::from_ns(poll_interval_ns);
-                 request = static_cast<redlock_request>(bound::asked(client).watch(
-                     &bound::required(resource, "resource"), options,
-                     bound::answering<redlock::Inspection>(client->dispatcher, answer,
-                                                           bound::make_inspection)));
-               });
-  return request;
+  const bound::Answer answer{changed, context};
+  return bound::begin(answer, [&] {
+    static_cast<void>(bound::required(changed, "changed"));
+    redlock::WatchOptions options;
+    if (poll_interval_ns != 0) options.poll_interval = bound::from_ns(poll_interval_ns);
+    return bound::asked(client).watch(
+        &bound::required(resource, "resource"), options,
+        bound::answering<redlock::Inspection>(client->dispatcher, answer, bound::make_inspection));
+  });
 }

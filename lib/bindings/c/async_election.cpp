@@ -7,15 +7,12 @@
 #include "bindings/c/elections.hpp"
 
 struct redlock_async_election {
-  redlock_async_election(const redlock::AsyncElection& made,
-                         redlock::bindings::Dispatcher callbacks)
+  redlock_async_election(const redlock::AsyncElection& made, bound::Dispatcher callbacks)
       : election(made), dispatcher(std::move(callbacks)) {}
 
   redlock::AsyncElection election;
-  redlock::bindings::Dispatcher dispatcher;
+  bound::Dispatcher dispatcher;
 };
-
-namespace bound = redlock::bindings;
 
 namespace redlock::bindings {
 namespace {
@@ -64,53 +61,44 @@ redlock_request redlock_async_election_try_campaign_for(redlock_async_election* 
                                                         int64_t wait_ns,
                                                         redlock_leadership_done done,
                                                         void* context) {
-  const bound::LeadershipAnswer answer{done, context};
-  redlock_request request = 0;
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 request = static_cast<redlock_request>(bound::candidate(election).try_campaign_for(
-                     bound::from_ns(wait_ns),
-                     bound::answering<redlock::Leadership>(
-                         election->dispatcher, answer,
-                         [](redlock::Leadership leadership) -> redlock_leadership* {
-                           return bound::new_object<redlock_leadership>(std::move(leadership));
-                         })));
-               });
-  return request;
+  const bound::Answer answer{done, context};
+  return bound::begin(answer, [&] {
+    return bound::candidate(election).try_campaign_for(
+        bound::from_ns(wait_ns),
+        bound::answering<redlock::Leadership>(
+            election->dispatcher, answer, [](redlock::Leadership leadership) {
+              return bound::new_object<redlock_leadership>(std::move(leadership));
+            }));
+  });
 }
 
 void redlock_async_election_resign(redlock_async_election* election, redlock_leadership* leadership,
                                    redlock_round_done done, void* context) {
   const std::unique_ptr<redlock_leadership> owned(leadership);
-  const bound::RoundAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 auto& leader = bound::required(owned.get(), "leadership").leadership;
-                 bound::candidate(election).resign(
-                     std::move(leader), bound::answering_round(election->dispatcher, answer));
-               });
+  const bound::Answer answer{done, context};
+  bound::begin(answer, [&] {
+    auto& leader = bound::required(owned.get(), "leadership").leadership;
+    bound::candidate(election).resign(
+        std::move(leader),
+        bound::answering<redlock::Round>(election->dispatcher, answer, bound::make_round));
+  });
 }
 
 void redlock_async_election_leader(redlock_async_election* election, redlock_leader_done done,
                                    void* context) {
-  const bound::LeaderAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 bound::candidate(election).leader(bound::answering<std::optional<redlock::Leader>>(
-                     election->dispatcher, answer, bound::make_leader));
-               });
+  const bound::Answer answer{done, context};
+  bound::begin(answer, [&] {
+    bound::candidate(election).leader(bound::answering<std::optional<redlock::Leader>>(
+        election->dispatcher, answer, bound::make_leader));
+  });
 }
 
 redlock_request redlock_async_election_observe(redlock_async_election* election,
                                                redlock_leader_done changed, void* context) {
-  const bound::LeaderAnswer answer{changed, context};
-  redlock_request request = 0;
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 static_cast<void>(bound::required(changed, "changed"));
-                 request = static_cast<redlock_request>(bound::candidate(election).observe(
-                     bound::answering<std::optional<redlock::Leader>>(election->dispatcher, answer,
-                                                                      bound::make_leader)));
-               });
-  return request;
+  const bound::Answer answer{changed, context};
+  return bound::begin(answer, [&] {
+    static_cast<void>(bound::required(changed, "changed"));
+    return bound::candidate(election).observe(bound::answering<std::optional<redlock::Leader>>(
+        election->dispatcher, answer, bound::make_leader));
+  });
 }

@@ -21,15 +21,15 @@ redlock_status internal_failure(const char* what, redlock_error** out) noexcept 
 
 }  // namespace
 
-RoundView::RoundView(Round from) : redlock_round(), report(std::move(from)) {
-  quorum = report.quorum;
-  ttl_ns = to_ns(report.ttl);
-  elapsed_ns = to_ns(report.elapsed);
-  remaining_ns = to_ns(report.remaining);
-  holds_left = report.holds_left ? std::int64_t{*report.holds_left} : -1;
-  node_count = report.nodes.size();
-  votes.reserve(report.nodes.size());
-  for (const NodeVote& node : report.nodes) {
+RoundView::RoundView(Round given) : View(std::move(given)) {
+  quorum = from.quorum;
+  ttl_ns = to_ns(from.ttl);
+  elapsed_ns = to_ns(from.elapsed);
+  remaining_ns = to_ns(from.remaining);
+  holds_left = from.holds_left ? std::int64_t{*from.holds_left} : -1;
+  node_count = from.nodes.size();
+  votes.reserve(from.nodes.size());
+  for (const NodeVote& node : from.nodes) {
     redlock_node_vote vote{};
     vote.url = node.url.c_str();
     vote.vote = static_cast<redlock_vote>(node.vote);
@@ -45,12 +45,11 @@ RoundView::RoundView(Round from) : redlock_round(), report(std::move(from)) {
   }
 }
 
-Failure::Failure(Error from)
-    : redlock_error(), cause(std::move(from)), last_round(std::move(cause.round)) {
-  status = static_cast<redlock_status>(cause.code);
-  message = cause.message.c_str();
-  holder_name = cause.holder_name.c_str();
-  round = last_round.report.nodes.empty() ? nullptr : &last_round;
+Failure::Failure(Error given) : View(std::move(given)), last_round(std::move(from.round)) {
+  status = static_cast<redlock_status>(from.code);
+  message = from.message.c_str();
+  holder_name = from.holder_name.c_str();
+  round = last_round.from.nodes.empty() ? nullptr : &last_round;
 }
 
 redlock_error* no_memory() noexcept { return &memory_failure; }
@@ -84,8 +83,10 @@ redlock_status status_of_exception(redlock_error** out) noexcept {
   }
 }
 
+redlock_round* make_round(Round round) { return new_object<RoundView>(std::move(round)); }
+
 void hand_out(Round round, redlock_round** out) {
-  if (out != nullptr) *out = new_object<RoundView>(std::move(round));
+  if (out != nullptr) *out = make_round(std::move(round));
 }
 
 Token token_from(const char* token) {
@@ -121,24 +122,19 @@ std::stop_token stop_token_from(const redlock_stop* stop) noexcept {
 
 }  // namespace redlock::bindings
 
-const redlock_node_vote* redlock_round_node(const redlock_round* round, size_t i) {
-  if (round == nullptr || i >= round->node_count) return nullptr;
-  return &static_cast<const redlock::bindings::RoundView*>(round)->votes[i];
-}
+REDLOCK_PART(redlock_round_node, redlock_round, RoundView, votes)
 
-void redlock_round_free(redlock_round* round) {
-  redlock::bindings::dispose<redlock::bindings::RoundView>(round);
-}
+void redlock_round_free(redlock_round* round) { bound::dispose<bound::RoundView>(round); }
 
 void redlock_error_free(redlock_error* error) {
-  if (error != redlock::bindings::no_memory()) {
-    redlock::bindings::dispose<redlock::bindings::Failure>(error);
+  if (error != bound::no_memory()) {
+    bound::dispose<bound::Failure>(error);
   }
 }
 
 redlock_stop* redlock_stop_new() {
   try {
-    return redlock::bindings::new_object<redlock_stop>();
+    return bound::new_object<redlock_stop>();
   } catch (...) {
     return nullptr;
   }
@@ -152,12 +148,11 @@ bool redlock_stop_requested(const redlock_stop* stop) {
   return stop != nullptr && stop->source.stop_requested();
 }
 
-void redlock_stop_free(redlock_stop* stop) { redlock::bindings::dispose<redlock_stop>(stop); }
+void redlock_stop_free(redlock_stop* stop) { bound::dispose<redlock_stop>(stop); }
 
 redlock_dispatcher* redlock_dispatcher_new() {
   redlock_dispatcher* made = nullptr;
-  redlock::bindings::guarded(nullptr,
-                             [&] { made = redlock::bindings::new_object<redlock_dispatcher>(); });
+  bound::guarded(nullptr, [&] { made = bound::new_object<redlock_dispatcher>(); });
   return made;
 }
 
@@ -170,5 +165,5 @@ void redlock_dispatcher_stop(redlock_dispatcher* dispatcher) {
 }
 
 void redlock_dispatcher_free(redlock_dispatcher* dispatcher) {
-  redlock::bindings::dispose<redlock_dispatcher>(dispatcher);
+  bound::dispose<redlock_dispatcher>(dispatcher);
 }

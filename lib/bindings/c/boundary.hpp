@@ -54,23 +54,26 @@ class TokenTexts {
   std::deque<std::string> texts_;
 };
 
-/// A round with the C view of its votes. Not movable: the view points into the report.
-struct RoundView : redlock_round {
-  explicit RoundView(Round from);
-  RoundView(const RoundView&) = delete;
-  RoundView& operator=(const RoundView&) = delete;
+/// An object of C that points into one of C++, and so cannot be moved.
+template <typename Seen, typename From>
+struct View : Seen {
+  explicit View(From given) : Seen(), from(std::move(given)) {}
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
 
-  Round report;
+  From from;
+};
+
+struct RoundView : View<redlock_round, Round> {
+  explicit RoundView(Round given);
+
   std::vector<redlock_node_vote> votes{};
   TokenTexts tokens{};
 };
 
-struct Failure : redlock_error {
-  explicit Failure(Error from);
-  Failure(const Failure&) = delete;
-  Failure& operator=(const Failure&) = delete;
+struct Failure : View<redlock_error, Error> {
+  explicit Failure(Error given);
 
-  Error cause;
   RoundView last_round;
 };
 
@@ -95,6 +98,14 @@ redlock_status guarded(redlock_error** error, Call&& call) noexcept {
   } catch (...) {
     return status_of_exception(error);
   }
+}
+
+/// The answer of a question that fails by `false`.
+template <typename Call>
+[[nodiscard]] bool asked_of(const Call& call) noexcept {
+  bool yes = false;
+  guarded(nullptr, [&] { yes = call(); });
+  return yes;
 }
 
 [[nodiscard]] inline Error refusal(std::string message) {
@@ -142,7 +153,24 @@ void dispose(Seen* object) noexcept {
   const std::unique_ptr<Made> owned(static_cast<Made*>(object));
 }
 
+/// The part of an object that callers read; NULL past the end.
+template <typename Made, typename Whole, typename Part>
+[[nodiscard]] const Part* part_of(const Whole* whole, const std::vector<Part> Made::*parts,
+                                  std::size_t i) noexcept {
+  if (whole == nullptr) return nullptr;
+  const std::vector<Part>& all = static_cast<const Made*>(whole)->*parts;
+  return i < all.size() ? &all[i] : nullptr;
+}
+/// The function of redlock.h that returns it.
+#define REDLOCK_PART(function, Whole, Made, parts)                                         \
+  const decltype(redlock::bindings::Made::parts)::value_type* function(const Whole* whole, \
+                                                                       size_t i) {         \
+    return redlock::bindings::part_of<redlock::bindings::Made>(                            \
+        whole, &redlock::bindings::Made::parts, i);                                        \
+  }
+
 void hand_out(Round round, redlock_round** out);
+[[nodiscard]] redlock_round* make_round(Round round);
 
 /// A function of the interface whose result is a round: `ask(*object)` returns it. `round` may be
 /// NULL.
@@ -263,6 +291,8 @@ using CredentialsCallback = void (*)(void* context, redlock_credentials_request*
 [[nodiscard]] redlock_inspection* make_inspection(Inspection inspection);
 
 }  // namespace redlock::bindings
+
+namespace bound = redlock::bindings;
 
 struct redlock_stop {
   std::stop_source source{};

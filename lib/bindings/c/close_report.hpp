@@ -3,24 +3,20 @@
 #include <utility>
 #include <vector>
 
-#include "redlock.h"
+#include "bindings/c/boundary.hpp"
 #include "redlock/report.hpp"
 
 namespace redlock::bindings {
 
-/// A close report, with the C view of its nodes, which points into the report.
-struct Closing : redlock_close_report {
-  explicit Closing(CloseReport from) : redlock_close_report(), report(std::move(from)) {
-    undelivered_count = report.undelivered.size();
-    for (const CloseReport::Undelivered& node : report.undelivered) {
+struct Closing : View<redlock_close_report, CloseReport> {
+  explicit Closing(CloseReport given) : View(std::move(given)) {
+    undelivered_count = from.undelivered.size();
+    for (const CloseReport::Undelivered& node : from.undelivered) {
       undelivered.push_back(
           {node.node, node.url.c_str(), node.releases, node.left.count(), node.may_write_late});
     }
   }
-  Closing(const Closing&) = delete;
-  Closing& operator=(const Closing&) = delete;
 
-  CloseReport report;
   std::vector<redlock_undelivered> undelivered{};
 };
 

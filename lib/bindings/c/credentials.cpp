@@ -16,23 +16,22 @@ using PendingCredentials = support::Handover<Result<Credentials>>;
 }  // namespace redlock::bindings
 
 struct redlock_credentials_request {
-  redlock_credentials_request(std::string node,
-                              std::shared_ptr<redlock::bindings::PendingCredentials> waiting)
+  redlock_credentials_request(std::string node, std::shared_ptr<bound::PendingCredentials> waiting)
       : url(std::move(node)), pending(std::move(waiting)) {}
   /// Answers a request that a dispatcher has dropped because it ended.
   ~redlock_credentials_request() {
-    if (pending != nullptr) answer(redlock::bindings::no_credentials("nobody answered"));
+    if (pending != nullptr) answer(bound::no_credentials("nobody answered"));
   }
   redlock_credentials_request(const redlock_credentials_request&) = delete;
   redlock_credentials_request& operator=(const redlock_credentials_request&) = delete;
 
   void answer(redlock::Result<redlock::Credentials> given) noexcept {
     const auto waits = std::exchange(pending, nullptr);
-    redlock::bindings::guarded(nullptr, [&] { waits->give(std::move(given)); });
+    bound::guarded(nullptr, [&] { waits->give(std::move(given)); });
   }
 
   std::string url;
-  std::shared_ptr<redlock::bindings::PendingCredentials> pending;
+  std::shared_ptr<bound::PendingCredentials> pending;
 };
 
 namespace redlock::bindings {
@@ -60,18 +59,17 @@ void redlock_credentials_provide(redlock_credentials_request* request, const cha
                                  const char* password) {
   const std::unique_ptr<redlock_credentials_request> owned(request);
   if (owned == nullptr) return;
-  redlock::bindings::guarded(nullptr, [&] {
+  bound::guarded(nullptr, [&] {
     if (password == nullptr) {
-      return owned->answer(redlock::bindings::no_credentials("the password is NULL"));
+      return owned->answer(bound::no_credentials("the password is NULL"));
     }
-    owned->answer(redlock::Credentials{redlock::bindings::text_or_empty(user), password});
+    owned->answer(redlock::Credentials{bound::text_or_empty(user), password});
   });
 }
 
 void redlock_credentials_fail(redlock_credentials_request* request, const char* message) {
   const std::unique_ptr<redlock_credentials_request> owned(request);
   if (owned == nullptr) return;
-  redlock::bindings::guarded(nullptr, [&] {
-    owned->answer(redlock::bindings::no_credentials(redlock::bindings::text_or_empty(message)));
-  });
+  bound::guarded(nullptr,
+                 [&] { owned->answer(bound::no_credentials(bound::text_or_empty(message))); });
 }

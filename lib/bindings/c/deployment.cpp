@@ -68,9 +68,8 @@ struct HeldReign : redlock_reign_check {
   return to;
 }
 
-struct HeldCheck : redlock_deployment_check {
-  explicit HeldCheck(admin::DeploymentCheck given)
-      : redlock_deployment_check(), from(std::move(given)) {
+struct HeldCheck : View<redlock_deployment_check, admin::DeploymentCheck> {
+  explicit HeldCheck(admin::DeploymentCheck given) : View(std::move(given)) {
     node_count = from.nodes.size();
     for (const admin::NodeCheck& node : from.nodes) {
       nodes.push_back(view_of(node));
@@ -83,17 +82,14 @@ struct HeldCheck : redlock_deployment_check {
                           finding.what.c_str(), finding.why.c_str(), finding.remedy.c_str()});
     }
   }
-  HeldCheck(const HeldCheck&) = delete;
-  HeldCheck& operator=(const HeldCheck&) = delete;
 
-  admin::DeploymentCheck from;
   std::vector<redlock_node_check> nodes{};
   std::deque<HeldReign> reigns{};
   std::vector<redlock_finding> findings{};
 };
 
-struct Membered : redlock_membership {
-  explicit Membered(admin::Membership given) : redlock_membership(), from(std::move(given)) {
+struct Membered : View<redlock_membership, admin::Membership> {
+  explicit Membered(admin::Membership given) : View(std::move(given)) {
     deployment = from.deployment.c_str();
     for (const std::string& member : from.members) urls.push_back(member.c_str());
     members = urls.data();
@@ -107,10 +103,7 @@ struct Membered : redlock_membership {
     max_ttl_ns = to_ns(from.max_ttl);
     resume = from.resume.c_str();
   }
-  Membered(const Membered&) = delete;
-  Membered& operator=(const Membered&) = delete;
 
-  admin::Membership from;
   std::vector<const char*> urls{};
   std::vector<redlock_member> nodes{};
 };
@@ -162,88 +155,67 @@ redlock_status ask(const redlock_client_options* options, Out** out, redlock_err
 }  // namespace
 }  // namespace redlock::bindings
 
-const redlock_node_check* redlock_deployment_check_node(const redlock_deployment_check* check,
-                                                        size_t i) {
-  if (check == nullptr || i >= check->node_count) return nullptr;
-  return &static_cast<const redlock::bindings::HeldCheck*>(check)->nodes[i];
-}
-
-const redlock_finding* redlock_deployment_check_finding(const redlock_deployment_check* check,
-                                                        size_t i) {
-  if (check == nullptr || i >= check->finding_count) return nullptr;
-  return &static_cast<const redlock::bindings::HeldCheck*>(check)->findings[i];
-}
+REDLOCK_PART(redlock_deployment_check_node, redlock_deployment_check, HeldCheck, nodes)
+REDLOCK_PART(redlock_deployment_check_finding, redlock_deployment_check, HeldCheck, findings)
 
 void redlock_deployment_check_free(redlock_deployment_check* check) {
-  redlock::bindings::dispose<redlock::bindings::HeldCheck>(check);
+  bound::dispose<bound::HeldCheck>(check);
 }
 
 redlock_status redlock_check(const redlock_client_options* options,
                              redlock_deployment_check** check, redlock_error** error) {
-  return redlock::bindings::ask<redlock::bindings::HeldCheck>(
-      options, check, error,
-      [](const redlock::ClientOptions& read) { return redlock::admin::check(read); });
+  return bound::ask<bound::HeldCheck>(options, check, error,
+                                      [](const auto& read) { return redlock::admin::check(read); });
 }
 
 void redlock_change_options_init(redlock_change_options* options, size_t size) {
-  redlock::bindings::write_sized(options, size, redlock::bindings::default_change_options());
+  bound::write_sized(options, size, bound::default_change_options());
 }
 
 redlock_status redlock_bootstrap(const redlock_client_options* options,
                                  const redlock_change_options* change,
                                  redlock_deployment_check** check, redlock_error** error) {
-  return redlock::bindings::ask<redlock::bindings::HeldCheck>(
-      options, check, error, [&](const redlock::ClientOptions& read) {
-        return redlock::admin::bootstrap(read, redlock::bindings::change_options_from(change));
-      });
+  return bound::ask<bound::HeldCheck>(options, check, error, [&](const auto& read) {
+    return redlock::admin::bootstrap(read, bound::change_options_from(change));
+  });
 }
 
-const redlock_member* redlock_membership_node(const redlock_membership* membership, size_t i) {
-  if (membership == nullptr || i >= membership->node_count) return nullptr;
-  return &static_cast<const redlock::bindings::Membered*>(membership)->nodes[i];
-}
+REDLOCK_PART(redlock_membership_node, redlock_membership, Membered, nodes)
 
 void redlock_membership_free(redlock_membership* membership) {
-  redlock::bindings::dispose<redlock::bindings::Membered>(membership);
+  bound::dispose<bound::Membered>(membership);
 }
 
 redlock_status redlock_members(const redlock_client_options* options,
                                redlock_membership** membership, redlock_error** error) {
-  return redlock::bindings::ask<redlock::bindings::Membered>(
-      options, membership, error,
-      [](const redlock::ClientOptions& read) { return redlock::admin::members(read); });
+  return bound::ask<bound::Membered>(
+      options, membership, error, [](const auto& read) { return redlock::admin::members(read); });
 }
 
 redlock_status redlock_replace_member(const redlock_client_options* options, const char* leaving,
                                       const char* entering, const redlock_change_options* change,
                                       redlock_membership** membership, redlock_error** error) {
-  return redlock::bindings::ask<redlock::bindings::Membered>(
-      options, membership, error, [&](const redlock::ClientOptions& read) {
-        return redlock::admin::replace_member(
-            read, redlock::bindings::required_text(leaving, "leaving"),
-            redlock::bindings::required_text(entering, "entering"),
-            redlock::bindings::change_options_from(change));
-      });
+  return bound::ask<bound::Membered>(options, membership, error, [&](const auto& read) {
+    return redlock::admin::replace_member(read, bound::required_text(leaving, "leaving"),
+                                          bound::required_text(entering, "entering"),
+                                          bound::change_options_from(change));
+  });
 }
 
 redlock_status redlock_add_member(const redlock_client_options* options, const char* entering,
                                   const redlock_change_options* change,
                                   redlock_membership** membership, redlock_error** error) {
-  return redlock::bindings::ask<redlock::bindings::Membered>(
-      options, membership, error, [&](const redlock::ClientOptions& read) {
-        return redlock::admin::add_member(read,
-                                          redlock::bindings::required_text(entering, "entering"),
-                                          redlock::bindings::change_options_from(change));
-      });
+  return bound::ask<bound::Membered>(options, membership, error, [&](const auto& read) {
+    return redlock::admin::add_member(read, bound::required_text(entering, "entering"),
+                                      bound::change_options_from(change));
+  });
 }
 
 redlock_status redlock_remove_member(const redlock_client_options* options, const char* leaving,
                                      const redlock_change_options* change,
                                      redlock_membership** membership, redlock_error** error) {
-  return redlock::bindings::ask<redlock::bindings::Membered>(
-      options, membership, error, [&](const redlock::ClientOptions& read) {
-        return redlock::admin::remove_member(read,
-                                             redlock::bindings::required_text(leaving, "leaving"),
-                                             redlock::bindings::change_options_from(change));
-      });
+  return bound::ask<bound::Membered>(options, membership, error, [&](const auto& read) {
+    return redlock::admin::remove_member(read, bound::required_text(leaving, "leaving"),
+                                         bound::change_options_from(change));
+  });
 }

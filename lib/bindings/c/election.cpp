@@ -56,44 +56,42 @@ redlock_status redlock_watch(redlock_client* client, const char* resource, int64
                              void (*changed)(void* context, const redlock_inspection* inspection),
                              void* context, const redlock_stop* stop, uint64_t* changes,
                              redlock_error** error) {
-  redlock::bindings::set(changes, 0);
-  return redlock::bindings::guarded(error, [&] {
-    auto& caller = redlock::bindings::required(client, "client").client;
+  bound::set(changes, 0);
+  return bound::guarded(error, [&] {
+    auto& caller = bound::required(client, "client").client;
     redlock::WatchOptions options;
-    if (poll_interval_ns != 0) options.poll_interval = redlock::bindings::from_ns(poll_interval_ns);
-    static_cast<void>(redlock::bindings::required(resource, "resource"));
-    if (changed == nullptr) throw redlock::bindings::refusal("changed is NULL");
+    if (poll_interval_ns != 0) options.poll_interval = bound::from_ns(poll_interval_ns);
+    static_cast<void>(bound::required(resource, "resource"));
+    if (changed == nullptr) throw bound::refusal("changed is NULL");
     const auto tell = [&](const redlock::Inspection& inspection) {
       const std::unique_ptr<redlock_inspection, decltype(&redlock_inspection_free)> seen(
-          redlock::bindings::make_inspection(inspection), redlock_inspection_free);
+          bound::make_inspection(inspection), redlock_inspection_free);
       changed(context, seen.get());
     };
-    redlock::bindings::set(changes,
-                           redlock::bindings::unwrapped(caller.watch(
-                               resource, tell, redlock::bindings::stop_token_from(stop), options)));
+    bound::set(changes, bound::unwrapped(
+                            caller.watch(resource, tell, bound::stop_token_from(stop), options)));
   });
 }
 
 void redlock_election_options_init(redlock_election_options* options, size_t size) {
-  redlock::bindings::write_sized(options, size, redlock::bindings::default_election_options());
+  bound::write_sized(options, size, bound::default_election_options());
 }
 
 redlock_status redlock_election_create(redlock_client* client, const char* name,
                                        const redlock_election_options* options,
                                        redlock_election** election, redlock_error** error) {
-  redlock::bindings::clear(election);
-  return redlock::bindings::guarded(error, [&] {
-    auto read =
-        redlock::bindings::election_options_from(options, redlock::bindings::dispatcher_in(client));
-    auto*& out = redlock::bindings::required_out(election, "election");
-    auto& caller = redlock::bindings::required(client, "client").client;
-    out = redlock::bindings::new_object<redlock_election>(
-        redlock::Election(caller, redlock::bindings::required_text(name, "name"), std::move(read)));
+  bound::clear(election);
+  return bound::guarded(error, [&] {
+    auto read = bound::election_options_from(options, bound::dispatcher_in(client));
+    auto*& out = bound::required_out(election, "election");
+    auto& caller = bound::required(client, "client").client;
+    out = bound::new_object<redlock_election>(
+        redlock::Election(caller, bound::required_text(name, "name"), std::move(read)));
   });
 }
 
 void redlock_election_free(redlock_election* election) {
-  redlock::bindings::dispose<redlock_election>(election);
+  bound::dispose<redlock_election>(election);
 }
 
 redlock_status redlock_election_campaign(redlock_election* election, const redlock_stop* stop,
@@ -111,13 +109,12 @@ redlock_status redlock_election_try_campaign_for(redlock_election* election, int
                                                  const redlock_stop* stop,
                                                  redlock_leadership** leadership,
                                                  redlock_error** error) {
-  redlock::bindings::clear(leadership);
-  return redlock::bindings::guarded(error, [&] {
-    auto*& out = redlock::bindings::required_out(leadership, "leadership");
-    auto& candidate = redlock::bindings::required(election, "election").election;
-    out = redlock::bindings::new_object<redlock_leadership>(
-        redlock::bindings::unwrapped(candidate.try_campaign_for(
-            redlock::bindings::from_ns(wait_ns), redlock::bindings::stop_token_from(stop))));
+  bound::clear(leadership);
+  return bound::guarded(error, [&] {
+    auto*& out = bound::required_out(leadership, "leadership");
+    auto& candidate = bound::required(election, "election").election;
+    out = bound::new_object<redlock_leadership>(bound::unwrapped(
+        candidate.try_campaign_for(bound::from_ns(wait_ns), bound::stop_token_from(stop))));
   });
 }
 
@@ -130,53 +127,44 @@ bool redlock_leadership_valid(const redlock_leadership* leadership) {
 }
 
 bool redlock_leadership_lost(const redlock_leadership* leadership) {
-  bool lost = false;
-  redlock::bindings::guarded(nullptr, [&] {
-    lost = redlock::bindings::required(leadership, "leadership").leadership.lost().stop_requested();
-  });
-  return lost;
+  return bound::asked_of(
+      [&] { return bound::required(leadership, "leadership").leadership.lost().stop_requested(); });
 }
 
 redlock_status redlock_leadership_resign(redlock_leadership* leadership, redlock_round** round,
                                          redlock_error** error) {
-  redlock::bindings::clear(round);
-  return redlock::bindings::guarded(error, [&] {
-    auto& leader = redlock::bindings::required(leadership, "leadership").leadership;
-    redlock::bindings::hand_out(redlock::bindings::unwrapped(leader.resign()), round);
-  });
+  return bound::guarded_round(leadership, "leadership", round, error,
+                              [](redlock_leadership& held) { return held.leadership.resign(); });
 }
 
 void redlock_leadership_free(redlock_leadership* leadership) {
-  redlock::bindings::dispose<redlock_leadership>(leadership);
+  bound::dispose<redlock_leadership>(leadership);
 }
 
 redlock_status redlock_election_leader(redlock_election* election, redlock_leader** leader,
                                        redlock_error** error) {
-  return redlock::bindings::guarded(error, [&] {
-    auto*& out = redlock::bindings::required_out(leader, "leader");
-    auto& observer = redlock::bindings::required(election, "election").election;
-    const auto now = redlock::bindings::unwrapped(observer.leader());
-    if (now) out = redlock::bindings::new_object<redlock::bindings::SeenLeader>(*now);
+  return bound::guarded(error, [&] {
+    auto*& out = bound::required_out(leader, "leader");
+    auto& observer = bound::required(election, "election").election;
+    const auto now = bound::unwrapped(observer.leader());
+    if (now) out = bound::new_object<bound::SeenLeader>(*now);
   });
 }
 
-void redlock_leader_free(redlock_leader* leader) {
-  redlock::bindings::dispose<redlock::bindings::SeenLeader>(leader);
-}
+void redlock_leader_free(redlock_leader* leader) { bound::dispose<bound::SeenLeader>(leader); }
 
 redlock_status redlock_election_observe(
     redlock_election* election, void (*changed)(void* context, const redlock_leader* leader),
     void* context, const redlock_stop* stop, uint64_t* changes, redlock_error** error) {
-  redlock::bindings::set(changes, 0);
-  return redlock::bindings::guarded(error, [&] {
-    auto& observer = redlock::bindings::required(election, "election").election;
-    if (changed == nullptr) throw redlock::bindings::refusal("changed is NULL");
+  bound::set(changes, 0);
+  return bound::guarded(error, [&] {
+    auto& observer = bound::required(election, "election").election;
+    if (changed == nullptr) throw bound::refusal("changed is NULL");
     const auto tell = [&](const std::optional<redlock::Leader>& leader) {
       if (!leader) return changed(context, nullptr);
-      const redlock::bindings::SeenLeader seen(*leader);
+      const bound::SeenLeader seen(*leader);
       changed(context, &seen);
     };
-    redlock::bindings::set(changes, redlock::bindings::unwrapped(observer.observe(
-                                        tell, redlock::bindings::stop_token_from(stop))));
+    bound::set(changes, bound::unwrapped(observer.observe(tell, bound::stop_token_from(stop))));
   });
 }

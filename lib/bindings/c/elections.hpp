@@ -16,16 +16,12 @@ struct redlock_leadership {
 
 namespace redlock::bindings {
 
-struct SeenLeader : redlock_leader {
-  explicit SeenLeader(const Leader& leader)
-      : redlock_leader(), name(leader.candidate), its_token(leader.token.str()) {
-    candidate = name.c_str();
+struct SeenLeader : View<redlock_leader, Leader> {
+  explicit SeenLeader(const Leader& leader) : View(leader), its_token(leader.token.str()) {
+    candidate = from.candidate.c_str();
     token = its_token.c_str();
   }
-  SeenLeader(const SeenLeader&) = delete;
-  SeenLeader& operator=(const SeenLeader&) = delete;
 
-  std::string name;
   std::string its_token;
 };
 

@@ -5,18 +5,6 @@
 namespace redlock::bindings {
 namespace {
 
-static_assert(static_cast<int>(LockKind::none) == REDLOCK_LOCK_NONE &&
-              static_cast<int>(LockKind::exclusive) == REDLOCK_LOCK_EXCLUSIVE &&
-              static_cast<int>(LockKind::shared) == REDLOCK_LOCK_SHARED &&
-              static_cast<int>(LockKind::owned) == REDLOCK_LOCK_OWNED &&
-              static_cast<int>(LockKind::interval) == REDLOCK_LOCK_INTERVAL &&
-              static_cast<int>(LockKind::reserved) == REDLOCK_LOCK_RESERVED &&
-              static_cast<int>(LockKind::other) == REDLOCK_LOCK_OTHER);
-static_assert(static_cast<int>(Inspection::State::free) == REDLOCK_STATE_FREE &&
-              static_cast<int>(Inspection::State::held) == REDLOCK_STATE_HELD &&
-              static_cast<int>(Inspection::State::split) == REDLOCK_STATE_SPLIT &&
-              static_cast<int>(Inspection::State::indeterminate) == REDLOCK_STATE_INDETERMINATE);
-
 /// The texts as C strings, which point into the argument.
 [[nodiscard]] std::vector<const char*> pointers(const std::vector<std::string>& texts) {
   std::vector<const char*> all;
@@ -25,8 +13,8 @@ static_assert(static_cast<int>(Inspection::State::free) == REDLOCK_STATE_FREE &&
   return all;
 }
 
-struct Inspected : redlock_inspection {
-  explicit Inspected(Inspection given) : redlock_inspection(), from(std::move(given)) {
+struct Inspected : View<redlock_inspection, Inspection> {
+  explicit Inspected(Inspection given) : View(std::move(given)) {
     state = static_cast<redlock_state>(from.state);
     kind = static_cast<redlock_lock_kind>(from.kind);
     holder = token_texts.add(from.holder);
@@ -46,8 +34,6 @@ struct Inspected : redlock_inspection {
     names.reserve(from.nodes.size());
     for (const NodeInspection& node : from.nodes) add(node);
   }
-  Inspected(const Inspected&) = delete;
-  Inspected& operator=(const Inspected&) = delete;
 
   void add(const NodeInspection& node) {
     std::vector<const char*>& held = tokens.emplace_back();
@@ -74,7 +60,6 @@ struct Inspected : redlock_inspection {
     nodes.push_back(to);
   }
 
-  Inspection from;
   TokenTexts token_texts{};
   std::vector<redlock_broken_lock> broken{};
   std::vector<redlock_node_inspection> nodes{};
@@ -90,18 +75,9 @@ redlock_inspection* make_inspection(Inspection inspection) {
 
 }  // namespace redlock::bindings
 
-const redlock_node_inspection* redlock_inspection_node(const redlock_inspection* inspection,
-                                                       size_t i) {
-  if (inspection == nullptr || i >= inspection->node_count) return nullptr;
-  return &static_cast<const redlock::bindings::Inspected*>(inspection)->nodes[i];
-}
-
-const redlock_broken_lock* redlock_inspection_broken(const redlock_inspection* inspection,
-                                                     size_t i) {
-  if (inspection == nullptr || i >= inspection->broken_count) return nullptr;
-  return &static_cast<const redlock::bindings::Inspected*>(inspection)->broken[i];
-}
+REDLOCK_PART(redlock_inspection_node, redlock_inspection, Inspected, nodes)
+REDLOCK_PART(redlock_inspection_broken, redlock_inspection, Inspected, broken)
 
 void redlock_inspection_free(redlock_inspection* inspection) {
-  redlock::bindings::dispose<redlock::bindings::Inspected>(inspection);
+  bound::dispose<bound::Inspected>(inspection);
 }

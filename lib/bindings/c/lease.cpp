@@ -7,7 +7,7 @@ redlock_lease::redlock_lease(redlock::Lease granted)
   if (resources.empty()) resources.push_back(lease.resource());
 }
 
-redlock_lease* redlock::bindings::make_lease(Lease lease) {
+redlock_lease* bound::make_lease(Lease lease) {
   return new_object<redlock_lease>(std::move(lease));
 }
 
@@ -37,54 +37,30 @@ bool redlock_lease_valid(const redlock_lease* lease) {
 }
 
 int64_t redlock_lease_remaining_ns(const redlock_lease* lease) {
-  return lease == nullptr ? 0 : redlock::bindings::to_ns(lease->lease.remaining());
+  return lease == nullptr ? 0 : bound::to_ns(lease->lease.remaining());
 }
 
 int64_t redlock_lease_valid_until_ns(const redlock_lease* lease) {
   if (lease == nullptr) return 0;
-  return redlock::bindings::to_ns(lease->lease.valid_until().time_since_epoch());
+  return bound::to_ns(lease->lease.valid_until().time_since_epoch());
 }
 
 bool redlock_lease_lost(const redlock_lease* lease) {
-  bool lost = false;
-  redlock::bindings::guarded(nullptr, [&] {
-    lost = redlock::bindings::required(lease, "lease").lease.lost().stop_requested();
-  });
-  return lost;
+  return bound::asked_of(
+      [&] { return bound::required(lease, "lease").lease.lost().stop_requested(); });
 }
 
 redlock_status redlock_lease_round(const redlock_lease* lease, redlock_round** round,
                                    redlock_error** error) {
-  return redlock::bindings::guarded(error, [&] {
-    static_cast<void>(redlock::bindings::required_out(round, "round"));
-    redlock::bindings::hand_out(redlock::bindings::required(lease, "lease").lease.round(), round);
+  return bound::guarded(error, [&] {
+    static_cast<void>(bound::required_out(round, "round"));
+    bound::hand_out(bound::required(lease, "lease").lease.round(), round);
   });
-}
-
-redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
-                                    redlock_round** round, redlock_error** error) {
-  return redlock::bindings::guarded_round(
-      lease, "lease", round, error, [&](const redlock_lease& held) {
-        return held.lease.extend(redlock::bindings::from_ns(ttl_ns));
-      });
-}
-
-redlock_status redlock_lease_downgrade(const redlock_lease* lease, redlock_round** round,
-                                       redlock_error** error) {
-  return redlock::bindings::guarded_round(
-      lease, "lease", round, error,
-      [](const redlock_lease& held) { return held.lease.downgrade(); });
-}
-
-redlock_status redlock_lease_release(redlock_lease* lease, redlock_round** round,
-                                     redlock_error** error) {
-  return redlock::bindings::guarded_round(lease, "lease", round, error,
-                                          [](redlock_lease& held) { return held.lease.release(); });
 }
 
 const char* redlock_lease_detach(redlock_lease* lease) {
   if (lease == nullptr) return "";
-  redlock::bindings::guarded(nullptr, [&] {
+  bound::guarded(nullptr, [&] {
     const redlock::DetachedLease detached = lease->lease.detach();
     // A second call returns the same text.
     if (!detached.resources.empty()) lease->detached = detached.str();
@@ -92,4 +68,4 @@ const char* redlock_lease_detach(redlock_lease* lease) {
   return lease->detached.c_str();
 }
 
-void redlock_lease_free(redlock_lease* lease) { redlock::bindings::dispose<redlock_lease>(lease); }
+void redlock_lease_free(redlock_lease* lease) { bound::dispose<redlock_lease>(lease); }

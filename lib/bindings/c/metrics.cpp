@@ -3,8 +3,6 @@
 #include "bindings/c/answers.hpp"
 #include "bindings/c/boundary.hpp"
 
-namespace bound = redlock::bindings;
-
 namespace {
 
 using Labels = std::vector<redlock::MetricLabel>;
@@ -40,15 +38,14 @@ redlock_status redlock_client_prometheus(redlock_client* client, const char* con
 void redlock_async_prometheus(redlock_async* client, const char* const* label_names,
                               const char* const* label_values, size_t label_count,
                               redlock_text_done done, void* context) {
-  const bound::Answer<char, redlock_text_free> answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 auto& caller = bound::asked(client);
-                 caller.metrics(bound::answering<redlock::Metrics>(
-                     client->dispatcher, answer,
-                     [labels = labels_from(label_names, label_values, label_count)](
-                         const redlock::Metrics& metrics) { return text_of(metrics, labels); }));
-               });
+  const bound::Answer answer{done, context};
+  bound::begin(answer, [&] {
+    auto& caller = bound::asked(client);
+    caller.metrics(bound::answering<redlock::Metrics>(
+        client->dispatcher, answer,
+        [labels = labels_from(label_names, label_values, label_count)](
+            const redlock::Metrics& metrics) { return text_of(metrics, labels); }));
+  });
 }
 
 void redlock_text_free(char* text) { const std::unique_ptr<char[]> owned(text); }

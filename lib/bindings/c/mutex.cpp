@@ -22,11 +22,11 @@ struct redlock_shared_mutex {
 
 struct redlock_async_mutex {
   redlock_async_mutex(redlock::AsyncClient& client, redlock::Target target,
-                      redlock::AcquireOptions options, redlock::bindings::Dispatcher callbacks)
+                      redlock::AcquireOptions options, bound::Dispatcher callbacks)
       : mutex(client, std::move(target), std::move(options)), dispatcher(std::move(callbacks)) {}
 
   redlock::AsyncMutex mutex;
-  redlock::bindings::Dispatcher dispatcher;
+  bound::Dispatcher dispatcher;
 };
 
 struct redlock_guard {
@@ -37,8 +37,6 @@ struct redlock_guard {
   redlock::AsyncMutexGuard guard;
   std::string token{};
 };
-
-namespace bound = redlock::bindings;
 
 namespace redlock::bindings {
 namespace {
@@ -51,13 +49,6 @@ namespace {
 template <typename Call>
 redlock_status locking(redlock_error** error, Call&& call) noexcept {
   return guarded(error, [&] { static_cast<void>(unwrapped(call()).release()); });
-}
-
-template <typename Call>
-[[nodiscard]] bool asked_of(const Call& call) noexcept {
-  bool yes = false;
-  guarded(nullptr, [&] { yes = call(); });
-  return yes;
 }
 
 template <typename Handle>
@@ -80,40 +71,6 @@ redlock_status redlock_mutex_create(redlock_client* client, const redlock_target
   });
 }
 
-void redlock_mutex_free(redlock_mutex* mutex) { bound::dispose<redlock_mutex>(mutex); }
-
-redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
-                                  redlock_error** error) {
-  return redlock_mutex_try_lock_for(mutex, REDLOCK_FOREVER, stop, error);
-}
-
-redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, redlock_error** error) {
-  return redlock_mutex_try_lock_for(mutex, 0, nullptr, error);
-}
-
-redlock_status redlock_mutex_try_lock_for(redlock_mutex* mutex, int64_t wait_ns,
-                                          const redlock_stop* stop, redlock_error** error) {
-  return bound::locking(error, [&] {
-    return bound::in(mutex).try_acquire_for(bound::from_ns(wait_ns), bound::stop_token_from(stop));
-  });
-}
-
-void redlock_mutex_unlock(redlock_mutex* mutex) {
-  if (mutex != nullptr) mutex->mutex.unlock();
-}
-
-bool redlock_mutex_valid(const redlock_mutex* mutex) {
-  return mutex != nullptr && mutex->mutex.valid();
-}
-
-bool redlock_mutex_lost(const redlock_mutex* mutex) {
-  return bound::asked_of([&] { return bound::in(mutex).lost().stop_requested(); });
-}
-
-uint64_t redlock_mutex_fencing_token(const redlock_mutex* mutex) {
-  return mutex == nullptr ? 0 : bound::fencing_token_of(mutex->mutex.lease());
-}
-
 redlock_status redlock_shared_mutex_create(redlock_client* client, const char* resource,
                                            const redlock_acquire_options* options,
                                            redlock_shared_mutex** mutex, redlock_error** error) {
@@ -127,64 +84,43 @@ redlock_status redlock_shared_mutex_create(redlock_client* client, const char* r
   });
 }
 
-void redlock_shared_mutex_free(redlock_shared_mutex* mutex) {
-  bound::dispose<redlock_shared_mutex>(mutex);
-}
-
-redlock_status redlock_shared_mutex_lock(redlock_shared_mutex* mutex, const redlock_stop* stop,
-                                         redlock_error** error) {
-  return redlock_shared_mutex_try_lock_for(mutex, REDLOCK_FOREVER, stop, error);
-}
-
-redlock_status redlock_shared_mutex_try_lock(redlock_shared_mutex* mutex, redlock_error** error) {
-  return redlock_shared_mutex_try_lock_for(mutex, 0, nullptr, error);
-}
-
-redlock_status redlock_shared_mutex_try_lock_for(redlock_shared_mutex* mutex, int64_t wait_ns,
-                                                 const redlock_stop* stop, redlock_error** error) {
-  return bound::locking(error, [&] {
-    return bound::in(mutex).try_acquire_for(bound::from_ns(wait_ns), bound::stop_token_from(stop));
-  });
-}
-
-void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex) {
-  if (mutex != nullptr) mutex->mutex.unlock();
-}
-
-redlock_status redlock_shared_mutex_lock_shared(redlock_shared_mutex* mutex,
-                                                const redlock_stop* stop, redlock_error** error) {
-  return redlock_shared_mutex_try_lock_shared_for(mutex, REDLOCK_FOREVER, stop, error);
-}
-
-redlock_status redlock_shared_mutex_try_lock_shared(redlock_shared_mutex* mutex,
-                                                    redlock_error** error) {
-  return redlock_shared_mutex_try_lock_shared_for(mutex, 0, nullptr, error);
-}
-
-redlock_status redlock_shared_mutex_try_lock_shared_for(redlock_shared_mutex* mutex,
-                                                        int64_t wait_ns, const redlock_stop* stop,
-                                                        redlock_error** error) {
-  return bound::locking(error, [&] {
-    return bound::in(mutex).try_acquire_shared_for(bound::from_ns(wait_ns),
-                                                   bound::stop_token_from(stop));
-  });
-}
-
-void redlock_shared_mutex_unlock_shared(redlock_shared_mutex* mutex) {
-  if (mutex != nullptr) mutex->mutex.unlock_shared();
-}
-
-bool redlock_shared_mutex_valid(const redlock_shared_mutex* mutex) {
-  return mutex != nullptr && mutex->mutex.valid();
-}
-
-bool redlock_shared_mutex_lost(const redlock_shared_mutex* mutex) {
-  return bound::asked_of([&] { return bound::in(mutex).lost().stop_requested(); });
-}
-
-uint64_t redlock_shared_mutex_fencing_token(const redlock_shared_mutex* mutex) {
-  return mutex == nullptr ? 0 : bound::fencing_token_of(mutex->mutex.lease());
-}
+// What redlock_mutex and redlock_shared_mutex have alike. `how` is nothing, or _shared.
+#define LOCKING(kind, how)                                                                       \
+  redlock_status redlock_##kind##_lock##how(redlock_##kind* mutex, const redlock_stop* stop,     \
+                                            redlock_error** error) {                             \
+    return redlock_##kind##_try_lock##how##_for(mutex, REDLOCK_FOREVER, stop, error);            \
+  }                                                                                              \
+  redlock_status redlock_##kind##_try_lock##how(redlock_##kind* mutex, redlock_error** error) {  \
+    return redlock_##kind##_try_lock##how##_for(mutex, 0, nullptr, error);                       \
+  }                                                                                              \
+  redlock_status redlock_##kind##_try_lock##how##_for(                                           \
+      redlock_##kind* mutex, int64_t wait_ns, const redlock_stop* stop, redlock_error** error) { \
+    return bound::locking(error, [&] {                                                           \
+      return bound::in(mutex).try_acquire##how##_for(bound::from_ns(wait_ns),                    \
+                                                     bound::stop_token_from(stop));              \
+    });                                                                                          \
+  }                                                                                              \
+  void redlock_##kind##_unlock##how(redlock_##kind* mutex) {                                     \
+    if (mutex != nullptr) mutex->mutex.unlock##how();                                            \
+  }
+#define HELD(kind)                                                                             \
+  void redlock_##kind##_free(redlock_##kind* mutex) { bound::dispose<redlock_##kind>(mutex); } \
+  bool redlock_##kind##_valid(const redlock_##kind* mutex) {                                   \
+    return mutex != nullptr && mutex->mutex.valid();                                           \
+  }                                                                                            \
+  bool redlock_##kind##_lost(const redlock_##kind* mutex) {                                    \
+    return bound::asked_of([&] { return bound::in(mutex).lost().stop_requested(); });          \
+  }                                                                                            \
+  uint64_t redlock_##kind##_fencing_token(const redlock_##kind* mutex) {                       \
+    return mutex == nullptr ? 0 : bound::fencing_token_of(mutex->mutex.lease());               \
+  }
+LOCKING(mutex, )
+HELD(mutex)
+LOCKING(shared_mutex, )
+LOCKING(shared_mutex, _shared)
+HELD(shared_mutex)
+#undef LOCKING
+#undef HELD
 
 redlock_status redlock_async_mutex_create(redlock_async* client, const redlock_target* target,
                                           const redlock_acquire_options* options,
@@ -214,19 +150,14 @@ redlock_request redlock_async_mutex_try_lock(redlock_async_mutex* mutex, redlock
 
 redlock_request redlock_async_mutex_try_lock_for(redlock_async_mutex* mutex, int64_t wait_ns,
                                                  redlock_guard_done done, void* context) {
-  const bound::GuardAnswer answer{done, context};
-  redlock_request request = 0;
-  bound::begin(
-      [&](redlock_error* error) { answer(nullptr, error); },
-      [&] {
-        request = static_cast<redlock_request>(bound::in(mutex).try_lock_for(
-            bound::from_ns(wait_ns),
-            bound::answering<redlock::AsyncMutexGuard>(
-                mutex->dispatcher, answer, [](redlock::AsyncMutexGuard guard) -> redlock_guard* {
-                  return bound::new_object<redlock_guard>(std::move(guard));
-                })));
-      });
-  return request;
+  const bound::Answer answer{done, context};
+  return bound::begin(answer, [&] {
+    return bound::in(mutex).try_lock_for(
+        bound::from_ns(wait_ns), bound::answering<redlock::AsyncMutexGuard>(
+                                     mutex->dispatcher, answer, [](redlock::AsyncMutexGuard guard) {
+                                       return bound::new_object<redlock_guard>(std::move(guard));
+                                     }));
+  });
 }
 
 void redlock_async_mutex_cancel(redlock_async_mutex* mutex, redlock_request request) {

@@ -65,6 +65,4 @@ const char* redlock_holder_kind_name(redlock_holder_kind kind) {
 
 const char* redlock_version() { return redlock::version.data(); }
 
-int64_t redlock_now_ns() {
-  return redlock::bindings::to_ns(redlock::BootClock::now().time_since_epoch());
-}
+int64_t redlock_now_ns() { return bound::to_ns(redlock::BootClock::now().time_since_epoch()); }

@@ -198,13 +198,13 @@ AcquireOptions acquire_options_from(const redlock_acquire_options* options,
 }  // namespace redlock::bindings
 
 void redlock_target_init(redlock_target* target, size_t size) {
-  redlock::bindings::write_sized(target, size, redlock::bindings::default_target());
+  bound::write_sized(target, size, bound::default_target());
 }
 
 void redlock_client_options_init(redlock_client_options* options, size_t size) {
-  redlock::bindings::write_sized(options, size, redlock::bindings::default_client_options());
+  bound::write_sized(options, size, bound::default_client_options());
 }
 
 void redlock_acquire_options_init(redlock_acquire_options* options, size_t size) {
-  redlock::bindings::write_sized(options, size, redlock::bindings::default_acquire_options());
+  bound::write_sized(options, size, bound::default_acquire_options());
 }

@@ -99,8 +99,8 @@ TEST_F(Kinds, AnUnusableTargetIsRefusedInOneLine) {
   EXPECT_EQ(why(owned(resource_, "")), "owner: 0 bytes; 1 to 80 are allowed");
   EXPECT_EQ(why(permit(resource_, 0)), "permits: 0; 1 to 256 are allowed");
   EXPECT_EQ(why(permit(resource_, 257)), "permits: 257; 1 to 256 are allowed");
-  EXPECT_EQ(why(interval(resource_, seconds(-1))).substr(0, 14), "hold at least:");
-  EXPECT_EQ(why(permit(resource_, 2, seconds(-1))).substr(0, 14), "hold at least:");
+  EXPECT_EQ(why(interval(resource_, seconds(-1))).substr(0, 9), "interval:");
+  EXPECT_EQ(why(permit(resource_, 2, seconds(-1))).substr(0, 9), "interval:");
   EXPECT_EQ(why(all_of(std::vector<std::string>(65, "x"))),
             "resources: 65; at most 64 are allowed");
   const std::string no_name = "resource: 0 bytes; 1 to 8192 are allowed";

@@ -132,6 +132,9 @@ TEST(CliCommandLine, AnUnknownOptionIsRefusedWhereItStands) {
             "-x: not an option of run: leave it out: a lock is exclusive without --shared");
   EXPECT_EQ(refusal_of({"acquire", "r", "--frobnicate"}),
             "--frobnicate: not an option of acquire; see quorum-lock help acquire");
+  EXPECT_EQ(refusal_of({"acquire", "r", "--at-least=55m"}),
+            "--at-least: not an option of acquire; did you mean --interval?; see quorum-lock help "
+            "acquire");
   EXPECT_EQ(refusal_of({"acquire", "r", "--secret=s3cret"}),
             "--secret: not an option of acquire; see quorum-lock help acquire");
   EXPECT_EQ(refusal_of({"--json", "--tiemout=1s", "acquire", "r"}),

@@ -79,7 +79,8 @@ std::string meant_option(const KnownOptions& known, std::string_view word) {
   for (const std::span<const OptionText> options : known) {
     for (const OptionText& option : options) names.push_back(fmt::format("--{}", option.name));
   }
-  const auto meant = nearest(word.substr(0, word.find('=')), names);
+  const std::string_view name = word.substr(0, word.find('='));
+  const auto meant = nearest(our_word_for(name).value_or(name), names);
   return meant ? fmt::format("; did you mean {}?", *meant) : std::string();
 }
 
@@ -167,7 +168,7 @@ const VerbText& verb_named(const std::string& name) {
                                  meant_option({global_options()}, name)));
   }
   auto meant = nearest(name, verb_names());
-  if (const auto verb = verb_for(name)) meant = *verb;
+  if (const auto verb = our_word_for(name)) meant = *verb;
   throw UsageError(fmt::format("VERB: '{}' is not known: {}", as_printable(name),
                                meant ? fmt::format("did you mean {}?", *meant)
                                      : fmt::format("allowed are {}", verb_list())));

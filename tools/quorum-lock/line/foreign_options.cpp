@@ -43,20 +43,23 @@ std::string_view name_in(std::string_view word) {
   return has_number ? name.substr(0, 2) : name;
 }
 
-constexpr std::pair<std::string_view, std::string_view> foreign_verbs[] = {
-    {"check", "doctor"},   {"exec", "run"},       {"force", "break"},    {"get", "inspect"},
-    {"hold", "run"},       {"info", "inspect"},   {"init", "bootstrap"}, {"kill", "break"},
-    {"leader", "elect"},   {"lock", "acquire"},   {"locks", "list"},     {"ls", "list"},
-    {"monitor", "watch"},  {"nodes", "members"},  {"open", "bootstrap"}, {"ping", "doctor"},
-    {"ps", "list"},        {"refresh", "extend"}, {"renew", "extend"},   {"show", "inspect"},
-    {"status", "inspect"}, {"steal", "break"},    {"unlock", "release"}, {"with", "run"},
+constexpr std::pair<std::string_view, std::string_view> our_words[] = {
+    {"check", "doctor"},          {"exec", "run"},       {"force", "break"},
+    {"get", "inspect"},           {"hold", "run"},       {"info", "inspect"},
+    {"init", "bootstrap"},        {"kill", "break"},     {"leader", "elect"},
+    {"lock", "acquire"},          {"locks", "list"},     {"ls", "list"},
+    {"monitor", "watch"},         {"nodes", "members"},  {"open", "bootstrap"},
+    {"ping", "doctor"},           {"ps", "list"},        {"refresh", "extend"},
+    {"renew", "extend"},          {"show", "inspect"},   {"status", "inspect"},
+    {"steal", "break"},           {"unlock", "release"}, {"with", "run"},
+    {"--at-least", "--interval"},
 };
 
 }  // namespace
 
-std::optional<std::string_view> verb_for(std::string_view word) noexcept {
-  for (const auto& [foreign, verb] : foreign_verbs) {
-    if (foreign == word) return verb;
+std::optional<std::string_view> our_word_for(std::string_view word) noexcept {
+  for (const auto& [foreign, ours] : our_words) {
+    if (foreign == word) return ours;
   }
   return std::nullopt;
 }

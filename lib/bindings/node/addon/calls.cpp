@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -25,84 +26,26 @@ using Kept = std::shared_ptr<Client>;
 }
 
 /// The context of a call that answers once. `answer` receives and frees it.
-[[nodiscard]] void* pledge(Client& client, const Arguments& call) {
-  return std::make_unique<Pledge>(Pledge{&client, call.number(1)}).release();
-}
-
-[[nodiscard]] napi_value lease_from(const Js& js, LeasePtr lease) {
-  return lease_value(js, std::move(lease));
-}
-[[nodiscard]] napi_value round_from(const Js& js, const RoundPtr& round) {
-  return round_value(js, *round);
-}
-[[nodiscard]] napi_value inspection_from(const Js& js, const InspectionPtr& inspection) {
-  return inspection_value(js, *inspection);
-}
-
-[[nodiscard]] napi_value text_from_library(const Js& js, const TextPtr& text) {
-  return js.text(text.get());
-}
-
-/// Sends JavaScript a result of the library, or the error if there is one.
-template <typename Ptr, auto value>
-void send_answer(const Pledge& pledge, typename Ptr::pointer result,
-                 redlock_error* error) noexcept {
-  pledge.client->send(pledge.id, "answer",
-                      [result = Ptr(result), error = ErrorPtr(error)](const Js& js) mutable {
-                        if (error) return Outcome{error_value(js, *error), js.null()};
-                        return Outcome{js.null(), value(js, std::move(result))};
-                      });
+[[nodiscard]] void* pledge(Client& client, double id) {
+  return std::make_unique<Pledge>(Pledge{&client, id}).release();
 }
 
 /// The callback of a call that answers once.
-template <typename Ptr, auto value>
-void answer(void* context, typename Ptr::pointer result, redlock_error* error) noexcept {
+template <typename Result>
+void answer(void* context, Result* result, redlock_error* error) noexcept {
   const std::unique_ptr<Pledge> pledge(static_cast<Pledge*>(context));
-  send_answer<Ptr, value>(*pledge, result, error);
+  send_answer(*pledge->client, pledge->id, Ptr<Result>(result), error);
 }
-constexpr auto answer_lease = answer<LeasePtr, lease_from>;
-constexpr auto answer_round = answer<RoundPtr, round_from>;
-constexpr auto answer_text = answer<TextPtr, text_from_library>;
-constexpr auto answer_inspection = answer<InspectionPtr, inspection_from>;
+void answer(void* context, bool result, redlock_error* error) noexcept {
+  const std::unique_ptr<Pledge> pledge(static_cast<Pledge*>(context));
+  send_answer(*pledge->client, pledge->id, result, error);
+}
 
 /// A watch answers until there is an error.
 void answer_watch(void* context, redlock_inspection* inspection, redlock_error* error) noexcept {
   std::unique_ptr<Pledge> pledge(static_cast<Pledge*>(context));
-  send_answer<InspectionPtr, inspection_from>(*pledge, inspection, error);
+  send_answer(*pledge->client, pledge->id, Ptr<redlock_inspection>(inspection), error);
   if (error == nullptr) static_cast<void>(pledge.release());
-}
-
-void answer_ownership(void* context, bool held, redlock_error* error) noexcept {
-  const std::unique_ptr<Pledge> pledge(static_cast<Pledge*>(context));
-  pledge->client->send(pledge->id, "answer", [held, error = ErrorPtr(error)](const Js& js) {
-    if (error) return Outcome{error_value(js, *error), js.null()};
-    return Outcome{js.null(), js.boolean(held)};
-  });
-}
-
-/// A call by a token: `ask` is the function of redlock.h, for the name of a resource or a target,
-/// and perhaps with a duration after the token.
-template <typename Lock, typename... Rest>
-[[nodiscard]] napi_value by_token(const Arguments& call,
-                                  void (*ask)(redlock_async*, Lock, const char*, Rest...)) {
-  Client& client = client_in(call);
-  const std::string token = call.text(3);
-  const auto asked = [&](Lock lock) {
-    if constexpr (sizeof...(Rest) == 2) {
-      ask(client.get(), lock, token.c_str(), answer_round, pledge(client, call));
-    } else {
-      const std::int64_t duration = nanoseconds_from(call.env(), call.at(4));
-      ask(client.get(), lock, token.c_str(), duration, answer_round, pledge(client, call));
-    }
-  };
-  if constexpr (std::is_same_v<Lock, const char*>) {
-    asked(call.text(2).c_str());
-  } else {
-    Texts texts;
-    const redlock_target target = target_from(call.env(), call.at(2), texts);
-    asked(&target);
-  }
-  return nullptr;
 }
 
 /// The events that a lease reports by itself, under the id of the call that acquired it.
@@ -120,10 +63,74 @@ void report_events(redlock_acquire_options& options, Client& client, double id) 
       return Outcome{js.null(), js.text(message.c_str())};
     });
   };
-  options.context = std::make_unique<Pledge>(Pledge{&client, id}).release();
+  options.context = pledge(client, id);
   options.free_context = [](void* context) noexcept {
     const std::unique_ptr<Pledge> owned(static_cast<Pledge*>(context));
   };
+}
+
+/// The arguments of a call of redlock.h, in their order, each read by its type.
+class Given {
+ public:
+  Given(const Arguments& call, Client& client)
+      : call_(call), client_(client), id_(call.number(1)) {}
+
+  void read(const char*& text) { text = texts_.keep(call_.text(next_++)); }
+  void read(std::int64_t& duration) { duration = nanoseconds_from(call_.env(), next()); }
+  void read(const char* const*& list) {
+    const auto& all = texts_.keep_all(call_.env(), next());
+    list = all.data();
+    size_ = all.size();
+  }
+  void read(std::size_t& size_of_lists) const { size_of_lists = size_; }
+  void read(const redlock_target*& target) {
+    target_ = target_from(call_.env(), next(), texts_);
+    target = &target_;
+  }
+  void read(const redlock_acquire_options*& options) {
+    options_ = acquire_options_from(call_.env(), next(), texts_);
+    report_events(options_, client_, id_);
+    options = &options_;
+  }
+  void read(const redlock_lease*& lease) { lease = lease_in(call_, next_++); }
+  /// For a call that frees it.
+  void read(redlock_lease*& lease) { lease = call_.external<HeldLease>(next_++).lease.release(); }
+  template <typename Result>
+  void read(void (*&done)(void*, Result, redlock_error*)) {
+    done = answer;
+  }
+  void read(void*& context) { context = pledge(client_, id_); }
+
+ private:
+  [[nodiscard]] napi_value next() { return call_.at(next_++); }
+
+  const Arguments& call_;
+  Client& client_;
+  double id_;
+  Texts texts_{};
+  redlock_target target_{};
+  redlock_acquire_options options_{};
+  std::size_t size_ = 0;
+  std::size_t next_ = 2;
+};
+
+/// Makes a call of redlock.h that answers once. Returns its request, if it has one.
+template <typename Request, typename... Parameters>
+[[nodiscard]] napi_value ask(const Arguments& call,
+                             Request (*function)(redlock_async*, Parameters...)) {
+  Client& client = client_in(call);
+  Given given(call, client);
+  std::tuple<Parameters...> all;
+  const auto make = [&](auto&... parameters) {
+    (given.read(parameters), ...);
+    return function(client.get(), parameters...);
+  };
+  if constexpr (std::is_void_v<Request>) {
+    std::apply(make, all);
+    return nullptr;
+  } else {
+    return call.js().bigint(std::apply(make, all));
+  }
 }
 
 }  // namespace
@@ -132,11 +139,11 @@ napi_value open(const Arguments& call) {
   Texts texts;
   const auto options = client_options_from(call.env(), call.at(0), texts);
   auto client = std::make_unique<Kept>(std::make_shared<Client>(call.env()));
-  const ErrorPtr error =
+  const Ptr<redlock_error> error =
       (*client)->open(options, call.at(1), call.number(2), boolean_from(call.env(), call.at(3)),
                       boolean_from(call.env(), call.at(4)), boolean_from(call.env(), call.at(5)));
   const Js js = call.js();
-  if (error) return js.object({{"error", error_value(js, *error)}, {"client", js.null()}});
+  if (error) return js.object({{"error", to_js(js, *error)}, {"client", js.null()}});
   return js.object({{"error", js.null()}, {"client", js.external(std::move(client))}});
 }
 
@@ -155,36 +162,13 @@ napi_value end(const Arguments& call) {
   return nullptr;
 }
 
-napi_value acquire(const Arguments& call) {
-  Client& client = client_in(call);
-  Texts texts;
-  const auto target = target_from(call.env(), call.at(2), texts);
-  auto options = acquire_options_from(call.env(), call.at(3), texts);
-  const std::int64_t wait = nanoseconds_from(call.env(), call.at(4));
-  void* const context = pledge(client, call);
-  report_events(options, client, call.number(1));
-  return call.js().bigint(
-      redlock_async_try_acquire_for(client.get(), &target, wait, &options, answer_lease, context));
-}
-
-napi_value adopt(const Arguments& call) {
-  Client& client = client_in(call);
-  Texts texts;
-  const std::string detached = call.text(2);
-  auto options = acquire_options_from(call.env(), call.at(3), texts);
-  void* const context = pledge(client, call);
-  report_events(options, client, call.number(1));
-  redlock_async_adopt(client.get(), detached.c_str(), &options, answer_lease, context);
-  return nullptr;
-}
-
 napi_value watch(const Arguments& call) {
   Client& client = client_in(call);
   const std::string resource = call.text(2);
   const std::int64_t poll_interval =
       is_given(call.env(), call.at(3)) ? nanoseconds_from(call.env(), call.at(3)) : 0;
   return call.js().bigint(redlock_async_watch(client.get(), resource.c_str(), poll_interval,
-                                              answer_watch, pledge(client, call)));
+                                              answer_watch, pledge(client, call.number(1))));
 }
 
 napi_value cancel(const Arguments& call) {
@@ -192,58 +176,13 @@ napi_value cancel(const Arguments& call) {
   return nullptr;
 }
 
-napi_value extend_lease(const Arguments& call) {
-  Client& client = client_in(call);
-  const std::int64_t ttl = nanoseconds_from(call.env(), call.at(3));
-  redlock_async_lease_extend(client.get(), lease_in(call, 2), ttl, answer_round,
-                             pledge(client, call));
-  return nullptr;
-}
-
-napi_value downgrade_lease(const Arguments& call) {
-  Client& client = client_in(call);
-  redlock_async_lease_downgrade(client.get(), lease_in(call, 2), answer_round,
-                                pledge(client, call));
-  return nullptr;
-}
-
-napi_value release_lease(const Arguments& call) {
-  Client& client = client_in(call);
-  auto& held = call.external<HeldLease>(2);
-  void* const context = pledge(client, call);
-  redlock_async_lease_release(client.get(), held.lease.release(), answer_round, context);
-  return nullptr;
-}
-
+#define CALL(name, text, function) \
+  napi_value name(const Arguments& call) { return ask(call, function); }
+REDLOCK_NODE_CALLS(CALL)
+#undef CALL
 #define BY_TOKEN(c_name, name, ...) \
-  napi_value name(const Arguments& call) { return by_token(call, redlock_async_##c_name); }
+  napi_value name(const Arguments& call) { return ask(call, redlock_async_##c_name); }
 #include "redlock/face.def"
-
-napi_value prometheus(const Arguments& call) {
-  Client& client = client_in(call);
-  Texts texts;
-  const auto& names = texts.keep_all(call.env(), call.at(2));
-  const auto& values = texts.keep_all(call.env(), call.at(3));
-  redlock_async_prometheus(client.get(), names.data(), values.data(), names.size(), answer_text,
-                           pledge(client, call));
-  return nullptr;
-}
-
-napi_value ownership(const Arguments& call) {
-  Client& client = client_in(call);
-  const std::string resource = call.text(2);
-  const std::string token = call.text(3);
-  redlock_async_ownership(client.get(), resource.c_str(), token.c_str(), answer_ownership,
-                          pledge(client, call));
-  return nullptr;
-}
-
-napi_value inspect(const Arguments& call) {
-  Client& client = client_in(call);
-  const std::string resource = call.text(2);
-  redlock_async_inspect(client.get(), resource.c_str(), answer_inspection, pledge(client, call));
-  return nullptr;
-}
 
 napi_value remaining(const Arguments& call) {
   return call.js().milliseconds(redlock_lease_remaining_ns(lease_in(call, 0)));

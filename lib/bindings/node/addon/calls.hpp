@@ -15,16 +15,8 @@ namespace redlock::node {
   FUNCTION(reference, "reference") \
   FUNCTION(close, "close") /* (client, id) */ \
   FUNCTION(end, "end") /* (client): closes and waits, at the end of the process */ \
-  FUNCTION(acquire, "acquire") /* (client, id, target, options, wait) → request */ \
-  FUNCTION(adopt, "adopt") /* (client, id, text of the detached lease, options) */ \
   FUNCTION(watch, "watch") /* (client, id, resource, pollInterval) → request */ \
   FUNCTION(cancel, "cancel") /* (client, request) */ \
-  FUNCTION(extend_lease, "extendLease") /* (client, id, lease, ttl) */ \
-  FUNCTION(downgrade_lease, "downgradeLease") /* (client, id, lease) */ \
-  FUNCTION(release_lease, "releaseLease") /* (client, id, lease) */ \
-  FUNCTION(prometheus, "prometheus") /* (client, id, names of labels, their values) */ \
-  FUNCTION(ownership, "ownership") /* (client, id, resource, token) */ \
-  FUNCTION(inspect, "inspect") /* (client, id, resource) */ \
   FUNCTION(remaining, "remaining") /* (lease) → milliseconds, 0 if it has ended */ \
   FUNCTION(valid, "valid") /* (lease) → whether it is valid */ \
   /* (lease) → its deadline in milliseconds, by the clock of `now`; 0 after its release */ \
@@ -39,10 +31,22 @@ namespace redlock::node {
   FUNCTION(request_stop, "requestStop") /* (stop): ends the call that was given the stop */ \
   FUNCTION(provide_credentials, "provideCredentials") /* (request, user, password) */ \
   FUNCTION(fail_credentials, "failCredentials") /* (request, message) */
+
+// The calls of redlock.h that answer once: (client, id, the arguments of the function) → its request.
+#define REDLOCK_NODE_CALLS(CALL) \
+  CALL(acquire, "acquire", redlock_async_try_acquire_for) \
+  CALL(adopt, "adopt", redlock_async_adopt) \
+  CALL(extend_lease, "extendLease", redlock_async_lease_extend) \
+  CALL(downgrade_lease, "downgradeLease", redlock_async_lease_downgrade) \
+  CALL(release_lease, "releaseLease", redlock_async_lease_release) \
+  CALL(prometheus, "prometheus", redlock_async_prometheus) \
+  CALL(ownership, "ownership", redlock_async_ownership) \
+  CALL(inspect, "inspect", redlock_async_inspect)
 // clang-format on
 
 #define FUNCTION(name, ...) [[nodiscard]] napi_value name(const Arguments& call);
 REDLOCK_NODE_FUNCTIONS(FUNCTION)
+REDLOCK_NODE_CALLS(FUNCTION)
 #undef FUNCTION
 
 /// The calls by a token: (client, id, target or resource, token, ttl or delay).

@@ -25,8 +25,8 @@ template <std::size_t size>
 
 }  // namespace
 
-ErrorPtr Client::open(redlock_client_options options, napi_value handler, double events,
-                      bool observe, bool provide, bool log) {
+Ptr<redlock_error> Client::open(redlock_client_options options, napi_value handler, double events,
+                                bool observe, bool provide, bool log) {
   queue_.open(handler, shared_from_this());
   // An idle client does not keep the process alive.
   set_referenced(false);
@@ -77,7 +77,7 @@ ErrorPtr Client::open(redlock_client_options options, napi_value handler, double
   redlock_error* error = nullptr;
   if (redlock_async_create(&options, nullptr, &client_, &error) != REDLOCK_OK) {
     finish();
-    return ErrorPtr(error);
+    return Ptr<redlock_error>(error);
   }
   // Hooks run in the opposite order: this one before that of the queue, so that the loop thread has
   // ended when the queue does.
@@ -103,11 +103,11 @@ void Client::close(double id) {
   const auto done = [](void* context, redlock_close_report* report, redlock_error* error) noexcept {
     const std::unique_ptr<Pledge> pledge(static_cast<Pledge*>(context));
     pledge->client->send(pledge->id, "answer",
-                         [client = pledge->client, report = ReportPtr(report),
-                          error = ErrorPtr(error)](const Js& js) {
+                         [client = pledge->client, report = Ptr<redlock_close_report>(report),
+                          error = Ptr<redlock_error>(error)](const Js& js) {
                            client->finish();
-                           return error ? Outcome{error_value(js, *error), js.null()}
-                                        : Outcome{js.null(), report_value(js, *report)};
+                           return error ? Outcome{to_js(js, *error), js.null()}
+                                        : Outcome{js.null(), to_js(js, *report)};
                          });
   };
   redlock_async_close(client_, done, std::make_unique<Pledge>(Pledge{this, id}).release());

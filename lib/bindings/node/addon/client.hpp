@@ -33,8 +33,8 @@ class Client : public std::enable_shared_from_this<Client> {
 
   /// Throws Pending. `events` is the id under which the handler gets the events of nodes and, with
   /// `observe` or `log`, the observations and the lines of the log; 0: it gets none of them.
-  [[nodiscard]] ErrorPtr open(redlock_client_options options, napi_value handler, double events,
-                              bool observe, bool provide, bool log);
+  [[nodiscard]] Ptr<redlock_error> open(redlock_client_options options, napi_value handler,
+                                        double events, bool observe, bool provide, bool log);
 
   /// NULL after `finish` and `end`.
   [[nodiscard]] redlock_async* get() const noexcept { return client_; }

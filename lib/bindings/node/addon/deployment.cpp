@@ -19,9 +19,6 @@
 namespace redlock::node {
 namespace {
 
-using CheckPtr = std::unique_ptr<redlock_deployment_check, Free<redlock_deployment_check_free>>;
-using MembershipPtr = std::unique_ptr<redlock_membership, Free<redlock_membership_free>>;
-using ListPtr = std::unique_ptr<redlock_lock_list, Free<redlock_lock_list_free>>;
 using Stop = std::shared_ptr<redlock_stop>;
 
 // --- Results ---
@@ -147,7 +144,7 @@ template <typename Whole, typename Part, typename Fields>
   return js.list(how_many, [&](std::size_t i) { return object_of(js, *part(&whole, i), fields); });
 }
 
-[[nodiscard]] napi_value check_value(const Js& js, const redlock_deployment_check& check) {
+[[nodiscard]] napi_value to_js(const Js& js, const redlock_deployment_check& check) {
   return js.object(
       {{"nodes", parts(js, check, check.node_count, redlock_deployment_check_node, node_fields)},
        {"findings",
@@ -155,7 +152,7 @@ template <typename Whole, typename Part, typename Fields>
        {"grantedIn", js.milliseconds(check.granted_in_ns)}});
 }
 
-[[nodiscard]] napi_value membership_value(const Js& js, const redlock_membership& membership) {
+[[nodiscard]] napi_value to_js(const Js& js, const redlock_membership& membership) {
   return js.object(
       {{"deployment", js.text(membership.deployment)},
        {"members", js.list(membership.member_count,
@@ -166,7 +163,7 @@ template <typename Whole, typename Part, typename Fields>
        {"resume", js.text(membership.resume)}});
 }
 
-[[nodiscard]] napi_value list_value(const Js& js, const redlock_lock_list& list) {
+[[nodiscard]] napi_value to_js(const Js& js, const redlock_lock_list& list) {
   return js.object(
       {{"locks", parts(js, list, list.lock_count, redlock_lock_list_lock, lock_fields)},
        {"nodes", parts(js, list, list.node_count, redlock_lock_list_node, listed_fields)},
@@ -185,6 +182,7 @@ struct Work {
   Texts texts{};
   redlock_client_options options{};
   redlock_change_options change{};
+  const redlock_change_options* terms = &change;
   const char* leaving = nullptr;
   const char* entering = nullptr;
   const char* pattern = nullptr;
@@ -196,16 +194,17 @@ struct Work {
   napi_async_work async = nullptr;
 };
 
-/// Makes a call, and sends JavaScript its answer.
-template <typename Ptr, auto value, typename Call>
-void answer(Work& work, Call call) {
-  typename Ptr::pointer result = nullptr;
+/// Makes a call of redlock.h with these members of Work, and sends JavaScript its answer.
+template <auto function, typename Result, auto... given>
+void make(Work& work) {
+  Result* result = nullptr;
   redlock_error* error = nullptr;
-  static_cast<void>(call(&result, &error));
-  work.queue.send(work.id, "answer", [result = Ptr(result), error = ErrorPtr(error)](const Js& js) {
-    if (error) return Outcome{error_value(js, *error), js.null()};
-    return Outcome{js.null(), value(js, *result)};
-  });
+  static_cast<void>(function(&work.options, (work.*given)..., &result, &error));
+  work.queue.send(work.id, "answer",
+                  [result = Ptr<Result>(result), error = Ptr<redlock_error>(error)](const Js& js) {
+                    if (error) return Outcome{to_js(js, *error), js.null()};
+                    return Outcome{js.null(), to_js(js, *result)};
+                  });
 }
 
 struct Call {
@@ -213,51 +212,16 @@ struct Call {
   void (*make)(Work& work);
 };
 constexpr std::array calls{
-    Call{"check",
-         [](Work& work) {
-           answer<CheckPtr, check_value>(work, [&](auto** check, auto** error) {
-             return redlock_check(&work.options, check, error);
-           });
-         }},
-    Call{"bootstrap",
-         [](Work& work) {
-           answer<CheckPtr, check_value>(work, [&](auto** check, auto** error) {
-             return redlock_bootstrap(&work.options, &work.change, check, error);
-           });
-         }},
-    Call{"members",
-         [](Work& work) {
-           answer<MembershipPtr, membership_value>(work, [&](auto** members, auto** error) {
-             return redlock_members(&work.options, members, error);
-           });
-         }},
-    Call{"replaceMember",
-         [](Work& work) {
-           answer<MembershipPtr, membership_value>(work, [&](auto** members, auto** error) {
-             return redlock_replace_member(&work.options, work.leaving, work.entering, &work.change,
-                                           members, error);
-           });
-         }},
-    Call{"addMember",
-         [](Work& work) {
-           answer<MembershipPtr, membership_value>(work, [&](auto** members, auto** error) {
-             return redlock_add_member(&work.options, work.entering, &work.change, members, error);
-           });
-         }},
+    Call{"check", make<redlock_check, redlock_deployment_check>},
+    Call{"bootstrap", make<redlock_bootstrap, redlock_deployment_check, &Work::terms>},
+    Call{"members", make<redlock_members, redlock_membership>},
+    Call{"replaceMember", make<redlock_replace_member, redlock_membership, &Work::leaving,
+                               &Work::entering, &Work::terms>},
+    Call{"addMember", make<redlock_add_member, redlock_membership, &Work::entering, &Work::terms>},
     Call{"removeMember",
-         [](Work& work) {
-           answer<MembershipPtr, membership_value>(work, [&](auto** members, auto** error) {
-             return redlock_remove_member(&work.options, work.leaving, &work.change, members,
-                                          error);
-           });
-         }},
+         make<redlock_remove_member, redlock_membership, &Work::leaving, &Work::terms>},
     Call{"listLocks",
-         [](Work& work) {
-           answer<ListPtr, list_value>(work, [&](auto** list, auto** error) {
-             return redlock_list_locks(&work.options, work.pattern, work.keys_per_node, list,
-                                       error);
-           });
-         }},
+         make<redlock_list_locks, redlock_lock_list, &Work::pattern, &Work::keys_per_node>},
 };
 
 void execute(napi_env, void* data) noexcept {

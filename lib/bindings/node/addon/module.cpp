@@ -1,5 +1,7 @@
 #include <node_api.h>
 
+#include <span>
+
 #include "calls.hpp"
 #include "js.hpp"
 #include "redlock.h"
@@ -14,14 +16,32 @@ template <napi_value (*body)(const Arguments&)>
   return made;
 }
 
+// The options with their kinds and their members in C.
+constexpr const char* client_options[][2] = {
+#define CLIENT(kind, member, c_member, ...) {#kind, #c_member},
+#include "redlock/face.def"
+};
+constexpr const char* acquire_options[][2] = {
+#define ACQUIRE(kind, member, c_member, ...) {#kind, #c_member},
+#include "redlock/face.def"
+};
+
+[[nodiscard]] napi_value rows(const Js& js, std::span<const char* const[2]> options) {
+  return js.list(options.size(), [&](std::size_t i) {
+    return js.list(2, [&](std::size_t j) { return js.text(options[i][j]); });
+  });
+}
+
 [[nodiscard]] napi_value make_module(napi_env env) {
   const Js js(env);
   redlock_acquire_options defaults{};
   redlock_acquire_options_init(&defaults, sizeof(defaults));
   return js.object({{"version", js.text(redlock_version())},
                     {"defaultTtl", js.milliseconds(defaults.ttl_ns)},
-#define FUNCTION(name, text) {text, function<name>(env, text)},
-                    REDLOCK_NODE_FUNCTIONS(FUNCTION)
+                    {"clientOptions", rows(js, client_options)},
+                    {"acquireOptions", rows(js, acquire_options)},
+#define FUNCTION(name, text, ...) {text, function<name>(env, text)},
+                    REDLOCK_NODE_FUNCTIONS(FUNCTION) REDLOCK_NODE_CALLS(FUNCTION)
 #undef FUNCTION
 #define BY_TOKEN(c_name, name, ...) {#name, function<name>(env, #name)},
 #include "redlock/face.def"

@@ -59,7 +59,7 @@ namespace {
 
 }  // namespace
 
-napi_value round_value(const Js& js, const redlock_round& round) {
+napi_value to_js(const Js& js, const redlock_round& round) {
   return js.object(
       {{"quorum", count_value(js, round.quorum)},
        {"ttl", js.milliseconds(round.ttl_ns)},
@@ -72,14 +72,14 @@ napi_value round_value(const Js& js, const redlock_round& round) {
         })}});
 }
 
-napi_value error_value(const Js& js, const redlock_error& error) {
+napi_value to_js(const Js& js, const redlock_error& error) {
   return js.object({{"code", js.text(redlock_status_name(error.status))},
                     {"message", js.text(error.message)},
                     {"holderName", js.text(error.holder_name)},
-                    {"round", error.round == nullptr ? js.null() : round_value(js, *error.round)}});
+                    {"round", error.round == nullptr ? js.null() : to_js(js, *error.round)}});
 }
 
-napi_value inspection_value(const Js& js, const redlock_inspection& inspection) {
+napi_value to_js(const Js& js, const redlock_inspection& inspection) {
   return js.object({{"state", js.text(redlock_state_name(inspection.state))},
                     {"kind", js.text(redlock_lock_kind_name(inspection.kind))},
                     {"holder", js.text(inspection.holder)},
@@ -98,7 +98,7 @@ napi_value inspection_value(const Js& js, const redlock_inspection& inspection) 
                      })}});
 }
 
-napi_value report_value(const Js& js, const redlock_close_report& report) {
+napi_value to_js(const Js& js, const redlock_close_report& report) {
   return js.object({{"undelivered", js.list(report.undelivered_count, [&](std::size_t i) {
                        const auto& node = *redlock_close_report_undelivered(&report, i);
                        return js.object({{"url", js.text(node.url)},
@@ -108,7 +108,7 @@ napi_value report_value(const Js& js, const redlock_close_report& report) {
                      })}});
 }
 
-napi_value lease_value(const Js& js, LeasePtr lease) {
+napi_value to_js(const Js& js, Ptr<redlock_lease> lease) {
   const redlock_lease* granted = lease.get();
   napi_value resources = js.list(redlock_lease_resource_count(granted), [&](std::size_t i) {
     return js.text(redlock_lease_resource_at(granted, i));

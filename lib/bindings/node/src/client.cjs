@@ -1,7 +1,7 @@
 'use strict';
 
 const native = require('./native.cjs');
-const { Connection } = require('./connection.cjs');
+const { Connection, untilAborted } = require('./connection.cjs');
 const { listLocks } = require('./deployment.cjs');
 const { Election } = require('./election.cjs');
 const { RedlockError, wrongType } = require('./error.cjs');
@@ -51,10 +51,8 @@ class Client {
   async adopt(detached, options) {
     const { text } =
       detached instanceof DetachedLease ? detached : new DetachedLease(detached);
-    const { native: terms, onAtRisk } = acquireOptions(options);
-    const ttl = terms.ttl ?? native.defaultTtl;
-    return await this.#connection.ask('adopt', [text, terms],
-      (granted, id) => new Lease(this.#connection, id, granted, { ttl, onAtRisk })).answer;
+    const terms = acquireOptions(options);
+    return await this.#askLease('adopt', [text, terms.native], terms).answer;
   }
 
   async using(resource, options, work) {
@@ -151,24 +149,18 @@ class Client {
     return new Watch(this.#connection, resourceName(resource), checked, convert);
   }
 
+  #askLease(method, given, terms) {
+    return this.#connection.ask(
+      method, given, (granted, id) => new Lease(this.#connection, id, granted, terms));
+  }
+
   async #acquire(resource, options, once) {
-    const { native: terms, wait, signal, onAtRisk } = acquireOptions(options);
+    const terms = acquireOptions(options);
+    const { wait, signal } = terms;
     signal?.throwIfAborted();
-    const ttl = terms.ttl ?? native.defaultTtl;
-    const { request, answer } = this.#connection.ask(
-      'acquire', [nativeTarget(resource), terms, once ? 0 : wait],
-      (granted, id) => new Lease(this.#connection, id, granted, { ttl, onAtRisk }));
-    const abort = () => this.#connection.cancel(request);
-    signal?.addEventListener('abort', abort, { once: true });
-    let lease;
-    try {
-      lease = await answer;
-    } catch (error) {
-      if (signal?.aborted && error.code === 'cancelled') throw signal.reason;
-      throw error;
-    } finally {
-      signal?.removeEventListener('abort', abort);
-    }
+    const { request, answer } = this.#askLease(
+      'acquire', [nativeTarget(resource), once ? 0 : wait, terms.native], terms);
+    const lease = await untilAborted(answer, signal, () => this.#connection.cancel(request));
     if (signal?.aborted) {
       // The lock was granted at the moment when the caller gave up.
       lease.release().catch(() => {});

@@ -71,6 +71,18 @@ async function traced(answer) {
   }
 }
 
+/** Waits for the answer to a call, which `cancel` ends if the signal is aborted. */
+async function untilAborted(answer, signal, cancel) {
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    return await answer;
+  } catch (error) {
+    throw signal?.aborted && error.code === 'cancelled' ? signal.reason : error;
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
 /** Asks the caller's function, which may be asynchronous, for the credentials of a node. */
 async function provide(provider, { url, request }) {
   try {
@@ -90,7 +102,6 @@ async function askDeployment(call, options, { credentials, onProgress, signal, .
   signal?.throwIfAborted();
   const id = ++lastId;
   const stop = native.makeStop();
-  const abort = () => native.requestStop(stop);
   const answer = new Promise((resolve, reject) => {
     listeners.set(id, (event, error, result) => {
       if (event === 'credentials') {
@@ -106,17 +117,12 @@ async function askDeployment(call, options, { credentials, onProgress, signal, .
     native.deployment(
       call, options, { ...terms, provides: credentials !== undefined }, receive, id, stop);
   });
-  signal?.addEventListener('abort', abort, { once: true });
   stops.add(stop);
   closeAllAtExit();
   try {
-    return await traced(answer);
-  } catch (error) {
-    if (signal?.aborted && error.code === 'cancelled') throw signal.reason;
-    throw error;
+    return await untilAborted(traced(answer), signal, () => native.requestStop(stop));
   } finally {
     listeners.delete(id);
-    signal?.removeEventListener('abort', abort);
     stops.delete(stop);
   }
 }
@@ -243,4 +249,4 @@ class Connection {
 /** For tests: the entries must not be more than those in use. */
 const counts = () => ({ listeners: listeners.size, open: open.size });
 
-module.exports = { Connection, askDeployment, notify, counts };
+module.exports = { Connection, askDeployment, notify, untilAborted, counts };

@@ -4,6 +4,7 @@
 // type, or an unknown name. Any other value that is not allowed is a RedlockError, here and in the
 // library, which checks the rest.
 
+const native = require('./native.cjs');
 const { invalid, wrongType } = require('./error.cjs');
 
 /** What is wrong with a text that no text in UTF-8 can have, or that would end it in C. */
@@ -70,57 +71,30 @@ function pick(given, table, where) {
   return picked;
 }
 
-// Each option with its kind, and its member of the struct in C.
-// face: rows
-const clientRows = {
-  quorum: ['count', 'quorum'],
-  name: ['text', 'name'],
-  user: ['text', 'user'],
-  password: ['secret', 'password'],
-  passwordFile: ['text', 'password_file'],
-  maxTtl: ['duration', 'max_ttl_ns'],
-  nameHolders: ['flag', 'name_holders'],
-  prefix: ['text', 'prefix'],
-  tls: {
-    caFile: ['text', 'tls_ca_file'],
-    certificateFile: ['text', 'tls_certificate_file'],
-    keyFile: ['text', 'tls_key_file'],
-    serverName: ['text', 'tls_server_name'],
-  },
-  node: {
-    connectTimeout: ['duration', 'node_connect_timeout_ns'],
-    shortestTimeout: ['duration', 'node_shortest_timeout_ns'],
-    longestTimeout: ['duration', 'node_longest_timeout_ns'],
-    plainCommands: ['flag', 'node_plain_commands'],
-  },
-  guards: {
-    quarantine: ['duration', 'guard_quarantine_ns'],
-    clockBound: ['duration', 'guard_clock_bound_ns'],
-    restart: ['flag', 'guard_restart'],
-    clock: ['flag', 'guard_clock'],
-    trustDurable: ['flag', 'guard_trust_durable'],
-  },
-};
-const acquireRows = {
-  ttl: ['duration', 'ttl_ns'],
-  renew: ['flag', 'renew'],
-  maxHold: ['duration', 'max_hold_ns'],
-  maxRenewals: ['count', 'max_renewals'],
-  fencing: ['flag', 'fencing'],
-  orphanTtl: ['duration', 'orphan_ttl_ns'],
-  name: ['text', 'name'],
-};
-// face: end
+const groups = { tls: 'tls', node: 'node', guard: 'guards' };
+
+/** Each option by its name here, with its kind and its member of the struct in C. */
+function rowsOf(options) {
+  const rows = {};
+  for (const [kind, member] of options) {
+    const [, group, name] = /^(?:(tls|node|guard)_)?(.*?)(?:_ns)?$/.exec(member);
+    const into = group === undefined ? rows : rows[groups[group]] ??= {};
+    into[name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())] = [kind, member];
+  }
+  return rows;
+}
+const clientRows = rowsOf(native.clientOptions);
+const acquireRows = rowsOf(native.acquireOptions);
 
 /** What was picked by `rows`, by the names of C. */
 function nativeOf(picked, rows) {
-  const native = {};
+  const named = {};
   for (const [name, row] of Object.entries(rows)) {
     if (!Object.hasOwn(picked, name)) continue;
-    if (Array.isArray(row)) native[row[1]] = picked[name];
-    else Object.assign(native, nativeOf(picked[name], row));
+    if (Array.isArray(row)) named[row[1]] = picked[name];
+    else Object.assign(named, nativeOf(picked[name], row));
   }
-  return native;
+  return named;
 }
 
 /** → {native, onNodeEvent, onObservation, credentials, onLog} */
@@ -129,19 +103,20 @@ function clientOptions(given) {
     nodes: 'texts', ...clientRows, onNodeEvent: 'callback', onObservation: 'callback',
     credentials: 'callback', onLog: 'callback',
   }, 'options');
-  const { nodes } = picked;
-  const native = { nodes, ...nativeOf(picked, clientRows) };
-  const { onNodeEvent, onObservation, credentials, onLog } = picked;
-  return { native, onNodeEvent, onObservation, credentials, onLog };
+  const { nodes, onNodeEvent, onObservation, credentials, onLog } = picked;
+  return {
+    native: { nodes, ...nativeOf(picked, clientRows) },
+    onNodeEvent, onObservation, credentials, onLog,
+  };
 }
 
-/** → {native, wait, signal, onAtRisk} */
+/** → {native, ttl, wait, signal, onAtRisk} */
 function acquireOptions(given) {
   const picked = pick(given, {
     ...acquireRows, wait: 'duration', signal: 'signal', onAtRisk: 'callback',
   }, 'options');
-  const native = nativeOf(picked, acquireRows);
-  return { native, wait: picked.wait ?? Infinity, signal: picked.signal, onAtRisk: picked.onAtRisk };
+  const { ttl = native.defaultTtl, wait = Infinity, signal, onAtRisk } = picked;
+  return { native: nativeOf(picked, acquireRows), ttl, wait, signal, onAtRisk };
 }
 
 module.exports = { check, pick, clientOptions, acquireOptions };

@@ -219,6 +219,7 @@ test('a waiting acquire gets the lock when it is released', async () => {
 test('extend raises the deadline, and release ends the lease', async () => {
   const lease = await client.acquire('extended', { ttl: 2_000 });
   const before = lease.remaining;
+  assert.equal((await lease.extend()).ttl, 2_000);
   await lease.extend(20_000);
   assert.ok(lease.remaining > before);
   await lease.release();

@@ -5,13 +5,14 @@ shows: later versions may have further ones. Durations are seconds."""
 from __future__ import annotations
 
 from ctypes import POINTER, byref, sizeof
-from dataclasses import dataclass, fields
-from typing import Any, Callable, Iterable, TYPE_CHECKING, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, TYPE_CHECKING
 
 from . import _callbacks
 from . import _structs as s
 from ._arguments import Duration, encoded, to_count, to_ns
-from ._library import from_ns, known, lib, text, text_or_none
+from ._library import lib, text
+from ._reading import parts, read
 from ._waiting import Stop, blocking, interruptible, make_native_stop
 from .errors import call
 from .literals import ListedState, LockKind, MemberState, ProgressKind, Role
@@ -232,68 +233,50 @@ def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_nod
     blocking(lib.redlock_list_locks, byref(native_call_options(nodes, options)), glob,
              to_count(keys_per_node, "keys_per_node"), byref(seen))
     try:
-        return LockList(
-            locks=_read(ListedLock, lib.redlock_lock_list_lock, seen, seen.contents.lock_count),
-            nodes=_read(ListedNode, lib.redlock_lock_list_node, seen, seen.contents.node_count),
-            quorum=seen.contents.quorum, answered=seen.contents.answered,
-            complete=seen.contents.complete)
+        whole = seen.contents
+        return read(
+            LockList, whole,
+            locks=parts(ListedLock, lib.redlock_lock_list_lock, seen, whole.lock_count),
+            nodes=parts(ListedNode, lib.redlock_lock_list_node, seen, whole.node_count))
     finally:
         lib.redlock_lock_list_free(seen)
 
 
-_Part = TypeVar("_Part")
-_MAYBE = {"uptime", "used_memory", "max_memory", "permits", "remaining", "holder", "owner",
-          "holder_name", "confirmed_for", "lag"}
-
-
-def _member_of(struct: Any, name: str) -> Any:
-    if name == "clock_offset":
-        return None if struct.clock_offset_ns == -2**63 else struct.clock_offset_ns / 1e9
-    if name == "kind" and isinstance(struct, s.ListedLock):
-        return text(lib.redlock_lock_kind_name(struct.kind))
-    if name == "reign":
-        return _made(ReignCheck, struct.reign.contents) if struct.reign else None
-    if name == "seen":
-        return tuple(_made(ServerCheck, struct.seen[i].contents) for i in range(struct.seen_count))
-    if hasattr(struct, name + "_ns"):
-        ns = getattr(struct, name + "_ns")
-        return known(ns) if name in _MAYBE else from_ns(ns)
-    value = getattr(struct, name)
-    if value is None or isinstance(value, bytes):
-        return text_or_none(value) if name in _MAYBE else text(value)
-    return None if name in _MAYBE and value < 0 else value
-
-
-def _made(kind: type[_Part], struct: Any) -> _Part:
-    """Makes a dataclass of a struct, whose members have the same names."""
-    members: Any = kind
-    return kind(**{field.name: _member_of(struct, field.name) for field in fields(members)})
-
-
-def _read(kind: type[_Part], part: Callable[..., Any], whole: Any, count: int) -> tuple[_Part, ...]:
-    return tuple(_made(kind, part(whole, i).contents) for i in range(count))
+def _reign(node: Any) -> ReignCheck | None:
+    if not node.reign:
+        return None
+    reign = node.reign.contents
+    return read(ReignCheck, reign, seen=tuple(read(ServerCheck, reign.seen[i])
+                                              for i in range(reign.seen_count)))
 
 
 def _taken_check(seen: Any) -> DeploymentCheck:
     try:
-        return DeploymentCheck(
-            nodes=_read(NodeCheck, lib.redlock_deployment_check_node, seen,
-                        seen.contents.node_count),
-            findings=_read(Finding, lib.redlock_deployment_check_finding, seen,
-                           seen.contents.finding_count),
-            granted_in=known(seen.contents.granted_in_ns))
+        whole = seen.contents
+        nodes = (lib.redlock_deployment_check_node(seen, i).contents
+                 for i in range(whole.node_count))
+        return read(
+            DeploymentCheck, whole,
+            nodes=tuple(read(NodeCheck, node, clock_offset=_clock_offset(node), reign=_reign(node))
+                        for node in nodes),
+            findings=parts(Finding, lib.redlock_deployment_check_finding, seen,
+                           whole.finding_count))
     finally:
         lib.redlock_deployment_check_free(seen)
+
+
+def _clock_offset(node: Any) -> float | None:
+    """It can be negative."""
+    return None if node.clock_offset_ns == -2**63 else node.clock_offset_ns / 1e9
 
 
 def _taken_membership(seen: Any) -> Membership:
     try:
         whole = seen.contents
-        return Membership(
-            deployment=text(whole.deployment),
+        return read(
+            Membership, whole,
             members=tuple(text(whole.members[i]) for i in range(whole.member_count)),
-            nodes=_read(Member, lib.redlock_membership_node, seen, whole.node_count),
-            max_ttl=from_ns(whole.max_ttl_ns), resume=text(whole.resume))
+            nodes=parts(Member, lib.redlock_membership_node, seen, whole.node_count))
     finally:
         lib.redlock_membership_free(seen)
 
@@ -302,9 +285,7 @@ def _taken_membership(seen: Any) -> Membership:
 @_callbacks.native(s.ProgressCallback)
 def _progressed(context: Any, progress: Any) -> None:
     report = _callbacks.contexts.find(context)
-    seen = progress.contents
-    _callbacks.guarded(report, ChangeProgress(cast(ProgressKind, text(seen.kind)), text(seen.node),
-                                              text(seen.what), known(seen.left_ns)))
+    _callbacks.guarded(report, read(ChangeProgress, progress.contents))
 
 
 def _change(function: Any, nodes: Iterable[str], options: Any, names: tuple[str, ...], out: Any, *,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from . import _structs
 from ._library import lib, text
+from ._reading import read
 from .literals import ErrorCode, EventLevel, HoldEnd, NodeEventKind, ObservationKind
 
 
@@ -42,18 +43,14 @@ def _name(names: tuple[str, ...], kind: int) -> str:
 
 
 def node_event_from(event: Any) -> NodeEvent:
-    return NodeEvent(cast(NodeEventKind, _name(_structs.NODE_EVENT_KINDS, event.kind)), event.node,
-                     text(event.url), text(event.message),
-                     cast(EventLevel, _name(_structs.EVENT_LEVELS, event.level)), event.times)
+    return read(NodeEvent, event, kind=_name(_structs.NODE_EVENT_KINDS, event.kind),
+                level=_name(_structs.EVENT_LEVELS, event.level))
 
 
 def observation_from(seen: Any) -> Observation:
-    kind = cast(ObservationKind, _name(_structs.OBSERVATION_KINDS, seen.kind))
     failure = None if seen.failure == _structs.OK else text(lib.redlock_status_name(seen.failure))
-    return Observation(kind=kind, failure=cast("ErrorCode | None", failure), call=seen.call,
-                       at=seen.at_ns / 1e9, resource=text(seen.resource), token=text(seen.token),
-                       fencing_token=seen.fencing_token or None,
-                       end=cast(HoldEnd, text(seen.end)))
+    return read(Observation, seen, kind=_name(_structs.OBSERVATION_KINDS, seen.kind),
+                failure=failure, fencing_token=seen.fencing_token or None)
 
 
 def log_node_event(logger: logging.Logger, event: NodeEvent) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from ._library import from_ns, known, lib, text, text_or_none
+from ._library import lib, text
+from ._reading import parts, read
 from .literals import LockKind, State
 
 
@@ -62,40 +63,23 @@ class Inspection:
     broken: tuple[BrokenLock, ...]  #: the newest first
 
 
-def _lock_kind(number: int) -> LockKind:
-    return cast(LockKind, text(lib.redlock_lock_kind_name(number)))
-
-
 def _next_from(seen: Any) -> NextClient | None:
     return NextClient(text(seen.next), text(seen.next_name)) if seen.next else None
 
 
 def _node_from(node: Any) -> NodeInspection:
-    return NodeInspection(
-        url=text(node.url), kind=_lock_kind(node.kind),
-        holder=text_or_none(node.holder), owner=text_or_none(node.owner),
-        holder_name=text(node.holder_name), holds=node.holds, waiters=node.waiters,
-        tokens=tuple(text(node.tokens[i]) for i in range(node.token_count)),
-        names=tuple(text(node.names[i]) for i in range(node.name_count)),
-        next=_next_from(node), remaining=known(node.remaining_ns),
-        fencing_token=node.fencing_token, quarantine=from_ns(node.quarantine_ns),
-        error=text(node.error))
+    return read(NodeInspection, node, next=_next_from(node),
+                tokens=tuple(text(node.tokens[i]) for i in range(node.token_count)),
+                names=tuple(text(node.names[i]) for i in range(node.name_count)))
 
 
 def inspection_from(pointer: Any) -> Inspection:
     """Reads a redlock_inspection, and leaves it to its owner."""
     seen = pointer.contents
     nodes = (lib.redlock_inspection_node(pointer, i).contents for i in range(seen.node_count))
-    broken = (lib.redlock_inspection_broken(pointer, i).contents
-              for i in range(seen.broken_count))
-    return Inspection(
-        state=cast(State, text(lib.redlock_state_name(seen.state))),
-        kind=_lock_kind(seen.kind), holder=text_or_none(seen.holder),
-        owner=text_or_none(seen.owner), holder_name=text(seen.holder_name), waiters=seen.waiters,
-        next=_next_from(seen), quorum=seen.quorum,
-        nodes=tuple(map(_node_from, nodes)),
-        broken=tuple(BrokenLock(part.time_ns / 1e9, text(part.token), text(part.by))
-                     for part in broken))
+    broken = parts(BrokenLock, lib.redlock_inspection_broken, pointer, seen.broken_count)
+    return read(Inspection, seen, next=_next_from(seen), nodes=tuple(map(_node_from, nodes)),
+                broken=broken)
 
 
 def taken_inspection(pointer: Any) -> Inspection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import weakref
-from ctypes import byref, c_char_p, sizeof
+from ctypes import byref, c_bool, c_char_p, c_int64, c_uint64, sizeof
 from typing import Any, Callable, Iterable, TypedDict
 
 from . import _callbacks
@@ -117,38 +117,6 @@ class AcquireOptions(TypedDict, total=False):
     True."""
 
 
-# Each option with its member of the struct in C, and its kind.
-# face: rows
-_CLIENT = {
-    "quorum": ("quorum", "count"),
-    "name": ("name", "text"),
-    "user": ("user", "text"),
-    "password": ("password", "secret"),
-    "password_file": ("password_file", "text"),
-    "tls_ca_file": ("tls_ca_file", "text"),
-    "tls_certificate_file": ("tls_certificate_file", "text"),
-    "tls_key_file": ("tls_key_file", "text"),
-    "tls_server_name": ("tls_server_name", "text"),
-    "node_connect_timeout": ("node_connect_timeout_ns", "duration"),
-    "node_shortest_timeout": ("node_shortest_timeout_ns", "duration"),
-    "node_longest_timeout": ("node_longest_timeout_ns", "duration"),
-    "node_plain_commands": ("node_plain_commands", "flag"),
-    "max_ttl": ("max_ttl_ns", "duration"),
-    "guard_quarantine": ("guard_quarantine_ns", "duration"),
-    "guard_clock_bound": ("guard_clock_bound_ns", "duration"),
-    "guard_restart": ("guard_restart", "flag"),
-    "guard_clock": ("guard_clock", "flag"),
-    "guard_trust_durable": ("guard_trust_durable", "flag"),
-    "name_holders": ("name_holders", "flag"),
-    "prefix": ("prefix", "text"),
-}
-_ACQUIRE = {
-    "max_hold": ("max_hold_ns", "duration"),
-    "max_renewals": ("max_renewals", "count"),
-    "orphan_ttl": ("orphan_ttl_ns", "duration"),
-    "name": ("name", "text"),
-}
-# face: end
 #: Advice about options that people give to calls which do not have them.
 _HINTS = {
     "wait": ": acquire and lock wait, and have it; the others ask once",
@@ -164,15 +132,17 @@ def _text(value: Any, name: str) -> bytes:
     return encoded(os.fspath(value) if isinstance(value, os.PathLike) else value, name)
 
 
-_OF_KIND: dict[str, Callable[[Any, str], Any]] = {
-    "text": _text, "secret": _text, "duration": to_ns, "flag": to_count, "count": to_count}
+_OF_TYPE: dict[Any, Callable[[Any, str], Any]] = {
+    c_char_p: _text, c_int64: to_ns, c_bool: to_count, c_uint64: to_count}
 
 
-def _set(native: Any, options: dict[str, Any], rows: dict[str, tuple[str, str]]) -> None:
-    """Moves the known options into the struct. None is the default."""
-    for name, (member, kind) in rows.items():
-        if (value := options.pop(name, None)) is not None:
-            setattr(native, member, _OF_KIND[kind](value, name))
+def _set(native: Any, options: dict[str, Any], known: Any) -> None:
+    """Moves the known options into the members of the struct. None is the default."""
+    for member, kind in native._fields_:
+        name = member.removesuffix("_ns")
+        if name in known.__annotations__ and kind in _OF_TYPE:
+            if (value := options.pop(name, None)) is not None:
+                setattr(native, member, _OF_TYPE[kind](value, name))
 
 
 def _check_callbacks(given: Any, names: Iterable[str]) -> None:
@@ -193,7 +163,7 @@ def native_client_options(nodes: Iterable[str], given: ClientOptions) -> s.Clien
     lib.redlock_client_options_init(byref(native), sizeof(native))
     native.nodes = (c_char_p * len(urls))(*urls)
     native.node_count = len(urls)
-    _set(native, options, _CLIENT)
+    _set(native, options, ClientOptions)
     if options:
         raise TypeError(f"there is no option {', '.join(sorted(options))} of a client")
     _check_callbacks(given, _CLIENT_CALLBACKS)
@@ -254,7 +224,7 @@ def native_acquire_options(given: AcquireOptions, *, ttl: Duration | None,
     if ttl is not None:
         native.ttl_ns = to_ns(ttl, "ttl")
     native.renew, native.fencing = renew, fencing
-    _set(native, options, _ACQUIRE)
+    _set(native, options, AcquireOptions)
     native.on_lost = _callbacks.on_lost
     if options.pop("on_at_risk", None) is not None:
         native.on_at_risk = _callbacks.on_at_risk

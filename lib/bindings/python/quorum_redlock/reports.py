@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ._library import from_ns, known, lib, text, text_or_none
+from ._library import lib, text, text_or_none
+from ._reading import parts, read
 from .literals import HolderKind, Vote
 
 
@@ -69,20 +70,12 @@ def _holder_from(vote: Any) -> Holder | None:
     return Holder(kind, text_or_none(vote.holder), text_or_none(vote.owner))
 
 
-def _vote_from(vote: Any) -> NodeVote:
-    return NodeVote(url=text(vote.url), vote=cast(Vote, text(lib.redlock_vote_name(vote.vote))),
-                    round_trip=known(vote.round_trip_ns), holder=_holder_from(vote),
-                    remaining=known(vote.remaining_ns), message=text(vote.message))
-
-
 def round_from(pointer: Any) -> Round:
     """Reads a redlock_round, and leaves it to its owner."""
     seen = pointer.contents
     votes = (lib.redlock_round_node(pointer, i).contents for i in range(seen.node_count))
-    return Round(quorum=seen.quorum, ttl=from_ns(seen.ttl_ns), elapsed=from_ns(seen.elapsed_ns),
-                 remaining=from_ns(seen.remaining_ns),
-                 holds_left=None if seen.holds_left < 0 else seen.holds_left,
-                 votes=tuple(map(_vote_from, votes)))
+    return read(Round, seen, votes=tuple(read(NodeVote, vote, holder=_holder_from(vote))
+                                         for vote in votes))
 
 
 def taken_round(pointer: Any) -> Round:
@@ -96,10 +89,7 @@ def taken_round(pointer: Any) -> Round:
 def taken_close_report(pointer: Any) -> CloseReport:
     """Reads a redlock_close_report and frees it."""
     try:
-        parts = (lib.redlock_close_report_undelivered(pointer, i).contents
-                 for i in range(pointer.contents.undelivered_count))
-        return CloseReport(tuple(Undelivered(part.node, text(part.url), part.releases,
-                                             from_ns(part.left_ns), part.may_write_late)
-                                 for part in parts))
+        return CloseReport(parts(Undelivered, lib.redlock_close_report_undelivered, pointer,
+                                 pointer.contents.undelivered_count))
     finally:
         lib.redlock_close_report_free(pointer)

@@ -99,29 +99,17 @@ def on_lease(context: int, lease: Any, error: Any) -> None:
     _answer(context, lambda: None, error)
 
 
-@_callbacks.native(s.RoundDone)
-def on_round(context: int, round: Any, error: Any) -> None:
-    _answer(context, lambda: taken_round(round), error)
+def _answering(kind: Any, take: Callable[[Any], Any]) -> Any:
+    """The callback for results of which `take` makes the answer."""
+    return _callbacks.native(kind)(
+        lambda context, result, error: _answer(context, lambda: take(result), error))
 
 
-@_callbacks.native(s.InspectionDone)
-def on_inspection(context: int, inspection: Any, error: Any) -> None:
-    _answer(context, lambda: taken_inspection(inspection), error)
-
-
-@_callbacks.native(s.OwnershipDone)
-def on_ownership(context: int, held: bool, error: Any) -> None:
-    _answer(context, lambda: held, error)
-
-
-@_callbacks.native(s.TextDone)
-def on_text(context: int, metrics: Any, error: Any) -> None:
-    _answer(context, lambda: taken_text(metrics), error)
-
-
-@_callbacks.native(s.CloseDone)
-def on_close(context: int, report: Any, error: Any) -> None:
-    _answer(context, lambda: taken_close_report(report), error)
+on_round = _answering(s.RoundDone, taken_round)
+on_inspection = _answering(s.InspectionDone, taken_inspection)
+on_ownership = _answering(s.OwnershipDone, bool)
+on_text = _answering(s.TextDone, taken_text)
+on_close = _answering(s.CloseDone, taken_close_report)
 
 
 # The only callback that is called more than once. Its last call has an error.
