@@ -246,7 +246,7 @@ def _reign(node: Any) -> ReignCheck | None:
     if not node.reign:
         return None
     reign = node.reign.contents
-    return read(ReignCheck, reign, seen=tuple(read(ServerCheck, reign.seen[i])
+    return read(ReignCheck, reign, seen=tuple(read(ServerCheck, reign.seen[i].contents)
                                               for i in range(reign.seen_count)))
 
 
