@@ -17,7 +17,7 @@ if confirmed == '' then
   local quarantine = tonumber(args.quarantine_ms)
   -- The record comes last, so that a failure in between leaves no reign without its quarantine.
   local left = redis.call('pttl', keys.quarantine)
-  if left ~= -1 and left < quarantine then
+  if left ~= -1 and left <= quarantine then
     local why = 'first'
     if reign then
       why = string.sub(reign, 1, #args.head + 1) == args.head .. ' ' and 'broken' or 'reign'
