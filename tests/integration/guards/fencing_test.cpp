@@ -250,8 +250,9 @@ TEST_F(FencingAfterLoss, OfOneNodeAfterTheOtherTokensStillIncrease) {
       {.nodes = nodes_.joined_urls(), .resource = "r", .max_ttl = short_max_ttl, .skew = hours(1)});
   ASSERT_GT(last, 0U);
   // A client that stays connected: a stranger may get the other nodes' votes and end before it has
-  // met the restarted node.
-  const Client witness = make_client(options());
+  // met the restarted node. A client that never wanted a lock would not take the node back.
+  Client witness = make_client(options());
+  ASSERT_TRUE(succeeded(witness.acquire("witness", {.ttl = short_max_ttl})));
   for (RedisServer& node : nodes_) {
     node.restart(Data::wipe);
     for (int i = 0; i < 2; ++i) {
