@@ -44,21 +44,6 @@ bool somebody_listens(const std::string& url) {
   }
 }
 
-/// Runs `body` in a forked child; its result is the exit code.
-template <typename Body>
-pid_t start_child(Body body) {
-  const pid_t pid = ::fork();
-  if (pid != 0) return pid;
-  ::alarm(60);
-  ::_exit(body());
-}
-
-int exit_code_of(pid_t child) {
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 /// What goes wrong with this in PATH; empty: nothing.
 std::string failure_with_path(const std::string& path) {
   const std::string before = std::getenv("PATH");
@@ -185,6 +170,21 @@ TEST(TestDeployments, ValkeyServerIsEnough) {
 }
 
 #if !defined(__SANITIZE_THREAD__)  // it forbids threads after a fork
+/// Runs `body` in a forked child; its result is the exit code.
+template <typename Body>
+pid_t start_child(Body body) {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  ::alarm(60);
+  ::_exit(body());
+}
+
+int exit_code_of(pid_t child) {
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 TEST(TestDeployments, ServersOutliveTheThreadThatStartedThemAndNotTheProcess) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
