@@ -106,7 +106,9 @@ TEST_F(Downgrade, LeavesReadersBehindAWriterThatWaitedBefore) {
   auto written = writer.get();
   ASSERT_TRUE(succeeded(written));
   EXPECT_TRUE(succeeded(written->release()));
-  if (first) EXPECT_TRUE(succeeded(reader.get()));
+  if (first) {
+    EXPECT_TRUE(succeeded(reader.get()));
+  }
 }
 
 TEST_F(Downgrade, IsHandedOnAsAReaders) {

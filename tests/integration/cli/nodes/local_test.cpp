@@ -154,7 +154,9 @@ TEST(CliLocalSentinel, IsOneNodeThatLivesAsLongAsTheCommandAndNoLonger) {
     for (const std::uint16_t port : ports) {
       EXPECT_TRUE(eventually([port] { return nobody_listens(port); }));
     }
-    if (signal != SIGKILL) EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+    if (signal != SIGKILL) {
+      EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+    }
   }
 }
 

@@ -251,7 +251,9 @@ std::set<FaultForm> broken_in_one_place_at_a_time(Manager manager) {
       EXPECT_LE(fault.end, 60s);
       EXPECT_TRUE(request.kinds.contains(kind_of(fault.form)));
       EXPECT_EQ(fault.contenders >> request.contenders, 0U);
-      if (fault.part == Part::replica) EXPECT_LT(*fault.node, 2U);
+      if (fault.part == Part::replica) {
+        EXPECT_LT(*fault.node, 2U);
+      }
       Offset& until = fault.contenders == 0 ? server_until : links_until;
       const bool of_links = fault.part && fault.contenders != 0;
       if (!fault.part) continue;

@@ -306,7 +306,9 @@ struct Failover : Harness {
   std::string extended_under(const std::string& server) {
     end_turn();
     // The duty may have read before.
-    if (is_next(0, Verb::extend)) EXPECT_EQ(answer(0, Reply::extended), "") << "held back";
+    if (is_next(0, Verb::extend)) {
+      EXPECT_EQ(answer(0, Reply::extended), "") << "held back";
+    }
     return says(server);
   }
   std::string says(const std::string& server) {
