@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -98,6 +99,25 @@ TEST(CliLocal, NodesAreGoneHoweverTheProgramEnds) {
       EXPECT_TRUE(eventually([&path] { return nobody_listens(path); }));
     }
   }
+}
+
+TEST(CliLocal, AServerThatTakesItsTimeAfterTheStartIsWaitedFor) {
+  const TempDir directory;
+  // It is found when it takes no writes for two seconds: longer than an attempt waits.
+  const auto program = directory.write("redis-server", R"sh(#!/bin/sh
+PATH=${PATH#*:}
+socket=$(sed -n 's/^unixsocket "\(.*\)"/\1/p' "$1")
+sed -i "s|^unixsocket .*|unixsocket $socket.new|" "$1"
+(
+  until redis-cli -s $socket.new client pause 2000 write; do kill -0 $$ || exit; done
+  mv $socket.new $socket
+) >/dev/null 2>&1 &
+exec redis-server "$@"
+)sh");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const std::string path = "PATH=" + directory.path().string() + ":" + std::getenv("PATH");
+  const ProcessResult result = run_tool({"acquire", "r", "--local", "1"}, {.environment = {path}});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
 }
 
 TEST(CliLocal, ASignalWhileWaitingRemovesTheDirectory) {
