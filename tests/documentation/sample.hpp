@@ -54,8 +54,7 @@ inline std::string token_for(const std::string& url) { return url; }
 
 struct Invoice {};
 struct Storage {
-  template <typename Number>
-  void write(const Invoice&, Number) {}
+  void write(const Invoice&, redlock::FencingToken) {}
 };
 
 inline Invoice invoice;

@@ -150,7 +150,11 @@ class TestDeployment::Impl {
   }
 
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
-  [[nodiscard]] Server& server(std::size_t node) { return *servers_.at(node); }
+  [[nodiscard]] Server& server(std::size_t node) {
+    if (node < servers_.size()) return *servers_[node];
+    throw std::out_of_range("redlock::TestDeployment: there is no node " + std::to_string(node) +
+                            ": there are " + std::to_string(servers_.size()) + ", numbered from 0");
+  }
 
   /// The client that is not under test.
   Client& other() {

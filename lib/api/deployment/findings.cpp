@@ -435,7 +435,7 @@ void Findings::judge_replicas(const SurveyedNode& node) {
           " of them are up to date, the primary included: " +
           (spare == 0 ? std::string("no other one may fail.")
                       : "only " + std::to_string(spare) + " more may fail."),
-      "See INFO replication there, and bring the other servers back.");
+      bring_others_back(node));
 }
 
 void Findings::judge_membership(const SurveyedNode& node) {

@@ -1,9 +1,11 @@
 #include "api/deployment/reign_findings.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/membership/member_change.hpp"
 #include "core/membership/reign.hpp"
@@ -75,6 +77,26 @@ std::string primary_of(const SurveyedNode& node) {
   const std::string address =
       node.reign && !node.reign->seen.empty() ? node.reign->seen.front().address : std::string();
   return address.empty() ? "its primary" : "its primary, " + address + ',';
+}
+
+std::string bring_others_back(const SurveyedNode& node) {
+  std::string primary;
+  std::string followers;
+  std::size_t count = 0;
+  for (const admin::ServerCheck& server :
+       node.reign ? node.reign->seen : std::vector<admin::ServerCheck>()) {
+    if (server.primary) {
+      primary = server.address;
+    } else if (!server.address.empty()) {
+      followers += (count++ == 0 ? "" : ", ") + server.address;
+    }
+  }
+  if (primary.empty() || count == 0) {
+    return "See INFO replication there, and bring the other servers back.";
+  }
+  const bool misses_one = count + 2 == core::servers_of(node.seen.url);
+  return primary + " is the primary, and " + followers + (count == 1 ? " follows" : " follow") +
+         ": bring the other " + (misses_one ? "server" : "servers") + " back.";
 }
 
 std::optional<admin::ReignCheck> check_reign(const SurveyedNode& node) {

@@ -24,4 +24,7 @@ namespace redlock::api {
 /// "its primary, 10.0.0.7:6379,"
 [[nodiscard]] std::string primary_of(const runtime::SurveyedNode& node);
 
+/// The remedy while a majority follows, and not all servers: it names those that are there.
+[[nodiscard]] std::string bring_others_back(const runtime::SurveyedNode& node);
+
 }  // namespace redlock::api

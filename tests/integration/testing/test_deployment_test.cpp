@@ -2,6 +2,7 @@
 
 #include "redlock/testing.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -131,7 +132,9 @@ TEST(TestDeployments, AStoppedNodeAndAKilledOneEndWithTheObject) {
     nodes.kill(1);
     EXPECT_THROW(nodes.stop(1), std::runtime_error);
     EXPECT_THROW(nodes.start(0), std::runtime_error);
-    EXPECT_THROW(nodes.kill(3), std::out_of_range);
+    EXPECT_THAT([&nodes] { nodes.kill(3); },
+                testing::ThrowsMessage<std::out_of_range>(
+                    testing::HasSubstr("there is no node 3: there are 3, numbered from 0")));
     EXPECT_TRUE(somebody_listens(urls.at(2)));
   }
   for (const std::string& url : urls) EXPECT_FALSE(somebody_listens(url)) << url;

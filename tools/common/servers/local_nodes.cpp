@@ -161,9 +161,11 @@ std::vector<std::string> LocalNodes::description(std::chrono::nanoseconds max_tt
   return {
       fmt::format("started one node: primary 127.0.0.1:{}, replicas {}; sentinels {}",
                   nodes_.front().address.port, replicas, addresses),
-      fmt::format("to try a failover: redis-cli -p {} sentinel failover {}; a lock that is held "
-                  "goes on, and no other is granted for {}, as now",
-                  nodes_.back().address.port, service_name, format_duration(max_ttl))};
+      fmt::format(
+          "to try a failover: redis-cli -p {} sentinel failover {} (it comes about a second "
+          "later), or: kill -9 {}, the primary; from the next request after it, no new lock "
+          "for {}",
+          nodes_.back().address.port, service_name, nodes_.front().pid, format_duration(max_ttl))};
 }
 
 std::vector<std::string> LocalNodes::environment() const {

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "common/session/output.hpp"
@@ -17,6 +19,8 @@
 
 namespace redlock::cli {
 namespace {
+
+constexpr auto opening_limit = std::chrono::seconds{10};
 
 /// Whether the client works with the node as before, and nothing else reports the event.
 bool is_said_by_default(NodeEvent::Kind kind) {
@@ -96,8 +100,18 @@ Session::Session(const Settings& settings, const Signals& signals, LocalNodes::R
 void Session::open_deployment(const std::vector<std::string>& nodes) const {
   // Started a moment ago, they can have forgotten nothing.
   if (!settings_.client.guards.restart) return;
-  const auto opened = admin::bootstrap(client_options(settings_, nodes));
-  if (!opened) throw std::runtime_error(opened.error().message);
+  const ClientOptions options = client_options(settings_, nodes);
+  const auto deadline = std::chrono::steady_clock::now() + opening_limit;
+  for (;;) {
+    const auto opened = admin::bootstrap(options);
+    if (opened) return;
+    // On a busy machine, a server that was ready can miss a time limit.
+    const bool is_late = std::chrono::steady_clock::now() > deadline;
+    if (opened.error().code != Errc::unavailable || is_late) {
+      throw std::runtime_error(opened.error().message);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
 }
 
 Result<Client> Session::connect() {

@@ -85,10 +85,14 @@ TEST(ReignFindings, AreNoneWhileAMajorityFollows) {
 TEST(ReignFindings, SayHowManyMoreServersMayFail) {
   SurveyedNode node = primary();
   node.seen.replicas = 1;
+  node.reign->seen.pop_back();
   node.reign->acknowledged = node.reign->in_step = 1;
   const admin::DeploymentCheck check = judge_primary(node);
   ASSERT_THAT(kinds_of(check), ElementsAre("replicas"));
   EXPECT_THAT(check.findings[0].why, HasSubstr("no other one may fail"));
+  EXPECT_EQ(check.findings[0].remedy,
+            "10.0.0.7:6379 is the primary, and 10.0.0.8:6379 follows: bring the other server "
+            "back.");
   EXPECT_TRUE(check.nodes[0].votes);
 }
 
