@@ -104,8 +104,10 @@ template <typename Ask>
 void begin_round(redlock_async* client, redlock_round_done done, void* context,
                  Ask&& ask) noexcept {
   const Answer answer{done, context};
-  begin(answer,
-        [&] { ask(asked(client), answering<Round>(client->dispatcher, answer, make_round)); });
+  begin(answer, [&] {
+    AsyncClient& of = asked(client);  // first: `client` may be null
+    ask(of, answering<Round>(client->dispatcher, answer, make_round));
+  });
 }
 
 }  // namespace redlock::bindings

@@ -39,7 +39,7 @@ redlock_status redlock_async_election_create(redlock_async* client, const char* 
     out = bound::new_object<redlock_async_election>(
         redlock::AsyncElection(bound::asked(client), bound::required_text(name, "name"),
                                std::move(read)),
-        client->dispatcher);
+        bound::dispatcher_in(client));
   });
 }
 
