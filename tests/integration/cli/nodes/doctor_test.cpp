@@ -320,7 +320,10 @@ TEST(CliBootstrap, AsksBeforeItTakesAWorkingDeploymentApart) {
   EXPECT_EQ(nodes[0].get(marker_key), opened);
 
   nodes[2].command({"FLUSHALL"});
-  is_left_as_it_is(listed(2), "without bootstrap, the others take back " + nodes[2].url());
+  const std::string back = "without bootstrap, the others take back " + nodes[2].url();
+  is_left_as_it_is(listed(2), back);
+  const std::string by_socket = nodes[0].url() + ',' + nodes[1].url() + ",unix://";
+  is_left_as_it_is(by_socket + nodes[2].unix_path().string(), back);
   EXPECT_EQ(tool({"bootstrap", "--yes"}, listed(3)).exit_code, 0);
   EXPECT_NE(nodes[0].get(marker_key), opened);
 }
