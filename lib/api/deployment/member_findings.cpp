@@ -249,7 +249,7 @@ admin::Finding stale_client(const ListDifference& list, const Deployment& curren
           "The list of nodes is not the list of members." +
               sentence(list.missing, " is a member, and the list lacks it.",
                        " are members, and the list lacks them.") +
-              sentence(list.extra, " is not a member.", " are not members."),
+              sentence(list.extra, " is not a member's URL.", " are not members' URLs."),
           "Only votes of members count, so locks stay safe. But a client finds members "
           "that its list leaves out only while it reaches a majority of the members.",
           "Give the clients this list: --nodes " + core::shell_list(current.members)};

@@ -352,7 +352,7 @@ TEST(Findings, BeginWithAListThatLacksAMemberIfNoQuorumIsFound) {
   ASSERT_THAT(ids_of(check),
               ElementsAre("stale-client", "short-memory", "membership", "membership"));
   EXPECT_THAT(check.findings[0].what, HasSubstr("redis://c is a member, and the list lacks it. "
-                                                "redis://x is not a member."));
+                                                "redis://x is not a member's URL."));
   EXPECT_THAT(check.findings[0].remedy, HasSubstr("redis://b,redis://c,redis://d"));
   EXPECT_THAT(check.findings[2].remedy, HasSubstr("it lacks redis://c"));
   for (const admin::Finding& finding : check.findings) {
