@@ -69,6 +69,8 @@ TEST_F(CliMembership, IsChangedByABootstrapOfAsManyNodesThatAreOtherOnes) {
   membership_.nodes[3].deployment = "0.c";
   EXPECT_THAT(changed(), HasSubstr("removes redis://c (it cannot be asked) and adds "
                                    "redis://d (it was in another deployment)"));
+  membership_.nodes[3].state = State::opening;
+  EXPECT_THAT(changed(), HasSubstr("adds redis://d (a bootstrap has begun there)"));
   membership_.nodes.erase(membership_.nodes.begin() + 2);
   EXPECT_THAT(changed(), HasSubstr("removes redis://c (it cannot be asked)")) << "not asked";
   membership_.members.pop_back();

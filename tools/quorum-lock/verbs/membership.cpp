@@ -46,6 +46,7 @@ std::string_view about_member(const admin::MemberReport* node) {
 
 std::string_view about_other(const admin::MemberReport& node) {
   if (node.state == State::unreachable) return "it cannot be asked";
+  if (node.state == State::opening) return "a bootstrap has begun there";
   return has_lost_its_marker(node) ? "it is blank" : "it was in another deployment";
 }
 
