@@ -1215,8 +1215,8 @@ typedef struct redlock_change_options {
 /// Writes the defaults.
 REDLOCK_C_EXPORT void redlock_change_options_init(redlock_change_options* options, size_t size);
 
-/// Opens a deployment: marks every node as a member. See bootstrap() for when it is refused.
-/// `change` may be NULL. Errors: invalid_argument, unavailable, held, cancelled, limit_reached.
+/// Opens a deployment: marks every node as a member. See bootstrap() for when it is refused. It does
+/// not ask before it replaces a deployment that has other members. `change` may be NULL. Errors: invalid_argument, unavailable, held, cancelled, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_bootstrap(const redlock_client_options* options,
                                                   const redlock_change_options* change,
                                                   redlock_deployment_check** check,

@@ -43,6 +43,7 @@ struct REDLOCK_EXPORT MemberReport {
   std::chrono::nanoseconds quarantine{0};
   /// A replicated node: the address of its primary; empty: it is none, or not known.
   std::string primary{};
+  bool listed = false;  ///< the options name the server, by this URL or another one
 };
 
 /// "member", "joining", …
@@ -277,6 +278,10 @@ struct REDLOCK_EXPORT ChangeOptions {
 /// old or the new one), or later if it is one of the library's tokens. The call is also refused
 /// while a change of the members is unfinished, and if a node belongs to a deployment of which the
 /// list leaves out a quorum.
+///
+/// The call does not ask, unlike the command: if the nodes are a deployment with other members or
+/// another max TTL, it opens the new one in its place, and removes members that the list leaves
+/// out. `members` shows what the nodes are.
 ///
 /// New nodes vote at once, even if clients have met and opened them before. If a node belonged to a
 /// deployment before, or `ChangeOptions::after_loss` is set, no node votes until every lease that

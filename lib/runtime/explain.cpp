@@ -288,6 +288,18 @@ std::optional<bool> may_be_unused(const NodeVote& node) {
          node.message == core::no_deployment;
 }
 
+/// Whether the reasons of the nodes say one time for which to wait.
+bool is_said_once(const Round& report) {
+  std::optional<std::string_view> said;
+  for (const NodeVote& node : report.nodes) {
+    if (node.vote != Vote::excluded || !node.remaining) continue;
+    if (!node.message.starts_with("quarantined for ")) return false;
+    if (said.value_or(reason_of(node)) != reason_of(node)) return false;
+    said = reason_of(node);
+  }
+  return said.has_value();
+}
+
 /// Advice for a user whose nodes are new, or are quarantined and remembered.
 std::string about_quarantine(const Round& report, const core::Outlook& outlook) {
   std::optional<std::chrono::nanoseconds> left;
@@ -316,13 +328,14 @@ std::string about_quarantine(const Round& report, const core::Outlook& outlook) 
   if (report.nodes.size() < lost + silent + report.quorum) {
     return "; `quorum-lock doctor` says whether waiting helps";
   }
-  std::string wait = "; wait " + core::format_duration(*left);
+  const bool said = is_said_once(report);
+  const std::string wait = said ? "" : ' ' + core::format_duration(*left);
   // If a node remembers a deployment, `bootstrap` quarantines that node too, and shortens nothing.
-  if (!none_remembers) return wait;
+  if (!none_remembers) return said ? "" : "; wait" + wait;
   // A node that was not asked may show that they have forgotten too much.
   if (!all_known)
     return "; `quorum-lock doctor` says whether to wait, or to run `quorum-lock bootstrap`";
-  return wait +
+  return "; wait" + wait +
          ", or, if no lease can be left, open the deployment with `quorum-lock bootstrap`; on a "
          "developer's machine the restart guard can be off";
 }
@@ -347,21 +360,29 @@ std::string what_helps(const Round& report, const core::Outlook& outlook) {
     case core::Outlook::Impasse::none:
       break;
   }
-  if (outlook.forgot == 0 || outlook.are_there) return about_quarantine(report, outlook);
+  if (outlook.forgot == 0 || outlook.are_there) {
+    // The quarantine of a node that is not a member ends without a vote.
+    return outlook.unlisted.empty() ? about_quarantine(report, outlook) : "";
+  }
   return "; " + who_forgot(outlook) + ": the others take " + (outlook.forgot == 1 ? "it" : "them") +
          " back when " + std::to_string(outlook.needed) + " answer that remember";
 }
 
-/// The client may not know the members that it misses.
-std::string about_list(const core::Outlook& outlook, std::size_t listed) {
-  if (outlook.unlisted.empty() || outlook.members <= listed) return "";
-  std::string text = "; your list of nodes is old: the deployment has " +
-                     std::to_string(outlook.members) + " members, and the list lacks ";
-  for (const std::string& url : outlook.unlisted) {
-    if (&url != &outlook.unlisted.front()) text += ", ";
-    text += redis::visible(url);
-  }
+std::string visible_list(const std::vector<std::string>& urls) {
+  std::string text;
+  for (const std::string& url : urls) text += (text.empty() ? "" : ", ") + redis::visible(url);
   return text;
+}
+
+/// The client may not know the members that it misses.
+std::string about_list(const core::Outlook& outlook) {
+  if (outlook.unlisted.empty()) return "";
+  std::string text = "; your list of nodes is wrong: the deployment has " +
+                     std::to_string(outlook.members) + " members, and the list lacks " +
+                     visible_list(outlook.unlisted);
+  if (outlook.strangers.empty()) return text;
+  return text + "; " + visible_list(outlook.strangers) +
+         (outlook.strangers.size() == 1 ? " is not a member's URL" : " are not members' URLs");
 }
 
 std::string sentence(Errc code, std::string_view resource, const Round& report,
@@ -472,7 +493,7 @@ Error explain(Errc code, std::string_view resource, Round report, std::uint32_t 
 
 void add_outlook(Error& error, const core::Outlook& outlook) {
   if (error.code == Errc::excluded) error.message += what_helps(error.round, outlook);
-  error.message += about_list(outlook, error.round.nodes.size());
+  error.message += about_list(outlook);
 }
 
 Error explain_loss(std::string_view resource, Round report) {

@@ -51,6 +51,23 @@ Result<Request> make_request(const ClientOptions& options, MemberWish::Kind kind
   return request;
 }
 
+/// Notes which servers the options name.
+void note_listed(Membership& membership, const std::vector<runtime::SurveyedNode>& nodes,
+                 const std::vector<std::string>& listed) {
+  std::set<std::string> servers;  // by run_id
+  for (const runtime::SurveyedNode& node : nodes) {
+    const bool is_listed = std::binary_search(listed.begin(), listed.end(), node.seen.url);
+    if (is_listed && !node.seen.run_id.empty()) servers.insert(node.seen.run_id);
+  }
+  for (MemberReport& report : membership.nodes) {
+    const auto node = std::find_if(nodes.begin(), nodes.end(), [&report](const auto& other) {
+      return other.seen.url == report.url;
+    });
+    report.listed = std::binary_search(listed.begin(), listed.end(), report.url) ||
+                    (node != nodes.end() && servers.contains(node->seen.run_id));
+  }
+}
+
 /// Asks until the members that markers name have all been asked.
 Result<Membership> survey_members(const ClientOptions& options, const Request& request) {
   std::set<std::string> names(request.wish.members.begin(), request.wish.members.end());
@@ -58,12 +75,15 @@ Result<Membership> survey_members(const ClientOptions& options, const Request& r
   while (true) {
     const auto configuration = api::survey_configuration(request.urls, names, options, targets);
     if (!configuration) return configuration.error();
-    const auto observed =
-        api::observe_members(runtime::Survey(*configuration).check(), options, {});
+    const auto nodes = runtime::Survey(*configuration).check();
+    const auto observed = api::observe_members(nodes, options, {});
     const auto unseen = core::unseen_members(observed);
     const std::size_t asked = names.size();
     names.insert(unseen.begin(), unseen.end());
-    if (names.size() == asked) return api::read_membership(observed);
+    if (names.size() > asked) continue;
+    Membership membership = api::read_membership(observed);
+    note_listed(membership, nodes, request.wish.members);
+    return membership;
   }
 }
 

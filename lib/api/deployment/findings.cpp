@@ -602,9 +602,7 @@ admin::DeploymentCheck judge(std::vector<SurveyedNode> nodes, const ClientOption
   admin::DeploymentCheck check;
   check.findings = findings.take();
   const auto observed = observe(nodes, check);
-  for (admin::Finding& finding : judge_members(observed, options)) {
-    check.findings.push_back(std::move(finding));
-  }
+  judge_members(observed, options, check.findings);
   drop_consequences(check.findings);
   check.granted_in = when_granted(observed, options);
   const std::vector<ObservedNode> named = core::with_member_names(observed);

@@ -124,9 +124,10 @@ std::optional<admin::Finding> differing_lists(const std::vector<ObservedNode>& n
   return std::nullopt;
 }
 
-/// A member that has lost its data, and why the others do not take it back.
+/// A member that has lost its data, and why the others do not take it back. `unlisted`: members
+/// that were not asked, because the list lacks them.
 admin::Finding forgotten(const std::string& name, const std::vector<ObservedNode>& nodes,
-                         const Deployment& deployment) {
+                         const Deployment& deployment, const Names& unlisted) {
   Names forgot;
   Names away;
   for (const std::string& member : deployment.members) {
@@ -150,21 +151,24 @@ admin::Finding forgotten(const std::string& name, const std::vector<ObservedNode
             "quorum-lock bootstrap."};
   }
   const std::size_t missing = needed - std::min(needed, deployment.active.size());
-  return {name, admin::Finding::Kind::membership,
-          what + " The others take it back when " + std::to_string(needed) +
-              " of them are there that remember.",
-          "It has no vote until then, and for a quarantine afterwards.",
-          "Bring back " + std::to_string(missing) + " of: " + list_of(away) +
-              ". If that cannot be, start empty servers in their places and, when no lock can be "
-              "left, run quorum-lock bootstrap."};
+  return {
+      name, admin::Finding::Kind::membership,
+      what + " The others take it back when " + std::to_string(needed) +
+          " of them are there that remember.",
+      "It has no vote until then, and for a quarantine afterwards.",
+      !unlisted.empty()
+          ? "Give the clients a list with all members first: it lacks " + list_of(unlisted) + "."
+          : "Bring back " + std::to_string(missing) + " of: " + list_of(away) +
+                ". If that cannot be, start empty servers in their places and, when no lock can be "
+                "left, run quorum-lock bootstrap."};
 }
 
 /// A node with a blank marker that no deployment takes back.
 admin::Finding blank(const ObservedNode& node, const std::vector<ObservedNode>& nodes,
                      const std::optional<Deployment>& current,
-                     const std::optional<Deployment>& known) {
+                     const std::optional<Deployment>& known, const Names& unlisted) {
   if (!current && known && known->has_member(node.name)) {
-    return forgotten(node.name, nodes, *known);
+    return forgotten(node.name, nodes, *known, unlisted);
   }
   return {node.name, admin::Finding::Kind::membership,
           known ? "It is blank, and not a member of the deployment of the others."
@@ -179,7 +183,7 @@ admin::Finding blank(const ObservedNode& node, const std::vector<ObservedNode>& 
 std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
                                         const std::optional<Deployment>& current,
                                         const std::optional<Deployment>& known,
-                                        bool restart_guard) {
+                                        const Names& unlisted, bool restart_guard) {
   std::vector<admin::Finding> findings;
   for (const ObservedNode& node : nodes) {
     const Marker* marker = core::fresh_marker(node);
@@ -188,13 +192,13 @@ std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
     if (named && unmarked) {
       findings.push_back(not_met_since(node.name, "It has lost its data"));
     } else if (unmarked && known && known->has_member(node.name)) {
-      findings.push_back(forgotten(node.name, nodes, *known));
+      findings.push_back(forgotten(node.name, nodes, *known, unlisted));
     }
     if (marker == nullptr || !is_usable(node)) continue;
     // If nobody remembers a deployment, the quarantine is a finding of its own.
     const bool waits = !known && node.quarantine.count() > 0;
     if (marker->state == Marker::State::blank && !named && !waits) {
-      findings.push_back(blank(node, nodes, current, known));
+      findings.push_back(blank(node, nodes, current, known, unlisted));
     }
     const bool of_it = current && marker->state == Marker::State::active &&
                        marker->deployment == current->id && marker->members == current->members;
@@ -213,25 +217,42 @@ std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
   return findings;
 }
 
-/// Members that no node of the list is, and nodes of the list that are no members.
-std::optional<admin::Finding> judge_list(const std::vector<ObservedNode>& nodes,
-                                         const Deployment& current) {
-  Names extra;
-  Names missing = current.members;
-  for (const ObservedNode& node : nodes) {
+struct ListDifference {
+  Names missing{};  ///< members that no node of the list is
+  Names extra{};    ///< nodes of the list that are not members
+  /// The list lacks members, even if nodes that cannot be asked are members by other names.
+  bool lacks = false;
+};
+
+ListDifference compare_list(const std::vector<ObservedNode>& listed, const Deployment& current) {
+  ListDifference list{current.members, {}};
+  std::size_t unknown = 0;
+  for (const ObservedNode& node : listed) {
     const std::string name = member_name(node, current);
-    if (!current.has_member(name)) extra.push_back(node.name);
-    missing.erase(std::remove(missing.begin(), missing.end(), name), missing.end());
+    if (!current.has_member(name)) {
+      list.extra.push_back(node.name);
+      unknown += is_usable(node) ? 0 : 1;
+    }
+    list.missing.erase(std::remove(list.missing.begin(), list.missing.end(), name),
+                       list.missing.end());
   }
-  if (extra.empty() && missing.empty()) return std::nullopt;
-  std::string what = "The list of nodes is not the list of members.";
-  if (!missing.empty()) what += " Not in the list: " + list_of(missing) + ".";
-  if (!extra.empty()) what += " No members: " + list_of(extra) + ".";
-  return admin::Finding{
-      list_of(extra.empty() ? missing : extra), admin::Finding::Kind::stale_client, std::move(what),
-      "Only votes of members count, so locks stay safe. But a client finds members "
-      "that its list leaves out only while it reaches a majority of the members.",
-      "Give clients the members: --nodes " + core::shell_list(current.members)};
+  list.lacks = list.missing.size() > unknown;
+  return list;
+}
+
+admin::Finding stale_client(const ListDifference& list, const Deployment& current) {
+  const auto sentence = [](const Names& names, const char* one, const char* several) {
+    return names.empty() ? "" : ' ' + list_of(names) + (names.size() == 1 ? one : several);
+  };
+  return {list_of(list.extra.empty() ? list.missing : list.extra),
+          admin::Finding::Kind::stale_client,
+          "The list of nodes is not the list of members." +
+              sentence(list.missing, " is a member, and the list lacks it.",
+                       " are members, and the list lacks them.") +
+              sentence(list.extra, " is not a member's URL.", " are not members' URLs."),
+          "Only votes of members count, so locks stay safe. But a client finds members "
+          "that its list leaves out only while it reaches a majority of the members.",
+          "Give the clients this list: --nodes " + core::shell_list(current.members)};
 }
 
 }  // namespace
@@ -245,35 +266,42 @@ admin::Finding not_met_since(const std::string& node, const std::string& event) 
       "wait until the quarantine has ended."};
 }
 
-std::vector<admin::Finding> judge_members(const std::vector<ObservedNode>& nodes,
-                                          const ClientOptions& options) {
+void judge_members(const std::vector<ObservedNode>& nodes, const ClientOptions& options,
+                   std::vector<admin::Finding>& findings) {
   std::vector<ObservedNode> usable;
   std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(usable), is_usable);
-  if (usable.empty()) return {};
+  if (usable.empty()) return;
   if (std::none_of(usable.begin(), usable.end(), is_marked)) {
-    if (!options.guards.restart) return {};
-    return {not_bootstrapped(usable)};
+    if (options.guards.restart) findings.push_back(not_bootstrapped(usable));
+    return;
   }
   const auto named = core::with_member_names(usable);
-  if (const auto wish = core::change_under_way(named)) return {unfinished(usable, *wish)};
+  if (const auto wish = core::change_under_way(named)) {
+    findings.push_back(unfinished(usable, *wish));
+    return;
+  }
   const auto current = serving(usable);
   // If too few members are in the list, the list itself may be wrong.
   const auto alive = core::without_ended(core::deployments_of(named));
   const auto known = current ? current : alive.size() == 1 ? std::optional(alive[0]) : std::nullopt;
-  std::vector<admin::Finding> findings =
-      judge_nodes(usable, current, known, options.guards.restart);
-  if (auto differ = differing_lists(usable)) {
-    // Nobody knows which list is right.
-    findings.push_back(*std::move(differ));
-    return findings;
-  }
-  if (!known) return findings;
   const auto listed =
       nodes.begin() + static_cast<std::ptrdiff_t>(std::min(options.nodes.size(), nodes.size()));
-  if (auto stale = judge_list({nodes.begin(), listed}, *known)) {
-    findings.push_back(*std::move(stale));
+  const auto list = known ? compare_list({nodes.begin(), listed}, *known) : ListDifference();
+  auto differ = differing_lists(usable);
+  // Then the members that the list lacks are missing, and clients do not find them.
+  const bool is_cause = !current && !differ && list.lacks;
+  if (is_cause) findings.insert(findings.begin(), stale_client(list, *known));
+  for (admin::Finding& finding : judge_nodes(
+           usable, current, known, is_cause ? list.missing : Names(), options.guards.restart)) {
+    findings.push_back(std::move(finding));
   }
-  return findings;
+  if (differ) {
+    // Nobody knows which list is right.
+    findings.push_back(*std::move(differ));
+    return;
+  }
+  const bool is_right = list.missing.empty() && list.extra.empty();
+  if (!is_right && !is_cause) findings.push_back(stale_client(list, *known));
 }
 
 std::vector<std::string> members_beside(const std::vector<ObservedNode>& nodes) {

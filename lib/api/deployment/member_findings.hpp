@@ -17,9 +17,10 @@ namespace redlock::api {
 /// A node that is quarantined as soon as a client meets it, because of the event.
 [[nodiscard]] admin::Finding not_met_since(const std::string& node, const std::string& event);
 
-/// The problems of the membership, as the markers show it. `nodes` are those of the options.
-[[nodiscard]] std::vector<admin::Finding> judge_members(
-    const std::vector<core::ObservedNode>& nodes, const ClientOptions& options);
+/// Adds the problems of the membership, as the markers show it: first of all a list of nodes that
+/// keeps clients from finding a quorum. `nodes` are those of the options.
+void judge_members(const std::vector<core::ObservedNode>& nodes, const ClientOptions& options,
+                   std::vector<admin::Finding>& findings);
 
 /// How long until locks are granted: see DeploymentCheck::granted_in. `nodes`: as for
 /// judge_members.

@@ -723,7 +723,8 @@ export interface BootstrapOptions extends ChangeOptions {
 export interface Deployment {
   /** Asks every node for its facts, and changes nothing. */
   check(options: ClientOptions): Promise<DeploymentCheck>;
-  /** Opens a deployment: marks every node as a member. Fails with `unavailable`, `held`. */
+  /** Opens a deployment: marks every node as a member. It does not ask before it replaces a
+   *  deployment that has other members. Fails with `unavailable`, `held`. */
   bootstrap(options: ClientOptions, change?: BootstrapOptions): Promise<DeploymentCheck>;
   /** Changes nothing. */
   members(options: ClientOptions): Promise<Membership>;

@@ -155,7 +155,11 @@ struct Outlook {
   std::size_t forgot = 0;   ///< those that answer, and have lost their data
   std::size_t needed = 0;   ///< how many members that remember take the others back
   bool are_there = false;   ///< that many are connected
-  std::vector<std::string> unlisted{};  ///< those that are not in the view
+  /// Members that the client's list lacks. Empty as long as each can be a node that the client has
+  /// not reached, by another name.
+  std::vector<std::string> unlisted{};
+  /// If the list lacks members: what it has that is not a member's URL.
+  std::vector<std::string> strangers{};
 };
 
 /// `quorum`: what the client needs. `others`: the nodes that have met clients with another max TTL.

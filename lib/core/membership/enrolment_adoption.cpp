@@ -249,11 +249,36 @@ std::vector<std::string> unknown_members(std::span<const NodeView> nodes, std::s
   return {};
 }
 
+namespace {
+
+/// Sets what the client's list lacks, and what it has in its place.
+void compare_list(Outlook& outlook, std::span<const NodeView> nodes, const Marker& deployment) {
+  std::vector<std::string> unlisted = members_beside(nodes, deployment);
+  std::size_t not_reached = 0;
+  std::vector<std::string> strangers;
+  for (const NodeView& node : nodes) {
+    const bool names_one =
+        carries(node, deployment) || node.alias || is_member(node.name, deployment) ||
+        is_member(node.known_as, deployment) || !name_in(deployment, node, nodes).empty();
+    if (names_one) continue;
+    if (node.marker == nullptr) {
+      ++not_reached;
+    } else {
+      strangers.emplace_back(node.name);
+    }
+  }
+  if (unlisted.size() <= not_reached) return;
+  outlook.unlisted = std::move(unlisted);
+  outlook.strangers = std::move(strangers);
+}
+
+}  // namespace
+
 Outlook outlook_of(std::span<const NodeView> nodes, std::size_t quorum, NodeSet others) {
   Outlook outlook;
   if (const Marker* const deployment = deployment_of_most(nodes)) {
     outlook.members = deployment->members.size();
-    outlook.unlisted = members_beside(nodes, *deployment);
+    compare_list(outlook, nodes, *deployment);
     outlook.forgot =
         nodes_where(nodes, [&](const NodeView& node) {
           return is_in(node, Marker::State::blank) && !name_in(*deployment, node, nodes).empty();

@@ -104,7 +104,7 @@ TEST(MissingVotes, AreOfNodesThatRefuse) {
   ASSERT_TRUE(obstacle);
   EXPECT_EQ(obstacle->what,
             "1 of 3 nodes is not connected: no answer; 1 of 3 nodes is in quarantine; 1 of 3 nodes "
-            "gives no vote: OOM command not allowed; the list of nodes is old: 3 of 4 members");
+            "gives no vote: OOM command not allowed; the list of nodes has 3 of 4 members");
   EXPECT_FALSE(obstacle->left) << "the end of the quarantine is not enough";
 }
 

@@ -523,7 +523,8 @@ constexpr VerbText verb_texts[] = {
     {"bootstrap", "[OPTIONS]",
      "Open a new deployment, so that its nodes need no quarantine. Refused unless every node is "
      "eligible, and none has a key that can be a lock. A deployment that is open with these "
-     "members and this max TTL stays as it is. It asks before it changes another one.",
+     "members and this max TTL stays as it is. It asks before it changes another one, and says "
+     "which members it would remove and add.",
      bootstrap_options,
      "Examples:\n"
      "  quorum-lock bootstrap --nodes r1,r2,r3\n"

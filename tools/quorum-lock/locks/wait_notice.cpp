@@ -86,8 +86,7 @@ std::optional<Obstacle> find_missing_votes(const Metrics& metrics) {
   // Waiting for the end of the quarantine is not enough if others are missing too.
   if (voters + quarantined < metrics.quorum) left.reset();
   if (all < metrics.members) {
-    parts.push_back(
-        fmt::format("the list of nodes is old: {} of {} members", all, metrics.members));
+    parts.push_back(fmt::format("the list of nodes has {} of {} members", all, metrics.members));
   }
   return Obstacle{fmt::format("{}", fmt::join(parts, "; ")), left};
 }

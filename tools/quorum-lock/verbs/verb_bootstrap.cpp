@@ -17,30 +17,6 @@
 namespace redlock::cli {
 namespace {
 
-/// A member with replicas that the options call by another name: its sentinels or its number of
-/// servers are to change. Empty: there is none.
-std::string member_to_rename(const admin::Membership& before) {
-  for (const admin::MemberReport& node : before.nodes) {
-    const bool replicated = (node.member + node.url).find("servers=") != std::string::npos;
-    if (replicated && !node.member.empty() && node.member != node.url) return node.member;
-  }
-  return {};
-}
-
-/// Describes the deployment that the options would change; empty: they would change none.
-std::string deployment_to_change(const ClientOptions& options, std::size_t nodes) {
-  const Result<admin::Membership> before = admin::members(options);
-  if (!before || before->deployment.empty()) return {};
-  const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options.max_ttl);
-  const std::string renamed = member_to_rename(*before);
-  if (!renamed.empty()) {
-    return fmt::format("these nodes are a deployment that has the member {}", renamed);
-  }
-  if (before->members.size() == nodes && before->max_ttl == max_ttl) return {};
-  return fmt::format("these nodes are a deployment of {} with a max TTL of {}",
-                     counted(before->members.size(), "member"), format_duration(before->max_ttl));
-}
-
 int report_refusal(const Settings& settings, const std::string& message, ExitCode exit) {
   print_error(message);
   if (settings.format == Settings::Format::json) {
@@ -70,7 +46,9 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
   };
   const ClientOptions options = client_options(settings, session.nodes());
   if (!given.flag("yes")) {
-    const std::string open = deployment_to_change(options, session.nodes().size());
+    const Result<admin::Membership> before = admin::members(options);
+    const std::string open =
+        before ? deployment_to_change(*before, options.max_ttl) : std::string();
     if (!open.empty()) {
       require_somebody_to_ask(open + ", and ");
       print_warning(open);

@@ -239,7 +239,7 @@ TEST(CliBootstrap, SaysWhenLocksAreGrantedAndIsNotAdvisedAgain) {
 
   const ProcessResult refused = tool({"acquire", "r"}, nodes.joined_urls());
   EXPECT_EQ(refused.exit_code, 69) << refused.errors;
-  EXPECT_THAT(refused.errors, HasSubstr("; wait "));
+  EXPECT_THAT(refused.errors, HasSubstr(": quarantined for "));
   EXPECT_THAT(refused.errors, Not(HasSubstr("bootstrap")));
   const ProcessResult doctor = tool({"doctor"}, nodes.joined_urls());
   EXPECT_THAT(doctor.output, HasSubstr("quarantined"));
@@ -293,6 +293,39 @@ TEST(CliBootstrap, AsksBeforeItChangesADeployment) {
     EXPECT_EQ(terminal.wait(), (ExitStatus{*answer == 'n' ? 75 : 0, 0})) << terminal.output();
   }
   EXPECT_NE(marker(), opened);
+}
+
+// One wrong URL, or one node that restarted: the number of members and the max TTL are right.
+TEST(CliBootstrap, AsksBeforeItTakesAWorkingDeploymentApart) {
+  NewNodes nodes(4);
+  const auto listed = [&nodes](std::size_t last) {
+    return nodes[0].url() + ',' + nodes[1].url() + ',' + nodes[last].url();
+  };
+  ASSERT_EQ(tool({"bootstrap"}, listed(2)).exit_code, 0);
+  const auto opened = nodes[0].get(marker_key);
+  const auto is_left_as_it_is = [&](const std::string& list, const std::string& why) {
+    const ProcessResult unasked = tool({"bootstrap"}, list);
+    EXPECT_EQ(unasked.exit_code, 64) << unasked.output;
+    EXPECT_THAT(unasked.errors, HasSubstr(why));
+    EXPECT_EQ(nodes[0].get(marker_key), opened);
+  };
+  const std::string other =
+      "removes " + nodes[2].url() + " (it answers) and adds " + nodes[3].url() + " (it is blank)";
+  is_left_as_it_is(listed(3), other);
+  PseudoTerminal terminal(tool_words({"bootstrap", "--nodes", listed(3)}), tool_environment({}),
+                          {});
+  ASSERT_TRUE(terminal.wait_for("[y/N]")) << terminal.output();
+  terminal.type("n\n");
+  EXPECT_EQ(terminal.wait(), (ExitStatus{75, 0})) << terminal.output();
+  EXPECT_EQ(nodes[0].get(marker_key), opened);
+
+  nodes[2].command({"FLUSHALL"});
+  const std::string back = "without bootstrap, the others take back " + nodes[2].url();
+  is_left_as_it_is(listed(2), back);
+  const std::string by_socket = nodes[0].url() + ',' + nodes[1].url() + ",unix://";
+  is_left_as_it_is(by_socket + nodes[2].unix_path().string(), back);
+  EXPECT_EQ(tool({"bootstrap", "--yes"}, listed(3)).exit_code, 0);
+  EXPECT_NE(nodes[0].get(marker_key), opened);
 }
 
 TEST(CliBootstrap, AsksBeforeItChangesTheNumberOfServersOfAMember) {

@@ -342,6 +342,33 @@ TEST(Findings, TellWhyABlankNodeIsNotTakenBack) {
   EXPECT_EQ(stranger.findings[0].node, "redis://d");
 }
 
+TEST(Findings, BeginWithAListThatLacksAMemberIfNoQuorumIsFound) {
+  // Five members: two have forgotten, and x is in the list in the place of c.
+  auto nodes = members_named("abcde", "1.d");
+  for (const std::size_t lost : {3U, 4U}) mark(nodes[lost], blank, "", {});
+  nodes[2] = healthy("x");
+  nodes[4].seen.used_memory = nodes[4].seen.max_memory = 1;
+  const admin::DeploymentCheck check = judge(nodes, options_for(5));
+  ASSERT_THAT(ids_of(check),
+              ElementsAre("stale-client", "short-memory", "membership", "membership"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("redis://c is a member, and the list lacks it. "
+                                                "redis://x is not a member's URL."));
+  EXPECT_THAT(check.findings[0].remedy, HasSubstr("redis://b,redis://c,redis://d"));
+  EXPECT_THAT(check.findings[2].remedy, HasSubstr("it lacks redis://c"));
+  for (const admin::Finding& finding : check.findings) {
+    EXPECT_THAT(finding.remedy, Not(HasSubstr("bootstrap")));
+  }
+  nodes[2].seen.reachable = false;
+  EXPECT_THAT(judge(nodes, options_for(5)).findings.back().what, HasSubstr("lacks it"));
+  EXPECT_THAT(ids_of(judge(nodes, options_for(5))).front(), "unreachable")
+      << "x may be another name of c";
+  nodes = members_named("abcde", "1.d");
+  nodes.pop_back();
+  nodes[0].seen.used_memory = nodes[0].seen.max_memory = 1;
+  EXPECT_THAT(ids_of(judge(nodes, options_for(4))), ElementsAre("short-memory", "stale-client"))
+      << "clients find the rest";
+}
+
 TEST(Findings, SayFromWhenOnLocksAreGranted) {
   auto nodes = members_named("abc", "1.d");
   EXPECT_EQ(judge(nodes, options_for(3)).granted_in, seconds(0));

@@ -152,6 +152,25 @@ TEST_F(Enrolling, WaitingDoesNotHelpWhereTooFewMembersAreLeftThatRemember) {
   EXPECT_EQ(outlook_of(views(), 2, {}).impasse, Impasse::none) << "they are opened anew";
 }
 
+TEST_F(Enrolling, AListOfAsManyNodesCanLackAMember) {
+  const std::vector<std::string> members = {"a", "b", "c"};
+  node("a", member("1", "d", "a", members, random_));
+  node("b", blank_marker("2", random_));
+  node("x", blank_marker("3", random_));
+  const Outlook outlook = outlook_of(views(), 2, {});
+  EXPECT_EQ(outlook.unlisted, std::vector<std::string>{"c"});
+  EXPECT_EQ(outlook.strangers, std::vector<std::string>{"x"});
+  auto unreached = views();
+  unreached[2].usable = false;
+  unreached[2].marker = nullptr;
+  EXPECT_TRUE(outlook_of(unreached, 2, {}).unlisted.empty()) << "x may be another name of c";
+  unreached[2].known_as = "former";
+  unreached[2].marker = &markers_[2];
+  EXPECT_EQ(outlook_of(unreached, 2, {}).strangers, std::vector<std::string>{"x"}) << "removed";
+  unreached[2].known_as = "c";
+  EXPECT_TRUE(outlook_of(unreached, 2, {}).unlisted.empty());
+}
+
 TEST_F(Enrolling, WaitingDoesNotHelpWhereTooFewNodesHaveTheClientsMaxTtl) {
   for (const char* name : {"a", "b", "c"}) {
     node(name, member(name, "d", name, {"a", "b", "c"}, random_));
