@@ -66,6 +66,8 @@ std::optional<Error> ClientCore::refuse_blocking_call() const {
 }
 
 void ClientCore::enqueue(Job job, Lane lane) {
+  // The job, or what it answers on another thread, may destroy the client.
+  const auto self = shared_from_this();
   if (try_borrow_loop()) {
     job();
     end_turn();
