@@ -180,8 +180,9 @@ def bootstrap(nodes: Iterable[str], *, after_loss: bool = False, patience: Durat
               stop: Stop | None = None, on_progress: Callable[[ChangeProgress], Any] | None = None,
               **options: Unpack[ClientOptions]) -> DeploymentCheck:
     """Opens a deployment: marks every node as a member. It does not ask before it replaces a
-    deployment that has other members. `after_loss`: the nodes have lost their data. `patience`: how long to wait for a node in the midst of a change. Raises
-    InvalidArgumentError, UnavailableError, HeldError, StoppedError, LimitReachedError."""
+    deployment that has other members. `after_loss`: the nodes have lost their data. `patience`: how
+    long to wait for a node in the midst of a change. Raises InvalidArgumentError, UnavailableError,
+    HeldError, StoppedError, LimitReachedError."""
     seen = POINTER(s.DeploymentCheck)()
     _change(lib.redlock_bootstrap, nodes, options, (), seen, after_loss=after_loss,
             patience=patience, stop=stop, on_progress=on_progress)
