@@ -44,6 +44,7 @@ class Storm:
     def __init__(self) -> None:
         self.raised = 0
         self.over = False
+        self.calm = False
         self.seen = 0
         self.swallowed: list[str] = []
         self.failures: list[str] = []
@@ -64,7 +65,7 @@ class Storm:
     def _handle(self, _: int, frame: Any) -> None:
         if self.over:
             return None
-        if frame is None or frame.f_code in (Storm.run.__code__, Storm.next.__code__):
+        if self.calm or frame is None or frame.f_code in (Storm.run.__code__, Storm.next.__code__):
             return self.next()  # what catches the exceptions is not interrupted
         self.raised += 1
         self.next()  # also after the last one that counts: a finalizer may swallow it
@@ -97,7 +98,9 @@ class Storm:
             except quorum_redlock.NotGrantedError:
                 pass
             except quorum_redlock.RedlockError as error:  # a lock that it has left behind
+                self.calm = True  # repr() has frames of its own
                 self.failures.append(repr(error))
+                self.calm = False
 
 
 class Contender:
