@@ -231,7 +231,7 @@ ListDifference compare_list(const std::vector<ObservedNode>& listed, const Deplo
     const std::string name = member_name(node, current);
     if (!current.has_member(name)) {
       list.extra.push_back(node.name);
-      unknown += is_usable(node) ? 0 : 1;
+      unknown += is_usable(node) ? 0U : 1U;
     }
     list.missing.erase(std::remove(list.missing.begin(), list.missing.end(), name),
                        list.missing.end());
