@@ -143,8 +143,8 @@ std::optional<admin::Finding> judge_reign(const SurveyedNode& node) {
   if (!reign.has_enough(reading)) {
     return finding(node, admin::Finding::Kind::reign, capitalised(reign.why_not()) + '.',
                    why_followers,
-                   "Bring the other servers back, as replicas of " + primary +
-                       " and see INFO replication there: a replica follows when it is online.");
+                   "Bring the other servers back as replicas of " + primary +
+                       " and wait until INFO replication there shows them online.");
   }
   const bool open = node.marker && node.marker->state == core::Marker::State::active;
   if (!open) return std::nullopt;
