@@ -131,6 +131,7 @@ TEST_F(Adoption, OfAWritersLockAsAReadersLetsReadersIn) {
 }
 
 TEST_F(Adoption, GetsALargerFencingNumberIfSomebodyAskedForOneSince) {
+  if (!shared_nodes(3)[0].is_since(7)) GTEST_SKIP() << "a refused SET leaves no number there";
   const DetachedLease detached = hand_on(resource_, {.ttl = seconds(20), .fencing = true});
   EXPECT_TRUE(failed_with(other_.try_acquire(resource_, {.fencing = true}), Errc::held));
   auto adopted = taker_.adopt(detached, {.ttl = seconds(20)});
