@@ -42,10 +42,11 @@ struct Replicated : Harness {
     return marker;
   }
   static std::string text(const Marker& marker) { return format_marker(marker) + " 1"; }
-  std::string come_up(NodeIndex node, const Marker& marker) {
+  std::string come_up(NodeIndex node, const Marker& marker, Duration quarantine = {}) {
     const std::string known = text(marker);
     NodeUp event;
     event.marker = known;
+    event.quarantine = quarantine;
     if (node == 0) event.reign = record;
     event.primary = "10.0.0.7:6379";
     return up_as(node, event);
@@ -274,10 +275,9 @@ struct Failover : Harness {
     down(0);
   }
   static Settings settings() {
-    Settings settings = settings_for(1);
-    settings.nodes[0] += "?servers=3";
-    settings.restart_guard = true;
-    settings.quarantine = 31s;
+    Settings settings = Replicated::settings();
+    settings.nodes.resize(1);
+    settings.quorum = 1;
     return settings;
   }
   std::string marker() const {
@@ -339,6 +339,29 @@ TEST(ReignVotes, ALeaseIsNotExtendedInAReignThatBeganAfterTheClientConnected) {
     const std::string out = h.extended_under("server1");
     EXPECT_NE(out.find("disconnect 0"), std::string::npos) << out;
     EXPECT_NE(out.find("failed #2"), std::string::npos) << out;
+  }
+}
+
+TEST(ReignVotes, AmongOtherNodesANewPrimaryExtendsNothingInItsQuarantine) {
+  for (const Duration quarantine : {Duration(0s), Duration(31s)}) {
+    Replicated h;
+    const auto confirm = [&] {
+      const std::string out = h.followed_by(1);
+      return out + h.answer(1, Reply::marker, Replicated::text(Replicated::member(1)));
+    };
+    h.come_up(0, Replicated::member(0));
+    h.come_up(1, Replicated::member(1));
+    h.acquire(1, 10s);
+    h.end_turn();
+    h.answers({0, 1}, Reply::granted);
+    EXPECT_NE(confirm().find("acquired #1"), std::string::npos);
+    h.down(0);
+    h.come_up(0, Replicated::member(0), quarantine);
+    h.extend(2, 10s);
+    h.end_turn();
+    h.answers({0, 1}, Reply::extended);
+    const std::string out = confirm();
+    EXPECT_EQ(out.find("extended #2") != std::string::npos, quarantine == 0s) << out;
   }
 }
 
