@@ -65,7 +65,7 @@ TEST_F(RestartGuard, NoBootstrapIsAdvisedThatWouldShortenNothing) {
   nodes_[1].restart(Data::wipe);
   nodes_[2].restart(Data::wipe);
   Client client = make_client(options);
-  // Two nodes decide, and the client may not have met the third one yet, which remembers.
+  // Two nodes decide. The client may not have met the third one yet, the one that remembers.
   EXPECT_TRUE(eventually([&] {
     const auto refused = client.try_acquire("r");
     EXPECT_TRUE(failed_with(refused, Errc::excluded));
