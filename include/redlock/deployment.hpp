@@ -279,9 +279,9 @@ struct REDLOCK_EXPORT ChangeOptions {
 /// while a change of the members is unfinished, and if a node belongs to a deployment of which the
 /// list leaves out a quorum.
 ///
-/// The call does not ask, unlike the command: if the nodes are a deployment with other members or
-/// another max TTL, it opens the new one in its place, and removes members that the list leaves
-/// out. `members` shows what the nodes are.
+/// Unlike the command, the call does not ask. If the nodes are a deployment with other members or
+/// another max TTL, it opens the new one in its place. Members that the list leaves out are
+/// removed. `members` shows what the nodes are.
 ///
 /// New nodes vote at once, even if clients have met and opened them before. If a node belonged to a
 /// deployment before, or `ChangeOptions::after_loss` is set, no node votes until every lease that

@@ -2,7 +2,7 @@
 # one; redlock::testing_static with the static one. Both add one archive, which sees what quorum-lock
 # sees, and needs no further library.
 
-# What starts private servers, for quorum-lock too.
+# The sources that start private servers, for quorum-lock too.
 set(redlock_server_sources
   servers/loopback_server.cpp servers/private_server.cpp system/child_process.cpp
   system/exec_plan.cpp system/platform_linux.cpp system/platform_posix.cpp)

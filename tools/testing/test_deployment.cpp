@@ -193,8 +193,8 @@ void TestDeployment::start(std::size_t node) {
 void TestDeployment::wait_until_all_vote() {
   using std::chrono::steady_clock;
   const auto deadline = steady_clock::now() + 2 * options().max_ttl + std::chrono::seconds{10};
-  // It makes nodes members again, also if the program under test has no client now. It may not know
-  // yet that a node is down.
+  // This client makes nodes members again, also if the program under test has none now. It may not
+  // have noticed yet that a node is down.
   static_cast<void>(impl_->other());
   for (;;) {
     const auto check = required(admin::check(options()));

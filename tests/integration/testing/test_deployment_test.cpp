@@ -45,7 +45,7 @@ bool somebody_listens(const std::string& url) {
   }
 }
 
-/// What goes wrong with this in PATH; empty: nothing.
+/// The error of a start with this PATH; empty: none.
 std::string failure_with_path(const std::string& path) {
   const std::string before = std::getenv("PATH");
   ::setenv("PATH", path.c_str(), 1);

@@ -13,8 +13,8 @@ namespace redlock::cli {
 [[nodiscard]] std::string membership_text(const Style& style, const Settings& settings,
                                           const admin::Membership& membership);
 
-/// What `bootstrap` would change, in a clause that begins with "these nodes are a deployment";
-/// empty: it would change no deployment. `before`: the members that the nodes have.
+/// The change that `bootstrap` would make, as a clause that begins with "these nodes are a
+/// deployment". Empty: it would change no deployment. `before`: the members that the nodes have.
 [[nodiscard]] std::string deployment_to_change(const admin::Membership& before,
                                                std::chrono::nanoseconds max_ttl);
 
